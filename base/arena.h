@@ -1,0 +1,20 @@
+#pragma once
+/*
+ * A bump allocator: many small allocations that are freed together. Memory is zeroed.
+ */
+#include "base/compiler.h"
+#include "base/scoped.h"
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(size_t first_chunk_bytes); /* 0: a sensible default */
+void arena_free(struct arena *arena);              /* NULL is fine */
+SCOPED_DEFINE_PTR(arena, struct arena *, arena_free)
+
+void *arena_alloc(struct arena *arena, size_t bytes); /* aligned for any type, zeroed, never NULL */
+void *arena_array(struct arena *arena, size_t count, size_t bytes_each); /* overflow ends the process */
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_strndup(struct arena *arena, const char *text, size_t len);
+char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+size_t arena_bytes(const struct arena *arena); /* held in total, for accounting */

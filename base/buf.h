@@ -1,0 +1,27 @@
+#pragma once
+/*
+ * A growing byte buffer, always NUL-terminated after `len` (once something was appended).
+ */
+#include "base/compiler.h"
+#include "base/scoped.h"
+#include <stdint.h>
+
+struct buf {
+    char *data;
+    size_t len;
+    size_t cap;
+};
+
+void buf_release(struct buf *buf); /* back to empty */
+SCOPED_DEFINE(buf, struct buf, buf_release)
+
+void buf_reserve(struct buf *buf, size_t extra);
+void buf_add(struct buf *buf, const void *bytes, size_t len);
+void buf_str(struct buf *buf, const char *text);
+void buf_char(struct buf *buf, char c);
+void buf_int(struct buf *buf, int64_t value);
+void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
+void buf_clear(struct buf *buf); /* keeps the memory */
+
+/** The bytes as an owned, NUL-terminated string; the buffer is empty afterwards. Never NULL. */
+char *buf_take(struct buf *buf);

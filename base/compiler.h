@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * Compiler facts: attributes and the three macros everybody needs.
+ */
+#include <stddef.h>
+
+#define MUST_USE __attribute__((warn_unused_result))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define NORETURN __attribute__((noreturn))
+#define UNUSED __attribute__((unused))
+
+#define countof(array) (sizeof(array) / sizeof((array)[0]))
+
+/** The struct of `type` whose `member` is at `ptr`. */
+#define container_of(ptr, type, member)                                                            \
+    __extension__({                                                                                \
+        const __typeof__(((type *)0)->member) *mptr_ = (ptr);                                      \
+        (type *)((char *)(size_t)mptr_ - offsetof(type, member));                                  \
+    })

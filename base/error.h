@@ -1,0 +1,79 @@
+#pragma once
+/*
+ * Errors as values: what a program can act on (code), where (field), and for people why (message).
+ *
+ * A `struct error` lives on the caller's stack and is the last parameter; it is written only on failure, and
+ * NULL is allowed where the reason does not matter. Validators collect several into an error_list.
+ */
+#include "base/compiler.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* name, HTTP status, Kubernetes Status reason */
+/* clang-format off */
+#define ERROR_CODES(X)                                     \
+    X(NONE,              200, "")                          \
+    X(BAD_REQUEST,       400, "BadRequest")                \
+    X(UNAUTHORIZED,      401, "Unauthorized")              \
+    X(FORBIDDEN,         403, "Forbidden")                 \
+    X(NOT_FOUND,         404, "NotFound")                  \
+    X(METHOD,            405, "MethodNotAllowed")          \
+    X(NOT_ACCEPTABLE,    406, "NotAcceptable")             \
+    X(EXISTS,            409, "AlreadyExists")             \
+    X(CONFLICT,          409, "Conflict")                  \
+    X(GONE,              410, "Expired")                   \
+    X(TOO_LARGE,         413, "RequestEntityTooLarge")     \
+    X(MEDIA_TYPE,        415, "UnsupportedMediaType")      \
+    X(INVALID,           422, "Invalid")                   \
+    X(TOO_MANY,          429, "TooManyRequests")           \
+    X(INTERNAL,          500, "InternalError")             \
+    X(NOT_IMPLEMENTED,   501, "NotImplemented")            \
+    X(UNAVAILABLE,       503, "ServiceUnavailable")        \
+    X(TIMEOUT,           504, "Timeout")                   \
+    X(STORAGE,           507, "InsufficientStorage")
+/* clang-format on */
+
+#define ERROR_ENUM(name, status, reason) ERR_##name,
+enum error_code { ERROR_CODES(ERROR_ENUM) ERROR_CODE_N };
+#undef ERROR_ENUM
+
+enum { ERROR_FIELD_MAX = 256, ERROR_MESSAGE_MAX = 1024 };
+
+struct error {
+    enum error_code code;
+    char field[ERROR_FIELD_MAX];     /* JSON path as Kubernetes writes it: spec.tasks[0].name; may be empty */
+    char message[ERROR_MESSAGE_MAX]; /* lower case, for people, names the value and the way out */
+};
+
+int error_http_status(enum error_code code);
+const char *error_reason(enum error_code code); /* the Kubernetes Status reason */
+
+/**
+ * Fill `err` (when not NULL) and return false, so that a function can `return error_set(…)`.
+ * Text longer than the message is cut at a UTF-8 boundary.
+ */
+bool error_set(struct error *err, enum error_code code, const char *field, const char *format, ...)
+    PRINTF_LIKE(4, 5);
+
+/** The same with strerror(errno_value) appended as ": text". */
+bool error_errno(struct error *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/** Put context before the message, on the way up. */
+void error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Several findings of one validation, in the order found. At most ERROR_LIST_MAX are kept, all are counted. */
+enum { ERROR_LIST_MAX = 100 };
+
+struct error_list {
+    struct error *items; /* [count] */
+    size_t count;
+    size_t dropped; /* found beyond ERROR_LIST_MAX */
+};
+
+void error_list_add(struct error_list *list, enum error_code code, const char *field,
+                    const char *format, ...) PRINTF_LIKE(4, 5);
+void error_list_append(struct error_list *list, const struct error *err);
+void error_list_release(struct error_list *list); /* leaves it empty and usable */
+
+/** Fold the list into one error: "field: message" joined by "; ". False when it holds any, true when empty. */
+bool error_list_ok(const struct error_list *list, struct error *err);

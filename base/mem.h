@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * Allocation that ends the process when memory runs out: the store is durable and every start is a recovery,
+ * so no caller carries that branch.
+ */
+#include "base/compiler.h"
+#include "base/scoped.h"
+#include <stdlib.h>
+
+void *mem_alloc(size_t bytes); /* zeroed */
+void *mem_array(size_t count, size_t bytes_each);
+void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
+char *mem_strdup(const char *text);        /* NULL stays NULL */
+char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
+void mem_free(void *ptr);
+NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */
+
+/** Room for one more in a `type *items; size_t count, cap` vector. Doubles. */
+#define mem_grow(items, count, cap)                                                                \
+    do {                                                                                           \
+        if ((count) == (cap)) {                                                                    \
+            (cap) = (cap) ? (cap) * 2 : 8;                                                         \
+            (items) = mem_resize((items), (cap) * sizeof *(items));                                \
+        }                                                                                          \
+    } while (0)
+
+static inline UNUSED void mem_free_scoped_(char **ptr)
+{
+    mem_free(*ptr);
+}
+#define scoped_str __attribute__((cleanup(mem_free_scoped_))) char *

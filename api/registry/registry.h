@@ -1,0 +1,72 @@
+#pragma once
+/*
+ * API semantics over the store: what create, update, patch and delete mean.
+ *
+ * Admission, names and uids, generation, resourceVersion preconditions, status as its own
+ * subresource, finalizers, deletion marks and pod grace periods, propagation policies and garbage
+ * collection by owner uid. Both the API server and the embedded cluster stand on it, so a
+ * controller and kubectl meet the same rules.
+ */
+#include "api/store/store.h"
+#include "api/types/admission.h"
+
+struct registry;
+
+struct registry_options {
+    bool upstream_compat;     /* --jobflow-compat=upstream */
+    bool virtual_runtime;     /* --runtime sim */
+    bool deletion_protection; /* DC-02; default on */
+    bool reject_flow_updates; /* DC-02; default on */
+};
+
+/** Starts the garbage collector; makes the objects every cluster has (namespace default, queues
+ * root and default). Borrows the store. */
+struct registry *registry_new(struct loop *loop, struct store *store,
+                              const struct registry_options *options);
+void registry_free(struct registry *registry);
+struct store *registry_store(const struct registry *registry);
+const struct admission *registry_admission(const struct registry *registry);
+
+/* Every write is applied to the head at once; `*out` is borrowed until the caller returns to the
+ * loop. False with every finding in `errors`. */
+enum registry_dry_run { REGISTRY_APPLY, REGISTRY_DRY_RUN };
+struct registry_write {
+    enum registry_dry_run dry_run;
+    enum schema_unknown unknown; /* for documents from users */
+    struct error_list *warnings; /* may be NULL */
+};
+
+bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
+                     const struct object **out, struct error_list *errors);
+bool registry_create_object(struct registry *r, struct object *draft, const struct object **out,
+                            struct error_list *errors);
+
+enum registry_subresource { REGISTRY_MAIN, REGISTRY_STATUS };
+/** Replace from a document: resourceVersion and uid in it are preconditions when present. */
+bool registry_update(struct registry *r, json_t *doc, enum registry_subresource sub,
+                     const struct registry_write *how, const struct object **out,
+                     struct error_list *errors);
+bool registry_update_object(struct registry *r, struct object *object, const struct object **out,
+                            struct error_list *errors);
+bool registry_update_status(struct registry *r, const struct object *object, struct blob *status,
+                            const struct object **out, struct error_list *errors);
+
+enum registry_patch { REGISTRY_PATCH_JSON, REGISTRY_PATCH_MERGE, REGISTRY_PATCH_STRATEGIC };
+bool registry_patch(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+                    enum registry_patch type, const json_t *patch, enum registry_subresource sub,
+                    const struct registry_write *how, const struct object **out,
+                    struct error_list *errors);
+
+enum registry_propagation { REGISTRY_BACKGROUND, REGISTRY_FOREGROUND, REGISTRY_ORPHAN };
+struct registry_delete {
+    const char *uid;  /* precondition; NULL = any */
+    int64_t revision; /* precondition; 0 = any */
+    int64_t grace_s;  /* -1 = the object's own; 0 also passes deletion protection (--force) */
+    enum registry_propagation propagation;
+    bool internal; /* a controller or the collector: no deletion protection */
+    enum registry_dry_run dry_run;
+};
+/** `*out` is the object with its deletion mark, or NULL when it is gone. */
+bool registry_delete(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+                     const struct registry_delete *how, const struct object **out,
+                     struct error_list *errors);

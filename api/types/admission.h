@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * What admission may look up, and the whole of admission for one write: schema check, defaults,
+ * mutation, validation.
+ */
+#include "api/types/object.h"
+#include "api/types/schema.h"
+
+struct admission {
+    /** Borrowed until the loop's next turn, or NULL. */
+    const struct object *(*get)(void *ctx, const struct kind *kind, const char *ns,
+                                const char *name);
+    void (*each)(void *ctx, const struct kind *kind, const char *ns,
+                 void (*visit)(void *arg, const struct object *object), void *arg);
+    void *ctx;
+    const char *scheduler_name;  /* first configured: "volcano" */
+    bool upstream_compat;        /* --jobflow-compat=upstream */
+    bool virtual_runtime;        /* --runtime sim: containers need no command (DC-10) */
+    struct error_list *warnings; /* may be NULL */
+};
+
+/**
+ * Admit a document: strict or pruning schema check with defaults, the kind's mutation, conversion
+ * to an object, validation. `old` is NULL on create. Returns an owned object whose body is marked
+ * admitted, or NULL with every finding in `errors`. `doc` is borrowed and changed (defaults).
+ */
+struct object *admission_admit(const struct admission *adm, json_t *doc, const struct object *old,
+                               enum schema_unknown unknown, struct error_list *errors);
+
+/** The same for an object made by a controller: nothing is repeated for a body already admitted as
+ * this kind. Consumes `draft`. */
+struct object *admission_admit_object(const struct admission *adm, struct object *draft,
+                                      const struct object *old, struct error_list *errors);

@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * Label and field selectors, and the formats of names and labels.
+ */
+#include "api/types/object.h"
+
+struct selector;
+
+/** Kubernetes label selector text: a=b, a!=b, a in (x,y), a notin (x), a, !a. Bounded by L-31. NULL
+ * with BAD_REQUEST. */
+struct selector *selector_parse(const char *text, struct error *err);
+void selector_free(struct selector *selector);
+bool selector_matches(const struct selector *selector,
+                      const struct meta *meta); /* NULL matches all */
+
+bool label_key_valid(const char *key, struct error *err);
+bool label_value_valid(const char *value, struct error *err);
+bool name_is_dns_label(const char *name, struct error *err);     /* RFC 1123, ≤ 63 */
+bool name_is_dns_subdomain(const char *name, struct error *err); /* RFC 1123, ≤ 253 */
+bool name_is_qualified(const char *name,
+                       struct error *err); /* [A-Za-z0-9] ends, -_. inside, ≤ 63 */

@@ -1,0 +1,135 @@
+#pragma once
+/*
+ * Pod (v1), as our code reads it: what the runtime needs to start it, what the controllers need of
+ * its status.
+ */
+#include "api/types/job.h" /* enum pod_phase */
+
+struct env_var {
+    const char *name;
+    const char *value;  /* NULL = "" unless value_from */
+    json_t *value_from; /* fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef; or NULL */
+};
+struct volume_mount {
+    const char *name, *mount_path, *sub_path;
+    bool read_only;
+};
+struct container_port {
+    int32_t port;
+    const char *protocol; /* NULL = TCP */
+};
+struct pod_container {
+    const char *name, *image, *working_dir;
+    struct str_list command, args;
+    struct {
+        struct env_var *items;
+        size_t count;
+    } env;
+    json_t *env_from;
+    struct {
+        struct volume_mount *items;
+        size_t count;
+    } mounts;
+    struct {
+        struct container_port *items;
+        size_t count;
+    } ports;
+    struct str_map requests, limits;
+    const char *restart_policy; /* Always on an init container = sidecar */
+    const char *termination_message_path;
+    json_t *liveness, *readiness, *startup, *lifecycle, *security_context;
+};
+struct pod_volume {
+    const char *name;
+    json_t *source; /* the whole volume object: emptyDir, configMap, secret, hostPath,
+                       persistentVolumeClaim, downwardAPI, projected */
+};
+
+struct pod_spec {
+    struct {
+        struct pod_container *items;
+        size_t count;
+    } init_containers, containers;
+    struct {
+        struct pod_volume *items;
+        size_t count;
+    } volumes;
+    const char *restart_policy; /* NULL = Always */
+    const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class;
+    bool host_network;
+    struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
+    struct opt_i64 active_deadline_s;
+    json_t *security_context, *host_aliases, *node_selector;
+};
+
+/* clang-format off */
+#define CONTAINER_STATES(X) X(WAITING, "waiting") X(RUNNING, "running") X(TERMINATED, "terminated")
+/* clang-format on */
+#define CONTAINER_ENUM(name, text) CONTAINER_##name,
+enum container_state { CONTAINER_STATES(CONTAINER_ENUM) CONTAINER_STATE_N };
+#undef CONTAINER_ENUM
+
+struct container_status {
+    const char *name, *image;
+    enum container_state state;
+    const char *reason, *message;
+    int32_t exit_code, signal;
+    int64_t started_ms, finished_ms;
+    int32_t restart_count;
+    bool ready;
+    /* the previous run, when restart_count > 0 and it is known */
+    bool has_last;
+    int32_t last_exit_code, last_signal;
+    const char *last_reason;
+};
+
+struct pod_status {
+    enum pod_phase phase;
+    const char *reason, *message;
+    const char *pod_ip, *host_ip;
+    int64_t start_ms; /* the start intent: acknowledged by the node (D-09) */
+    struct {
+        struct container_status *items;
+        size_t count;
+    } init_containers, containers;
+    bool scheduled, initialized, ready; /* conditions */
+    const char *unschedulable;          /* message of PodScheduled=False, or NULL */
+    int64_t ready_ms, scheduled_ms;
+};
+
+const char *pod_phase_text(enum pod_phase phase);
+bool pod_phase_parse(const char *text, enum pod_phase *out);
+
+extern const struct schema pod_spec_schema;
+extern const struct schema pod_template_schema;
+
+const struct pod_spec *pod_spec_of(const struct object *pod);
+const struct pod_status *
+pod_status_of(const struct object *pod);                       /* Pending when there is no status */
+struct blob *pod_status_blob(const struct pod_status *status); /* with the decoded copy attached */
+
+/** Requests of the whole pod as the scheduler counts them: max(init, sum of regular) (+ overhead).
+ * Milli-cpu and bytes. */
+struct pod_resources {
+    int64_t cpu_milli, memory_bytes;
+};
+struct pod_resources pod_spec_requests(const struct pod_spec *spec);
+
+/* Labels and annotations the job controller puts on pods. Ref: spec/job.md section 3. */
+#define LABEL_JOB_NAME             "volcano.sh/job-name"
+#define LABEL_JOB_NAMESPACE        "volcano.sh/job-namespace"
+#define LABEL_TASK_SPEC            "volcano.sh/task-spec"
+#define LABEL_TASK_INDEX           "volcano.sh/task-index"
+#define LABEL_QUEUE_NAME           "volcano.sh/queue-name"
+#define LABEL_PARTITION_ID         "volcano.sh/partition-id"
+#define ANNOTATION_GROUP_NAME      "scheduling.k8s.io/group-name"
+#define ANNOTATION_JOB_VERSION     "volcano.sh/job-version"
+#define ANNOTATION_JOB_RETRY_COUNT "volcano.sh/job-retry-count"
+#define ANNOTATION_OUT_OF_SYNC     "volcano.sh/controller-out-of-sync"
+#define ANNOTATION_TEMPLATE_UID    "volcano.sh/template-uid"
+
+/* `--runtime sim`: what a container does on the virtual clock; annotations of the pod template. */
+#define ANNOTATION_SIM_DURATION                                                                    \
+    "sim.jobflow.dev/duration" /* Go duration, default 0s; "c1=5s,c2=1s" per container */
+#define ANNOTATION_SIM_EXIT_CODE                                                                   \
+    "sim.jobflow.dev/exit-code" /* default 0; "1,1,0": by attempt of the container or pod name */

@@ -1,0 +1,18 @@
+#pragma once
+/*
+ * Kubernetes resource quantities ("100m", "64Mi", "1e3"): exact, compared by value.
+ */
+#include "base/error.h"
+#include <stdint.h>
+
+/* Value in units of 10^-9 as a 128-bit integer: covers every quantity Kubernetes accepts, exactly.
+ */
+typedef __int128 quantity_nano;
+
+bool quantity_parse(const char *text, quantity_nano *out, struct error *err);
+int quantity_compare(quantity_nano a, quantity_nano b);
+int64_t quantity_milli(quantity_nano value); /* rounded up; saturates */
+int64_t quantity_whole(quantity_nano value); /* rounded up; saturates */
+enum quantity_format { QUANTITY_DECIMAL, QUANTITY_BINARY };
+enum { QUANTITY_TEXT_MAX = 48 };
+void quantity_print(quantity_nano value, enum quantity_format format, char out[QUANTITY_TEXT_MAX]);

@@ -1,0 +1,129 @@
+#pragma once
+/*
+ * The pod runtime: starts pods as processes, watches them, finds them again after a restart. The
+ * node's kubelet (node/kubelet.c) is its only user.
+ *
+ * Three implementations share this table: `host` (cheap pods of one shared shim, isolated pods with
+ * a shim of their own; which a pod gets is decided by what it asks for, DC-19) and `sim` (virtual
+ * clock, nothing executed).
+ *
+ * The contract (D-09, D-10): the kubelet calls start only after the start intent is durable. The
+ * runtime starts a pod at most once per uid. It reports states in order, through `report`, never
+ * inside a call. It keeps the final report until `release`, over restarts of the daemon and of
+ * itself, and gives it again after `adopt`. An exit nobody saw is reported as failed with its own
+ * reason, never as 0.
+ */
+#include "api/types/pod.h"
+#include "base/loop.h"
+
+struct runtime;
+
+/* One file or directory tree the kubelet has resolved for a volume; all memory borrowed for the
+ * call. */
+struct runtime_file {
+    const char *path;
+    const void *bytes;
+    size_t len;
+    int mode;
+};
+enum runtime_volume_kind { VOLUME_EMPTY_DIR, VOLUME_FILES, VOLUME_HOST_PATH, VOLUME_CLAIM };
+struct runtime_volume {
+    const char *name;
+    enum runtime_volume_kind kind;
+    bool memory;                      /* emptyDir medium Memory; secrets */
+    int64_t size_bytes;               /* emptyDir sizeLimit; 0 = default */
+    const char *host_path;            /* HOST_PATH, CLAIM: absolute directory or file */
+    const struct runtime_file *files; /* FILES: [n_files] relative paths */
+    size_t n_files;
+    bool read_only;
+};
+struct runtime_env {
+    const char *name;
+    const char *value;
+};
+struct runtime_container {
+    const struct pod_container *spec; /* command, args, working_dir, mounts, ports */
+    const struct runtime_env *env;    /* [n_env] resolved, in order, references expanded */
+    size_t n_env;
+    const char *const *argv; /* [n_argv] command and args, references expanded */
+    size_t n_argv;
+};
+struct runtime_pod {
+    const char *uid, *ns, *name;
+    const struct object *object; /* borrowed for the call */
+    const struct pod_spec *spec;
+    const char *hostname, *pod_ip; /* pod_ip may be "" */
+    const char *hosts;             /* content of the pod's hosts file; NULL = it needs none */
+    const struct runtime_container *init, *containers;
+    size_t n_init, n_containers;
+    const struct runtime_volume *volumes;
+    size_t n_volumes;
+};
+
+/* What the runtime tells. The pointers inside are borrowed for the call. Container statuses are in
+ * spec order. */
+struct runtime_report {
+    const char *uid;
+    struct pod_status status; /* phase, reason, message, container statuses; start_ms when known */
+    bool final;               /* no further report follows */
+};
+typedef void (*runtime_report_fn)(void *ctx, const struct runtime_report *report);
+
+/* A pod found by adopt: running, or finished and not yet released. Reports follow. */
+typedef void (*runtime_found_fn)(void *ctx, const char *uid);
+
+struct runtime_log_options {
+    const char *container;
+    bool previous, timestamps;
+    int64_t tail_lines;  /* -1 = all */
+    int64_t since_ms;    /* wall time; 0 = all */
+    int64_t limit_bytes; /* -1 = all */
+};
+
+struct runtime_ops {
+    /** Find pods of earlier lives of this daemon; `found` for each, `done` posted at the end.
+     * Called once, before any start. */
+    void (*adopt)(struct runtime *rt, runtime_found_fn found, struct task *done);
+    /** Start a pod. Failures are reports too (final, phase Failed, with a reason). */
+    void (*start)(struct runtime *rt, const struct runtime_pod *pod);
+    /** Ask it to end: SIGTERM, after `grace_ms` SIGKILL of everything. A pod not known: a final
+     * report says so. Again with a shorter grace: takes effect. */
+    void (*stop)(struct runtime *rt, const char *uid, int64_t grace_ms);
+    /** The final report is durable: forget the pod. Its logs stay until `purge`. */
+    void (*release)(struct runtime *rt, const char *uid);
+    /** The pod object is gone: remove logs and everything else. */
+    void (*purge)(struct runtime *rt, const char *uid);
+    /** Replace the hosts file of a running pod. */
+    void (*set_hosts)(struct runtime *rt, const char *uid, const char *hosts);
+    /** Append log text to `out`; `*offset` (0 at first) moves on, for followers. False with
+     * NOT_FOUND. */
+    bool (*read_log)(struct runtime *rt, const char *uid, const struct runtime_log_options *options,
+                     int64_t *offset, struct buf *out, struct error *err);
+    /** One line on how pods run here: level and why not a higher one (doctor, Node status).
+     * Borrowed. */
+    const char *(*describe)(struct runtime *rt);
+    void (*free)(struct runtime *rt); /* pods go on */
+};
+
+struct runtime {
+    const struct runtime_ops *ops;
+    struct loop *loop;
+    runtime_report_fn report;
+    void *ctx;
+};
+
+struct runtime_host_options {
+    const char *directory; /* the data directory */
+    const char *isolation; /* auto | full | user | mounts | plain */
+    const char *network;   /* shared | private */
+    bool isolate_all;      /* every pod gets a private root and namespaces */
+    int64_t restart_backoff_ms;
+    int64_t log_max_bytes;
+};
+struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
+                                 runtime_report_fn report, void *ctx, struct error *err);
+struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
+
+/** Entry of the supervisor processes: `jobflow` started under another argv[0]. Never returns to
+ * main's dispatch when it applies. -1 = not one. */
+int runtime_shim_main(int argc, char **argv);

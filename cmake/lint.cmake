@@ -1,0 +1,18 @@
+# Targets that look at the sources: format, format-check, tidy, cppcheck, banned.
+find_program(CLANG_FORMAT NAMES clang-format-14 clang-format)
+find_program(RUN_CLANG_TIDY NAMES run-clang-tidy-14 run-clang-tidy)
+find_program(CPPCHECK cppcheck)
+
+set(code_dirs api base bench cli flow job node probes template tests web)
+set(lint ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DBUILD=${CMAKE_BINARY_DIR} "-DDIRS=${code_dirs}"
+    -DCLANG_FORMAT=${CLANG_FORMAT} -DRUN_CLANG_TIDY=${RUN_CLANG_TIDY} -DCPPCHECK=${CPPCHECK}
+    -P ${CMAKE_SOURCE_DIR}/cmake/lint_run.cmake)
+foreach(what format format-check tidy cppcheck)
+    add_custom_target(${what} COMMAND ${lint} ${what} VERBATIM USES_TERMINAL)
+endforeach()
+
+# SEC-23, SIM-01: on the symbol table of the objects, so that no macro hides a call.
+add_custom_target(banned COMMAND ${CMAKE_SOURCE_DIR}/scripts/banned.sh ${CMAKE_BINARY_DIR} VERBATIM USES_TERMINAL)
+if(JOBFLOW_LIBS)
+    add_dependencies(banned ${JOBFLOW_LIBS})
+endif()

@@ -7,6 +7,7 @@
  * in the document but not decoded: our code does not act on them.
  */
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,0 +1,310 @@
+/*
+ * Command lines by table: parsing, usage errors and help.
+ */
+#include "cli/command.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char cli_program[] = "jobflow";
+
+enum { FLAGS_MAX = 48, HELP_COLUMN = 30 };
+
+void cli_errorf(const char *format, ...)
+{
+    va_list args;
+
+    fputs("error: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_warnf(const char *format, ...)
+{
+    va_list args;
+
+    fputs("warning: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void cli_error(const struct error *err)
+{
+    if (err->field[0])
+        cli_errorf("%s: %s", err->field, err->message);
+    else
+        cli_errorf("%s", err->message);
+}
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; commands[i]; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* Levenshtein distance of two short words, at most 31 letters of each. */
+static unsigned word_distance(const char *a, const char *b)
+{
+    enum { WORD_MAX = 31 };
+    unsigned row[WORD_MAX + 1];
+    size_t n = strnlen(b, WORD_MAX);
+
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 0; a[i] && i < WORD_MAX; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < n; j++) {
+            unsigned best = diagonal + (a[i] != b[j]);
+
+            diagonal = row[j + 1];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j + 1] + 1 < best)
+                best = row[j + 1] + 1;
+            row[j + 1] = best;
+        }
+    }
+    return row[n];
+}
+
+const struct command *command_nearest(const char *name)
+{
+    const struct command *best = NULL;
+    unsigned best_distance = 3;
+
+    for (size_t i = 0; commands[i]; i++) {
+        unsigned distance = word_distance(name, commands[i]->name);
+
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = commands[i];
+        }
+    }
+    return best;
+}
+
+static bool takes_value(const struct flag *flag)
+{
+    return flag->type != FLAG_BOOL;
+}
+
+static bool choice_known(const struct flag *flag, const char *text)
+{
+    for (size_t i = 0; flag->choices[i]; i++)
+        if (strcmp(flag->choices[i], text) == 0)
+            return true;
+    return false;
+}
+
+static bool parse_int(const char *text, int64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    *out = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0';
+}
+
+/* Store one flag's value; prints what is wrong with it. */
+static bool flag_store(const struct flag *flag, const char *text, char *options)
+{
+    void *member = options + flag->offset;
+    struct error err = {0};
+    int64_t number;
+
+    switch (flag->type) {
+    case FLAG_BOOL:
+        *(bool *)member = true;
+        return true;
+    case FLAG_STR:
+        *(const char **)member = text;
+        return true;
+    case FLAG_INT: {
+        int64_t max = flag->max ? flag->max : INT64_MAX;
+
+        if (!parse_int(text, &number) || number < flag->min || number > max) {
+            cli_errorf("--%s: \"%s\" is not a whole number %s %lld", flag->name, text,
+                       flag->max ? "within the limits; the least is" : "of at least",
+                       (long long)flag->min);
+            return false;
+        }
+        *(int64_t *)member = number;
+        return true;
+    }
+    case FLAG_DURATION:
+        if (parse_int(text, &number) && number >= 0 && number <= INT64_MAX / 1000) {
+            *(int64_t *)member = number * 1000;
+            return true;
+        }
+        if (!duration_parse(text, &number, &err) || number < 0) {
+            cli_errorf("--%s: \"%s\" is not a duration; write it like 90s, 5m or 1h30m", flag->name,
+                       text);
+            return false;
+        }
+        *(int64_t *)member = number / 1000000;
+        return true;
+    case FLAG_CHOICE:
+        if (!choice_known(flag, text)) {
+            fprintf(stderr, "error: --%s: \"%s\" is not one of", flag->name, text);
+            for (size_t i = 0; flag->choices[i]; i++)
+                fprintf(stderr, "%s %s", i ? "," : "", flag->choices[i]);
+            fputc('\n', stderr);
+            return false;
+        }
+        *(const char **)member = text;
+        return true;
+    case FLAG_LIST: {
+        struct flag_list *list = member;
+
+        if (list->count == countof(list->items)) {
+            cli_errorf("--%s: given more than %zu times", flag->name, countof(list->items));
+            return false;
+        }
+        list->items[list->count++] = text;
+        return true;
+    }
+    case FLAG_END:
+        break;
+    }
+    return false;
+}
+
+static int usage_hint(const struct command *command)
+{
+    fprintf(stderr, "See '%s %s --help'.\n", cli_program, command->name);
+    return EXIT_REFUSED;
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+    struct option longs[FLAGS_MAX + 2] = {0};
+    char shorts[2 * FLAGS_MAX + 4] = ":h";
+    size_t n_flags = 0, n_short = 2;
+
+    for (; command->flags && command->flags[n_flags].type != FLAG_END; n_flags++) {
+        const struct flag *flag = &command->flags[n_flags];
+
+        longs[n_flags] = (struct option){
+            flag->name, takes_value(flag) ? required_argument : no_argument, NULL, 0};
+        if (flag->letter) {
+            shorts[n_short++] = flag->letter;
+            if (takes_value(flag))
+                shorts[n_short++] = ':';
+        }
+    }
+    longs[n_flags] = (struct option){"help", no_argument, NULL, 'h'};
+
+    char *options = mem_alloc(command->options_size ? command->options_size : 1);
+    int code = -1;
+
+    if (command->defaults)
+        memcpy(options, command->defaults, command->options_size);
+
+    optind = 1;
+    for (;;) {
+        int index = -1, letter = getopt_long(argc, argv, shorts, longs, &index);
+        const struct flag *flag = NULL;
+
+        if (letter == -1)
+            break;
+        if (letter == 'h' && (index == -1 || (size_t)index == n_flags)) {
+            command_help(command, stdout);
+            code = EXIT_OK;
+            break;
+        }
+        if (letter == '?' || letter == ':') {
+            const char *word = argv[optind - 1];
+
+            if (letter == ':')
+                cli_errorf("%s: needs a value", word);
+            else
+                cli_errorf("%s: no such flag", word);
+            code = usage_hint(command);
+            break;
+        }
+        for (size_t i = 0; i < n_flags && !flag; i++)
+            if (index >= 0 ? (size_t)index == i : command->flags[i].letter == letter)
+                flag = &command->flags[i];
+        if (!flag || !flag_store(flag, optarg, options)) {
+            code = usage_hint(command);
+            break;
+        }
+    }
+
+    int n = argc - optind;
+
+    if (code == -1 && n < command->min_operands) {
+        cli_errorf("%s needs %s", command->name, command->operands);
+        code = usage_hint(command);
+    } else if (code == -1 && command->max_operands >= 0 && n > command->max_operands) {
+        cli_errorf("%s: unexpected \"%s\"", command->name, argv[optind + command->max_operands]);
+        code = usage_hint(command);
+    }
+    if (code == -1)
+        code = command->run(options, n, argv + optind);
+    mem_free(options);
+    return code;
+}
+
+static void print_flag(const struct flag *flag, FILE *out)
+{
+    int width = fprintf(out, flag->letter ? "  -%c, " : "      ", flag->letter);
+
+    width += fprintf(out, "--%s", flag->name);
+    if (takes_value(flag))
+        width += fprintf(out, " %s", flag->placeholder ? flag->placeholder : "VALUE");
+    if (width >= HELP_COLUMN - 1) {
+        fputc('\n', out);
+        width = 0;
+    }
+    fprintf(out, "%*s%s", HELP_COLUMN - width, "", flag->help);
+    if (flag->choices) {
+        fputs(" (", out);
+        for (size_t i = 0; flag->choices[i]; i++)
+            fprintf(out, "%s%s", i ? ", " : "", flag->choices[i]);
+        fputc(')', out);
+    }
+    fputc('\n', out);
+}
+
+static void overview(FILE *out)
+{
+    fprintf(
+        out,
+        "Runs DAGs of batch jobs written as Kubernetes resources (JobFlow, JobTemplate, Job).\n\n"
+        "Usage: %s COMMAND [FLAGS] [OPERANDS]\n\nCommands:\n",
+        cli_program);
+    for (size_t i = 0; commands[i]; i++)
+        fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "\n'%s COMMAND --help' tells more about one.\n", cli_program);
+}
+
+void command_help(const struct command *command, FILE *out)
+{
+    if (!command) {
+        overview(out);
+        return;
+    }
+    fprintf(out, "%s\n\nUsage: %s %s [FLAGS]%s%s\n", command->summary, cli_program, command->name,
+            command->operands ? " " : "", command->operands ? command->operands : "");
+    if (command->details)
+        fprintf(out, "\n%s\n", command->details);
+    fputs("\nFlags:\n", out);
+    for (size_t i = 0; command->flags && command->flags[i].type != FLAG_END; i++)
+        print_flag(&command->flags[i], out);
+    fprintf(out, "  -h, --help%*sshow this text\n", HELP_COLUMN - 12, "");
+    if (command->examples)
+        fprintf(out, "\nExamples:\n%s\n", command->examples);
+}

@@ -1,0 +1,145 @@
+/*
+ * Assembly and order of starting: store (recovery), registry, node (adoption of running pods),
+ * controllers.
+ */
+#include "cli/engine.h"
+#include "api/cluster_embedded.h"
+#include "base/mem.h"
+#include "flow/controller.h"
+#include "job/controller.h"
+#include "template/controller.h"
+#include <unistd.h>
+
+/* How long a batch nobody waits for gathers company. Well below what people notice, well above one
+ * commit. */
+enum { COMMIT_DELAY_MS = 2 };
+
+struct engine {
+    struct clock *clock;
+    struct loop *loop;
+    struct store *store;
+    struct registry *registry;
+    struct cluster *cluster;
+    struct node *node;
+    struct job_controller *jobs;
+    struct flow_controller *flows;
+    struct template_controller *templates;
+};
+
+static int cpu_count(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (int)n : 1;
+}
+
+static bool start_node(struct engine *engine, const struct engine_options *options,
+                       struct error *err)
+{
+    const struct node_options node = {
+        .data_dir = options->data_dir,
+        .max_pods = options->max_pods ? options->max_pods : cpu_count(),
+        .host_paths = true, /* DC-08: the user's own manifests with the user's own rights */
+        .sim = options->sim,
+        .host =
+            {
+                .directory = options->data_dir,
+                .isolation = options->isolation ? options->isolation : "auto",
+                .network = options->network ? options->network : "shared",
+                .isolate_all = options->isolation != NULL,
+                .restart_backoff_ms = options->restart_backoff_ms,
+            },
+    };
+
+    engine->node = node_start(engine->cluster, &node, err);
+    return engine->node != NULL;
+}
+
+struct engine *engine_start(const struct engine_options *options, struct error *err)
+{
+    struct engine *engine = mem_alloc(sizeof *engine);
+    const struct store_options store = {
+        .directory = options->data_dir,
+        .sync = options->sync,
+        .max_delay_ms = COMMIT_DELAY_MS,
+    };
+    const struct registry_options registry = {
+        .upstream_compat = options->compat_upstream,
+        .virtual_runtime = options->sim,
+        .deletion_protection = !options->no_deletion_protection && !options->compat_upstream,
+        .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
+    };
+
+    /* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
+     * from there. */
+    engine->clock = options->sim ? clock_virtual_new(clock_wall_ms(clock_real()), 1) : clock_real();
+    engine->loop = loop_new(engine->clock);
+    engine->store = store_open(engine->loop, &store, err);
+    if (!engine->store)
+        goto failed;
+    engine->registry = registry_new(engine->loop, engine->store, &registry);
+    engine->cluster = cluster_embedded_new(engine->loop, engine->registry);
+    if (options->controllers) {
+        if (!start_node(engine, options, err))
+            goto failed;
+        engine->jobs = job_controller_start(
+            engine->cluster, &(struct job_options){.scheduler_name = "volcano", .max_requeue = 15});
+        engine->templates = template_controller_start(engine->cluster);
+        engine->flows = flow_controller_start(
+            engine->cluster, &(struct flow_options){.upstream_compat = options->compat_upstream});
+    }
+    return engine;
+
+failed:
+    engine_stop(engine);
+    return NULL;
+}
+
+void engine_stop_controllers(struct engine *engine)
+{
+    flow_controller_stop(take(engine->flows));
+    template_controller_stop(take(engine->templates));
+    job_controller_stop(take(engine->jobs));
+}
+
+void engine_stop(struct engine *engine)
+{
+    if (!engine)
+        return;
+    engine_stop_controllers(engine);
+    if (engine->node)
+        node_stop(engine->node);
+    if (engine->cluster)
+        cluster_embedded_free(engine->cluster);
+    if (engine->registry)
+        registry_free(engine->registry);
+    store_close(engine->store);
+    loop_free(engine->loop);
+    clock_free(engine->clock);
+    mem_free(engine);
+}
+
+struct loop *engine_loop(struct engine *engine)
+{
+    return engine->loop;
+}
+
+struct store *engine_store(struct engine *engine)
+{
+    return engine->store;
+}
+
+struct registry *engine_registry(struct engine *engine)
+{
+    return engine->registry;
+}
+
+struct cluster *engine_cluster(struct engine *engine)
+{
+    return engine->cluster;
+}
+
+struct runtime *engine_runtime(struct engine *engine)
+{
+    return engine->node ? node_runtime(engine->node) : NULL;
+}

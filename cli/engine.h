@@ -1,0 +1,38 @@
+#pragma once
+/*
+ * The engine: store, registry, cluster, controllers and node put together in one process.
+ */
+#include "api/cluster.h"
+#include "api/registry/registry.h"
+#include "base/loop.h"
+#include "node/node.h"
+
+struct engine;
+
+struct engine_options {
+    const char *data_dir; /* NULL = in memory only (validation, tests) */
+    enum store_sync sync;
+    bool sim;                                        /* virtual clock, nothing executed */
+    bool compat_upstream;                            /* --jobflow-compat=upstream */
+    bool allow_flow_updates, no_deletion_protection; /* DC-02 */
+    int max_pods;                                    /* 0 = one per CPU */
+    const char *isolation; /* NULL = by need; otherwise every pod gets this level */
+    const char *network;
+    int64_t restart_backoff_ms;
+    bool controllers; /* false: only store and registry, for looking and validating */
+};
+
+/** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery
+ * began: nothing is lost in between. */
+struct engine *engine_start(const struct engine_options *options, struct error *err);
+/** Stop the controllers, commit, close. Pods go on. NULL is fine. */
+void engine_stop(struct engine *engine);
+/** Stop deciding: flow and job controllers end, the node goes on looking after pods (used while a
+ * run is being aborted). */
+void engine_stop_controllers(struct engine *engine);
+
+struct loop *engine_loop(struct engine *engine);
+struct store *engine_store(struct engine *engine);
+struct registry *engine_registry(struct engine *engine);
+struct cluster *engine_cluster(struct engine *engine);
+struct runtime *engine_runtime(struct engine *engine); /* NULL without controllers */

@@ -1,0 +1,218 @@
+/*
+ * Reading manifest files.
+ */
+#include "cli/manifests.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A file of the largest flow we take (10^6 steps) with its templates; bombs are bounded by what
+ * they expand to, not by this. */
+static const size_t file_max_bytes = (size_t)512 << 20;
+
+struct manifest_file {
+    char *name;
+    struct yaml_stream *stream;
+    char **paths; /* [n_paths] of list entries */
+    size_t n_paths, cap;
+};
+
+size_t manifest_line(const struct manifest *manifest, const char *field)
+{
+    scoped(buf) struct buf path = {0};
+
+    buf_str(&path, manifest->path);
+    if (manifest->path[0] && field[0])
+        buf_char(&path, '.');
+    buf_str(&path, field);
+    return yaml_line(manifest->stream, manifest->document, path.data ? path.data : "");
+}
+
+void manifest_print(const struct manifest *manifest, const char *severity, const struct error *err)
+{
+    fprintf(stderr, "%s: %s:%zu: ", severity, manifest->file, manifest_line(manifest, err->field));
+    if (err->field[0])
+        fprintf(stderr, "%s: ", err->field);
+    fprintf(stderr, "%s\n", err->message);
+}
+
+static bool add_object(struct manifests *set, struct manifest_file *file, size_t document,
+                       const char *path, json_t *doc)
+{
+    struct manifest manifest = {
+        .file = file->name, .stream = file->stream, .document = document, .path = path, .doc = doc};
+    const char *api_version = json_string_value(json_object_get(doc, "apiVersion"));
+    const char *kind = json_string_value(json_object_get(doc, "kind"));
+    struct error err = {0};
+
+    if (!json_is_object(doc))
+        error_set(&err, ERR_INVALID, "", "must be an object with apiVersion, kind and metadata");
+    else if (!api_version)
+        error_set(
+            &err, ERR_INVALID, "apiVersion",
+            "is missing; write apiVersion: flow.volcano.sh/v1alpha1 for a JobFlow or JobTemplate, "
+            "batch.volcano.sh/v1alpha1 for a Job");
+    else if (!kind)
+        error_set(&err, ERR_INVALID, "kind", "is missing");
+    else if (!(manifest.kind = kind_by_gvk(api_version, kind))) {
+        const struct kind *near = kind_nearest(kind);
+
+        if (near)
+            error_set(&err, ERR_INVALID, strcmp(near->name, kind) == 0 ? "apiVersion" : "kind",
+                      "no kind \"%s\" in \"%s\"; did you mean %s in %s?", kind, api_version,
+                      near->name, kind_api_version(near));
+        else
+            error_set(&err, ERR_INVALID, "kind", "no kind \"%s\" in \"%s\"", kind, api_version);
+    }
+    if (err.code != ERR_NONE) {
+        manifest_print(&manifest, "error", &err);
+        return false;
+    }
+    mem_grow(set->items, set->count, set->cap);
+    set->items[set->count++] = manifest;
+    return true;
+}
+
+static bool is_list(const json_t *doc)
+{
+    const char *kind = json_string_value(json_object_get(doc, "kind"));
+    const char *api_version = json_string_value(json_object_get(doc, "apiVersion"));
+
+    return kind && api_version && strcmp(kind, "List") == 0 && strcmp(api_version, "v1") == 0;
+}
+
+static bool add_list(struct manifests *set, struct manifest_file *file, size_t document,
+                     json_t *doc)
+{
+    size_t index;
+    json_t *entry;
+    bool ok = true;
+
+    json_array_foreach(json_object_get(doc, "items"), index, entry)
+    {
+        mem_grow(file->paths, file->n_paths, file->cap);
+        file->paths[file->n_paths] = mem_printf("items[%zu]", index);
+        ok &= add_object(set, file, document, file->paths[file->n_paths++], entry);
+    }
+    return ok;
+}
+
+/* "line 3, column 5: text" of the parser becomes "FILE:3:5: text", which editors can jump to. */
+static void print_syntax_error(const char *name, const char *message)
+{
+    size_t line, column;
+    int skip = 0;
+
+    if (sscanf(message, "line %zu, column %zu: %n", &line, &column, &skip) == 2 && skip > 0)
+        cli_errorf("%s:%zu:%zu: %s", name, line, column, message + skip);
+    else
+        cli_errorf("%s: %s", name, message);
+}
+
+static bool add_stream(struct manifests *set, const char *name, const struct buf *text)
+{
+    struct error err = {0};
+    struct yaml_stream *stream =
+        yaml_parse(text->data ? text->data : "", text->len, &yaml_limits_default, &err);
+    bool ok = true;
+
+    if (!stream) {
+        print_syntax_error(name, err.message);
+        return false;
+    }
+    mem_grow(set->files, set->n_files, set->files_cap);
+    set->files[set->n_files++] = (struct manifest_file){.name = mem_strdup(name), .stream = stream};
+
+    struct manifest_file *file = &set->files[set->n_files - 1];
+
+    if (yaml_count(stream) == 0) {
+        cli_errorf("%s: is empty: no object in it", name);
+        return false;
+    }
+    for (size_t i = 0; i < yaml_count(stream); i++) {
+        json_t *doc = yaml_document(stream, i);
+
+        ok &= is_list(doc) ? add_list(set, file, i, doc) : add_object(set, file, i, "", doc);
+    }
+    return ok;
+}
+
+static bool load_file(struct manifests *set, const char *name)
+{
+    scoped(buf) struct buf text = {0};
+    struct error err = {0};
+    bool ok = strcmp(name, "-") == 0
+                  ? file_read_fd(STDIN_FILENO, "standard input", file_max_bytes, &text, &err)
+                  : file_read(name, file_max_bytes, &text, &err);
+
+    if (!ok) {
+        cli_errorf("%s", err.message);
+        return false;
+    }
+    return add_stream(set, strcmp(name, "-") == 0 ? "standard input" : name, &text);
+}
+
+static int is_manifest_name(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return entry->d_name[0] != '.' && dot &&
+           (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
+}
+
+static bool load_directory(struct manifests *set, const char *name)
+{
+    struct dirent **entries = NULL;
+    int n = scandir(name, &entries, is_manifest_name, alphasort);
+    bool ok = true;
+
+    if (n <= 0) {
+        cli_errorf("%s: no *.yaml, *.yml or *.json file in this directory", name);
+        ok = false;
+    }
+    for (int i = 0; i < n; i++) {
+        size_t len = strlen(name);
+        scoped_str path =
+            mem_printf("%s%s%s", name, len && name[len - 1] == '/' ? "" : "/", entries[i]->d_name);
+
+        ok &= load_file(set, path);
+        free(entries[i]);
+    }
+    free(entries);
+    return ok;
+}
+
+bool manifests_load(struct manifests *set, int n_operands, char *const *operands)
+{
+    bool ok = true;
+
+    for (int i = 0; i < n_operands; i++) {
+        struct stat info;
+
+        if (strcmp(operands[i], "-") != 0 && stat(operands[i], &info) == 0 && S_ISDIR(info.st_mode))
+            ok &= load_directory(set, operands[i]);
+        else
+            ok &= load_file(set, operands[i]);
+    }
+    return ok;
+}
+
+void manifests_release(struct manifests *set)
+{
+    for (size_t i = 0; i < set->n_files; i++) {
+        struct manifest_file *file = &set->files[i];
+
+        for (size_t j = 0; j < file->n_paths; j++)
+            mem_free(file->paths[j]);
+        mem_free(file->paths);
+        mem_free(file->name);
+        yaml_free(file->stream);
+    }
+    mem_free(set->files);
+    mem_free(set->items);
+    *set = (struct manifests){0};
+}

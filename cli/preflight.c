@@ -1,0 +1,203 @@
+/*
+ * The dry run behind `validate`, `run` and `apply`.
+ */
+#include "cli/preflight.h"
+#include "api/types/jobflow.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct preflight_run {
+    struct manifests *set;
+    const struct preflight_options *options;
+    struct preflight_result *result;
+    struct engine *scratch;
+    const struct manifest **by_row; /* [n_rows] the manifest behind a scratch object, by row id */
+    size_t n_rows;
+};
+
+static void print_list(struct preflight_run *run, const struct manifest *manifest,
+                       const char *severity, const struct error_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        manifest_print(manifest, severity, &list->items[i]);
+    if (list->dropped)
+        cli_errorf("%s: %zu more findings not shown", manifest->file, list->dropped);
+    if (severity[0] == 'e')
+        run->result->errors += list->count + list->dropped;
+    else
+        run->result->warnings += list->count + list->dropped;
+}
+
+static int compare_order(const void *a, const void *b, void *arg)
+{
+    const struct manifests *set = arg;
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    int by_kind = (int)set->items[i].kind->id - (int)set->items[j].kind->id;
+
+    return by_kind ? by_kind : (i > j) - (i < j);
+}
+
+size_t *preflight_order(const struct manifests *set)
+{
+    size_t *order = mem_array(set->count ? set->count : 1, sizeof *order);
+
+    for (size_t i = 0; i < set->count; i++)
+        order[i] = i;
+    qsort_r(order, set->count, sizeof *order, compare_order, (void *)(size_t)set);
+    return order;
+}
+
+static void set_namespace(const struct manifest *manifest, const char *namespace_)
+{
+    json_t *metadata = json_object_get(manifest->doc, "metadata");
+
+    if (manifest->kind->namespaced && json_is_object(metadata) &&
+        !json_object_get(metadata, "namespace"))
+        json_object_set_new(metadata, "namespace", json_string(namespace_));
+}
+
+/* The first manifest with the kind, namespace and name of `manifest`. */
+static const struct manifest *first_of_name(const struct preflight_run *run,
+                                            const struct manifest *manifest)
+{
+    json_t *metadata = json_object_get(manifest->doc, "metadata");
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+    const struct object *object =
+        name ? store_get(engine_store(run->scratch), manifest->kind, ns ? ns : "", name) : NULL;
+
+    return object && (size_t)object->row < run->n_rows ? run->by_row[object->row] : NULL;
+}
+
+static void remember(struct preflight_run *run, const struct object *object,
+                     const struct manifest *manifest)
+{
+    size_t row = (size_t)object->row;
+
+    if (row >= run->n_rows) {
+        size_t n = row * 2 + 16;
+
+        run->by_row = mem_resize(run->by_row, n * sizeof *run->by_row);
+        memset(run->by_row + run->n_rows, 0, (n - run->n_rows) * sizeof *run->by_row);
+        run->n_rows = n;
+    }
+    run->by_row[row] = manifest;
+}
+
+static void check_one(struct preflight_run *run, const struct manifest *manifest)
+{
+    struct error_list errors = {0}, warnings = {0};
+    const struct registry_write how = {
+        .dry_run = REGISTRY_APPLY, .unknown = UNKNOWN_ERROR, .warnings = &warnings};
+    const struct object *object = NULL;
+
+    set_namespace(manifest, run->options->namespace_);
+    if (registry_create(engine_registry(run->scratch), manifest->doc, &how, &object, &errors)) {
+        remember(run, object, manifest);
+    } else if (errors.count == 1 && errors.items[0].code == ERR_EXISTS) {
+        const struct manifest *first = first_of_name(run, manifest);
+
+        if (first) { /* else: an object every cluster has, such as queue default; applying it is
+                        fine */
+            struct error err = {0};
+
+            error_set(&err, ERR_EXISTS, "metadata.name",
+                      "a %s of this name is already defined at %s:%zu; rename one of the two",
+                      manifest->kind->name, first->file, manifest_line(first, "metadata.name"));
+            manifest_print(manifest, "error", &err);
+            run->result->errors++;
+        }
+    } else {
+        print_list(run, manifest, "error", &errors);
+    }
+    print_list(run, manifest, "warning", &warnings);
+    error_list_release(&errors);
+    error_list_release(&warnings);
+}
+
+static bool template_known(const struct preflight_run *run, const char *ns, const char *name)
+{
+    return store_get(engine_store(run->scratch), &kind_job_template, ns, name) ||
+           (run->options->live && store_get(run->options->live, &kind_job_template, ns, name));
+}
+
+/* Is a template of that name in the files at all, though perhaps refused or in another namespace?
+ * Then that error is enough. */
+static const struct manifest *template_in_files(const struct preflight_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->set->count; i++) {
+        const struct manifest *manifest = &run->set->items[i];
+        json_t *metadata = json_object_get(manifest->doc, "metadata");
+        const char *candidate = json_string_value(json_object_get(metadata, "name"));
+
+        if (manifest->kind == &kind_job_template && candidate && strcmp(candidate, name) == 0)
+            return manifest;
+    }
+    return NULL;
+}
+
+static void check_templates(void *arg, const struct object *flow)
+{
+    struct preflight_run *run = arg;
+    const struct jobflow_spec *spec = jobflow_spec_of(flow);
+    const struct manifest *manifest =
+        (size_t)flow->row < run->n_rows ? run->by_row[flow->row] : NULL;
+
+    if (!manifest)
+        return;
+    for (size_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+        const char *name = step->template_name ? step->template_name : step->name;
+        const struct manifest *elsewhere;
+        struct error err = {0};
+        char field[64];
+
+        if (template_known(run, object_namespace(flow), name))
+            continue;
+        snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
+                 step->template_name ? "jobTemplateName" : "name");
+        elsewhere = template_in_files(run, name);
+        if (elsewhere)
+            error_set(&err, ERR_NOT_FOUND, field,
+                      "JobTemplate \"%s\" at %s:%zu cannot be used: it was refused, or is in "
+                      "another namespace than "
+                      "the flow (%s)",
+                      name, elsewhere->file, manifest_line(elsewhere, "metadata"),
+                      object_namespace(flow));
+        else
+            error_set(&err, ERR_NOT_FOUND, field,
+                      "JobTemplate \"%s\" is not defined in these files or in the store; add it, "
+                      "or name an existing "
+                      "one with jobTemplateName",
+                      name);
+        manifest_print(manifest, "error", &err);
+        run->result->errors++;
+    }
+}
+
+bool preflight(struct manifests *set, const struct preflight_options *options,
+               struct preflight_result *result)
+{
+    const struct engine_options scratch = {.sim = options->sim,
+                                           .compat_upstream = options->compat_upstream};
+    struct preflight_run run = {.set = set, .options = options, .result = result};
+    size_t *order = preflight_order(set);
+    struct error err = {0};
+
+    *result = (struct preflight_result){0};
+    run.scratch = engine_start(&scratch, &err);
+    if (!run.scratch) {
+        cli_error(&err);
+        result->errors++;
+    } else {
+        for (size_t i = 0; i < set->count; i++)
+            check_one(&run, &set->items[order[i]]);
+        store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);
+        engine_stop(run.scratch);
+    }
+    mem_free(run.by_row);
+    mem_free(order);
+    return result->errors == 0;
+}

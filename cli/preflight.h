@@ -1,0 +1,30 @@
+#pragma once
+/*
+ * Everything admission would say about a set of manifests, before anything is started.
+ *
+ * The manifests are created in a scratch store in memory, in the order of the kinds table, so that
+ * exactly the rules of the real store speak; then what only shows between objects is checked:
+ * templates that exist nowhere, names used twice.
+ */
+#include "cli/engine.h"
+#include "cli/manifests.h"
+
+struct preflight_options {
+    const char *namespace_; /* for objects that name none */
+    bool sim;               /* containers need no command */
+    bool compat_upstream;
+    const struct store *live; /* objects that already exist there count as known; NULL = none */
+};
+
+struct preflight_result {
+    size_t errors, warnings;
+};
+
+/** Fill in namespaces, check, print every finding with file and line. True when there was no error.
+ */
+bool preflight(struct manifests *set, const struct preflight_options *options,
+               struct preflight_result *result);
+
+/** Indexes of the set's manifests in the order in which they must be created (owned array of
+ * set->count). */
+size_t *preflight_order(const struct manifests *set);

@@ -34,6 +34,8 @@ struct blob {
     const struct facet_type *facet; /* type of `decoded` */
     void *decoded;                  /* owned; NULL = not decoded yet */
     int64_t store_row;              /* the store's row of an interned body; 0 = none */
+    struct blob *admitted_output; /* what admission made of this text; weak, see blob_link_output */
+    struct blob *admitted_input;  /* the reverse; a reference */
     bool interned;
     char text[];
 };
@@ -51,3 +53,11 @@ SCOPED_DEFINE_PTR(blob, struct blob *, blob_unref)
 void blob_set_facet(const struct blob *blob, const struct facet_type *type, void *decoded);
 /** The decoded form of `type`, or NULL. Borrowed as long as the blob lives. */
 void *blob_facet(const struct blob *blob, const struct facet_type *type);
+
+/** Remember that admitting the body `input` (as output->admitted_as) gave `output`: as long as the
+ * output lives, equal inputs need no second look. The output keeps its input alive; the first input
+ * of an output wins. Both interned. */
+void blob_link_output(const struct blob *input, const struct blob *output);
+/** What admission made of an equal body earlier as `kind`, itself if it passed unchanged, or NULL.
+ * Owned reference. */
+struct blob *blob_output(const struct blob *input, const struct kind *kind);

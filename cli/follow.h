@@ -1,0 +1,70 @@
+#pragma once
+/*
+ * What a person following a run wants to know, kept up to date from durable changes: the flows,
+ * their steps, and when all is over.
+ *
+ * The model of every output form: the forms (live, plain, json, quiet) get told which step or flow
+ * changed and read the rest here. Bare Jobs are followed as flows of one step.
+ */
+#include "api/store/store.h"
+#include "api/types/jobflow.h"
+
+struct follow;
+struct follow_flow;
+
+struct follow_step {
+    const char *name; /* of the step; of the Job itself for a bare one */
+    struct follow_flow *flow;
+    size_t index;                             /* in spec order */
+    enum job_phase phase;                     /* JOB_NONE: no job yet */
+    int32_t ready, total;                     /* pods running or succeeded; of all */
+    int32_t retries;                          /* restarts within the job */
+    int32_t attempts;                         /* jobs made for this step */
+    int64_t created_ms, started_ms, ended_ms; /* 0 = not yet; as seen by this process */
+    const char *reason;                       /* owned; NULL */
+    char job_uid[37];
+    bool resumed;                                    /* was already over when this process began */
+    struct follow_step *next_running, *prev_running; /* private */
+};
+
+struct follow_flow {
+    const char *name, *namespace_, *uid; /* owned */
+    bool bare_job;
+    enum flow_phase phase;
+    const char *reason;        /* owned; NULL */
+    struct follow_step *steps; /* [n_steps] */
+    size_t n_steps;
+    size_t n_done, n_failed, n_started; /* steps */
+    int64_t started_ms, ended_ms;
+    const struct object *object; /* owned reference: the newest version */
+    struct step_name *names;     /* private: hash of steps by name */
+    struct follow_flow *next;
+};
+
+struct follow_events {
+    /** A step's phase, pods or reason changed; `before` is the phase it had. */
+    void (*step)(void *ctx, const struct follow_step *step, enum job_phase before);
+    void (*flow)(void *ctx, const struct follow_flow *flow, enum flow_phase before);
+    /** Every flow is over and no job of theirs is still at work. */
+    void (*finished)(void *ctx);
+    void *ctx;
+};
+
+struct follow *follow_new(struct loop *loop, struct store *store,
+                          const struct follow_events *events);
+void follow_free(struct follow *follow);
+/** Follow a JobFlow or Job object (already in the store). Its present state is taken in without
+ * events. */
+void follow_add(struct follow *follow, const struct object *flow_or_job);
+/** Begin to receive changes; call after the last follow_add. */
+bool follow_start(struct follow *follow, struct error *err);
+
+const struct follow_flow *follow_flows(const struct follow *follow); /* list in the order added */
+bool follow_finished(const struct follow *follow);
+/** Did every flow succeed? Meaningful once finished. */
+bool follow_succeeded(const struct follow *follow);
+/** Steps at work now, in the order they started; NULL ends. */
+const struct follow_step *follow_running(const struct follow *follow);
+const char *
+follow_step_state(const struct follow_step *step); /* "Waiting", "Running", … for people */
+bool follow_step_over(const struct follow_step *step);

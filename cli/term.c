@@ -1,0 +1,92 @@
+/*
+ * Terminals.
+ */
+#include "cli/term.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+void term_look(struct term *term, FILE *stream)
+{
+    struct winsize size = {0};
+    const char *name = getenv("TERM"), *no_color = getenv("NO_COLOR");
+
+    *term = (struct term){.columns = 80, .rows = 24};
+    term->is_tty = isatty(fileno(stream)) && name && strcmp(name, "dumb") != 0;
+    term->colors = term->is_tty && !(no_color && *no_color);
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        term->columns = size.ws_col;
+        term->rows = size.ws_row > 0 ? size.ws_row : 24;
+    }
+}
+
+const char *term_color(const struct term *term, enum color color)
+{
+    static const char *const codes[] = {
+        [COLOR_NONE] = "",         [COLOR_DIM] = "\033[2m",    [COLOR_BOLD] = "\033[1m",
+        [COLOR_RED] = "\033[31m",  [COLOR_GREEN] = "\033[32m", [COLOR_YELLOW] = "\033[33m",
+        [COLOR_BLUE] = "\033[34m", [COLOR_CYAN] = "\033[36m",
+    };
+
+    return term->colors ? codes[color] : "";
+}
+
+const char *term_reset(const struct term *term)
+{
+    return term->colors ? "\033[0m" : "";
+}
+
+/* One character at `text`: its bytes and its width; bytes that are no UTF-8 count as one column
+ * each. */
+static size_t next_char(const char *text, mbstate_t *state, int *width)
+{
+    wchar_t wide;
+    size_t n = mbrtowc(&wide, text, strlen(text), state);
+
+    if (n == (size_t)-1 || n == (size_t)-2 || n == 0) {
+        memset(state, 0, sizeof *state);
+        *width = 1;
+        return 1;
+    }
+    *width = wcwidth(wide);
+    if (*width < 0)
+        *width = 0;
+    return n;
+}
+
+int term_text_width(const char *text)
+{
+    mbstate_t state = {0};
+    int total = 0, width;
+
+    while (*text) {
+        text += next_char(text, &state, &width);
+        total += width;
+    }
+    return total;
+}
+
+void term_print_cell(FILE *out, const char *text, int width)
+{
+    mbstate_t state = {0};
+    bool cut = term_text_width(text) > width;
+    int room = cut ? width - 1 : width, used = 0;
+
+    while (*text) {
+        int w;
+        size_t n = next_char(text, &state, &w);
+
+        if (used + w > room)
+            break;
+        fwrite(text, 1, n, out);
+        text += n;
+        used += w;
+    }
+    if (cut && width > 0) {
+        fputs("…", out);
+        used++;
+    }
+    fprintf(out, "%*s", width - used, "");
+}

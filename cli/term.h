@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * What standard output is: a terminal or not, how wide, whether colours are welcome (NO_COLOR,
+ * TERM=dumb).
+ */
+#include <stdbool.h>
+#include <stdio.h>
+
+enum color {
+    COLOR_NONE,
+    COLOR_DIM,
+    COLOR_BOLD,
+    COLOR_RED,
+    COLOR_GREEN,
+    COLOR_YELLOW,
+    COLOR_BLUE,
+    COLOR_CYAN
+};
+
+struct term {
+    bool is_tty;
+    bool colors;
+    int columns, rows;
+};
+
+void term_look(struct term *term, FILE *stream);                   /* again after SIGWINCH */
+const char *term_color(const struct term *term, enum color color); /* "" without colours */
+const char *term_reset(const struct term *term);
+
+/** Columns a UTF-8 text takes, as wcwidth counts. */
+int term_text_width(const char *text);
+/** Print `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
+void term_print_cell(FILE *out, const char *text, int width);

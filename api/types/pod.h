@@ -59,6 +59,7 @@ struct pod_spec {
     bool host_network;
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
+    struct str_map overhead; /* added to the requests of the containers */
     json_t *security_context, *host_aliases, *node_selector;
 };
 

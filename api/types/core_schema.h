@@ -1,0 +1,47 @@
+#pragma once
+/*
+ * The field tables of core kinds that other tables refer to, and short words for rows.
+ */
+#include "api/types/kinds.h"
+#include "api/types/pod.h"
+#include "api/types/schema.h"
+
+/* Bounds of a number, for use inside a row. */
+#define BOUNDS(low, high) .bounded = true, .min = (low), .max = (high)
+#define NOT_NEGATIVE      BOUNDS(0, INT32_MAX)
+
+/* Decoded by pointer into struct pod_container, whose members requests and limits it overlays. */
+struct container_resources {
+    struct str_map requests, limits;
+};
+
+extern const struct schema object_meta_schema; /* of an embedded template */
+extern const struct schema owner_reference_schema;
+extern const struct schema label_selector_schema;
+extern const struct schema condition_schema;
+
+extern const struct schema object_field_selector_schema;
+extern const struct schema resource_field_selector_schema;
+extern const struct schema local_object_reference_schema;
+extern const struct schema object_reference_schema;
+extern const struct schema secret_reference_schema;
+extern const struct schema typed_local_object_reference_schema;
+extern const struct schema typed_object_reference_schema;
+extern const struct schema key_to_path_schema;
+extern const struct schema resource_claim_schema;
+extern const struct schema resource_requirements_schema;
+extern const struct schema volume_resource_requirements_schema;
+extern const struct schema selinux_options_schema;
+extern const struct schema windows_security_context_options_schema;
+extern const struct schema seccomp_profile_schema;
+extern const struct schema app_armor_profile_schema;
+extern const struct schema pvc_spec_schema;
+
+extern const struct schema container_schema;
+extern const struct schema ephemeral_container_schema;
+extern const struct schema volume_schema;
+extern const struct schema affinity_schema;
+extern const struct schema toleration_schema;
+extern const struct schema topology_spread_constraint_schema;
+extern const struct schema node_selector_schema;
+extern const struct schema pod_status_schema;

@@ -1,0 +1,75 @@
+/*
+ * Field tables of apimachinery: metadata of embedded templates, owner references, selectors, conditions.
+ *
+ * An object's own metadata is not here: api/types/object decodes it.
+ * Ref: k8s.io/apimachinery meta/v1.
+ */
+#include "api/types/core_schema.h"
+
+/* clang-format off */
+static const char *const selector_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", NULL};
+static const char *const condition_status_values[] = {"True", "False", "Unknown", NULL};
+
+static const struct field owner_reference_fields[] = {
+    {"apiVersion",         FIELD_STR,      FIELD_PASS, .required = true, .doc = "Group and version of the owner."},
+    {"kind",               FIELD_STR,      FIELD_PASS, .required = true, .doc = "Kind of the owner."},
+    {"name",               FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the owner."},
+    {"uid",                FIELD_STR,      FIELD_PASS, .required = true, .doc = "UID of the owner."},
+    {"controller",         FIELD_OPT_BOOL, FIELD_PASS, .doc = "Whether the owner manages the object."},
+    {"blockOwnerDeletion", FIELD_OPT_BOOL, FIELD_PASS,
+     .doc = "Whether foreground deletion of the owner waits for the object."},
+    {0},
+};
+const struct schema owner_reference_schema = {"OwnerReference", owner_reference_fields};
+
+static const struct field object_meta_fields[] = {
+    {"name",                       FIELD_STR,      FIELD_PASS, .doc = "Name; not used in a template."},
+    {"generateName",               FIELD_STR,      FIELD_PASS, .doc = "Prefix of a name; not used in a template."},
+    {"namespace",                  FIELD_STR,      FIELD_PASS, .doc = "Namespace; not used in a template."},
+    {"labels",                     FIELD_STR_MAP,  FIELD_PASS, .doc = "Labels of the object made."},
+    {"annotations",                FIELD_STR_MAP,  FIELD_PASS, .doc = "Annotations of the object made."},
+    {"finalizers",                 FIELD_STR_LIST, FIELD_PASS, .merge_key = "", .doc = "Finalizers of the object made."},
+    {"ownerReferences",            FIELD_LIST,     FIELD_PASS, &owner_reference_schema, .merge_key = "uid",
+     .doc = "Owners; not used in a template."},
+    {"creationTimestamp",          FIELD_TIME,     FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"deletionTimestamp",          FIELD_TIME,     FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"deletionGracePeriodSeconds", FIELD_OPT_I64,  FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"generation",                 FIELD_I64,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"resourceVersion",            FIELD_STR,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"uid",                        FIELD_STR,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {"selfLink",                   FIELD_STR,      FIELD_PASS, .doc = "Set by old servers; not used."},
+    {"managedFields",              FIELD_ANY,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
+    {0},
+};
+const struct schema object_meta_schema = {"ObjectMeta", object_meta_fields};
+
+static const struct field label_selector_requirement_fields[] = {
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Label key the requirement is about."},
+    {"operator", FIELD_STR,      FIELD_PASS, .required = true, .one_of = selector_operator_values,
+     .doc = "How the label's value relates to the values."},
+    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values of In and NotIn."},
+    {0},
+};
+static const struct schema label_selector_requirement_schema = {
+    "LabelSelectorRequirement", label_selector_requirement_fields};
+
+static const struct field label_selector_fields[] = {
+    {"matchLabels",      FIELD_STR_MAP, FIELD_PASS, .doc = "Labels that must be equal."},
+    {"matchExpressions", FIELD_LIST,    FIELD_PASS, &label_selector_requirement_schema,
+     .doc = "Requirements that must hold besides."},
+    {0},
+};
+const struct schema label_selector_schema = {"LabelSelector", label_selector_fields};
+
+static const struct field condition_fields[] = {
+    {"type",               FIELD_STR,  FIELD_PASS, .required = true, .doc = "Kind of the condition, unique in its list."},
+    {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
+     .doc = "True, False or Unknown."},
+    {"observedGeneration", FIELD_I64,  FIELD_PASS, .doc = "Generation of the spec the condition is about."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the condition last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One word for why, in CamelCase."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "The same for people."},
+    {0},
+};
+const struct schema condition_schema = {"Condition", condition_fields};
+/* clang-format on */

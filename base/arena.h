@@ -13,7 +13,8 @@ void arena_free(struct arena *arena);              /* NULL is fine */
 SCOPED_DEFINE_PTR(arena, struct arena *, arena_free)
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* aligned for any type, zeroed, never NULL */
-void *arena_array(struct arena *arena, size_t count, size_t bytes_each); /* overflow ends the process */
+/* overflow ends the process */
+void *arena_array(struct arena *arena, size_t count, size_t bytes_each);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -4,10 +4,14 @@
  */
 #include <stddef.h>
 
-#define MUST_USE __attribute__((warn_unused_result))
+#ifdef NDEBUG
+#error "assertions stay on: an invariant that no longer holds must stop us, not corrupt a store"
+#endif
+
+#define MUST_USE               __attribute__((warn_unused_result))
 #define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
-#define NORETURN __attribute__((noreturn))
-#define UNUSED __attribute__((unused))
+#define NORETURN               __attribute__((noreturn))
+#define UNUSED                 __attribute__((unused))
 
 #define countof(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -2,8 +2,9 @@
 /*
  * Errors as values: what a program can act on (code), where (field), and for people why (message).
  *
- * A `struct error` lives on the caller's stack and is the last parameter; it is written only on failure, and
- * NULL is allowed where the reason does not matter. Validators collect several into an error_list.
+ * A `struct error` lives on the caller's stack and is the last parameter; it is written only on
+ * failure, and NULL is allowed where the reason does not matter. Validators collect several into an
+ * error_list.
  */
 #include "base/compiler.h"
 #include <stdbool.h>
@@ -41,7 +42,7 @@ enum { ERROR_FIELD_MAX = 256, ERROR_MESSAGE_MAX = 1024 };
 
 struct error {
     enum error_code code;
-    char field[ERROR_FIELD_MAX];     /* JSON path as Kubernetes writes it: spec.tasks[0].name; may be empty */
+    char field[ERROR_FIELD_MAX];     /* JSON path, may be empty: spec.tasks[0].name */
     char message[ERROR_MESSAGE_MAX]; /* lower case, for people, names the value and the way out */
 };
 
@@ -55,13 +56,16 @@ const char *error_reason(enum error_code code); /* the Kubernetes Status reason 
 bool error_set(struct error *err, enum error_code code, const char *field, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/** The same with strerror(errno_value) appended as ": text". */
+/**
+ * The same with the text of `errno_value` appended as ": text"; libuv's negative codes are fine.
+ * The code is NOT_FOUND, EXISTS, STORAGE (disk or quota full), TIMEOUT, or else INTERNAL.
+ */
 bool error_errno(struct error *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /** Put context before the message, on the way up. */
 void error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Several findings of one validation, in the order found. At most ERROR_LIST_MAX are kept, all are counted. */
+/* Several findings of one validation, in the order found. The first ERROR_LIST_MAX are kept. */
 enum { ERROR_LIST_MAX = 100 };
 
 struct error_list {
@@ -75,5 +79,9 @@ void error_list_add(struct error_list *list, enum error_code code, const char *f
 void error_list_append(struct error_list *list, const struct error *err);
 void error_list_release(struct error_list *list); /* leaves it empty and usable */
 
-/** Fold the list into one error: "field: message" joined by "; ". False when it holds any, true when empty. */
+/**
+ * True when the list is empty. Else false, with the list folded into one error: a single finding as
+ * it is; several as "field: message" joined by "; ", with the code of the first, no field, and a
+ * count of those that had no room.
+ */
 bool error_list_ok(const struct error_list *list, struct error *err);

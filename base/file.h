@@ -6,15 +6,21 @@
 #include "base/error.h"
 #include <sys/types.h>
 
-/** Read a whole regular file of at most `max_bytes` into `out`. TOO_LARGE beyond, NOT_FOUND, or INTERNAL with the reason. */
+/**
+ * Append a whole regular file of at most `max_bytes` to `out`. TOO_LARGE beyond, NOT_FOUND, or
+ * INTERNAL with the reason; `out` is then as before.
+ */
 bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err);
-bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out, struct error *err);
+bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
+                  struct error *err);
 
-/** Write to a temporary file in the same directory, sync, rename over `path`, sync the directory. */
-bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode, struct error *err);
+/** Write a temporary file in the same directory, sync, rename over `path`, sync the directory. */
+bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
+                       struct error *err);
 
 /** Create `path` and its missing parents with `mode`. An existing directory is fine. */
 bool file_mkdirs(const char *path, mode_t mode, struct error *err);
 
-/** Remove a tree by descriptors: never follows a link, never crosses a mount (SEC-21). Absent is fine. */
+/** Remove a tree (or file) by descriptors: never a link's target, never another mount (SEC-21).
+ * Absent is fine. */
 bool file_remove_tree(int dir_fd, const char *name, struct error *err);

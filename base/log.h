@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Structured log lines: a fixed event text, then pairs with stable keys. One line, at most 8 KiB, control bytes escaped (SEC-31).
+ * Structured log lines: a fixed event text, then pairs with stable keys. One line, at most 8 KiB,
+ * control bytes escaped (SEC-31).
  *
  *   log_info("job phase changed", kv_str("job", key), kv_str("from", a), kv_str("to", b));
  */
@@ -37,6 +38,6 @@ void log_event(enum log_level level, const char *event, const struct log_kv *pai
         }                                                                                          \
     } while (0)
 #define log_error(event, ...) log_at_(LOG_ERROR, event, ##__VA_ARGS__)
-#define log_warn(event, ...) log_at_(LOG_WARN, event, ##__VA_ARGS__)
-#define log_info(event, ...) log_at_(LOG_INFO, event, ##__VA_ARGS__)
+#define log_warn(event, ...)  log_at_(LOG_WARN, event, ##__VA_ARGS__)
+#define log_info(event, ...)  log_at_(LOG_INFO, event, ##__VA_ARGS__)
 #define log_debug(event, ...) log_at_(LOG_DEBUG, event, ##__VA_ARGS__)

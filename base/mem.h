@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Allocation that ends the process when memory runs out: the store is durable and every start is a recovery,
- * so no caller carries that branch.
+ * Allocation that ends the process when memory runs out: the store is durable and every start is a
+ * recovery, so no caller carries that branch.
  */
 #include "base/compiler.h"
 #include "base/scoped.h"
@@ -19,7 +19,7 @@ NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */
 #define mem_grow(items, count, cap)                                                                \
     do {                                                                                           \
         if ((count) == (cap)) {                                                                    \
-            (cap) = (cap) ? (cap) * 2 : 8;                                                         \
+            (cap) = (cap) ? (cap)*2 : 8;                                                           \
             (items) = mem_resize((items), (cap) * sizeof *(items));                                \
         }                                                                                          \
     } while (0)

@@ -6,8 +6,8 @@
  *   scoped(buf) struct buf text = {0};               in a function
  *   return take(pointer);                            hands a pointer out of its scope
  *
- * SCOPED_DEFINE_PTR is for functions that take the pointer itself (free-like), SCOPED_DEFINE for those
- * that take the address of the variable (release-like).
+ * SCOPED_DEFINE_PTR is for functions that take the pointer itself (free-like), SCOPED_DEFINE for
+ * those that take the address of the variable (release-like).
  */
 #include "base/compiler.h"
 

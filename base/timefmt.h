@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Times and durations as text: RFC 3339 (UTC) and Go's duration syntax, and the short ages kubectl prints.
+ * Times and durations as text: RFC 3339 (UTC) and Go's duration syntax, and the short ages kubectl
+ * prints.
  */
 #include "base/buf.h"
 #include "base/error.h"
@@ -8,10 +9,14 @@
 
 enum { TIME_TEXT_MAX = 40 };
 
-void time_format(int64_t at_ms, char out[TIME_TEXT_MAX]);        /* 2026-01-02T03:04:05Z */
-void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX]);   /* with nine digits of fraction */
-bool time_parse(const char *text, int64_t *out_ms, struct error *err); /* any offset, optional fraction */
+void time_format(int64_t at_ms, char out[TIME_TEXT_MAX]);      /* 2026-01-02T03:04:05Z */
+void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX]); /* with nine digits of fraction */
+bool time_parse(const char *text, int64_t *out_ms,
+                struct error *err); /* any offset, optional fraction */
 
-bool duration_parse(const char *text, int64_t *out_ns, struct error *err); /* "1h15m30.5s"; range ±290 years */
-void duration_format(int64_t ns, char out[TIME_TEXT_MAX]);       /* as Go prints it: 1h0m3.5s, 0s, 1.5ms */
-void duration_human(int64_t ms, char out[TIME_TEXT_MAX]);        /* as kubectl prints ages: 45s, 3m12s, 2d4h */
+bool duration_parse(const char *text, int64_t *out_ns,
+                    struct error *err); /* "1h15m30.5s"; range ±290 years */
+void duration_format(int64_t ns,
+                     char out[TIME_TEXT_MAX]); /* as Go prints it: 1h0m3.5s, 0s, 1.5ms */
+void duration_human(int64_t ms,
+                    char out[TIME_TEXT_MAX]); /* as kubectl prints ages: 45s, 3m12s, 2d4h */

@@ -1,8 +1,5 @@
 # Compiler and linker flags, all in the interface library jobflow_flags.
 include(CheckCCompilerFlag)
-include(CheckPIESupported)
-check_pie_supported(LANGUAGES C)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(jobflow_flags INTERFACE)
 target_include_directories(jobflow_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
@@ -11,10 +8,10 @@ target_compile_options(jobflow_flags INTERFACE
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wundef -Wvla
     -Wimplicit-fallthrough -Wswitch-enum -Wformat=2
     -Wno-missing-field-initializers -Wno-unused-parameter
-    -fvisibility=hidden -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
-target_link_options(jobflow_flags INTERFACE -Wl,--as-needed)
+    -fPIE -fvisibility=hidden -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
+target_link_options(jobflow_flags INTERFACE -pie -Wl,--as-needed)
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    # clang 14 calls the GNU forms our macros use (##__VA_ARGS__, {0} rows) an extension; they are meant.
+    # {0} is how a row of any type is zeroed.
     target_compile_options(jobflow_flags INTERFACE -Wno-missing-braces)
 endif()
 if(NOT JOBFLOW_MODE STREQUAL "release")

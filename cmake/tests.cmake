@@ -46,6 +46,51 @@ if(support)
     target_link_libraries(test_support PRIVATE jobflow_flags thirdparty)
 endif()
 
+# A test links its own layer and those below it, so it builds while another layer does not. The first row that matches
+# counts; tests of no row (system, conformance, fuzz, …) link everything.
+set(api_below "base api_types api_store api_registry api_client api_cluster")
+set(test_layers
+    "^base/|base"
+    "^api/types/|base api_types"
+    "^api/store/|base api_types api_store"
+    "^api/registry/|base api_types api_store api_registry"
+    "^api/client/|base api_types api_client"
+    "^api/server/|${api_below} api_server"
+    "^api/|${api_below}"
+    "^probes/|${api_below} probes"
+    "^template/|${api_below} template"
+    "^flow/|${api_below} probes template flow"
+    "^job/|${api_below} job"
+    "^node/|${api_below} node")
+
+function(link_test name path)
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests ${path})
+    set(libs "")
+    foreach(row IN LISTS test_layers)
+        if(row MATCHES "^([^|]*)[|](.*)$")
+            set(wanted "${CMAKE_MATCH_2}")
+            if(relative MATCHES "${CMAKE_MATCH_1}")
+                string(REPLACE " " ";" libs "${wanted}")
+                break()
+            endif()
+        endif()
+    endforeach()
+    foreach(lib IN LISTS libs)
+        if(NOT TARGET ${lib})
+            list(REMOVE_ITEM libs ${lib})
+        endif()
+    endforeach()
+    if(TARGET test_support)
+        target_link_libraries(${name} PRIVATE test_support)
+    endif()
+    if(libs)
+        string(REPLACE ";" "," group "${libs}")
+        target_link_libraries(${name} PRIVATE "$<LINK_GROUP:RESCAN,${group}>" jobflow_flags thirdparty)
+    else()
+        target_link_libraries(${name} PRIVATE jobflow_all)
+    endif()
+endfunction()
+
 if(NOT JOBFLOW_MODE STREQUAL "fuzz")
     pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS tests/test_*.c)
@@ -53,7 +98,8 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         name_from_path(${path} test_ name)
         add_executable(${name} ${path})
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-        target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:test_support> jobflow_all PkgConfig::cmocka)
+        link_test(${name} ${path})
+        target_link_libraries(${name} PRIVATE PkgConfig::cmocka)
         jobflow_add_test(${name} LABEL unit COMMAND $<TARGET_FILE:${name}>)
     endforeach()
 
@@ -77,7 +123,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         get_filename_component(name ${path} NAME_WE)
         add_executable(${name} ${path})
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
-        target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:test_support> jobflow_all)
+        link_test(${name} ${path})
     endforeach()
 endif()
 
@@ -95,5 +141,5 @@ foreach(path IN LISTS fuzzers)
         jobflow_add_test(${name} LABEL fuzz COMMAND $<TARGET_FILE:${name}> ${corpus})
     endif()
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
-    target_link_libraries(${name} PRIVATE $<TARGET_NAME_IF_EXISTS:test_support> jobflow_all)
+    link_test(${name} ${path})
 endforeach()

@@ -1,5 +1,6 @@
 /*
- * The main of a fuzz target outside preset fuzz: runs every file of the folders and files named, each once.
+ * The main of a fuzz target outside preset fuzz: runs every file of the folders and files named,
+ * each once.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -48,7 +49,8 @@ static unsigned replay(const char *path)
 
     if (!dir)
         return 0;
-    for (struct dirent *entry; (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe): one thread */
+    for (struct dirent *entry;
+         (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe): one thread */
         if (entry->d_name[0] == '.')
             continue;
 

@@ -1,0 +1,325 @@
+/*
+ * Files, with the care durability asks for.
+ */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { READ_STEP = 64 * 1024 };
+
+static inline UNUSED void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+#define scoped_fd __attribute__((cleanup(close_fd))) int
+
+bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err)
+{
+    /* Not blocking: opening a pipe or a device by mistake must not hang. */
+    scoped_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return error_errno(err, errno, "%s", path);
+    return file_read_fd(fd, path, max_bytes, out, err);
+}
+
+bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
+                  struct error *err)
+{
+    struct stat info;
+    size_t before = out->len;
+
+    if (fstat(fd, &info))
+        return error_errno(err, errno, "%s", shown_name);
+    if (!S_ISREG(info.st_mode))
+        return error_set(err, ERR_INTERNAL, "", "%s: not a regular file", shown_name);
+    if (info.st_size > 0 && (size_t)info.st_size <= max_bytes)
+        buf_reserve(out, (size_t)info.st_size + 1);
+
+    /* The size is a hint only: files in /proc have none, others grow. */
+    for (;;) {
+        if (out->cap - out->len < 2)
+            buf_reserve(out, READ_STEP);
+
+        ssize_t n = read(fd, out->data + out->len, out->cap - out->len - 1);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            int reason = errno;
+
+            out->len = before;
+            out->data[before] = '\0';
+            return error_errno(err, reason, "%s", shown_name);
+        }
+        out->len += (size_t)n;
+        out->data[out->len] = '\0';
+        if (out->len - before > max_bytes) {
+            out->len = before;
+            out->data[before] = '\0';
+            return error_set(err, ERR_TOO_LARGE, "", "%s: larger than %zu bytes", shown_name,
+                             max_bytes);
+        }
+        if (!n)
+            return true;
+    }
+}
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
+                       struct error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    scoped_str dir = slash ? mem_printf("%.*s", (int)(slash - path + 1), path) : mem_strdup(".");
+    scoped_fd dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (!*name)
+        return error_set(err, ERR_INTERNAL, "", "%s: names no file", path);
+    if (dir_fd < 0)
+        return error_errno(err, errno, "%s", dir);
+
+    char temporary[32];
+
+    snprintf(temporary, sizeof temporary, ".tmp-%016llx",
+             (unsigned long long)clock_random(clock_real()));
+
+    int fd = openat(dir_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+    if (fd < 0)
+        return error_errno(err, errno, "%s", path);
+
+    /* fchmod: the mode asked for, whatever the umask. A close can report what a write did not. */
+    bool written = !fchmod(fd, mode) && write_all(fd, bytes, len) && !fsync(fd);
+    int reason = errno;
+
+    if (close(fd) && written) {
+        written = false;
+        reason = errno;
+    }
+    if (written && renameat(dir_fd, temporary, dir_fd, name)) {
+        written = false;
+        reason = errno;
+    }
+    if (!written) {
+        unlinkat(dir_fd, temporary, 0);
+        return error_errno(err, reason, "%s", path);
+    }
+    if (fsync(dir_fd))
+        return error_errno(err, errno, "%s", dir);
+    return true;
+}
+
+bool file_mkdirs(const char *path, mode_t mode, struct error *err)
+{
+    scoped_str partial = mem_strdup(path);
+    struct stat info;
+
+    for (char *at = partial;;) {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+
+        char after = *at;
+
+        *at = '\0';
+        if (*partial && mkdir(partial, mode) && errno != EEXIST) {
+            int reason = errno;
+
+            /* A read-only or foreign parent may exist all the same. */
+            if (stat(partial, &info))
+                return error_errno(err, reason, "%s", partial);
+        }
+        if (!after)
+            break;
+        *at = after;
+    }
+    if (stat(path, &info))
+        return error_errno(err, errno, "%s", path);
+    if (!S_ISDIR(info.st_mode))
+        return error_errno(err, ENOTDIR, "%s", path);
+    return true;
+}
+
+/*
+ * Removing a tree.
+ *
+ * Every step is relative to a descriptor of the parent and never follows a link, so somebody who
+ * moves things about meanwhile cannot lead us out of the tree. A directory on another mount than
+ * the tree's is left alone and reported. Descriptors are bounded: what lies deeper than DEPTH_MAX
+ * is first moved up to the tree's root.
+ */
+enum { DEPTH_MAX = 64 };
+
+struct removal {
+    int root_fd;
+    uint64_t mount;
+    bool has_mount_id; /* Linux 5.8; before, devices are compared */
+    unsigned moved;
+    struct error *err;
+    bool ok;
+};
+
+static void failed(struct removal *removal, int reason, const char *name)
+{
+    if (removal->ok)
+        error_errno(removal->err, reason, "remove %s", name);
+    removal->ok = false;
+}
+
+static bool mount_of(int fd, uint64_t *out_mount, bool *out_has_id)
+{
+    struct statx info;
+
+    if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &info))
+        return false;
+    *out_has_id = info.stx_mask & STATX_MNT_ID;
+    *out_mount =
+        *out_has_id ? info.stx_mnt_id : ((uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor);
+    return true;
+}
+
+/* Open a directory for emptying. One of ours that its owner may not read or write is opened up
+ * first. */
+static int open_dir(int parent_fd, const char *name)
+{
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int fd = openat(parent_fd, name, flags);
+
+    if (fd < 0 && errno == EACCES) {
+        scoped_fd handle = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        char self[40];
+
+        if (handle < 0)
+            return -1;
+        snprintf(self, sizeof self, "/proc/self/fd/%d", handle);
+        if (chmod(self, S_IRWXU))
+            return -1;
+        fd = openat(parent_fd, name, flags);
+    }
+    if (fd >= 0) {
+        struct stat info;
+
+        if (!fstat(fd, &info) && (info.st_mode & S_IRWXU) != S_IRWXU)
+            fchmod(fd, info.st_mode | S_IRWXU); /* best effort: the unlink says what is wrong */
+    }
+    return fd;
+}
+
+static void remove_entry(struct removal *removal, int dir_fd, const char *name, unsigned depth);
+
+static void empty_dir(struct removal *removal, int dir_fd, unsigned depth)
+{
+    int copy = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+
+    if (!dir) {
+        failed(removal, errno, ".");
+        if (copy >= 0)
+            close(copy);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            remove_entry(removal, dir_fd, entry->d_name, depth);
+    }
+    closedir(dir);
+}
+
+static void remove_entry(struct removal *removal, int dir_fd, const char *name, unsigned depth)
+{
+    if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
+        return;
+    if (errno != EISDIR && errno != EPERM) {
+        failed(removal, errno, name);
+        return;
+    }
+
+    if (depth == DEPTH_MAX) {
+        char moved[32];
+
+        snprintf(moved, sizeof moved, ".deep-%u-%08x", removal->moved++,
+                 (unsigned)clock_random(clock_real()));
+        if (renameat(dir_fd, name, removal->root_fd, moved))
+            failed(removal, errno, name);
+        return;
+    }
+
+    scoped_fd fd = open_dir(dir_fd, name);
+    uint64_t mount;
+    bool has_id;
+
+    if (fd < 0) {
+        if (errno != ENOENT)
+            failed(removal, errno, name);
+        return;
+    }
+    if (!mount_of(fd, &mount, &has_id)) {
+        failed(removal, errno, name);
+        return;
+    }
+    if (mount != removal->mount || has_id != removal->has_mount_id) {
+        failed(removal, EXDEV, name);
+        return;
+    }
+    empty_dir(removal, fd, depth + 1);
+    if (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno != ENOENT)
+        failed(removal, errno, name);
+}
+
+bool file_remove_tree(int dir_fd, const char *name, struct error *err)
+{
+    if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return error_errno(err, errno, "remove %s", name);
+
+    uint64_t outside;
+    bool outside_has_id;
+    scoped_fd root_fd = open_dir(dir_fd, name);
+    struct removal removal = {.root_fd = root_fd, .err = err, .ok = true};
+
+    if (root_fd < 0)
+        return errno == ENOENT || error_errno(err, errno, "remove %s", name);
+    if (!mount_of(root_fd, &removal.mount, &removal.has_mount_id) ||
+        !mount_of(dir_fd, &outside, &outside_has_id))
+        return error_errno(err, errno, "remove %s", name);
+    if (outside != removal.mount)
+        return error_errno(err, EXDEV, "remove %s", name);
+
+    /* Each pass may have moved deeper parts up; they are emptied by the next. */
+    unsigned moved;
+
+    do {
+        moved = removal.moved;
+        empty_dir(&removal, root_fd, 0);
+    } while (removal.ok && removal.moved != moved);
+    if (!removal.ok)
+        return false;
+    if (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno != ENOENT)
+        return error_errno(err, errno, "remove %s", name);
+    return true;
+}

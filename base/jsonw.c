@@ -1,0 +1,240 @@
+/*
+ * A JSON writer without a tree. Strings are scanned once: stretches that need no escape are copied
+ * whole.
+ */
+#include "base/jsonw.h"
+
+#include <string.h>
+
+#include "base/timefmt.h"
+
+/* What a byte asks for: 0 nothing, 'u' \u00XX, 'm' start of a multi-byte sequence or a stray byte,
+ * else \ and the letter. */
+/* clang-format off */
+static const char escape[256] = {
+    [0x00 ... 0x07] = 'u', ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [0x0b] = 'u', ['\f'] = 'f', ['\r'] = 'r',
+    [0x0e ... 0x1f] = 'u', ['"'] = '"', ['\\'] = '\\', [0x80 ... 0xff] = 'm',
+};
+/* clang-format on */
+
+struct jsonw jsonw_to(struct buf *out)
+{
+    return (struct jsonw){.out = out};
+}
+
+static void before_value(struct jsonw *w)
+{
+    if (w->comma)
+        buf_char(w->out, ',');
+    w->comma = true;
+}
+
+void jsonw_open(struct jsonw *w)
+{
+    before_value(w);
+    buf_char(w->out, '{');
+    w->comma = false;
+}
+
+void jsonw_close(struct jsonw *w)
+{
+    buf_char(w->out, '}');
+    w->comma = true;
+}
+
+void jsonw_open_list(struct jsonw *w)
+{
+    before_value(w);
+    buf_char(w->out, '[');
+    w->comma = false;
+}
+
+void jsonw_close_list(struct jsonw *w)
+{
+    buf_char(w->out, ']');
+    w->comma = true;
+}
+
+/*
+ * Length of the well-formed UTF-8 sequence at text, 0 when there is none.
+ * Ref: Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
+ */
+static size_t utf8_len(const unsigned char *text, size_t len)
+{
+    unsigned char first = text[0], low = 0x80, high = 0xBF;
+    size_t need;
+
+    if (first >= 0xC2 && first <= 0xDF) {
+        need = 2;
+    } else if (first >= 0xE0 && first <= 0xEF) {
+        need = 3;
+        low = first == 0xE0 ? 0xA0 : 0x80;
+        high = first == 0xED ? 0x9F : 0xBF;
+    } else if (first >= 0xF0 && first <= 0xF4) {
+        need = 4;
+        low = first == 0xF0 ? 0x90 : 0x80;
+        high = first == 0xF4 ? 0x8F : 0xBF;
+    } else {
+        return 0;
+    }
+    if (len < need || text[1] < low || text[1] > high)
+        return 0;
+    for (size_t i = 2; i < need; i++) {
+        if ((text[i] & 0xC0) != 0x80)
+            return 0;
+    }
+    return need;
+}
+
+static void write_string(struct buf *out, const char *value, size_t len)
+{
+    static const char hex[] = "0123456789abcdef";
+    const unsigned char *text = (const unsigned char *)value;
+    size_t plain = 0; /* start of the stretch not yet copied */
+
+    buf_reserve(out, len + 2);
+    buf_char(out, '"');
+    for (size_t i = 0; i < len;) {
+        char what = escape[text[i]];
+
+        if (__builtin_expect(!what, 1)) {
+            i++;
+            continue;
+        }
+        if (what == 'm') {
+            size_t wide = utf8_len(text + i, len - i);
+
+            if (wide) {
+                i += wide;
+                continue;
+            }
+        }
+        buf_add(out, value + plain, i - plain);
+        if (what == 'm') {
+            buf_add(out, "\xEF\xBF\xBD", 3);
+        } else if (what == 'u') {
+            const char code[] = {'\\', 'u', '0', '0', hex[text[i] >> 4], hex[text[i] & 15]};
+
+            buf_add(out, code, sizeof code);
+        } else {
+            const char pair[] = {'\\', what};
+
+            buf_add(out, pair, sizeof pair);
+        }
+        plain = ++i;
+    }
+    buf_add(out, value + plain, len - plain);
+    buf_char(out, '"');
+}
+
+void jsonw_key(struct jsonw *w, const char *key)
+{
+    before_value(w);
+    write_string(w->out, key, strlen(key));
+    buf_char(w->out, ':');
+    w->comma = false;
+}
+
+void jsonw_str(struct jsonw *w, const char *value)
+{
+    if (!value)
+        jsonw_raw(w, "null", 4);
+    else
+        jsonw_strn(w, value, strlen(value));
+}
+
+void jsonw_strn(struct jsonw *w, const char *value, size_t len)
+{
+    before_value(w);
+    write_string(w->out, value, len);
+}
+
+void jsonw_int(struct jsonw *w, int64_t value)
+{
+    before_value(w);
+    buf_int(w->out, value);
+}
+
+void jsonw_bool(struct jsonw *w, bool value)
+{
+    before_value(w);
+    buf_str(w->out, value ? "true" : "false");
+}
+
+void jsonw_raw(struct jsonw *w, const char *json, size_t len)
+{
+    before_value(w);
+    if (len)
+        buf_add(w->out, json, len);
+    else
+        buf_add(w->out, "null", 4);
+}
+
+void jsonw_member_open(struct jsonw *w, const char *key)
+{
+    jsonw_key(w, key);
+    jsonw_open(w);
+}
+
+void jsonw_member_open_list(struct jsonw *w, const char *key)
+{
+    jsonw_key(w, key);
+    jsonw_open_list(w);
+}
+
+void jsonw_member_str(struct jsonw *w, const char *key, const char *value)
+{
+    jsonw_key(w, key);
+    jsonw_str(w, value);
+}
+
+void jsonw_member_int(struct jsonw *w, const char *key, int64_t value)
+{
+    jsonw_key(w, key);
+    jsonw_int(w, value);
+}
+
+void jsonw_member_bool(struct jsonw *w, const char *key, bool value)
+{
+    jsonw_key(w, key);
+    jsonw_bool(w, value);
+}
+
+void jsonw_member_raw(struct jsonw *w, const char *key, const char *json, size_t len)
+{
+    jsonw_key(w, key);
+    jsonw_raw(w, json, len);
+}
+
+void jsonw_member_time(struct jsonw *w, const char *key, int64_t at_ms)
+{
+    char text[TIME_TEXT_MAX];
+
+    time_format(at_ms, text);
+    jsonw_key(w, key);
+    jsonw_str(w, text);
+}
+
+void jsonw_member_str_opt(struct jsonw *w, const char *key, const char *value)
+{
+    if (value && *value)
+        jsonw_member_str(w, key, value);
+}
+
+void jsonw_member_int_opt(struct jsonw *w, const char *key, int64_t value)
+{
+    if (value)
+        jsonw_member_int(w, key, value);
+}
+
+void jsonw_member_bool_opt(struct jsonw *w, const char *key, bool value)
+{
+    if (value)
+        jsonw_member_bool(w, key, value);
+}
+
+void jsonw_member_time_opt(struct jsonw *w, const char *key, int64_t at_ms)
+{
+    if (at_ms)
+        jsonw_member_time(w, key, at_ms);
+}

@@ -1,0 +1,559 @@
+/*
+ * The event loop.
+ *
+ *        ┌────────────────────────── turn ──────────────────────────┐
+ *   poll │ due timers → tasks, until none is left or the slice ends → hooks │ poll …
+ *        └───────────────────────────────────────────────────────────┘
+ *
+ * loop_run alternates turns with one pass of libuv, in which sockets, threads and processes call
+ * back. A pass blocks only when may_block says that nothing is left to do; that is decided in a
+ * prepare handle, after libuv's own early callbacks and just before it computes how long to sleep.
+ * Our timers live in a heap here; under a real clock one libuv timer is armed for the heap's top.
+ */
+#include "base/loop.h"
+
+#include <poll.h>
+
+#include "base/mem.h"
+
+enum {
+    NS_PER_MS = 1000000,
+    SLICE_NS = 10 * NS_PER_MS, /* real clock: tasks of one turn */
+    SLICE_CHECK = 8,           /* tasks between two looks at the clock */
+    SLICE_TASKS = 10000,       /* virtual clock: counted, so that a run repeats exactly */
+    HEAP_WAYS = 4,
+};
+
+struct heap_row {
+    int64_t due_ns;
+    uint64_t order; /* equal times fire in the order they were armed */
+    struct timer *timer;
+};
+
+struct loop {
+    uv_loop_t uv;
+    struct clock *clock;
+    bool is_virtual, in_turn, stopping;
+    size_t holds;
+    uint64_t activity; /* counts what could change whether there is something to do */
+
+    struct task *head, **tail; /* posted */
+
+    struct heap_row *heap; /* [heap_count + 1], row 0 unused */
+    size_t heap_count, heap_cap;
+    uint64_t next_order;
+
+    struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
+
+    uv_prepare_t before_poll;
+    uv_timer_t alarm; /* real clock only */
+    int64_t alarm_ns; /* what it is armed for; 0: idle */
+};
+
+/* Timers. */
+
+static bool row_before(const struct heap_row *a, const struct heap_row *b)
+{
+    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
+}
+
+static void heap_put(struct loop *loop, size_t at, struct heap_row row)
+{
+    loop->heap[at] = row;
+    row.timer->position = at;
+}
+
+static void heap_up(struct loop *loop, size_t at, struct heap_row row)
+{
+    while (at > 1) {
+        size_t parent = (at - 2) / HEAP_WAYS + 1;
+
+        if (!row_before(&row, &loop->heap[parent]))
+            break;
+        heap_put(loop, at, loop->heap[parent]);
+        at = parent;
+    }
+    heap_put(loop, at, row);
+}
+
+static void heap_down(struct loop *loop, size_t at, struct heap_row row)
+{
+    for (;;) {
+        size_t first = (at - 1) * HEAP_WAYS + 2, least = 0;
+
+        for (size_t child = first; child < first + HEAP_WAYS && child <= loop->heap_count;
+             child++) {
+            if (!least || row_before(&loop->heap[child], &loop->heap[least]))
+                least = child;
+        }
+        if (!least || !row_before(&loop->heap[least], &row))
+            break;
+        heap_put(loop, at, loop->heap[least]);
+        at = least;
+    }
+    heap_put(loop, at, row);
+}
+
+static void heap_remove(struct loop *loop, size_t at)
+{
+    struct heap_row last = loop->heap[loop->heap_count--];
+
+    loop->heap[at].timer->position = 0;
+    if (at > loop->heap_count)
+        return;
+    if (at > 1 && row_before(&last, &loop->heap[(at - 2) / HEAP_WAYS + 1]))
+        heap_up(loop, at, last);
+    else
+        heap_down(loop, at, last);
+}
+
+void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
+{
+    int64_t now = loop_mono_ns(loop);
+
+    if (delay_ns < 0)
+        delay_ns = 0;
+    timer_stop(loop, timer);
+    if (__builtin_add_overflow(now, delay_ns, &timer->due_ns))
+        timer->due_ns = INT64_MAX;
+    if (loop->heap_count + 1 >= loop->heap_cap) {
+        loop->heap_cap = loop->heap_cap ? loop->heap_cap * 2 : 64;
+        loop->heap = mem_resize(loop->heap, loop->heap_cap * sizeof *loop->heap);
+    }
+    loop->activity++;
+    heap_up(loop, ++loop->heap_count, (struct heap_row){timer->due_ns, loop->next_order++, timer});
+}
+
+void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
+{
+    int64_t delay_ns;
+
+    if (__builtin_mul_overflow(delay_ms, (int64_t)NS_PER_MS, &delay_ns))
+        delay_ns = delay_ms < 0 ? 0 : INT64_MAX;
+    timer_start_ns(loop, timer, delay_ns);
+}
+
+void timer_stop(struct loop *loop, struct timer *timer)
+{
+    if (timer->position)
+        heap_remove(loop, timer->position);
+}
+
+bool timer_armed(const struct timer *timer)
+{
+    return timer->position;
+}
+
+static bool timer_due(const struct loop *loop)
+{
+    return loop->heap_count && loop->heap[1].due_ns <= loop_mono_ns(loop);
+}
+
+/* Timers armed by these callbacks wait for the next turn, so a delay of 0 cannot keep the turn from
+ * ending. */
+static void fire_timers(struct loop *loop)
+{
+    if (!loop->heap_count)
+        return;
+
+    int64_t now = loop_mono_ns(loop);
+    uint64_t limit = loop->next_order;
+
+    while (loop->heap_count && loop->heap[1].due_ns <= now && loop->heap[1].order < limit) {
+        struct timer *timer = loop->heap[1].timer;
+
+        heap_remove(loop, 1);
+        timer->fire(timer);
+    }
+}
+
+/* Tasks, hooks and the turn. */
+
+void loop_post(struct loop *loop, struct task *task)
+{
+    if (task->posted)
+        return;
+    task->posted = true;
+    task->next = NULL;
+    *loop->tail = task;
+    loop->tail = &task->next;
+    loop->activity++;
+}
+
+void loop_cancel(struct loop *loop, struct task *task)
+{
+    if (!task->posted)
+        return;
+    for (struct task **at = &loop->head; *at; at = &(*at)->next) {
+        if (*at != task)
+            continue;
+        *at = task->next;
+        if (!*at)
+            loop->tail = at;
+        task->posted = false;
+        return;
+    }
+}
+
+static void run_tasks(struct loop *loop)
+{
+    if (!loop->head)
+        return;
+
+    int64_t until = loop->is_virtual ? 0 : loop_mono_ns(loop) + SLICE_NS;
+
+    for (unsigned ran = 1; loop->head; ran++) {
+        struct task *task = loop->head;
+
+        loop->head = task->next;
+        if (!loop->head)
+            loop->tail = &loop->head;
+        task->posted = false;
+        task->run(task);
+
+        if (loop->is_virtual ? ran == SLICE_TASKS
+                             : ran % SLICE_CHECK == 0 && loop_mono_ns(loop) >= until)
+            return;
+    }
+}
+
+void loop_on_turn_end(struct loop *loop, struct turn_hook *hook)
+{
+    struct turn_hook **at = &loop->hooks;
+
+    while (*at)
+        at = &(*at)->next;
+    hook->next = NULL;
+    *at = hook;
+}
+
+void loop_off_turn_end(struct loop *loop, struct turn_hook *hook)
+{
+    if (loop->next_hook == hook)
+        loop->next_hook = hook->next;
+    for (struct turn_hook **at = &loop->hooks; *at; at = &(*at)->next) {
+        if (*at == hook) {
+            *at = hook->next;
+            return;
+        }
+    }
+}
+
+static void turn(struct loop *loop)
+{
+    if (loop->in_turn)
+        mem_fatal("the loop was run from one of its own callbacks");
+    loop->in_turn = true;
+    fire_timers(loop);
+    run_tasks(loop);
+    for (struct turn_hook *hook = loop->hooks; hook; hook = loop->next_hook) {
+        loop->next_hook = hook->next;
+        hook->end(hook);
+    }
+    loop->in_turn = false;
+}
+
+/* Passes of libuv. */
+
+static bool may_jump(const struct loop *loop)
+{
+    return loop->is_virtual && !loop->holds && loop->heap_count;
+}
+
+static bool may_block(const struct loop *loop)
+{
+    return !loop->head && !timer_due(loop) && !may_jump(loop);
+}
+
+/* The turn that follows every pass fires what is due; the alarm only has to end the pass. */
+static void on_alarm(uv_timer_t *alarm)
+{
+    struct loop *loop = container_of(alarm, struct loop, alarm);
+
+    loop->alarm_ns = 0;
+    uv_stop(&loop->uv);
+}
+
+/*
+ * libuv counts whole milliseconds of the same clock, rounded down. Due rounded up is therefore
+ * never early, and no more than one late.
+ */
+static void set_alarm(struct loop *loop)
+{
+    int64_t due_ns = loop->heap_count ? loop->heap[1].due_ns : 0;
+
+    if (loop->is_virtual || due_ns == loop->alarm_ns)
+        return;
+    loop->alarm_ns = due_ns;
+    if (!due_ns) {
+        uv_timer_stop(&loop->alarm);
+        return;
+    }
+
+    uint64_t due_ms = ((uint64_t)due_ns + NS_PER_MS - 1) / NS_PER_MS, now_ms = uv_now(&loop->uv);
+
+    uv_timer_start(&loop->alarm, on_alarm, due_ms > now_ms ? due_ms - now_ms : 0, 0);
+}
+
+static void before_poll(uv_prepare_t *prepare)
+{
+    struct loop *loop = container_of(prepare, struct loop, before_poll);
+
+    if (may_block(loop))
+        set_alarm(loop);
+    else
+        uv_stop(&loop->uv); /* this pass looks, but does not sleep */
+}
+
+/* Whether a pass of libuv would call back at once, as far as it can be seen from outside. */
+static bool poll_ready(struct loop *loop)
+{
+    struct pollfd epoll = {.fd = uv_backend_fd(&loop->uv), .events = POLLIN};
+
+    return poll(&epoll, 1, 0) > 0 || !uv_backend_timeout(&loop->uv);
+}
+
+/*
+ * One pass that does not sleep; true when it found nothing. The pass also tells the kernel of
+ * descriptors that are new since the last one, hence the second look after it.
+ */
+static bool pass_is_quiet(struct loop *loop)
+{
+    uint64_t before = loop->activity;
+    bool ready = poll_ready(loop);
+
+    uv_run(&loop->uv, UV_RUN_NOWAIT);
+    return !ready && loop->activity == before && !poll_ready(loop);
+}
+
+static void jump_to_timer(struct loop *loop)
+{
+    int64_t delay_ns = loop->heap[1].due_ns - loop_mono_ns(loop);
+
+    if (delay_ns > 0)
+        clock_advance_ns(loop->clock, delay_ns);
+}
+
+void loop_run(struct loop *loop)
+{
+    for (;;) {
+        turn(loop);
+        if (loop->stopping)
+            break;
+        if (loop->head || timer_due(loop) || !may_jump(loop))
+            uv_run(&loop->uv, UV_RUN_ONCE);
+        else if (pass_is_quiet(loop))
+            jump_to_timer(loop);
+    }
+    loop->stopping = false;
+}
+
+void loop_stop(struct loop *loop)
+{
+    loop->stopping = true;
+    uv_stop(&loop->uv);
+}
+
+void loop_settle(struct loop *loop)
+{
+    for (;;) {
+        turn(loop);
+        if (loop->head || timer_due(loop))
+            uv_run(&loop->uv, UV_RUN_NOWAIT);
+        else if (loop->holds)
+            uv_run(&loop->uv, UV_RUN_ONCE);
+        else if (pass_is_quiet(loop))
+            return;
+    }
+}
+
+/* Settle, then go from timer to timer until the next one lies beyond `until_ns`. False when one
+ * does. */
+static bool play_until(struct loop *loop, int64_t until_ns)
+{
+    if (!loop->is_virtual)
+        mem_fatal("only a virtual clock can be moved");
+    loop_settle(loop);
+    while (loop->heap_count) {
+        if (loop->heap[1].due_ns > until_ns)
+            return false;
+        jump_to_timer(loop);
+        loop_settle(loop);
+    }
+    return true;
+}
+
+static int64_t from_now_ns(const struct loop *loop, int64_t ms)
+{
+    int64_t ns;
+
+    if (__builtin_mul_overflow(ms, (int64_t)NS_PER_MS, &ns) ||
+        __builtin_add_overflow(ns, loop_mono_ns(loop), &ns))
+        return INT64_MAX;
+    return ns;
+}
+
+void loop_advance(struct loop *loop, int64_t ms)
+{
+    int64_t until_ns = from_now_ns(loop, ms);
+
+    play_until(loop, until_ns);
+
+    int64_t rest_ns = until_ns - loop_mono_ns(loop);
+
+    if (rest_ns > 0)
+        clock_advance_ns(loop->clock, rest_ns);
+}
+
+bool loop_drain(struct loop *loop, int64_t limit_ms)
+{
+    return play_until(loop, from_now_ns(loop, limit_ms));
+}
+
+/* Threads. */
+
+void loop_hold(struct loop *loop)
+{
+    loop->holds++;
+    loop->activity++;
+}
+
+void loop_unhold(struct loop *loop)
+{
+    if (!loop->holds)
+        mem_fatal("loop_unhold without loop_hold");
+    loop->holds--;
+    loop->activity++;
+}
+
+static void on_worker(uv_work_t *req)
+{
+    struct pool_work *work = container_of(req, struct pool_work, req);
+
+    work->run(work);
+}
+
+static void on_worker_done(uv_work_t *req, int status)
+{
+    struct pool_work *work = container_of(req, struct pool_work, req);
+
+    loop_unhold(work->loop);
+    work->done(work);
+}
+
+void loop_work(struct loop *loop, struct pool_work *work)
+{
+    work->loop = loop;
+    loop_hold(loop);
+    if (uv_queue_work(&loop->uv, &work->req, on_worker, on_worker_done))
+        mem_fatal("the thread pool refused work");
+}
+
+struct loop_mail {
+    uv_async_t async;
+    struct loop *loop;
+    struct task *task;
+};
+
+static void on_async(uv_async_t *async)
+{
+    struct loop_mail *mail = container_of(async, struct loop_mail, async);
+
+    loop_post(mail->loop, mail->task);
+}
+
+static void on_mail_closed(uv_handle_t *handle)
+{
+    mem_free(container_of((uv_async_t *)handle, struct loop_mail, async));
+}
+
+struct loop_mail *loop_mail_new(struct loop *loop, task_fn on_mail, struct task *task)
+{
+    struct loop_mail *mail = mem_alloc(sizeof *mail);
+
+    mail->loop = loop;
+    mail->task = task;
+    task->run = on_mail;
+    if (uv_async_init(&loop->uv, &mail->async, on_async))
+        mem_fatal("no descriptor for waking the loop");
+    return mail;
+}
+
+void loop_mail_send(struct loop_mail *mail)
+{
+    uv_async_send(&mail->async);
+}
+
+void loop_mail_close(struct loop_mail *mail)
+{
+    if (!mail)
+        return;
+    loop_cancel(mail->loop, mail->task);
+    uv_close((uv_handle_t *)&mail->async, on_mail_closed);
+}
+
+/* Life. */
+
+struct loop *loop_new(struct clock *clock)
+{
+    struct loop *loop = mem_alloc(sizeof *loop);
+
+    loop->clock = clock;
+    loop->is_virtual = clock_is_virtual(clock);
+    loop->tail = &loop->head;
+    if (uv_loop_init(&loop->uv))
+        mem_fatal("no descriptors for the event loop");
+    uv_prepare_init(&loop->uv, &loop->before_poll);
+    uv_prepare_start(&loop->before_poll, before_poll);
+    uv_timer_init(&loop->uv, &loop->alarm);
+    return loop;
+}
+
+static void refuse_open(uv_handle_t *handle, void *unused)
+{
+    if (!uv_is_closing(handle))
+        mem_fatal("loop_free: a libuv handle is still open");
+}
+
+void loop_free(struct loop *loop)
+{
+    if (!loop)
+        return;
+    if (loop->head || loop->heap_count || loop->holds || loop->hooks)
+        mem_fatal("loop_free: a task, timer, hold or hook is left");
+    uv_close((uv_handle_t *)&loop->before_poll, NULL);
+    uv_close((uv_handle_t *)&loop->alarm, NULL);
+    uv_walk(&loop->uv, refuse_open, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT); /* the close callbacks */
+    if (loop->head)
+        mem_fatal("loop_free: a close callback posted a task");
+    if (uv_loop_close(&loop->uv))
+        mem_fatal("loop_free: libuv is busy");
+    mem_free(loop->heap);
+    mem_free(loop);
+}
+
+uv_loop_t *loop_uv(struct loop *loop)
+{
+    return &loop->uv;
+}
+
+struct clock *loop_clock(const struct loop *loop)
+{
+    return loop->clock;
+}
+
+bool loop_is_virtual(const struct loop *loop)
+{
+    return loop->is_virtual;
+}
+
+int64_t loop_wall_ms(const struct loop *loop)
+{
+    return clock_wall_ms(loop->clock);
+}
+
+int64_t loop_mono_ns(const struct loop *loop)
+{
+    return clock_mono_ns(loop->clock);
+}

@@ -65,6 +65,8 @@ bool follow_finished(const struct follow *follow);
 bool follow_succeeded(const struct follow *follow);
 /** Steps at work now, in the order they started; NULL ends. */
 const struct follow_step *follow_running(const struct follow *follow);
+/** The step of a flow by its name; NULL if there is none. O(1). */
+const struct follow_step *follow_find_step(const struct follow_flow *flow, const char *name);
 const char *
 follow_step_state(const struct follow_step *step); /* "Waiting", "Running", … for people */
 bool follow_step_over(const struct follow_step *step);

@@ -1,0 +1,15 @@
+#pragma once
+/*
+ * Manifests into a store: create what is missing, replace what differs, leave what is equal.
+ */
+#include "api/registry/registry.h"
+#include "cli/manifests.h"
+
+enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED, APPLY_FAILED };
+
+/** Apply one manifest. On failure every finding is in `errors`. `*out` is borrowed until the caller
+ * returns to the loop. */
+enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
+                                 const struct object **out, struct error_list *errors);
+const char *apply_result_text(
+    enum apply_result result); /* "created", "configured", "unchanged" as kubectl prints */

@@ -1,0 +1,53 @@
+/*
+ * jobflow validate
+ */
+#include "cli/commands.h"
+#include "cli/preflight.h"
+
+struct validate_options {
+    const char *namespace_;
+    bool sim;
+};
+
+#define VALIDATE(member) offsetof(struct validate_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
+    {0},
+};
+/* clang-format on */
+
+static const struct validate_options defaults = {.namespace_ = "default"};
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    const struct validate_options *options = opaque;
+    const struct preflight_options check = {.namespace_ = options->namespace_, .sim = options->sim};
+    scoped(manifests) struct manifests set = {0};
+    struct preflight_result result = {0};
+
+    if (!manifests_load(&set, n_operands, operands) || !preflight(&set, &check, &result))
+        return EXIT_REFUSED;
+    printf("%zu object%s valid", set.count, set.count == 1 ? "" : "s");
+    if (result.warnings)
+        printf(", %zu warning%s", result.warnings, result.warnings == 1 ? "" : "s");
+    putchar('\n');
+    return EXIT_OK;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .operands = "FILE…",
+    .summary = "Check manifest files as admission would, without starting anything",
+    .details = "Every mistake is printed with file, line and field. Exit code 0 when there is "
+               "none, 2 otherwise.",
+    .examples = "  jobflow validate pipeline.yaml\n  jobflow validate pipeline/ - < extra.yaml",
+    .flags = flags,
+    .options_size = sizeof(struct validate_options),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "file",
+    .run = run,
+};

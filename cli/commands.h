@@ -1,0 +1,12 @@
+#pragma once
+/*
+ * One constant per subcommand. Adding one: a cmd_*.c with its constant, a line here and a line in
+ * main.c.
+ */
+#include "cli/command.h"
+
+extern const struct command cmd_run;
+extern const struct command cmd_validate;
+extern const struct command cmd_version;
+extern const struct command cmd_help;
+extern const struct command cmd_completion;

@@ -1,0 +1,39 @@
+/*
+ * The program: picks the subcommand.
+ */
+#include "cli/commands.h"
+#include "node/runtime.h"
+#include <locale.h>
+#include <string.h>
+
+const struct command *const commands[] = {
+    &cmd_run, &cmd_validate, &cmd_completion, &cmd_version, &cmd_help, NULL,
+};
+
+int main(int argc, char **argv)
+{
+    int code = runtime_shim_main(argc, argv); /* the supervisors of pods are this program, too */
+    const struct command *command;
+
+    if (code >= 0)
+        return code;
+    setlocale(LC_CTYPE, "");
+    if (argc < 2) {
+        command_help(NULL, stderr);
+        return EXIT_REFUSED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        argv[1] = (char[]){"help"};
+    else if (strcmp(argv[1], "--version") == 0)
+        argv[1] = (char[]){"version"};
+    command = command_find(argv[1]);
+    if (!command) {
+        const struct command *near = command_nearest(argv[1]);
+
+        cli_errorf("no command \"%s\"%s%s%s", argv[1], near ? "; did you mean \"" : "",
+                   near ? near->name : "", near ? "\"?" : "");
+        fprintf(stderr, "See '%s help'.\n", cli_program);
+        return EXIT_REFUSED;
+    }
+    return command_run(command, argc - 1, argv + 1);
+}

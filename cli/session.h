@@ -1,0 +1,26 @@
+#pragma once
+/*
+ * One `jobflow run`: manifests applied to a data directory, followed to their end, interrupted on
+ * request.
+ */
+#include "cli/manifests.h"
+#include <stdint.h>
+
+struct session_options {
+    const char *data_dir;
+    const char *namespace_;
+    const char *output;    /* auto | live | plain | json | quiet */
+    const char *runtime;   /* sandbox | host | sim */
+    const char *isolation; /* NULL = what each pod asks for */
+    const char *network;
+    const char *durability; /* strict | relaxed */
+    int64_t max_pods;       /* 0 = one per CPU */
+    int64_t timeout_ms;     /* 0 = none */
+    int64_t restart_backoff_ms;
+    bool logs;
+    bool fresh; /* forget an unfinished run of the same flows */
+    bool compat_upstream;
+};
+
+/** Run to the end. Returns the program's exit code; everything worth telling has been told. */
+int session_run(const struct session_options *options, struct manifests *set);

@@ -20,7 +20,7 @@ static void print_choices(const struct flag *flag, const char *indent, FILE *out
     fprintf(out, "%s--%s", indent, flag->name);
     if (flag->letter)
         fprintf(out, "|-%c", flag->letter);
-    fputs(") words=\"", out);
+    fputs(") candidates=\"", out);
     for (size_t i = 0; flag->choices[i]; i++)
         fprintf(out, "%s%s", i ? " " : "", flag->choices[i]);
     fputs("\" ;;\n", out);
@@ -34,10 +34,10 @@ static void print_command_case(const struct command *command, FILE *out)
     for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
         if (flag->choices)
             print_choices(flag, "        ", out);
-    fputs("        *) case \"$current\" in -*) words=\"", out);
+    fputs("        *) case \"$current\" in -*) candidates=\"", out);
     print_flags(command, out);
     fprintf(out, "\" ;; *) %s ;; esac ;;\n      esac ;;\n",
-            commands_wanted ? "words=\"$commands\"" : "files=1");
+            commands_wanted ? "candidates=\"$commands\"" : "files=1");
 }
 
 static void print_body(FILE *out)
@@ -45,7 +45,7 @@ static void print_body(FILE *out)
     fputs("  local commands=\"", out);
     for (size_t i = 0; commands[i]; i++)
         fprintf(out, "%s%s", i ? " " : "", commands[i]->name);
-    fputs("\"\n  case \"$command\" in\n    '') words=\"$commands\" ;;\n", out);
+    fputs("\"\n  case \"$command\" in\n    '') candidates=\"$commands\" ;;\n", out);
     for (size_t i = 0; commands[i]; i++)
         print_command_case(commands[i], out);
     fputs("  esac\n", out);
@@ -57,13 +57,13 @@ static void completion_bash(FILE *out)
         out,
         "_%s() {\n"
         "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-        "  local command='' words='' files=''\n"
+        "  local command='' candidates='' files=''\n"
         "  [ \"$COMP_CWORD\" -gt 1 ] && command=\"${COMP_WORDS[1]}\"\n",
         cli_program);
     print_body(out);
     fprintf(out,
             "  if [ -n \"$files\" ]; then COMPREPLY=($(compgen -f -- \"$current\"))\n"
-            "  else COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); fi\n"
+            "  else COMPREPLY=($(compgen -W \"$candidates\" -- \"$current\")); fi\n"
             "}\ncomplete -o filenames -F _%s %s\n",
             cli_program, cli_program);
 }
@@ -75,12 +75,12 @@ static void completion_zsh(FILE *out)
             "  local current=\"${words[CURRENT]}\" previous=\"${words[CURRENT-1]}\" command='' "
             "files=''\n"
             "  (( CURRENT > 2 )) && command=\"${words[2]}\"\n"
-            "  local words=''\n",
+            "  local candidates=''\n",
             cli_program, cli_program);
     print_body(out);
     fprintf(
         out,
-        "  if [ -n \"$files\" ]; then _files; else compadd -- ${=words}; fi\n}\ncompdef _%s %s\n",
+        "  if [ -n \"$files\" ]; then _files; else compadd -- ${=candidates}; fi\n}\ncompdef _%s %s\n",
         cli_program, cli_program);
 }
 

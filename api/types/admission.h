@@ -3,6 +3,7 @@
  * What admission may look up, and the whole of admission for one write: schema check, defaults,
  * mutation, validation.
  */
+#include "api/types/limits.h"
 #include "api/types/object.h"
 #include "api/types/schema.h"
 
@@ -16,6 +17,8 @@ struct admission {
     const char *scheduler_name;  /* first configured: "volcano" */
     bool upstream_compat;        /* --jobflow-compat=upstream */
     bool virtual_runtime;        /* --runtime sim: containers need no command (DC-10) */
+    bool allow_flow_updates;     /* --jobflow-updates=allow (DC-02) */
+    const struct limits *limits; /* NULL = limits_default */
     struct error_list *warnings; /* may be NULL */
 };
 

@@ -53,14 +53,21 @@ struct kind {
                         versa */
     bool no_generation; /* metadata.generation is not kept (core kinds such as ConfigMap, Event) */
     const struct schema *schema; /* of the whole object but apiVersion, kind, metadata */
+    /** What every write goes through after schema defaulting, on create and update, before
+     * `mutate`: a Secret's stringData becomes data. On the document of the body's members. May be
+     * NULL. */
+    void (*normalize)(json_t *body);
     /** Mutating admission on create, on the document of the body's members, after schema
      * defaulting. May be NULL. */
     void (*mutate)(const struct admission *adm, json_t *body, const struct object *draft);
-    /** Validating admission. `old` is NULL on create. Reports every finding. May be NULL. */
+    bool mutates_in_context; /* `mutate` looks at metadata or other objects: its result holds for
+                                this object only, not for every equal body */
+    /** Validating admission of what the body alone decides; skipped for a body already admitted as
+     * this kind, so it may look at neither names nor `old`. Reports every finding. May be NULL. */
     void (*validate)(const struct admission *adm, const struct object *old,
                      const struct object *new_, struct error_list *errors);
-    /** Checks that depend on other objects and must run even when an equal body was admitted
-     * before. May be NULL. */
+    /** Checks that depend on metadata, on `old` (NULL on create) or on other objects, and must run
+     * even when an equal body was admitted before. May be NULL. */
     void (*validate_in_context)(const struct admission *adm, const struct object *old,
                                 const struct object *new_, struct error_list *errors);
     const struct column

@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * A directed graph in compressed rows, its topological order, and one cycle when there is none.
+ *
+ * An edge a → b says that b waits for a. Vertices are positions in a list the caller keeps.
+ * Repeated edges and edges of a vertex to itself are allowed; the latter are cycles. Nothing here
+ * recurses, everything is O(vertices + edges).
+ */
+#include "base/scoped.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dag_edge {
+    uint32_t from, to;
+};
+
+struct dag {
+    uint32_t vertices;
+    uint32_t *
+        first; /* [vertices + 1]: the successors of v are next[first[v]] up to next[first[v + 1]] */
+    uint32_t *next; /* [edges], in the order the edges were given */
+};
+
+/** Build the graph; `edges` is borrowed during the call, ends must be below `vertices`. */
+void dag_init(struct dag *dag, uint32_t vertices, const struct dag_edge *edges, size_t count);
+void dag_release(struct dag *dag);
+SCOPED_DEFINE(dag, struct dag, dag_release)
+
+static inline size_t dag_edges(const struct dag *dag)
+{
+    return dag->first[dag->vertices];
+}
+
+/**
+ * Write a topological order into `order` [vertices]: first those that wait for nothing, by
+ * position, then each vertex when its last predecessor is out. Returns how many could be ordered:
+ * fewer than all means there is a cycle.
+ */
+size_t dag_sort(const struct dag *dag, uint32_t *order);
+
+/**
+ * Write one cycle into `cycle` [vertices], in the direction of the edges, beginning with its lowest
+ * position. Returns its length, 0 when the graph has none.
+ */
+size_t dag_cycle(const struct dag *dag, uint32_t *cycle);

@@ -1,0 +1,35 @@
+#pragma once
+/*
+ * The decoded forms of a blob, worked out once and kept with it.
+ *
+ * Interned bodies are shared by objects of any kind, so one text may be read in more than one way
+ * ("{"spec":{}}" is a queue and a flow). The facet of a blob is therefore a short list of forms,
+ * one for each type that asked; nearly always it has one entry. Loop thread only.
+ */
+#include "api/types/blob.h"
+#include "api/types/schema.h"
+
+/* How one struct type is read; one constant per type. */
+struct decoded_type {
+    const char *member; /* of the text: "spec"; NULL = the text itself */
+    const struct schema *schema;
+    bool keep_document; /* the struct borrows from the document (as_json rows), or callers ask for
+                           it */
+    /** What the table cannot say. `doc` is the member, NULL when absent. May be NULL. */
+    void (*finish)(void *decoded, const json_t *doc, struct arena *arena);
+};
+
+/**
+ * The decoded form of `blob` (not NULL). Never NULL: text that is no valid document of the type
+ * decodes like an empty object. Borrowed as long as the blob lives.
+ */
+const void *decoded_of(const struct blob *blob, const struct decoded_type *type);
+
+/** The member's document of a type with keep_document; NULL when absent. Borrowed as long as the
+ * blob lives. */
+const json_t *decoded_document(const struct blob *blob, const struct decoded_type *type);
+
+/** Hang a form made elsewhere on the blob: `value` and everything it points to lives in `arena`,
+ * which is consumed. */
+void decoded_attach(const struct blob *blob, const struct decoded_type *type, struct arena *arena,
+                    void *value);

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""The engine alone: flows on `--runtime sim` with the durable store, steps per second and cost per step.
+
+usage: engine.py [--program build/release/jobflow] [--shapes chain,fan,layered] [--sizes 1000,10000,100000] [--rounds 3]
+
+One row per shape and size: medians over the rounds of wall and CPU seconds, steps per second, peak resident memory and bytes written to
+disk (both divided by the steps), and the wall per step relative to the size before.
+"""
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def shape_of(kind, size):
+    return {"chain": "chain:%d", "fan": "fan:%d", "layered": "layered:%d:3"}[kind] % size
+
+
+def measure(program, flow, flags):
+    """Run once in a fresh data directory: wall, cpu, peak KiB, bytes written."""
+    scratch = tempfile.mkdtemp(prefix="jobflow-bench-")
+    try:
+        began = time.monotonic()
+        process = subprocess.Popen([program, "run", "--output", "quiet", "--data-dir", scratch + "/data", *flags, flow])
+        written = 0
+        # The kernel counts what a process wrote until it is reaped: look at it as a zombie.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        wall = time.monotonic() - began
+        with open("/proc/%d/io" % process.pid) as io:
+            for line in io:
+                if line.startswith("write_bytes:"):
+                    written = int(line.split()[1])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit("%s: exit code %d" % (flow, process.returncode))
+        return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, written
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=os.path.join(HERE, "..", "build", "release", "jobflow"))
+    parser.add_argument("--shapes", default="chain,fan,layered")
+    parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--flags", default="--runtime sim -j 64")
+    args = parser.parse_args()
+    print("| shape | steps | wall s | cpu s | steps/s | peak KiB/step | written KiB/step | wall per step, against the size before |")
+    print("| --- | --: | --: | --: | --: | --: | --: | --: |")
+    for kind in args.shapes.split(","):
+        before = None
+        for size in map(int, args.sizes.split(",")):
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as flow:
+                subprocess.run([sys.executable, os.path.join(HERE, "gen_flow.py"), shape_of(kind, size)], stdout=flow, check=True)
+                runs = [measure(args.program, flow.name, args.flags.split()) for _ in range(args.rounds)]
+            wall, cpu, peak, written = (statistics.median(column) for column in zip(*runs))
+            steps = size + 2 if kind == "fan" else size
+            growth = "%.2f" % (wall / steps / before) if before else "-"
+            before = wall / steps
+            print("| %s | %d | %.3f | %.3f | %.0f | %.1f | %.1f | %s |" % (kind, steps, wall, cpu, steps / wall, peak / steps,
+                                                                      written / 1024 / steps, growth))
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -32,7 +32,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* A line that is full drops what follows; TAIL is kept free for closing it. */
+/* A line that is full drops what follows; TAIL is kept free for closing what is open. */
 enum { TAIL = 16 };
 
 struct line {
@@ -99,13 +99,10 @@ static void put_escaped(struct line *line, const char *text)
 static void put_quoted(struct line *line, const char *text)
 {
     put(line, "\"", 1);
-    put_escaped(line, text);
-    if (line->cut) {
-        /* The closing quote has its place in the tail. */
-        line->text[line->len++] = '"';
+    if (line->cut)
         return;
-    }
-    put(line, "\"", 1);
+    put_escaped(line, text);
+    line->text[line->len++] = '"'; /* has its place in the tail */
 }
 
 static void put_value(struct line *line, const char *text)
@@ -192,7 +189,7 @@ static void write_json(struct line *line, enum log_level level, const char *even
             put_quoted(line, pairs[i].str);
         else
             put_int(line, pairs[i].num);
-        if (line->cut && line->len <= value + 1)
+        if (line->len == value)
             line->len = before; /* a member without a value would not parse */
     }
     line->text[line->len++] = '}';

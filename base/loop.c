@@ -262,7 +262,7 @@ static bool may_jump(const struct loop *loop)
 
 static bool may_block(const struct loop *loop)
 {
-    return !loop->head && !timer_due(loop) && !may_jump(loop);
+    return !loop->stopping && !loop->head && !timer_due(loop) && !may_jump(loop);
 }
 
 /* The turn that follows every pass fires what is due; the alarm only has to end the pass. */
@@ -351,7 +351,6 @@ void loop_run(struct loop *loop)
 void loop_stop(struct loop *loop)
 {
     loop->stopping = true;
-    uv_stop(&loop->uv);
 }
 
 void loop_settle(struct loop *loop)

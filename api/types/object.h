@@ -52,6 +52,8 @@ struct meta {
     uint32_t n_labels, n_annotations, n_owners, n_finalizers;
 };
 
+extern const struct schema metadata_schema; /* ObjectMeta */
+
 struct meta *meta_new(const struct meta *draft); /* owned deep copy in one allocation */
 struct meta *meta_ref(const struct meta *meta);
 void meta_unref(struct meta *meta);
@@ -114,6 +116,12 @@ void object_write_meta(const struct object *object, struct jsonw *w);
  * the body. All findings go to `errors`; NULL when there are any.
  */
 struct object *object_from_json(const json_t *doc, struct error_list *errors);
+/** The steps of it: the kind a document names, BAD_REQUEST with the nearest one when unknown
+ * (borrowed); its metadata, checked against metadata_schema before or not (owned; *out_revision is
+ * the resourceVersion, 0 when absent). */
+const struct kind *object_kind_from_json(const json_t *doc, struct error_list *errors);
+struct meta *meta_from_json(const json_t *metadata, int64_t *out_revision,
+                            struct error_list *errors);
 
 /** The whole object as a document (owned). */
 json_t *object_to_json(const struct object *object);

@@ -74,7 +74,7 @@ struct str_list_pair {
 #define FIELD_PASS SIZE_MAX
 
 struct field {
-    const char *name; /* a member; "a.b" reaches into nested objects */
+    const char *name; /* a member; "a.b" reaches into nested objects that have no row themselves */
     enum field_type type;
     size_t offset; /* or FIELD_PASS */
     const struct schema *of;
@@ -85,7 +85,8 @@ struct field {
     const char *const *one_of;       /* NULL-terminated enum */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
-    const char *merge_key; /* strategic merge: lists merged by this member; "" for primitive set */
+    const char *merge_key; /* strategic merge: lists merged by this member ("a,b": by both); "" for
+                              a set of primitives */
     bool as_json;          /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
                               the document: for parts our code hands on instead of reading */
     bool immutable_doc;    /* documentation only: may not change after create */
@@ -108,12 +109,16 @@ struct schema_options {
     enum schema_unknown unknown;
     bool defaults;  /* write schema defaults into the document */
     bool drop_null; /* remove null members of non-nullable fields (kube-apiserver does) */
+    struct error_list *pruned; /* UNKNOWN_PRUNE: what was removed is named here; may be NULL */
 };
 
 /**
  * Check `doc` (changed in place: pruning, defaults, nulls) against `schema`. Every finding is added
- * with its path below `path`. Types, required members, bounds, lengths, enums, formats; unknown
- * members with the nearest known name in the message.
+ * with its path below `path`, as INVALID: types, required members, bounds, lengths, enums, formats.
+ * Unknown members are BAD_REQUEST, with the nearest known name in the message.
+ *
+ * A required or defaulted "a.b" is so within "a"; an absent "a" is not made up. min_length and
+ * max_length of a list or map count its entries; enum and format hold for each entry.
  */
 void schema_check(const struct schema *schema, json_t *doc, const char *path,
                   const struct schema_options *options, struct error_list *errors);

@@ -1,0 +1,144 @@
+/*
+ * Reading counts brackets and commas before jansson builds anything, so a hostile body costs one
+ * pass over its bytes. Writing has no limits of its own.
+ */
+#include "api/types/json_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+
+enum { MIB = 1 << 20 };
+
+const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
+const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
+
+/* Depth and number of values, strings skipped; malformed text is left for the parser to complain
+ * about. */
+static bool within(const char *text, size_t len, const struct json_limits *limits,
+                   struct error *err)
+{
+    size_t depth = 0, values = 1;
+
+    for (size_t i = 0; i < len; i++) {
+        switch (text[i]) {
+        case '"':
+            for (i++; i < len && text[i] != '"'; i++)
+                i += text[i] == '\\';
+            break;
+        case '[':
+        case '{':
+            if (++depth > limits->max_depth)
+                return error_set(err, ERR_BAD_REQUEST, "",
+                                 "the JSON text is nested deeper than %zu levels",
+                                 limits->max_depth);
+            values++;
+            break;
+        case ']':
+        case '}':
+            depth -= depth > 0;
+            break;
+        case ',':
+            values++;
+            break;
+        default:
+            break;
+        }
+        if (values > limits->max_values)
+            return error_set(err, ERR_BAD_REQUEST, "", "the JSON text holds more than %zu values",
+                             limits->max_values);
+    }
+    return true;
+}
+
+json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
+                   struct error *err)
+{
+    json_error_t why;
+
+    if (len > limits->max_bytes) {
+        error_set(err, ERR_TOO_LARGE, "", "%zu bytes of JSON text: the limit is %zu", len,
+                  limits->max_bytes);
+        return NULL;
+    }
+    if (!within(text, len, limits, err))
+        return NULL;
+
+    json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
+
+    if (!doc)
+        error_set(err, ERR_BAD_REQUEST, "", "line %d, column %d: %s", why.line < 1 ? 1 : why.line,
+                  why.column < 1 ? 1 : why.column, why.text);
+    return doc;
+}
+
+void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX])
+{
+    double real = json_real_value(number);
+
+    if (json_is_integer(number)) {
+        snprintf(out, JSON_NUMBER_MAX, "%lld", (long long)json_integer_value(number));
+        return;
+    }
+    if (fabs(real) < 1e15 && real == trunc(real)) {
+        snprintf(out, JSON_NUMBER_MAX, "%.0f", real);
+        return;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(out, JSON_NUMBER_MAX, "%.*g", digits, real);
+        if (strtod(out, NULL) == real)
+            return;
+    }
+}
+
+static void write_value(struct jsonw *w, const json_t *value)
+{
+    char number[JSON_NUMBER_MAX];
+    const char *key;
+    json_t *member;
+    size_t i;
+
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        jsonw_open(w);
+        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        {
+            jsonw_key(w, key);
+            write_value(w, member);
+        }
+        jsonw_close(w);
+        break;
+    case JSON_ARRAY:
+        jsonw_open_list(w);
+        json_array_foreach(value, i, member) write_value(w, member);
+        jsonw_close_list(w);
+        break;
+    case JSON_STRING:
+        jsonw_strn(w, json_string_value(value), json_string_length(value));
+        break;
+    case JSON_INTEGER:
+        jsonw_int(w, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        json_number_text(value, number);
+        jsonw_raw(w, number, strlen(number));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        jsonw_bool(w, json_is_true(value));
+        break;
+    case JSON_NULL:
+        jsonw_raw(w, "null", 4);
+        break;
+    }
+}
+
+void json_text(const json_t *value, struct buf *out)
+{
+    struct jsonw w = jsonw_to(out);
+
+    write_value(&w, value);
+}

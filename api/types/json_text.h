@@ -1,0 +1,31 @@
+#pragma once
+/*
+ * JSON text and documents: reading within bounds (L-05, L-06), writing compactly with numbers as
+ * short as they go.
+ */
+#include "base/buf.h"
+#include "base/error.h"
+#include <jansson.h>
+
+struct json_limits {
+    size_t max_bytes, max_depth, max_values;
+};
+extern const struct json_limits json_limits_body; /* a request body: 3 MiB, 128, 200,000 */
+extern const struct json_limits json_limits_flow; /* of a JobFlow of 10^6 steps (DC-05) */
+
+/**
+ * Parse one JSON value; an owned document, or NULL with BAD_REQUEST or TOO_LARGE and a message that
+ * begins with "line L, column C: " where there is such a place. Duplicate members are an error;
+ * integers beyond int64, too.
+ */
+json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
+                   struct error *err);
+
+/** Append the compact text of `value`. Its depth must be bounded, as that of every parsed document
+ * is. */
+void json_text(const json_t *value, struct buf *out);
+
+enum { JSON_NUMBER_MAX = 40 };
+/** The shortest text that reads back as the same number; whole numbers without fraction and
+ * exponent. */
+void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX]);

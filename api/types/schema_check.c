@@ -1,0 +1,600 @@
+/*
+ * Checking a document against a field table: nulls and unknown members first, then defaults, then
+ * each member by its row.
+ *
+ * The place in the document is a chain of stack frames and becomes text only where there is
+ * something to report. Texts follow kube-apiserver, so that clients and people recognise them.
+ */
+#include "api/types/schema.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/types/json_text.h"
+#include "api/types/nearest.h"
+#include "api/types/quantity.h"
+#include "api/types/schema_rows.h"
+#include "base/timefmt.h"
+
+struct place {
+    const struct place *up; /* NULL: `name` is the path given by the caller */
+    const char *name;       /* member; NULL for a list entry */
+    size_t index;
+    bool map_key; /* written [key] */
+};
+
+struct check {
+    const struct schema_options *options;
+    struct error_list *errors;
+};
+
+static void check_level(struct check *c, const struct schema_level *level, json_t *object,
+                        const struct place *place);
+
+static void place_print(const struct place *place, struct buf *out)
+{
+    if (place->up)
+        place_print(place->up, out);
+    if (!place->name)
+        buf_printf(out, "[%zu]", place->index);
+    else if (place->map_key)
+        buf_printf(out, "[%s]", place->name);
+    else if (*place->name)
+        buf_printf(out, "%s%s", out->len ? "." : "", place->name);
+}
+
+enum { SHOWN_MAX = 128 };
+
+/* The value as a finding shows it: "quoted", cut, without control characters. */
+static const char *shown(const json_t *value, char out[SHOWN_MAX + 8])
+{
+    size_t at = 0;
+
+    if (json_is_number(value)) {
+        json_number_text(value, out);
+        return out;
+    }
+    out[at++] = '"';
+    for (const char *text = json_string_value(value); text && *text; text++) {
+        if (at >= SHOWN_MAX && (*text & 0xC0) != 0x80) { /* not inside a UTF-8 sequence */
+            memcpy(out + at, "...", 3);
+            at += 3;
+            break;
+        }
+        out[at++] = iscntrl((unsigned char)*text) ? '?' : *text;
+    }
+    out[at++] = '"';
+    out[at] = '\0';
+    return out;
+}
+
+#define REPORT(c, place, ...)                                                                      \
+    do {                                                                                           \
+        scoped(buf) struct buf path_ = {0};                                                        \
+        place_print((place), &path_);                                                              \
+        error_list_add((c)->errors, ERR_INVALID, path_.len ? path_.data : "", __VA_ARGS__);        \
+    } while (0)
+
+/* "Invalid value: 0: spec.port in body should be …" */
+#define REPORT_SHOULD(c, place, value, ...)                                                        \
+    do {                                                                                           \
+        char shown_[SHOWN_MAX + 8], rule_[160];                                                    \
+        scoped(buf) struct buf path_ = {0};                                                        \
+        place_print((place), &path_);                                                              \
+        snprintf(rule_, sizeof rule_, __VA_ARGS__);                                                \
+        error_list_add((c)->errors, ERR_INVALID, path_.len ? path_.data : "",                      \
+                       "Invalid value: %s: %s in body should %s", shown((value), shown_),          \
+                       path_.len ? path_.data : "", rule_);                                        \
+    } while (0)
+
+static const char *type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "object";
+    case JSON_ARRAY:
+        return "array";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return "number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "boolean";
+    case JSON_NULL:
+        break;
+    }
+    return "null";
+}
+
+static bool expect(struct check *c, const struct place *place, const json_t *value, bool ok,
+                   const char *expected)
+{
+    if (ok)
+        return true;
+
+    scoped(buf) struct buf path = {0};
+
+    place_print(place, &path);
+    error_list_add(c->errors, ERR_INVALID, path.len ? path.data : "",
+                   "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", type_name(value),
+                   path.len ? path.data : "the value", expected, type_name(value));
+    return false;
+}
+
+/* ---- strings and numbers ---- */
+
+static void check_one_of(struct check *c, const struct field *field, const json_t *value,
+                         const struct place *place)
+{
+    char text[SHOWN_MAX + 8];
+    scoped(buf) struct buf choices = {0};
+    struct nearest best = {0};
+
+    for (const char *const *one = field->one_of; *one; one++) {
+        if (!strcmp(*one, json_string_value(value)))
+            return;
+        buf_printf(&choices, "%s\"%s\"", choices.len ? ", " : "", *one);
+    }
+    for (const char *const *one = field->one_of; *one; one++)
+        nearest_offer(&best, json_string_value(value), *one);
+    if (best.word)
+        REPORT(c, place, "Unsupported value: %s: supported values: %s; did you mean \"%s\"?",
+               shown(value, text), choices.data, best.word);
+    else
+        REPORT(c, place, "Unsupported value: %s: supported values: %s", shown(value, text),
+               choices.len ? choices.data : "none");
+}
+
+static void check_text_rules(struct check *c, const struct field *field, const json_t *value,
+                             const struct place *place)
+{
+    char text[SHOWN_MAX + 8];
+    struct error err = {0};
+    size_t len = json_string_length(value);
+
+    if (len < field->min_length)
+        REPORT_SHOULD(c, place, value, "be at least %u chars long", field->min_length);
+    else if (field->max_length && len > field->max_length)
+        REPORT(c, place, "Too long: may not be more than %u bytes", field->max_length);
+    else if (field->one_of)
+        check_one_of(c, field, value, place);
+    else if (field->check && !field->check(json_string_value(value), &err))
+        REPORT(c, place, "Invalid value: %s: %s", shown(value, text), err.message);
+}
+
+static void check_str(struct check *c, const struct field *field, bool partial, json_t *value,
+                      const struct place *place)
+{
+    if (expect(c, place, value, json_is_string(value), "string"))
+        check_text_rules(c, field, value, place);
+}
+
+static void check_integer_within(struct check *c, const struct field *field, const json_t *value,
+                                 const struct place *place, int64_t min, int64_t max)
+{
+    int64_t number = json_integer_value(value);
+
+    if (field->bounded) {
+        min = field->min > min ? field->min : min;
+        max = field->max < max ? field->max : max;
+    }
+    if (number < min)
+        REPORT_SHOULD(c, place, value, "be greater than or equal to %lld", (long long)min);
+    else if (number > max)
+        REPORT_SHOULD(c, place, value, "be less than or equal to %lld", (long long)max);
+}
+
+static void check_i32(struct check *c, const struct field *field, bool partial, json_t *value,
+                      const struct place *place)
+{
+    if (expect(c, place, value, json_is_integer(value), "integer"))
+        check_integer_within(c, field, value, place, INT32_MIN, INT32_MAX);
+}
+
+static void check_i64(struct check *c, const struct field *field, bool partial, json_t *value,
+                      const struct place *place)
+{
+    if (expect(c, place, value, json_is_integer(value), "integer"))
+        check_integer_within(c, field, value, place, INT64_MIN, INT64_MAX);
+}
+
+static void check_bool(struct check *c, const struct field *field, bool partial, json_t *value,
+                       const struct place *place)
+{
+    expect(c, place, value, json_is_boolean(value), "boolean");
+}
+
+/* Text of a format; the format's parser says what is wrong. */
+static void report_format(struct check *c, const json_t *value, const struct place *place,
+                          const struct error *err)
+{
+    char text[SHOWN_MAX + 8];
+
+    REPORT(c, place, "Invalid value: %s: %s", shown(value, text), err->message);
+}
+
+static void check_quantity(struct check *c, const struct field *field, bool partial, json_t *value,
+                           const struct place *place)
+{
+    char number[JSON_NUMBER_MAX];
+    const char *text = json_string_value(value);
+    struct error err = {0};
+    quantity_nano parsed;
+
+    if (!expect(c, place, value, text || json_is_number(value), "string or number"))
+        return;
+    if (!text) {
+        json_number_text(value, number);
+        text = number;
+    }
+    if (!quantity_parse(text, &parsed, &err))
+        report_format(c, value, place, &err);
+    else if (field->bounded && quantity_whole(parsed) < field->min)
+        REPORT_SHOULD(c, place, value, "be greater than or equal to %lld", (long long)field->min);
+    else if (field->bounded && quantity_whole(parsed) > field->max)
+        REPORT_SHOULD(c, place, value, "be less than or equal to %lld", (long long)field->max);
+}
+
+static void check_duration(struct check *c, const struct field *field, bool partial, json_t *value,
+                           const struct place *place)
+{
+    struct error err = {0};
+    int64_t ns;
+
+    if (!expect(c, place, value, json_is_string(value), "string"))
+        return;
+    if (!duration_parse(json_string_value(value), &ns, &err))
+        report_format(c, value, place, &err);
+    else if (field->bounded && ns < field->min)
+        REPORT_SHOULD(c, place, value, "be a duration of at least %lldns", (long long)field->min);
+    else if (field->bounded && ns > field->max)
+        REPORT_SHOULD(c, place, value, "be a duration of at most %lldns", (long long)field->max);
+}
+
+static void check_time(struct check *c, const struct field *field, bool partial, json_t *value,
+                       const struct place *place)
+{
+    struct error err = {0};
+    int64_t ms;
+
+    if (expect(c, place, value, json_is_string(value), "string") &&
+        !time_parse(json_string_value(value), &ms, &err))
+        report_format(c, value, place, &err);
+}
+
+static void check_int_or_str(struct check *c, const struct field *field, bool partial,
+                             json_t *value, const struct place *place)
+{
+    if (!expect(c, place, value, json_is_integer(value) || json_is_string(value),
+                "integer or string"))
+        return;
+    if (json_is_string(value))
+        check_text_rules(c, field, value, place);
+    else
+        check_integer_within(c, field, value, place, INT32_MIN, INT32_MAX);
+}
+
+static bool is_base64(const char *text, size_t len)
+{
+    size_t padding = 0;
+
+    if (len % 4)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '=')
+            padding++;
+        else if (padding || !(isalnum((unsigned char)text[i]) || text[i] == '+' || text[i] == '/'))
+            return false;
+    }
+    return padding <= 2;
+}
+
+static void check_base64(struct check *c, const struct field *field, bool partial, json_t *value,
+                         const struct place *place)
+{
+    char text[SHOWN_MAX + 8];
+
+    if (!expect(c, place, value, json_is_string(value), "string"))
+        return;
+    if (!is_base64(json_string_value(value), json_string_length(value)))
+        REPORT(c, place, "Invalid value: %s: must be base64 text", shown(value, text));
+    else
+        check_text_rules(c, field, value, place);
+}
+
+/* ---- lists, maps, objects ---- */
+
+static void check_count(struct check *c, const struct field *field, bool partial, size_t count,
+                        const struct place *place)
+{
+    if (!partial && count < field->min_length)
+        REPORT(c, place, "Invalid value: %zu: should have at least %u items", count,
+               field->min_length);
+    else if (field->max_length && count > field->max_length)
+        REPORT(c, place, "Too many: %zu: must have at most %u items", count, field->max_length);
+}
+
+/* A member's row speaks of the whole list; its entries have the enum and the format only. */
+static void check_entry_text(struct check *c, const struct field *field, const json_t *value,
+                             const struct place *place)
+{
+    struct field entry = {.one_of = field->one_of, .check = field->check};
+
+    if (expect(c, place, value, json_is_string(value), "string"))
+        check_text_rules(c, &entry, value, place);
+}
+
+static void check_str_list(struct check *c, const struct field *field, bool partial, json_t *value,
+                           const struct place *place)
+{
+    size_t i;
+    json_t *entry;
+
+    if (!expect(c, place, value, json_is_array(value), "array"))
+        return;
+    check_count(c, field, partial, json_array_size(value), place);
+    json_array_foreach(value, i, entry)
+    {
+        struct place here = {.up = place, .index = i};
+
+        check_entry_text(c, field, entry, &here);
+    }
+}
+
+typedef void (*check_entry_fn)(struct check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place);
+
+static void check_members(struct check *c, const struct field *field, bool partial, json_t *value,
+                          const struct place *place, check_entry_fn check_entry)
+{
+    const char *key;
+    json_t *member;
+
+    if (!expect(c, place, value, json_is_object(value), "object"))
+        return;
+    check_count(c, field, partial, json_object_size(value), place);
+    json_object_foreach(value, key, member)
+    {
+        struct place here = {.up = place, .name = key, .map_key = true};
+
+        if (!json_is_null(member) || field->type == FIELD_MAP)
+            check_entry(c, field, partial, member, &here);
+    }
+}
+
+static void check_str_entry(struct check *c, const struct field *field, bool partial, json_t *value,
+                            const struct place *place)
+{
+    check_entry_text(c, field, value, place);
+}
+
+static void check_str_map(struct check *c, const struct field *field, bool partial, json_t *value,
+                          const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_str_entry);
+}
+
+static void check_quantity_map(struct check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_quantity);
+}
+
+static void check_list_entry(struct check *c, const struct field *field, bool partial,
+                             json_t *value, const struct place *place)
+{
+    struct field entry = {.one_of = field->one_of, .check = field->check};
+
+    check_str_list(c, &entry, partial, value, place);
+}
+
+static void check_str_list_map(struct check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_list_entry);
+}
+
+static void check_object(struct check *c, const struct field *field, bool partial, json_t *value,
+                         const struct place *place)
+{
+    struct schema_level level;
+
+    if (!expect(c, place, value, json_is_object(value), "object") || !field->of)
+        return;
+    level = schema_level(field->of, partial);
+    check_level(c, &level, value, place);
+}
+
+static void check_list(struct check *c, const struct field *field, bool partial, json_t *value,
+                       const struct place *place)
+{
+    size_t i;
+    json_t *entry;
+
+    if (!expect(c, place, value, json_is_array(value), "array"))
+        return;
+    check_count(c, field, partial, json_array_size(value), place);
+    json_array_foreach(value, i, entry)
+    {
+        struct place here = {.up = place, .index = i};
+
+        check_object(c, field, partial, entry, &here);
+    }
+}
+
+static void check_map_entry(struct check *c, const struct field *field, bool partial, json_t *value,
+                            const struct place *place)
+{
+    if (field->of)
+        check_object(c, field, partial, value, place);
+}
+
+static void check_map(struct check *c, const struct field *field, bool partial, json_t *value,
+                      const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_map_entry);
+}
+
+static void check_any(struct check *c, const struct field *field, bool partial, json_t *value,
+                      const struct place *place)
+{
+}
+
+/* clang-format off */
+static const check_entry_fn checks[] = {
+    [FIELD_STR]          = check_str,
+    [FIELD_I32]          = check_i32,
+    [FIELD_OPT_I32]      = check_i32,
+    [FIELD_I64]          = check_i64,
+    [FIELD_OPT_I64]      = check_i64,
+    [FIELD_BOOL]         = check_bool,
+    [FIELD_OPT_BOOL]     = check_bool,
+    [FIELD_QUANTITY]     = check_quantity,
+    [FIELD_DURATION]     = check_duration,
+    [FIELD_TIME]         = check_time,
+    [FIELD_INT_OR_STR]   = check_int_or_str,
+    [FIELD_BASE64]       = check_base64,
+    [FIELD_STR_LIST]     = check_str_list,
+    [FIELD_STR_MAP]      = check_str_map,
+    [FIELD_QUANTITY_MAP] = check_quantity_map,
+    [FIELD_STR_LIST_MAP] = check_str_list_map,
+    [FIELD_OBJECT]       = check_object,
+    [FIELD_INLINE]       = check_object,
+    [FIELD_LIST]         = check_list,
+    [FIELD_MAP]          = check_map,
+    [FIELD_ANY]          = check_any,
+};
+/* clang-format on */
+
+/* ---- one level of an object ---- */
+
+/* The name, cut at the next dot, of the row nearest to a mistyped member. */
+static const char *nearest_member(const struct schema_level *level, const char *key, char out[64])
+{
+    struct nearest best = {0};
+
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = schema_local_name(level, field);
+        char local[64];
+        size_t len = name ? strcspn(name, ".") : 0;
+
+        if (!len || len >= sizeof local)
+            continue;
+        memcpy(local, name, len);
+        local[len] = '\0';
+        nearest_offer(&best, key, local);
+        if (best.word == local) {
+            memcpy(out, local, len + 1);
+            best.word = out;
+        }
+    }
+    return best.word;
+}
+
+static void report_unknown(const struct schema_level *level, const struct place *place,
+                           struct error_list *to)
+{
+    scoped(buf) struct buf path = {0};
+    char near[64];
+    const char *best = nearest_member(level, place->name, near);
+
+    place_print(place, &path);
+    if (best)
+        error_list_add(to, ERR_BAD_REQUEST, path.data, "unknown field \"%s\", did you mean \"%s\"?",
+                       path.data, best);
+    else
+        error_list_add(to, ERR_BAD_REQUEST, path.data, "unknown field \"%s\"", path.data);
+}
+
+static bool is_kept_unknown(const struct schema_level *level, const char *key)
+{
+    return level->schema->preserve_unknown ||
+           (level->partial && (!strcmp(key, "$patch") || !strcmp(key, "$retainKeys")));
+}
+
+static void set_defaults(struct check *c, const struct schema_level *level, json_t *object)
+{
+    if (!c->options->defaults || level->partial)
+        return;
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = field->default_json ? schema_local_name(level, field) : NULL;
+        const json_t *present;
+
+        if (!name || strchr(name, '.'))
+            continue;
+        present = json_object_get(object, name);
+        if (!present || (c->options->drop_null && json_is_null(present)))
+            json_object_set_new_nocheck(object, name,
+                                        json_loads(field->default_json, JSON_DECODE_ANY, NULL));
+    }
+}
+
+static void check_required(struct check *c, const struct schema_level *level, const json_t *object,
+                           const struct place *place)
+{
+    if (level->partial)
+        return;
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = field->required ? schema_local_name(level, field) : NULL;
+        const json_t *value;
+
+        if (!name || strchr(name, '.'))
+            continue;
+        value = json_object_get(object, name);
+        if (!value || json_is_null(value)) {
+            struct place here = {.up = place, .name = name};
+
+            REPORT(c, &here, "Required value");
+        }
+    }
+}
+
+static void check_level(struct check *c, const struct schema_level *level, json_t *object,
+                        const struct place *place)
+{
+    const char *key;
+    json_t *value;
+    void *next;
+
+    set_defaults(c, level, object);
+    json_object_foreach_safe(object, next, key, value)
+    {
+        struct place here = {.up = place, .name = key};
+        struct schema_member member = schema_member(level, key, strlen(key));
+
+        if (!member.field && !member.nested) {
+            if (is_kept_unknown(level, key))
+                continue;
+            if (c->options->unknown == UNKNOWN_ERROR) {
+                report_unknown(level, &here, c->errors);
+                continue;
+            }
+            if (c->options->pruned)
+                report_unknown(level, &here, c->options->pruned);
+            json_object_del(object, key);
+        } else if (json_is_null(value)) {
+            if (c->options->drop_null && !(member.field && member.field->type == FIELD_ANY))
+                json_object_del(object, key);
+        } else if (member.field) {
+            checks[member.field->type](c, member.field, level->partial, value, &here);
+        } else if (expect(c, &here, value, json_is_object(value), "object")) {
+            check_level(c, &member.level, value, &here);
+        }
+    }
+    check_required(c, level, object, place);
+}
+
+void schema_check(const struct schema *schema, json_t *doc, const char *path,
+                  const struct schema_options *options, struct error_list *errors)
+{
+    struct check c = {options, errors};
+    struct place root = {.name = path ? path : ""};
+    struct schema_level level = schema_level(schema, false);
+
+    if (expect(&c, &root, doc, json_is_object(doc), "object"))
+        check_level(&c, &level, doc, &root);
+}

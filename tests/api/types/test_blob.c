@@ -1,0 +1,112 @@
+/* api/types/blob: interning, reference counts, facets, the memory of admission. */
+#include "api/types/blob.h"
+
+#include <string.h>
+
+#include "api/types/kinds.h"
+#include "tests/unit.h"
+
+static void equal_texts_are_one_blob(void **state)
+{
+    struct blob *a = blob_intern("{\"a\":1}", 7);
+    struct blob *b = blob_intern("{\"a\":1}", 7);
+    struct blob *other = blob_intern("{\"a\":2}", 7);
+
+    assert_ptr_equal(a, b);
+    assert_ptr_not_equal(a, other);
+    assert_string_equal(a->text, "{\"a\":1}");
+    assert_int_equal(a->len, 7);
+    blob_unref(a);
+    assert_string_equal(b->text, "{\"a\":1}");
+    blob_unref(b);
+    blob_unref(other);
+
+    struct blob *again = blob_intern("{\"a\":1}", 7);
+
+    assert_int_equal(again->refs, 1);
+    blob_unref(again);
+}
+
+static void plain_blobs_stay_apart(void **state)
+{
+    struct blob *a = blob_new("x", 1), *b = blob_new("x", 1);
+
+    assert_ptr_not_equal(a, b);
+    blob_unref(a);
+    blob_unref(b);
+    blob_unref(NULL);
+}
+
+static void a_buffer_is_emptied_into_the_blob(void **state)
+{
+    struct buf text = {0};
+
+    buf_str(&text, "[1,2]");
+
+    struct blob *blob = blob_from_buf(&text);
+
+    assert_string_equal(blob->text, "[1,2]");
+    assert_int_equal(text.len, 0);
+    blob_unref(blob);
+}
+
+static int freed;
+
+static void count_free(void *decoded)
+{
+    freed += *(int *)decoded;
+}
+
+static void the_facet_goes_with_the_last_reference(void **state)
+{
+    static const struct facet_type type = {"test", count_free}, other = {"other", count_free};
+    static int value = 7;
+    struct blob *blob = blob_intern("facet", 5);
+
+    assert_null(blob_facet(blob, &type));
+    blob_set_facet(blob, &type, &value);
+    assert_ptr_equal(blob_facet(blob, &type), &value);
+    assert_null(blob_facet(blob, &other));
+    blob_unref(blob_ref(blob));
+    assert_int_equal(freed, 0);
+    blob_unref(blob);
+    assert_int_equal(freed, 7);
+}
+
+static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
+{
+    const struct kind *job = &kind_job, *pod = &kind_pod;
+    struct blob *input = blob_intern("in", 2), *output = blob_intern("out", 3);
+
+    assert_null(blob_output(input, job));
+    output->admitted_as = job;
+    blob_link_output(input, output);
+    blob_unref(input); /* the output keeps it */
+
+    struct blob *same = blob_intern("in", 2), *found = blob_output(same, job);
+
+    assert_ptr_equal(found, output);
+    assert_null(blob_output(same, pod));
+    blob_unref(found);
+
+    found = blob_output(output, job); /* what passed unchanged is its own outcome */
+    assert_ptr_equal(found, output);
+    blob_unref(found);
+
+    blob_unref(output);
+    assert_null(blob_output(same, job));
+    blob_unref(same);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equal_texts_are_one_blob),
+        cmocka_unit_test(plain_blobs_stay_apart),
+        cmocka_unit_test(a_buffer_is_emptied_into_the_blob),
+        cmocka_unit_test(the_facet_goes_with_the_last_reference),
+        cmocka_unit_test(the_outcome_of_admission_is_remembered_while_it_lives),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,7 +5,10 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/scoped.h"
 #include <jansson.h>
+
+SCOPED_DEFINE_PTR(json, json_t *, json_decref)
 
 struct json_limits {
     size_t max_bytes, max_depth, max_values;

@@ -3,9 +3,11 @@
  * A Kubernetes object at rest: identity and metadata as a small struct, body and status as JSON
  * bytes.
  *
- *   object ─┬─ meta    names, uid, labels, annotations, owners, …   shared by all versions with
- * equal metadata ├─ body    {"spec":{…}} or {"data":{…}}: every top-level member but apiVersion,
- * kind, metadata, status └─ status  the value of "status", or NULL
+ *   object ─┬─ meta    names, uid, labels, annotations, owners, …: shared by the versions that
+ *           │          have equal metadata
+ *           ├─ body    {"spec":{…}} or {"data":{…}}: every top-level member but apiVersion,
+ *           │          kind, metadata, status
+ *           └─ status  the value of "status", or NULL
  *
  * All parts are immutable and counted. A status change makes a new object that shares meta and body
  * with the old one, so its cost is the size of the status alone. Serving an object concatenates its
@@ -13,6 +15,7 @@
  * untouched.
  */
 #include "api/types/blob.h"
+#include "api/types/json_text.h"
 #include "api/types/kinds.h"
 #include "base/error.h"
 #include "base/jsonw.h"
@@ -85,7 +88,6 @@ struct object *object_ref(const struct object *object); /* NULL stays NULL */
 void object_unref(struct object *object);
 SCOPED_DEFINE_PTR(object, struct object *, object_unref)
 SCOPED_DEFINE_PTR(meta, struct meta *, meta_unref)
-SCOPED_DEFINE_PTR(json, json_t *, json_decref)
 
 static inline const char *object_name(const struct object *o)
 {

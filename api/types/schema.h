@@ -6,6 +6,7 @@
  * A schema is a list of rows ended by {0}. Rows whose `offset` is FIELD_PASS are checked and kept
  * in the document but not decoded: our code does not act on them.
  */
+#include "api/types/json_text.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,10 +1,11 @@
 /* api/types/blob: interning, reference counts, facets, the memory of admission. */
+#include "tests/unit.h"
+
 #include "api/types/blob.h"
 
 #include <string.h>
 
 #include "api/types/kinds.h"
-#include "tests/unit.h"
 
 static void equal_texts_are_one_blob(void **state)
 {

@@ -5,13 +5,18 @@
 
 static const char full[] =
     "{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\","
-    "\"generateName\":\"g-\",\"namespace\":\"ns\",\"uid\":\"u-1\",\"resourceVersion\":\"42\",\"generation\":3,"
+    "\"generateName\":\"g-\",\"namespace\":\"ns\",\"uid\":\"u-1\",\"resourceVersion\":\"42\","
+    "\"generation\":3,"
     "\"creationTimestamp\":\"2026-01-02T03:04:05Z\",\"deletionTimestamp\":\"2026-01-02T03:04:35Z\","
-    "\"deletionGracePeriodSeconds\":30,\"labels\":{\"b\":\"1\",\"a\":\"2\"},\"annotations\":{\"x/y\":\"\\\"z\\\"\"},"
+    "\"deletionGracePeriodSeconds\":30,\"labels\":{\"b\":\"1\",\"a\":\"2\"},\"annotations\":{\"x/"
+    "y\":\"\\\"z\\\"\"},"
     "\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"u-2\"},"
-    "{\"apiVersion\":\"flow.volcano.sh/v1alpha1\",\"kind\":\"JobFlow\",\"name\":\"f\",\"uid\":\"u-3\",\"controller\":true,"
-    "\"blockOwnerDeletion\":true}],\"finalizers\":[\"a/b\",\"orphan\"],\"managedFields\":[{\"manager\":\"m\"}]},"
-    "\"spec\":{\"tasks\":[],\"f\":0.1,\"unknown\":null},\"status\":{\"state\":{\"phase\":\"Running\"}}}";
+    "{\"apiVersion\":\"flow.volcano.sh/"
+    "v1alpha1\",\"kind\":\"JobFlow\",\"name\":\"f\",\"uid\":\"u-3\",\"controller\":true,"
+    "\"blockOwnerDeletion\":true}],\"finalizers\":[\"a/"
+    "b\",\"orphan\"],\"managedFields\":[{\"manager\":\"m\"}]},"
+    "\"spec\":{\"tasks\":[],\"f\":0.1,\"unknown\":null},\"status\":{\"state\":{\"phase\":"
+    "\"Running\"}}}";
 
 static json_t *parse(const char *text)
 {
@@ -66,7 +71,8 @@ static void a_bare_object_is_small(void **state)
     scoped(buf) struct buf written = {0};
 
     object_write(object, &written);
-    check_str("text", written.data, "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"}}");
+    check_str("text", written.data,
+              "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"}}");
     check_str("body", object->body->text, "{}");
     assert_null(object->status);
     assert_int_equal(object->meta->deletion_grace_s, -1);
@@ -122,7 +128,8 @@ static void damaged_metadata_is_an_error(void **state)
     meta_encode(object->meta, &stored);
     for (size_t len = 0; len < stored.len; len++)
         assert_null(meta_decode(stored.data, len, NULL));
-    for (size_t i = 0; i < stored.len; i++) { /* any other byte: a value or an error, never a crash */
+    for (size_t i = 0; i < stored.len;
+         i++) { /* any other byte: a value or an error, never a crash */
         char kept = stored.data[i];
 
         for (int value = 0; value < 256; value += 15) {
@@ -145,19 +152,24 @@ static const struct {
      "did you mean kind \"JobFlow\" in version \"flow.volcano.sh/v1alpha1\"?"},
     {"wrong version", "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\"}", "kind",
      "did you mean kind \"Job\" in version \"batch.volcano.sh/v1alpha1\"?"},
-    {"far kind", "{\"apiVersion\":\"v1\",\"kind\":\"Zebra\"}", "kind", "no kind \"Zebra\" in version \"v1\""},
-    {"metadata", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":[]}", "metadata", "must be of type object"},
+    {"far kind", "{\"apiVersion\":\"v1\",\"kind\":\"Zebra\"}", "kind",
+     "no kind \"Zebra\" in version \"v1\""},
+    {"metadata", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":[]}", "metadata",
+     "must be of type object"},
     {"name", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":5}}", "metadata.name",
      "must be of type string: \"integer\""},
-    {"label", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"labels\":{\"a\":1}}}", "metadata.labels[a]",
-     "must be of type string"},
-    {"version", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"-x\"}}",
+    {"label", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"labels\":{\"a\":1}}}",
+     "metadata.labels[a]", "must be of type string"},
+    {"version",
+     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"-x\"}}",
      "metadata.resourceVersion", "must be a decimal number"},
     {"owner", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"ownerReferences\":[{}]}}",
      "metadata.ownerReferences[0].apiVersion", "Required value"},
-    {"time", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"creationTimestamp\":\"soon\"}}",
+    {"time",
+     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"creationTimestamp\":\"soon\"}}",
      "metadata.creationTimestamp", "Invalid value: \"soon\""},
-    {"status", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{},\"status\":1}", "status", "must be of type object"},
+    {"status", "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{},\"status\":1}", "status",
+     "must be of type object"},
 };
 
 static void broken_envelopes_are_refused_with_a_place(void **state)

@@ -1,7 +1,7 @@
 /* api/types/quantity. covers: kube-api.md 13.5 */
-#include "api/types/quantity.h"
-
 #include "tests/unit.h"
+
+#include "api/types/quantity.h"
 
 static const struct {
     const char *text;
@@ -58,9 +58,9 @@ static void quantities_are_exact_and_canonical(void **state)
 
 static void malformed_quantities_are_refused(void **state)
 {
-    static const char *const bad[] = {"",   " ",   "x",  "1 ",    " 1",  "1Kib", "1.2.3", "1ki",
-                                      "1K", "e3",  "1e", "1e1.5", "--1", "1e+",  ".",     "0x10",
-                                      "NaN", "inf", "1mm"};
+    static const char *const bad[] = {"",    " ",    "x",   "1 ",  " 1",    "1Kib", "1.2.3",
+                                      "1ki", "1K",   "e3",  "1e",  "1e1.5", "--1",  "1e+",
+                                      ".",   "0x10", "NaN", "inf", "1mm"};
 
     for (size_t i = 0; i < countof(bad); i++) {
         struct error err = {0};

@@ -13,9 +13,12 @@ void selector_free(struct selector *selector);
 bool selector_matches(const struct selector *selector,
                       const struct meta *meta); /* NULL matches all */
 
+/* Formats. On failure err->message is Kubernetes' text about the rule, without the value. */
 bool label_key_valid(const char *key, struct error *err);
 bool label_value_valid(const char *value, struct error *err);
 bool name_is_dns_label(const char *name, struct error *err);     /* RFC 1123, ≤ 63 */
 bool name_is_dns_subdomain(const char *name, struct error *err); /* RFC 1123, ≤ 253 */
+bool name_is_dns1035_label(const char *name,
+                           struct error *err); /* RFC 1035: begins with a letter */
 bool name_is_qualified(const char *name,
                        struct error *err); /* [A-Za-z0-9] ends, -_. inside, ≤ 63 */

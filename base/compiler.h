@@ -18,6 +18,6 @@
 /** The struct of `type` whose `member` is at `ptr`. */
 #define container_of(ptr, type, member)                                                            \
     __extension__({                                                                                \
-        const __typeof__(((type *)0)->member) *mptr_ = (ptr);                                      \
-        (type *)((char *)(size_t)mptr_ - offsetof(type, member));                                  \
+        const __typeof__(((type){0}).member) *mptr_ = (ptr);                                       \
+        (type *)((const char *)mptr_ - offsetof(type, member));                                    \
     })

@@ -174,7 +174,8 @@ bool time_parse(const char *text, int64_t *out_ms, struct error *err)
                          "time \"%.64s\" names a date or hour that does not exist", text);
 
     int64_t days = days_from_civil((struct civil){year, month, day});
-    int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset_s;
+    int64_t seconds =
+        days * 86400 + (int64_t)hour * 3600 + (int64_t)minute * 60 + second - offset_s;
 
     *out_ms = seconds * 1000 + fraction_ms;
     return true;
@@ -348,6 +349,7 @@ static void put_pair(char out[TIME_TEXT_MAX], int64_t a, char unit_a, int64_t b,
 /* Ref: k8s.io/apimachinery/pkg/util/duration, HumanDuration. */
 void duration_human(int64_t ms, char out[TIME_TEXT_MAX])
 {
+    const int64_t year = 365; /* in days */
     int64_t seconds = ms / 1000, minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
 
     if (seconds < -1)
@@ -366,10 +368,10 @@ void duration_human(int64_t ms, char out[TIME_TEXT_MAX])
         put_pair(out, hours, 'h', 0, 0);
     else if (days < 8)
         put_pair(out, days, 'd', hours % 24, 'h');
-    else if (days < 365 * 2)
+    else if (days < year * 2)
         put_pair(out, days, 'd', 0, 0);
-    else if (days < 365 * 8)
-        put_pair(out, days / 365, 'y', days % 365, 'd');
+    else if (days < year * 8)
+        put_pair(out, days / year, 'y', days % year, 'd');
     else
-        put_pair(out, days / 365, 'y', 0, 0);
+        put_pair(out, days / year, 'y', 0, 0);
 }

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change lands: builds, tests, sanitizers, linters. From a fresh machine on.
+#
+#   scripts/check.sh              all
+#   CHECK_FAST=1 scripts/check.sh without clang-tidy, cppcheck and the release build
+#   CHECK_SKIP_DEPS=1             the packages are there
+#
+# Ends with ctest's own summary; a step that fails ends it at once, with its output.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+jobs=$(nproc)
+began=$SECONDS
+fast=${CHECK_FAST:-0}
+log=build/check
+step_name=
+
+clock() { printf '%d:%02d' $((($1) / 60)) $((($1) % 60)); }
+
+# step <words> -- <command …>: runs quietly, shows the output only when it fails.
+step() {
+    local from=$SECONDS
+    step_name=$1
+    shift 2
+    printf '%-44s' "check: $step_name"
+    if "$@" >"$log/step.log" 2>&1; then
+        printf 'ok    %6s\n' "$(clock $((SECONDS - from)))"
+    else
+        printf 'FAILED %5s\n' "$(clock $((SECONDS - from)))"
+        cat "$log/step.log"
+        echo "check: $step_name failed"
+        exit 1
+    fi
+}
+
+run_ctest() { ctest --preset "$1" -j "$jobs" --no-label-summary "${@:2}"; }
+
+mkdir -p $log
+[ "${CHECK_SKIP_DEPS:-0}" = 1 ] || scripts/deps.sh --check
+
+step "configure dev" -- cmake --preset dev
+step "build dev" -- cmake --build --preset dev -j "$jobs"
+step "layers" -- cmake -P tests/layers.cmake
+step "conformance ids" -- scripts/conformance.sh
+step "banned calls" -- scripts/banned.sh build/dev
+step "format" -- cmake --build --preset dev --target format-check
+
+step "configure asan" -- cmake --preset asan
+step "build asan" -- cmake --build --preset asan -j "$jobs"
+step "tests under address and undefined behaviour" -- run_ctest asan
+
+if [ "$fast" != 1 ]; then
+    step "configure release" -- cmake --preset release
+    if [ -f cli/main.c ]; then
+        step "build release" -- cmake --build --preset release -j "$jobs" --target jobflow
+        step "hardening of the release program" -- run_ctest release -R '^system_hardening$'
+    fi
+    step "cppcheck" -- cmake --build --preset dev --target cppcheck
+    step "clang-tidy" -- cmake --build --preset dev --target tidy
+fi
+
+echo "check: tests, after $(clock $((SECONDS - began)))"
+run_ctest dev

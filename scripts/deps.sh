@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# The Debian packages that jobflow is built from, in one list; installs those that are missing.
+#
+#   scripts/deps.sh              what building and running need
+#   scripts/deps.sh --check      and what scripts/check.sh needs: tests, sanitizers, linters
+#   scripts/deps.sh --list       prints the list (of --check, when given too) and installs nothing
+#   scripts/deps.sh --dry-run    prints what would be installed and installs nothing
+#
+# Written for Debian 12; assumes bash, dpkg and apt, nothing else. Needs root, or sudo.
+set -euo pipefail
+
+build=(
+    gcc libc6-dev make cmake ninja-build pkg-config ccache
+    libuv1-dev               # event loop, processes
+    libcurl4-openssl-dev     # outgoing HTTP
+    libssl-dev               # TLS, keys
+    libjansson-dev           # JSON
+    libyaml-dev              # YAML
+    libsqlite3-dev           # the store
+    libigraph-dev            # graph algorithms, layout
+    node-llhttp              # HTTP/1.1 parser, as C sources
+    uthash-dev libxxhash-dev # hash tables
+    libseccomp-dev           # system call filter of pods
+    libcap-dev               # capabilities of pods
+    libcmocka-dev            # tests; small, so that every configuration can build them
+    python3                  # examples, system tests
+)
+check=(
+    git binutils file procps
+    clang libclang-rt-14-dev clang-format clang-tidy cppcheck
+    openssl curl             # clients in system tests
+    openssh-client openssh-server
+)
+
+list=0 dry=0 with_check=0
+for arg in "$@"; do
+    case $arg in
+        --check) with_check=1 ;;
+        --list) list=1 ;;
+        --dry-run) dry=1 ;;
+        -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        *) echo "deps: unknown argument $arg" >&2; exit 2 ;;
+    esac
+done
+
+wanted=("${build[@]}")
+[ $with_check = 0 ] || wanted+=("${check[@]}")
+
+if [ $list = 1 ]; then
+    printf '%s\n' "${wanted[@]}"
+    exit 0
+fi
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "deps: this is no Debian system; install the equivalents of:" >&2
+    printf '  %s\n' "${wanted[@]}" >&2
+    exit 1
+fi
+
+missing=()
+for package in "${wanted[@]}"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing+=("$package")
+done
+if [ ${#missing[@]} = 0 ]; then
+    echo "deps: all ${#wanted[@]} packages are installed"
+    exit 0
+fi
+echo "deps: to install: ${missing[*]}"
+[ $dry = 0 ] || exit 0
+
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+        echo "deps: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
+        exit 1
+    fi
+    as_root=(sudo)
+fi
+apt_get() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 -qq "$@"
+}
+install() {
+    apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
+# A package list that is there may be old: then once more, with a new one.
+lists=$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' 2>/dev/null | head -n 1)
+if [ -z "$lists" ]; then
+    apt_get update
+    install
+elif ! install; then
+    echo "deps: trying again with fresh package lists" >&2
+    apt_get update
+    install
+fi
+echo "deps: installed ${#missing[@]} packages"

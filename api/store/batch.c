@@ -1,0 +1,67 @@
+#include "api/store/batch.h"
+#include "base/mem.h"
+
+size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,
+                       int64_t body_row, bool fresh)
+{
+    mem_grow(batch->writes, batch->n_writes, batch->cap_writes);
+    batch->writes[batch->n_writes] =
+        (struct batch_write){row, body_row, object_ref(object), fresh};
+    return batch->n_writes++;
+}
+
+void batch_set_write(struct batch *batch, size_t place, const struct object *object,
+                     int64_t body_row)
+{
+    struct batch_write *write = &batch->writes[place];
+    struct object *before = write->object;
+
+    write->object = object_ref(object);
+    write->body_row = body_row;
+    object_unref(before);
+}
+
+void batch_add_body(struct batch *batch, int64_t row, const struct blob *blob)
+{
+    mem_grow(batch->bodies, batch->n_bodies, batch->cap_bodies);
+    batch->bodies[batch->n_bodies++] = (struct batch_body){row, blob_ref(blob)};
+}
+
+void batch_add_task(struct batch *batch, struct task *task)
+{
+    mem_grow(batch->tasks, batch->n_tasks, batch->cap_tasks);
+    batch->tasks[batch->n_tasks++] = task;
+}
+
+bool batch_drop_task(struct batch *batch, const struct task *task)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < batch->n_tasks; i++)
+        if (batch->tasks[i] != task)
+            batch->tasks[kept++] = batch->tasks[i];
+    if (kept == batch->n_tasks)
+        return false;
+    batch->n_tasks = kept;
+    return true;
+}
+
+void batch_clear(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_writes; i++)
+        object_unref(batch->writes[i].object);
+    for (size_t i = 0; i < batch->n_bodies; i++)
+        blob_unref(batch->bodies[i].blob);
+    batch->n_writes = batch->n_bodies = batch->n_tasks = 0;
+    batch->changes_end = 0;
+    batch->revision = batch->revision_mark = 0;
+}
+
+void batch_release(struct batch *batch)
+{
+    batch_clear(batch);
+    mem_free(batch->writes);
+    mem_free(batch->bodies);
+    mem_free(batch->tasks);
+    *batch = (struct batch){0};
+}

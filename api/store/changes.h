@@ -1,0 +1,36 @@
+#pragma once
+/*
+ * The order of all changes, newest last: a ring that grows, addressed by position since opening.
+ *
+ *   first ────── durable ────── sealed ────── end
+ *     window of past   being       gathered in
+ *     changes          committed   this batch
+ *
+ * Everybody who reads changes (listeners, watches, batches) keeps a position in it, so each change
+ * is stored once whatever becomes of it. It holds references to the versions before and after,
+ * which is what lets readers of the head borrow objects until they return to the loop.
+ */
+#include "api/store/store.h"
+
+struct change {
+    enum store_change type;
+    struct object *old;    /* owned; NULL on STORE_ADDED */
+    struct object *object; /* owned; on STORE_DELETED the last state with the deletion's revision */
+};
+
+struct changes {
+    struct change *ring; /* [size], a power of two */
+    size_t size;
+    uint64_t first, end;
+    size_t bytes; /* of status held, the part that versions do not share */
+};
+
+void changes_release(struct changes *changes);
+void changes_add(struct changes *changes, enum store_change type, struct object *old,
+                 struct object *object); /* consumes both */
+void changes_drop_first(struct changes *changes);
+
+static inline struct change *changes_at(const struct changes *changes, uint64_t position)
+{
+    return &changes->ring[position & (changes->size - 1)];
+}

@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * The store thread: commits one batch at a time, in order, and reports each to the loop.
+ *
+ * It owns the database while it runs. A batch belongs to it from committer_send until the report.
+ */
+#include "api/store/db.h"
+#include "base/loop.h"
+
+struct committer;
+
+struct committer_report {
+    enum db_outcome outcome;
+    struct error err; /* unless DB_OK */
+    struct db_counts counts;
+};
+
+/** Start the thread. `db` is lent to it until committer_stop. `done` runs on the loop after each
+ * batch. */
+struct committer *committer_start(struct loop *loop, struct db *db,
+                                  void (*done)(void *ctx, const struct committer_report *report),
+                                  void *ctx);
+/** Commit `batch` (borrowed until the report). Not while another one is on its way. */
+void committer_send(struct committer *committer, const struct batch *batch);
+/** Wait, without the loop, for the batch on its way, and take its report. False when there is none
+ * on its way. `done` is not called for it. */
+bool committer_wait(struct committer *committer, struct committer_report *out);
+/** Join the idle thread and free. NULL is fine. */
+void committer_stop(struct committer *committer);

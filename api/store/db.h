@@ -1,0 +1,62 @@
+#pragma once
+/*
+ * The SQLite file of a store: opening, settings, migrations, loading, and one transaction per
+ * batch.
+ *
+ * A connection belongs to one thread at a time: to the loop while opening and closing, to the store
+ * thread in between. No other descriptor of the file is ever open in the process (D-05).
+ */
+#include "api/store/batch.h"
+
+struct db;
+
+enum db_mode { DB_FULL, DB_NORMAL, DB_LOOK };
+
+enum db_outcome {
+    DB_OK,
+    DB_NO_SPACE, /* rolled back; may be tried again (D-08) */
+    DB_FAILED,   /* the outcome is unknown (D-04) */
+};
+
+/* A row of an object as it is on disk; borrowed during the call. */
+struct db_row {
+    int64_t row, revision, body;
+    const struct kind *kind; /* NULL: a kind this program does not know */
+    const char *ns, *name;
+    const void *meta, *status; /* status NULL = absent */
+    size_t meta_len, status_len;
+};
+
+struct db_reader {
+    void (*body)(void *ctx, int64_t row, const void *bytes, size_t len);
+    void (*object)(void *ctx, const struct db_row *row);
+    void *ctx;
+};
+
+struct db_counts {
+    uint64_t rows, bytes; /* written; bound to statements */
+};
+
+/**
+ * Open or create `path`, check the settings by reading them back (D-01), bring the schema up to
+ * date, and check the whole file if the last user did not close it (D-07). Errors: CONFLICT when
+ * another process has it open, STORAGE when it is damaged or too new, INTERNAL.
+ */
+struct db *db_open(const char *path, enum db_mode mode, struct error *err);
+void db_close(struct db *db); /* NULL is fine */
+
+enum db_life { DB_IN_USE, DB_CLOSED };
+/** Note durably that no revision at or above `revision_mark` was given out, and whether the store
+ * is being left in order. */
+bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct error *err);
+
+/** Read everything, in order of row numbers. STORAGE when the file is damaged. */
+bool db_load(struct db *db, const struct db_reader *reader, struct error *err);
+int64_t db_revision_mark(const struct db *db); /* as found when opening */
+
+/** Write a batch in one transaction. `err` is set unless DB_OK. */
+enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,
+                          struct error *err);
+/** Move what the write-ahead log gathered into the file, if it is much. After db_commit. False when
+ * the disk failed (D-04); being full is no failure. */
+bool db_checkpoint(struct db *db, struct error *err);

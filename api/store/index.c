@@ -1,0 +1,533 @@
+#include "api/store/index.h"
+#include <assert.h>
+#include <string.h>
+
+enum { KEY_MAX = 512 }; /* namespace ≤ 63, name ≤ 253 */
+
+struct key {
+    size_t len;
+    char text[KEY_MAX];
+};
+
+static bool key_set(struct key *key, const char *ns, size_t ns_len, const char *name,
+                    size_t name_len)
+{
+    if (ns_len + 1 + name_len > KEY_MAX)
+        return false;
+    memcpy(key->text, ns, ns_len);
+    key->text[ns_len] = '\0';
+    memcpy(key->text + ns_len + 1, name, name_len);
+    key->len = ns_len + 1 + name_len;
+    return true;
+}
+
+static bool key_of(struct key *key, const char *ns, const char *name)
+{
+    ns = ns ? ns : "";
+    return key_set(key, ns, strlen(ns), name, strlen(name));
+}
+
+static int key_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+
+    return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static void ring_init(struct ring *head)
+{
+    head->prev = head->next = head;
+}
+
+static bool ring_empty(const struct ring *head)
+{
+    return head->next == head;
+}
+
+static void ring_append(struct ring *head, struct ring *item)
+{
+    item->prev = head->prev;
+    item->next = head;
+    head->prev->next = item;
+    head->prev = item;
+}
+
+static void ring_remove(struct ring *item)
+{
+    item->prev->next = item->next;
+    item->next->prev = item->prev;
+}
+
+/* Move all items from one head to another, which is empty. */
+static void ring_move(struct ring *from, struct ring *to)
+{
+    ring_init(to);
+    if (ring_empty(from))
+        return;
+    *to = *from;
+    to->next->prev = to;
+    to->prev->next = to;
+    ring_init(from);
+}
+
+/* ---- identities and owners ---- */
+
+static struct identity *identity_find(const struct index *index, const char *uid)
+{
+    struct identity *identity = NULL;
+
+    HASH_FIND(hh, index->identities, uid, strlen(uid), identity);
+    return identity;
+}
+
+static void identity_add(struct index *index, struct identity *identity)
+{
+    HASH_ADD_KEYPTR(hh, index->identities, identity->uid, strlen(identity->uid), identity);
+}
+
+/* The uid of an owner that is not stored: a copy behind the struct. */
+static struct identity *identity_new_absent(struct index *index, const char *uid)
+{
+    size_t len = strlen(uid);
+    struct identity *identity = mem_alloc(sizeof *identity + len + 1);
+
+    identity->uid = memcpy((char *)(identity + 1), uid, len + 1);
+    ring_init(&identity->dependents);
+    identity_add(index, identity);
+    return identity;
+}
+
+static void links_add(struct index *index, struct entry *entry)
+{
+    const struct meta *meta = entry->object->meta;
+
+    entry->n_links = meta->n_owners;
+    entry->links =
+        meta->n_owners > 1 ? mem_array(meta->n_owners, sizeof *entry->links) : &entry->link;
+    for (uint32_t i = 0; i < meta->n_owners; i++) {
+        struct identity *owner = identity_find(index, meta->owners[i].uid);
+
+        if (!owner)
+            owner = identity_new_absent(index, meta->owners[i].uid);
+        entry->links[i].entry = entry;
+        ring_append(&owner->dependents, &entry->links[i].ring);
+    }
+}
+
+static void links_remove(struct index *index, struct entry *entry)
+{
+    for (uint32_t i = 0; i < entry->n_links; i++) {
+        struct ring *ring = &entry->links[i].ring, *next = ring->next;
+
+        ring_remove(ring);
+        if (ring_empty(next)) { /* only the head is left in it */
+            struct identity *owner = container_of(next, struct identity, dependents);
+
+            if (!owner->entry) {
+                HASH_DEL(index->identities, owner);
+                mem_free(owner);
+            }
+        }
+    }
+    if (entry->links != &entry->link)
+        mem_free(entry->links);
+    entry->n_links = 0;
+    entry->links = &entry->link;
+}
+
+static bool owners_equal(const struct meta *a, const struct meta *b)
+{
+    if (a == b)
+        return true;
+    if (a->n_owners != b->n_owners)
+        return false;
+    for (uint32_t i = 0; i < a->n_owners; i++)
+        if (strcmp(a->owners[i].uid, b->owners[i].uid) != 0)
+            return false;
+    return true;
+}
+
+/* ---- spaces and order ---- */
+
+static struct space *space_find(const struct index *index, const char *ns)
+{
+    struct space *space = NULL;
+
+    HASH_FIND(hh, index->spaces, ns, strlen(ns), space);
+    return space;
+}
+
+static struct space *space_of(struct index *index, const char *ns)
+{
+    struct space *space = space_find(index, ns);
+    size_t len = strlen(ns);
+
+    if (space)
+        return space;
+    space = mem_alloc(sizeof *space + len + 1);
+    memcpy(space->name, ns, len + 1);
+    for (size_t i = 0; i < KIND_N; i++)
+        ring_init(&space->shelves[i].ring);
+    HASH_ADD_KEYPTR(hh, index->spaces, space->name, len, space);
+    return space;
+}
+
+static void place(struct index *index, struct entry *entry)
+{
+    struct space *space = space_of(index, object_namespace(entry->object));
+    struct shelf *shelf = &space->shelves[entry->object->kind->id];
+
+    entry->space = space;
+    ring_append(&shelf->ring, &entry->place);
+    shelf->count++;
+    space->total++;
+    index->total++;
+}
+
+static void unplace(struct index *index, struct entry *entry)
+{
+    struct space *space = entry->space;
+
+    ring_remove(&entry->place);
+    space->shelves[entry->object->kind->id].count--;
+    index->total--;
+    if (--space->total == 0) {
+        HASH_DEL(index->spaces, space);
+        mem_free(space);
+    }
+}
+
+/* Close the holes; keeps the order of the rest. */
+static void order_compact(struct order *order)
+{
+    size_t kept = 0, sorted = 0;
+
+    for (size_t i = 0; i < order->count; i++) {
+        if (!order->items[i])
+            continue;
+        order->items[kept] = order->items[i];
+        order->items[kept]->position = kept;
+        kept++;
+        if (i < order->sorted)
+            sorted = kept;
+    }
+    order->count = kept;
+    order->sorted = sorted;
+    order->holes = 0;
+}
+
+static void order_add(struct order *order, struct entry *entry)
+{
+    if (order->count == order->cap && order->holes > order->count / 2)
+        order_compact(order);
+    mem_grow(order->items, order->count, order->cap);
+    entry->position = order->count;
+    order->items[order->count++] = entry;
+}
+
+static void order_remove(struct order *order, struct entry *entry)
+{
+    order->items[entry->position] = NULL;
+    order->holes++;
+}
+
+static int entry_compare(const void *a, const void *b)
+{
+    const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+
+    return key_compare(x->key, x->key_len, y->key, y->key_len);
+}
+
+/* Sort what came since the last time and merge it in, from the back. */
+static void order_update(struct order *order)
+{
+    struct entry **tail;
+    size_t n_tail, i, j, to;
+
+    if (order->holes)
+        order_compact(order);
+    n_tail = order->count - order->sorted;
+    if (n_tail == 0)
+        return;
+    tail = mem_array(n_tail, sizeof *tail);
+    memcpy(tail, order->items + order->sorted, n_tail * sizeof *tail);
+    qsort(tail, n_tail, sizeof *tail, entry_compare);
+    i = order->sorted;
+    j = n_tail;
+    to = order->count;
+    while (j > 0) {
+        bool from_sorted = i > 0 && entry_compare(&order->items[i - 1], &tail[j - 1]) > 0;
+        struct entry *last = from_sorted ? order->items[--i] : tail[--j];
+
+        order->items[--to] = last;
+        last->position = to;
+    }
+    order->sorted = order->count;
+    mem_free(tail);
+}
+
+/* ---- entries ---- */
+
+struct entry *index_get(const struct index *index, const struct kind *kind, const char *ns,
+                        const char *name)
+{
+    struct entry *entry = NULL;
+    struct key key;
+
+    if (!key_of(&key, ns, name))
+        return NULL;
+    HASH_FIND(by_name, index->names[kind->id], key.text, key.len, entry);
+    return entry;
+}
+
+struct entry *index_get_uid(const struct index *index, const char *uid)
+{
+    const struct identity *identity = identity_find(index, uid);
+
+    return identity ? identity->entry : NULL;
+}
+
+static void identity_attach(struct index *index, struct entry *entry)
+{
+    struct identity *absent = identity_find(index, object_uid(entry->object));
+
+    entry->identity.uid = object_uid(entry->object);
+    entry->identity.entry = entry;
+    ring_init(&entry->identity.dependents);
+    if (absent) {
+        ring_move(&absent->dependents, &entry->identity.dependents);
+        HASH_DEL(index->identities, absent);
+        mem_free(absent);
+    }
+    identity_add(index, &entry->identity);
+}
+
+static void identity_detach(struct index *index, struct entry *entry)
+{
+    struct identity *absent;
+
+    HASH_DEL(index->identities, &entry->identity);
+    if (ring_empty(&entry->identity.dependents))
+        return;
+    absent = identity_new_absent(index, entry->identity.uid);
+    ring_move(&entry->identity.dependents, &absent->dependents);
+}
+
+struct entry *index_add(struct index *index, struct object *object)
+{
+    enum kind_id id = object->kind->id;
+    const struct identity *same;
+    struct entry *entry = NULL;
+    struct key key;
+
+    if (!key_of(&key, object_namespace(object), object_name(object)))
+        return NULL;
+    HASH_FIND(by_name, index->names[id], key.text, key.len, entry);
+    same = identity_find(index, object_uid(object));
+    if (entry || (same && same->entry))
+        return NULL;
+
+    entry = mem_alloc(sizeof *entry + key.len + 1);
+    entry->object = object;
+    entry->key_len = (uint32_t)key.len;
+    memcpy(entry->key, key.text, key.len);
+    HASH_ADD_KEYPTR(by_name, index->names[id], entry->key, key.len, entry);
+    identity_attach(index, entry);
+    links_add(index, entry);
+    place(index, entry);
+    order_add(&index->orders[id], entry);
+    return entry;
+}
+
+struct object *index_replace(struct index *index, struct entry *entry, struct object *object)
+{
+    struct object *old = entry->object;
+
+    assert(strcmp(object_uid(old), object_uid(object)) == 0);
+    entry->object = object;
+    if (old->meta == object->meta)
+        return old;
+    if (!owners_equal(old->meta, object->meta)) {
+        links_remove(index, entry);
+        links_add(index, entry);
+    }
+    /* the key of the uid table lives in the metadata */
+    entry->identity.uid = object_uid(object);
+    entry->identity.hh.key = entry->identity.uid;
+    return old;
+}
+
+struct object *index_remove(struct index *index, struct entry *entry)
+{
+    enum kind_id id = entry->object->kind->id;
+    struct object *object = entry->object;
+
+    HASH_DELETE(by_name, index->names[id], entry);
+    links_remove(index, entry);
+    identity_detach(index, entry);
+    unplace(index, entry);
+    order_remove(&index->orders[id], entry);
+    mem_free(entry);
+    return object;
+}
+
+void index_release(struct index *index)
+{
+    for (size_t id = 0; id < KIND_N; id++) {
+        while (index->names[id])
+            object_unref(index_remove(index, index->names[id]));
+        mem_free(index->orders[id].items);
+    }
+    *index = (struct index){0};
+}
+
+/* ---- walks: a snapshot of borrowed objects, then the visits ---- */
+
+struct snapshot {
+    const struct object *few[64];
+    const struct object **items;
+    size_t count, cap;
+};
+
+static void snapshot_init(struct snapshot *snapshot, size_t capacity)
+{
+    snapshot->count = 0;
+    snapshot->cap = capacity <= countof(snapshot->few) ? countof(snapshot->few) : capacity;
+    snapshot->items = snapshot->cap == countof(snapshot->few)
+                          ? snapshot->few
+                          : mem_array(capacity, sizeof *snapshot->items);
+}
+
+static void snapshot_add(struct snapshot *snapshot, const struct object *object)
+{
+    if (snapshot->count == snapshot->cap) {
+        bool few = snapshot->items == snapshot->few;
+
+        snapshot->cap *= 2;
+        snapshot->items =
+            mem_resize(few ? NULL : snapshot->items, snapshot->cap * sizeof *snapshot->items);
+        if (few)
+            memcpy(snapshot->items, snapshot->few, sizeof snapshot->few);
+    }
+    snapshot->items[snapshot->count++] = object;
+}
+
+static void snapshot_visit(struct snapshot *snapshot, index_visit_fn visit, void *arg)
+{
+    for (size_t i = 0; i < snapshot->count; i++)
+        visit(arg, snapshot->items[i]);
+    if (snapshot->items != snapshot->few)
+        mem_free(snapshot->items);
+}
+
+static void snapshot_shelf(struct snapshot *snapshot, const struct shelf *shelf)
+{
+    for (const struct ring *at = shelf->ring.next; at != &shelf->ring; at = at->next)
+        snapshot_add(snapshot, container_of(at, struct entry, place)->object);
+}
+
+void index_each(const struct index *index, const struct kind *kind, const char *ns,
+                index_visit_fn visit, void *arg)
+{
+    struct snapshot snapshot;
+    const struct space *space;
+
+    snapshot_init(&snapshot, index_count(index, kind, ns));
+    if (ns) {
+        space = space_find(index, ns);
+        if (space)
+            snapshot_shelf(&snapshot, &space->shelves[kind->id]);
+    } else {
+        for (space = index->spaces; space; space = space->hh.next)
+            snapshot_shelf(&snapshot, &space->shelves[kind->id]);
+    }
+    snapshot_visit(&snapshot, visit, arg);
+}
+
+void index_each_owned(const struct index *index, const struct kind *kind, const char *owner_uid,
+                      index_visit_fn visit, void *arg)
+{
+    const struct identity *owner = identity_find(index, owner_uid);
+    struct snapshot snapshot;
+
+    if (!owner)
+        return;
+    snapshot_init(&snapshot, 0);
+    for (const struct ring *at = owner->dependents.next; at != &owner->dependents; at = at->next) {
+        const struct object *object = container_of(at, struct owner_link, ring)->entry->object;
+
+        if (!kind || object->kind == kind)
+            snapshot_add(&snapshot, object);
+    }
+    snapshot_visit(&snapshot, visit, arg);
+}
+
+size_t index_count(const struct index *index, const struct kind *kind, const char *ns)
+{
+    const struct space *space;
+
+    if (!ns)
+        return kind ? HASH_CNT(by_name, index->names[kind->id]) : index->total;
+    space = space_find(index, ns);
+    if (!space)
+        return 0;
+    return kind ? space->shelves[kind->id].count : space->total;
+}
+
+/* ---- pages ---- */
+
+/* The first position whose key is greater than `key` (or not less, when `inclusive`). */
+static size_t order_after(const struct order *order, const struct key *key, bool inclusive)
+{
+    size_t low = 0, high = order->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct entry *entry = order->items[middle];
+        int compared = key_compare(entry->key, entry->key_len, key->text, key->len);
+
+        if (compared < 0 || (compared == 0 && !inclusive))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool key_parse(struct key *key, const char *text)
+{
+    const char *slash = strchr(text, '/');
+
+    if (!slash)
+        return key_set(key, "", 0, text, strlen(text));
+    return key_set(key, text, (size_t)(slash - text), slash + 1, strlen(slash + 1));
+}
+
+size_t index_page(struct index *index, const struct kind *kind, const char *ns, const char *after,
+                  size_t limit, struct object **out)
+{
+    struct order *order = &index->orders[kind->id];
+    size_t at = 0, from_ns = 0, count = 0;
+    struct key key;
+
+    order_update(order);
+    if (after) {
+        if (!key_parse(&key, after))
+            return 0;
+        at = order_after(order, &key, false);
+    }
+    if (ns) {
+        if (!key_of(&key, ns, ""))
+            return 0;
+        from_ns = order_after(order, &key, true);
+        at = at > from_ns ? at : from_ns;
+    }
+    for (; at < order->count && count < limit; at++) {
+        struct object *object = order->items[at]->object;
+
+        if (ns && strcmp(object_namespace(object), ns) != 0)
+            break;
+        out[count++] = object_ref(object);
+    }
+    return count;
+}

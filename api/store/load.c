@@ -1,0 +1,233 @@
+/*
+ * Opening a store, reading what it holds, and closing it.
+ *
+ * A row that cannot be read (damaged metadata, a kind we do not know, a body that is not there) is
+ * an error of that object alone: it is logged, left on disk as it is, and not served (P-11).
+ */
+#include <string.h>
+#include "api/store/internal.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* ---- reading ---- */
+
+struct loader {
+    struct store *store;
+    /* slots of bodies by row; rows ascend, so that they are found by halving */
+    struct loaded_body {
+        int64_t row;
+        uint32_t slot;
+    } *bodies;
+    size_t n_bodies, cap_bodies;
+    struct entry *block; /* the last entry that began a block of rows */
+    size_t refused;
+    int64_t last_row;
+};
+
+static void load_body(void *ctx, int64_t row, const void *bytes, size_t len)
+{
+    struct loader *loader = ctx;
+    uint32_t slot = bodies_load(&loader->store->bodies, row, blob_intern(bytes, len));
+
+    mem_grow(loader->bodies, loader->n_bodies, loader->cap_bodies);
+    loader->bodies[loader->n_bodies++] = (struct loaded_body){row, slot};
+}
+
+static uint32_t find_body(const struct loader *loader, int64_t row)
+{
+    size_t low = 0, high = loader->n_bodies;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (loader->bodies[middle].row < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < loader->n_bodies && loader->bodies[low].row == row ? loader->bodies[low].slot : 0;
+}
+
+static void refuse(struct loader *loader, const struct db_row *row, const char *why)
+{
+    loader->refused++;
+    log_error("stored object cannot be read; left as it is",
+              kv_str("kind", row->kind ? row->kind->name : "unknown"), kv_str("namespace", row->ns),
+              kv_str("name", row->name), kv_int("row", row->row), kv_str("error", why));
+}
+
+/* NULL when the row's parts do not make an object; the reason is logged. */
+static struct object *build(struct loader *loader, const struct db_row *row, uint32_t body)
+{
+    struct store *store = loader->store;
+    struct error err;
+    struct meta *meta;
+    struct object *object;
+
+    if (!row->kind) {
+        refuse(loader, row, "a kind this program does not know");
+        return NULL;
+    }
+    if (!body) {
+        refuse(loader, row, "its body is missing");
+        return NULL;
+    }
+    meta = meta_decode(row->meta, row->meta_len, &err);
+    if (!meta) {
+        refuse(loader, row, err.message);
+        return NULL;
+    }
+    object = object_new(row->kind, meta, blob_ref(store->bodies.slots[body].blob),
+                        row->status ? blob_new(row->status, row->status_len) : NULL);
+    object->revision = row->revision;
+    object->row = row->row;
+    if (*object_uid(object) && *object_name(object))
+        return object;
+    refuse(loader, row, "it has no name or no uid");
+    object_unref(object);
+    return NULL;
+}
+
+static void load_object(void *ctx, const struct db_row *row)
+{
+    struct loader *loader = ctx;
+    struct store *store = loader->store;
+    uint32_t body = find_body(loader, row->body);
+    struct object *object;
+    struct entry *entry;
+
+    loader->last_row = row->row;
+    if (body)
+        bodies_use_slot(&store->bodies, body); /* also for what is refused: it stays on disk */
+    object = build(loader, row, body);
+    if (!object)
+        return;
+    entry = index_add(&store->index, object);
+    if (!entry) {
+        refuse(loader, row, "its name or uid belongs to another object");
+        object_unref(object);
+        return;
+    }
+    entry->body = body;
+    store->object_bytes_meta += meta_bytes(object->meta);
+    store->object_bytes_status += object->status ? object->status->len : 0;
+    if (row->revision > store->revision)
+        store->revision = row->revision;
+    if (row->row % ROWS_PER_BLOCK == 0)
+        loader->block = entry;
+    else if (loader->block && row->row - loader->block->object->row < ROWS_PER_BLOCK)
+        loader->block->placed = (uint8_t)(row->row - loader->block->object->row);
+}
+
+static bool load(struct store *store, struct error *err)
+{
+    struct loader loader = {.store = store};
+    const struct db_reader reader = {load_body, load_object, &loader};
+    bool ok = db_load(store->db, &reader, err);
+
+    bodies_loaded(&store->bodies);
+    store->next_block = loader.last_row / ROWS_PER_BLOCK + 1;
+    if (loader.refused)
+        log_error("some stored objects cannot be read", kv_str("file", store->place.database),
+                  kv_int("count", (int64_t)loader.refused));
+    mem_free(loader.bodies);
+    return ok;
+}
+
+/* ---- opening ---- */
+
+/* P-03: what is given out from here on lies above everything given out before, durable or not. */
+static bool claim_revisions(struct store *store, struct error *err)
+{
+    int64_t mark = db_revision_mark(store->db);
+
+    if (mark > store->revision)
+        store->revision = mark - 1;
+    if (store->options.read_only)
+        return true;
+    store->revision_mark = store->revision + REVISIONS_RESERVED;
+    return db_note(store->db, store->revision_mark, DB_IN_USE, err);
+}
+
+static enum db_mode mode_of(const struct store_options *options)
+{
+    if (options->read_only)
+        return DB_LOOK;
+    return options->sync == STORE_SYNC_NORMAL ? DB_NORMAL : DB_FULL;
+}
+
+/* "in use" from SQLite alone does not say by whom; the lock file does. */
+static bool open_database(struct store *store, const char *directory, struct error *err)
+{
+    struct error why = {0};
+
+    store->db = db_open(store->place.database, mode_of(&store->options), &why);
+    if (store->db)
+        return load(store, err) && claim_revisions(store, err);
+    if (why.code == ERR_CONFLICT)
+        return place_in_use(directory, err);
+    if (err)
+        *err = why;
+    return false;
+}
+
+static bool open_directory(struct store *store, const char *directory, struct error *err)
+{
+    if (store->options.read_only)
+        place_look(&store->place, directory);
+    else if (!place_open(&store->place, directory, err))
+        return false;
+    if (!open_database(store, directory, err))
+        return false;
+    if (store->options.read_only) { /* all is in memory now */
+        db_close(take(store->db));
+    }
+    return true;
+}
+
+static void store_free(struct store *store)
+{
+    index_release(&store->index);
+    bodies_release(&store->bodies);
+    changes_release(&store->changes);
+    db_close(store->db);
+    place_release(&store->place);
+    mem_free(store);
+}
+
+struct store *store_open(struct loop *loop, const struct store_options *options, struct error *err)
+{
+    struct store *store = mem_alloc(sizeof *store);
+    const char *directory = options->directory;
+
+    store->loop = loop;
+    store->options = *options;
+    store->options.directory = NULL;
+    if (store->options.watch_window == 0)
+        store->options.watch_window = WINDOW_DEFAULT;
+    store->place = (struct place){.directory = -1, .lock = -1};
+    store->next_block = 1;
+    bodies_init(&store->bodies);
+    if (directory ? !open_directory(store, directory, err) : options->read_only) {
+        store_free(store);
+        return NULL;
+    }
+    store->durable_revision = store->revision;
+    store_watch_start(store);
+    store_commit_start(store);
+    return store;
+}
+
+void store_close(struct store *store)
+{
+    struct error err;
+
+    if (!store)
+        return;
+    store_watch_stop(store);
+    loop_cancel(store->loop, &store->listen);
+    if (store_commit_stop(store) && store->db &&
+        !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
+        log_warn("store not closed in order", kv_str("error", err.message));
+    store_free(store);
+}

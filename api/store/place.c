@@ -1,0 +1,105 @@
+#include "api/store/place.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
+
+bool place_in_use(const char *directory, struct error *err)
+{
+    scoped_str path = mem_printf("%s/lock", directory);
+    scoped(buf) struct buf text = {0};
+
+    if (!file_read(path, PID_MAX, &text, NULL) || text.len == 0)
+        return error_set(err, ERR_CONFLICT, "", "%s is in use by another process", directory);
+    if (text.data[text.len - 1] == '\n')
+        text.data[--text.len] = '\0';
+    return error_set(err, ERR_CONFLICT, "",
+                     "%s is in use by process %s; stop it or name another data directory",
+                     directory, text.data);
+}
+
+static bool take_lock(struct place *place, const char *directory, struct error *err)
+{
+    char pid[PID_MAX];
+    int len;
+
+    place->lock = openat(place->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (place->lock < 0)
+        return error_errno(err, errno, "cannot open %s/lock", directory);
+    if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? place_in_use(directory, err)
+                                    : error_errno(err, errno, "cannot lock %s/lock", directory);
+    len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (ftruncate(place->lock, 0) < 0 || pwrite(place->lock, pid, (size_t)len, 0) != len)
+        log_warn("lock file without pid", kv_str("directory", directory),
+                 kv_str("error", strerror(errno)));
+    return true;
+}
+
+bool place_open(struct place *place, const char *directory, struct error *err)
+{
+    place_look(place, directory);
+    if (!file_mkdirs(directory, 0700, err))
+        goto failed;
+    place->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place->directory < 0) {
+        error_errno(err, errno, "cannot open %s", directory);
+        goto failed;
+    }
+    if (!take_lock(place, directory, err))
+        goto failed;
+    place_take_reserve(place);
+    return true;
+
+failed:
+    place_release(place);
+    return false;
+}
+
+void place_look(struct place *place, const char *directory)
+{
+    *place = (struct place){
+        .database = mem_printf("%s/store.db", directory),
+        .directory = -1,
+        .lock = -1,
+    };
+}
+
+void place_release(struct place *place)
+{
+    if (place->lock >= 0)
+        close(place->lock);
+    if (place->directory >= 0)
+        close(place->directory);
+    mem_free(place->database);
+    *place = (struct place){.directory = -1, .lock = -1};
+}
+
+void place_give_reserve(struct place *place)
+{
+    place->reserved = false;
+    if (unlinkat(place->directory, "reserve", 0) < 0 && errno != ENOENT)
+        log_warn("reserve not given up", kv_str("error", strerror(errno)));
+}
+
+/* A file system that cannot set space aside has no reserve: it counts as whole. */
+bool place_take_reserve(struct place *place)
+{
+    int fd = openat(place->directory, "reserve", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int result = fd < 0 ? -1 : fallocate(fd, 0, 0, RESERVE_BYTES);
+    int reason = errno;
+
+    if (fd >= 0)
+        close(fd);
+    place->reserved = result == 0 || reason == EOPNOTSUPP;
+    if (!place->reserved)
+        place_give_reserve(place);
+    return place->reserved;
+}

@@ -3,8 +3,7 @@ find_program(CLANG_FORMAT NAMES clang-format-14 clang-format)
 find_program(RUN_CLANG_TIDY NAMES run-clang-tidy-14 run-clang-tidy)
 find_program(CPPCHECK cppcheck)
 
-set(code_dirs api base bench cli flow job node probes template tests web)
-set(lint ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DBUILD=${CMAKE_BINARY_DIR} "-DDIRS=${code_dirs}"
+set(lint ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DBUILD=${CMAKE_BINARY_DIR}
     -DCLANG_FORMAT=${CLANG_FORMAT} -DRUN_CLANG_TIDY=${RUN_CLANG_TIDY} -DCPPCHECK=${CPPCHECK}
     -P ${CMAKE_SOURCE_DIR}/cmake/lint_run.cmake)
 foreach(what format format-check tidy cppcheck)

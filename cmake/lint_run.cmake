@@ -1,14 +1,22 @@
-# cmake -DSOURCE=… -DBUILD=… -DDIRS=… -P lint_run.cmake format|format-check|tidy|cppcheck
+# cmake -DSOURCE=… -DBUILD=… -P lint_run.cmake format|format-check|tidy|cppcheck
 math(EXPR last "${CMAKE_ARGC} - 1")
 set(what ${CMAKE_ARGV${last}})
+
+set(DIRS "")
+foreach(dir api base bench cli flow job node probes template tests web)
+    if(EXISTS ${SOURCE}/${dir})
+        list(APPEND DIRS ${dir})
+    endif()
+endforeach()
 
 set(files "")
 foreach(dir IN LISTS DIRS)
     file(GLOB_RECURSE found ${SOURCE}/${dir}/*.c ${SOURCE}/${dir}/*.h)
     list(APPEND files ${found})
 endforeach()
-set(units ${files})
-list(FILTER units INCLUDE REGEX "\\.c$")
+if(NOT files)
+    message(FATAL_ERROR "${what}: no sources below ${SOURCE}")
+endif()
 cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 
 function(need tool)
@@ -27,7 +35,8 @@ elseif(what STREQUAL "tidy")
     need(RUN_CLANG_TIDY)
     # Only what this build directory compiles; generated and third-party sources are not in DIRS.
     string(REPLACE ";" "|" dirs "${DIRS}")
-    execute_process(COMMAND ${RUN_CLANG_TIDY} -quiet -j ${cores} -p ${BUILD} "^${SOURCE}/(${dirs})/.*\\.c$"
+    string(REGEX REPLACE "([][+.*()^$?{}])" "\\\\\\1" here "${SOURCE}")
+    execute_process(COMMAND ${RUN_CLANG_TIDY} -quiet -j ${cores} -p ${BUILD} "^${here}/(${dirs})/.*\\.c$"
         RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE noise)
     if(failed)
         message("${output}")
@@ -36,16 +45,10 @@ elseif(what STREQUAL "cppcheck")
     need(CPPCHECK)
     list(TRANSFORM DIRS PREPEND ${SOURCE}/ OUTPUT_VARIABLE dirs)
     file(MAKE_DIRECTORY ${BUILD}/cppcheck)
-    set(present "")
-    foreach(dir IN LISTS dirs)
-        if(EXISTS ${dir})
-            list(APPEND present ${dir})
-        endif()
-    endforeach()
     execute_process(COMMAND ${CPPCHECK} --quiet -j ${cores} --std=c11 --language=c
         --enable=warning,performance,portability --inline-suppr --error-exitcode=1
         --suppressions-list=${SOURCE}/cmake/cppcheck.supp --cppcheck-build-dir=${BUILD}/cppcheck
-        --template={file}:{line}:\ {severity}:\ {message}\ [{id}] -D_GNU_SOURCE -I ${SOURCE} ${present}
+        --template={file}:{line}:\ {severity}:\ {message}\ [{id}] -D_GNU_SOURCE -I ${SOURCE} ${dirs}
         RESULT_VARIABLE failed)
 else()
     message(FATAL_ERROR "unknown: ${what}")

@@ -22,7 +22,7 @@ step() {
     local from=$SECONDS
     step_name=$1
     shift 2
-    printf '%-44s' "check: $step_name"
+    printf '%-54s' "check: $step_name"
     if "$@" >"$log/step.log" 2>&1; then
         printf 'ok    %6s\n' "$(clock $((SECONDS - from)))"
     else

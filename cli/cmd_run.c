@@ -13,7 +13,7 @@ static const char *const durabilities[] = {"strict", "relaxed", NULL};
 #define RUN(member) offsetof(struct session_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
-    {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU", RUN(max_pods), .min = 1, .max = 100000},
+    {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", RUN(max_pods), .min = 1, .max = 100000},
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},

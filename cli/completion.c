@@ -78,10 +78,10 @@ static void completion_zsh(FILE *out)
             "  local candidates=''\n",
             cli_program, cli_program);
     print_body(out);
-    fprintf(
-        out,
-        "  if [ -n \"$files\" ]; then _files; else compadd -- ${=candidates}; fi\n}\ncompdef _%s %s\n",
-        cli_program, cli_program);
+    fprintf(out,
+            "  if [ -n \"$files\" ]; then _files; else compadd -- ${=candidates}; fi\n}\ncompdef "
+            "_%s %s\n",
+            cli_program, cli_program);
 }
 
 void command_completion(const char *shell, FILE *out)

@@ -26,11 +26,15 @@ struct engine {
     struct template_controller *templates;
 };
 
-static int cpu_count(void)
+/* One pod per CPU; but a small machine must still hold a gang, or a server and the client that
+ * waits for it. */
+enum { DEFAULT_PODS_MIN = 8 };
+
+static int default_pods(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-    return n > 0 ? (int)n : 1;
+    return n > DEFAULT_PODS_MIN ? (int)n : DEFAULT_PODS_MIN;
 }
 
 static bool start_node(struct engine *engine, const struct engine_options *options,
@@ -38,7 +42,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
 {
     const struct node_options node = {
         .data_dir = options->data_dir,
-        .max_pods = options->max_pods ? options->max_pods : cpu_count(),
+        .max_pods = options->max_pods ? options->max_pods : default_pods(),
         .host_paths = true, /* DC-08: the user's own manifests with the user's own rights */
         .sim = options->sim,
         .host =

@@ -1,0 +1,188 @@
+/*
+ * What the scheduler writes: a pod's node, a group's phase, why a pod has no place.
+ *
+ * Each record has one call under way at most. A phase that nobody waits for is written a little
+ * later, if it still differs then: a step of one short pod costs its group a single write, for its
+ * job removes the group as soon as it is over.
+ */
+#include "node/scheduler_impl.h"
+
+#include <string.h>
+
+#include "api/types/pod.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* Bindings. */
+
+static void bound(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct member *member = container_of(call, struct member, call);
+    struct scheduler *s = member->scheduler;
+
+    member->writing = false;
+    if (member->gone) {
+        member_drop(member);
+    } else if (!s->stopped && err && err->code == ERR_CONFLICT) {
+        member_move(member, MEMBER_PENDING,
+                    member->deleting); /* the next pass sees what it is now */
+    } else if (!s->stopped && err && err->code != ERR_NOT_FOUND) {
+        log_warn("pod could not be bound", kv_str("pod", member->meta->name),
+                 kv_str("error", err->message));
+        member->bind_failed = true;
+        if (!timer_armed(&s->retry))
+            timer_start(s->cluster->loop, &s->retry, RETRY_DELAY_MS);
+    }
+    scheduler_call_done(s);
+}
+
+void scheduler_retry(struct timer *timer)
+{
+    struct scheduler *s = container_of(timer, struct scheduler, retry);
+    struct member *member, *next;
+
+    HASH_ITER(hh, s->members, member, next)
+    {
+        if (member->bind_failed)
+            member_move(member, MEMBER_PENDING, member->deleting);
+        member->bind_failed = false;
+    }
+}
+
+static const struct object *current(struct cluster *cluster, const struct kind *kind,
+                                    const struct meta *meta)
+{
+    const struct object *object = cluster_get(cluster, kind, meta->namespace_, meta->name);
+
+    return object && !strcmp(object_uid(object), meta->uid) ? object : NULL;
+}
+
+void member_bind(struct member *member)
+{
+    struct scheduler *s = member->scheduler;
+    const struct object *pod = current(s->cluster, &kind_pod, member->meta);
+
+    member_move(member, MEMBER_BOUND, member->deleting);
+    if (!pod || member->writing)
+        return; /* its removal is on the way */
+    member->writing = true;
+    member->call.done = bound;
+    s->calls++;
+    cluster_update(s->cluster, &member->call, object_with_body(pod, binder_body(&s->binder, pod)));
+}
+
+void member_tell_unschedulable(struct member *member, const char *message)
+{
+    struct scheduler *s = member->scheduler;
+    const struct object *pod = current(s->cluster, &kind_pod, member->meta);
+    struct pod_status status = {.phase = POD_PENDING, .unschedulable = message};
+
+    if (!pod || (member->unschedulable && !strcmp(member->unschedulable, message)))
+        return;
+    mem_free(member->unschedulable);
+    member->unschedulable = mem_strdup(message);
+    cluster_update_status(s->cluster, NULL, pod, pod_status_blob(&status));
+}
+
+/* Phases. */
+
+static void told(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct group *group = container_of(call, struct group, call);
+    struct scheduler *s = group->scheduler;
+
+    group->writing = false;
+    if (!s->stopped) {
+        if (err && err->code != ERR_NOT_FOUND)
+            group->told.phase = PODGROUP_PHASE_N; /* not told: differs from whatever is so */
+        group_touch(group);
+    }
+    scheduler_call_done(s);
+}
+
+static void write_status(struct group *group, const struct group_told *now, struct blob *blob)
+{
+    struct scheduler *s = group->scheduler;
+    const struct object *object = current(s->cluster, &kind_pod_group, group->object->meta);
+
+    mem_free(group->told_message);
+    group->told_message = mem_strdup(now->message);
+    group->told = *now;
+    group->told.message = group->told_message;
+    if (!object || object_deleting(object)) {
+        blob_unref(blob);
+        return;
+    }
+    group->writing = true;
+    group->call.done = told;
+    s->calls++;
+    cluster_update_status(s->cluster, &group->call, object, blob);
+}
+
+static struct group_told told_now(const struct group *group)
+{
+    struct group_view view = group_view(group);
+
+    return podgroup_told(&view, group->message);
+}
+
+void group_tell_admitted(struct group *group)
+{
+    struct scheduler *s = group->scheduler;
+    struct group_told now = told_now(group);
+    struct group_told plain = {.phase = PODGROUP_INQUEUE};
+
+    if (group->writing)
+        return; /* compared again when it is done */
+    if (!podgroup_told_equal(&now, &plain)) {
+        now.at_ms = loop_wall_ms(s->cluster->loop);
+        write_status(group, &now, podgroup_told_blob(&now));
+        return;
+    }
+    if (!s->inqueue)
+        s->inqueue = podgroup_told_blob(&plain);
+    write_status(group, &plain, blob_ref(s->inqueue));
+}
+
+void group_tell_later(struct group *group)
+{
+    struct scheduler *s = group->scheduler;
+    struct group_told now;
+
+    if (!group->object || group->dirty || group->writing)
+        return;
+    now = told_now(group);
+    if (podgroup_told_equal(&now, &group->told))
+        return;
+    group->dirty = true;
+    group->next_dirty = NULL;
+    *s->dirty_tail = group;
+    s->dirty_tail = &group->next_dirty;
+    if (!timer_armed(&s->tell))
+        timer_start(s->cluster->loop, &s->tell, TELL_DELAY_MS);
+}
+
+void scheduler_tell(struct timer *timer)
+{
+    struct scheduler *s = container_of(timer, struct scheduler, tell);
+    struct group *group = s->dirty;
+
+    s->dirty = NULL;
+    s->dirty_tail = &s->dirty;
+    while (group) {
+        struct group *next = group->next_dirty;
+
+        group->dirty = false;
+        if (!group->object) {
+            group_touch(group); /* perhaps nothing is left of it */
+        } else if (!group->writing) {
+            struct group_told now = told_now(group);
+
+            if (!podgroup_told_equal(&now, &group->told)) {
+                now.at_ms = loop_wall_ms(s->cluster->loop);
+                write_status(group, &now, podgroup_told_blob(&now));
+            }
+        }
+        group = next;
+    }
+}

@@ -132,6 +132,9 @@ json_t *object_to_json(const struct object *object);
 json_t *object_body_json(const struct object *object);
 json_t *object_status_json(const struct object *object);
 
+/** Whether a top-level member belongs to the body: not apiVersion, kind, metadata, status. */
+bool object_is_body_member(const char *key);
+
 /** A body blob from a document of the top-level members (borrowed); interned. */
 struct blob *object_body_from_json(const json_t *members);
 

@@ -69,15 +69,14 @@ const struct schema metadata_schema = {
 };
 /* clang-format on */
 
-/* The members that are not part of the body. */
-static bool is_envelope(const char *key)
+bool object_is_body_member(const char *key)
 {
     static const char *const envelope[] = {"apiVersion", "kind", "metadata", "status"};
 
     for (size_t i = 0; i < countof(envelope); i++)
         if (!strcmp(key, envelope[i]))
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 static const char *text_member(const json_t *doc, const char *key, struct error_list *errors)
@@ -204,7 +203,7 @@ struct blob *object_body_from_json(const json_t *members)
 
     json_object_foreach((json_t *)(uintptr_t)members, key, value)
     {
-        if (!is_envelope(key) && !json_is_null(value))
+        if (object_is_body_member(key) && !json_is_null(value))
             json_object_set_nocheck(body, key, value);
     }
     json_text(body, &text);

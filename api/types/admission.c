@@ -1,0 +1,268 @@
+/*
+ * Admission: schema check with defaults, mutation, validation of the body; validation of the
+ * metadata; checks in context.
+ *
+ *   document ──► body text ──(new?)──► check, mutate ──► admitted body ──► validate ──┐
+ *                    └───(admitted before)──► the admitted body of then ──────────────┴─► metadata,
+ *                                                                                         context
+ *
+ * Ten thousand objects with one body pay for one pass. What makes that sound: schema, mutate and
+ * validate judge the body alone, or the kind says that mutate does not (kinds.h), so an equal input
+ * gives an equal outcome. An outcome that came with warnings is not remembered, for each user
+ * should see them; neither is a large one, for the input would be kept beside it.
+ */
+#include "api/types/admission.h"
+
+#include <string.h>
+
+#include "api/types/admission_meta.h"
+#include "api/types/checks.h"
+
+enum { REMEMBERED_BYTES_MAX = 64 << 10 };
+
+/* One write on its way. */
+struct write {
+    const struct admission *adm; /* with `warnings` never NULL */
+    const struct kind *kind;
+    const struct object *old; /* NULL on create */
+    struct error_list *errors;
+};
+
+static size_t findings(const struct error_list *list)
+{
+    return list->count + list->dropped;
+}
+
+/* A body on its way in: interned when it may be remembered. */
+static struct blob *input_blob(const json_t *members)
+{
+    scoped(buf) struct buf text = {0};
+
+    json_text(members, &text);
+    if (text.len <= REMEMBERED_BYTES_MAX)
+        return blob_intern(text.data, text.len);
+    return blob_from_buf(&text);
+}
+
+/* What is known of this body from before (owned), or NULL. */
+static struct blob *known_body(const struct write *write, struct blob *input)
+{
+    if (!write->old)
+        return write->kind->mutates_in_context ? NULL : blob_output(input, write->kind);
+    if (input == write->old->body || input->admitted_as == write->kind)
+        return blob_ref(input);
+    return NULL;
+}
+
+/* Check, default, normalize and mutate `members` in place; the body they make (owned), NULL with
+ * findings. */
+static struct blob *make_body(const struct write *write, json_t *members,
+                              const struct object *draft, enum schema_unknown unknown)
+{
+    const struct schema_options options = {unknown, .defaults = true, .drop_null = true,
+                                           .pruned = write->adm->warnings};
+    size_t before = findings(write->errors);
+
+    if (write->kind->schema)
+        schema_check(write->kind->schema, members, "", &options, write->errors);
+    if (findings(write->errors) > before)
+        return NULL;
+    if (write->kind->normalize)
+        write->kind->normalize(members);
+    if (!write->old && write->kind->mutate)
+        write->kind->mutate(write->adm, members, draft);
+    return object_body_from_json(members);
+}
+
+/* An object of the draft's metadata and status around `body` (consumed). */
+static struct object *with_body(struct object *draft, struct blob *body)
+{
+    struct object *object;
+
+    if (draft->body == body) {
+        blob_unref(body);
+        return draft;
+    }
+    object = object_with_body(draft, body);
+    object_unref(draft);
+    return object;
+}
+
+/* The kind's own rules on a body not admitted before; marks it when they pass. */
+static void validate_body(const struct write *write, struct object *object,
+                          const struct blob *input, size_t warnings_before)
+{
+    const struct kind *kind = write->kind;
+    size_t before = findings(write->errors);
+
+    if (kind->validate)
+        kind->validate(write->adm, write->old, object, write->errors);
+    if (findings(write->errors) > before || findings(write->adm->warnings) > warnings_before)
+        return;
+    if (write->old && kind->mutate) /* not mutated: not what a create would have made of it */
+        return;
+    object->body->admitted_as = kind;
+    if (input->interned && !kind->mutates_in_context)
+        blob_link_output(input, object->body);
+}
+
+/* Metadata and context, which are judged every time. Consumes the object when it fails. */
+static struct object *finish(const struct write *write, struct object *object, size_t errors_before)
+{
+    admission_check_meta(write->kind, object->meta, limits_of(write->adm), write->errors);
+    if (findings(write->errors) == errors_before && write->kind->validate_in_context)
+        write->kind->validate_in_context(write->adm, write->old, object, write->errors);
+    if (findings(write->errors) == errors_before)
+        return object;
+    object_unref(object);
+    return NULL;
+}
+
+/* `draft` (consumed) carries the input body; `members` is the same as a document. */
+static struct object *admit_new_body(const struct write *write, struct object *draft,
+                                     json_t *members, enum schema_unknown unknown)
+{
+    size_t errors_before = findings(write->errors);
+    size_t warnings_before = findings(write->adm->warnings);
+    scoped(blob) struct blob *input = blob_ref(draft->body);
+    struct blob *body = make_body(write, members, draft, unknown);
+
+    if (!body) {
+        admission_check_meta(write->kind, draft->meta, limits_of(write->adm), write->errors);
+        object_unref(draft);
+        return NULL;
+    }
+
+    struct object *object = with_body(draft, body);
+
+    if (object->body->admitted_as != write->kind)
+        validate_body(write, object, input, warnings_before);
+    return finish(write, object, errors_before);
+}
+
+/* Status is checked by its row's schema; a kind without such a row takes any object. */
+static struct blob *admit_status(const struct write *write, json_t *status,
+                                 enum schema_unknown unknown)
+{
+    const struct field *row =
+        write->kind->schema ? schema_find(write->kind->schema, "status") : NULL;
+    const struct schema_options options = {unknown, .defaults = true, .drop_null = true,
+                                           .pruned = write->adm->warnings};
+    scoped(buf) struct buf text = {0};
+
+    if (!status || json_is_null(status))
+        return NULL;
+    if (row && row->of)
+        schema_check(row->of, status, "status", &options, write->errors);
+    else if (!json_is_object(status))
+        error_list_add(write->errors, ERR_INVALID, "status",
+                       "Invalid value: status in body must be of type object");
+    json_text(status, &text);
+    return blob_from_buf(&text);
+}
+
+static struct meta *admit_meta(const struct write *write, json_t *doc, enum schema_unknown unknown,
+                               int64_t *out_revision)
+{
+    const struct schema_options options = {unknown, .drop_null = true,
+                                           .pruned = write->adm->warnings};
+    json_t *metadata = json_object_get(doc, "metadata");
+    size_t before = findings(write->errors);
+
+    if (!metadata) {
+        metadata = json_object();
+        json_object_set_new_nocheck(doc, "metadata", metadata);
+    }
+    schema_check(&metadata_schema, metadata, "metadata", &options, write->errors);
+    if (findings(write->errors) > before)
+        return NULL;
+    return meta_from_json(metadata, out_revision, write->errors);
+}
+
+/* The members of the body, sharing their values with the document, so that defaults show in both.
+ */
+static json_t *body_members(const json_t *doc)
+{
+    json_t *members = json_object();
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)doc, key, value)
+    {
+        if (object_is_body_member(key) && !json_is_null(value))
+            json_object_set_nocheck(members, key, value);
+    }
+    return members;
+}
+
+static struct object *admit_document(const struct write *write, json_t *doc,
+                                     enum schema_unknown unknown)
+{
+    size_t before = findings(write->errors);
+    int64_t revision = 0;
+    scoped(json) json_t *members = body_members(doc);
+    struct meta *meta = admit_meta(write, doc, unknown, &revision);
+    struct blob *status = admit_status(write, json_object_get(doc, "status"), unknown);
+    struct blob *input = input_blob(members);
+
+    if (!meta) { /* the body's findings are wanted all the same */
+        const struct schema_options options = {unknown, .defaults = true, .drop_null = true};
+
+        if (write->kind->schema)
+            schema_check(write->kind->schema, members, "", &options, write->errors);
+        blob_unref(input);
+        blob_unref(status);
+        return NULL;
+    }
+
+    struct object *object = object_new(write->kind, meta, input, status);
+    struct blob *known = known_body(write, input);
+
+    object->revision = revision;
+    object = known ? finish(write, with_body(object, known), before)
+                   : admit_new_body(write, object, members, unknown);
+    if (!object || findings(write->errors) == before)
+        return object;
+    object_unref(object); /* the metadata or the status had findings before */
+    return NULL;
+}
+
+struct object *admission_admit(const struct admission *adm, json_t *doc, const struct object *old,
+                               enum schema_unknown unknown, struct error_list *errors)
+{
+    struct error_list warnings = {0};
+    struct admission with_warnings = *adm;
+    struct write write = {&with_warnings, object_kind_from_json(doc, errors), old, errors};
+    struct object *object;
+
+    if (!write.kind)
+        return NULL;
+    if (!with_warnings.warnings)
+        with_warnings.warnings = &warnings;
+    object = admit_document(&write, doc, unknown);
+    error_list_release(&warnings);
+    return object;
+}
+
+struct object *admission_admit_object(const struct admission *adm, struct object *draft,
+                                      const struct object *old, struct error_list *errors)
+{
+    struct error_list warnings = {0};
+    struct admission with_warnings = *adm;
+    struct write write = {&with_warnings, draft->kind, old, errors};
+    struct object *object;
+    struct blob *known;
+
+    if (!with_warnings.warnings)
+        with_warnings.warnings = &warnings;
+    known = known_body(&write, draft->body);
+    if (known) {
+        object = finish(&write, with_body(draft, known), findings(errors));
+    } else {
+        scoped(json) json_t *members = object_body_json(draft);
+
+        object = admit_new_body(&write, draft, members, UNKNOWN_PRUNE);
+    }
+    error_list_release(&warnings);
+    return object;
+}

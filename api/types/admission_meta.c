@@ -1,0 +1,177 @@
+/*
+ * Names, namespace, labels, annotations, owner references and finalizers: formats and bounds (L-13,
+ * L-15).
+ */
+#include "api/types/admission_meta.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/labels.h"
+#include "base/mem.h"
+
+typedef bool (*format_fn)(const char *text, struct error *err);
+
+/* clang-format off */
+static const struct {
+    enum kind_id kind;
+    format_fn format;
+} name_formats[] = { /* every other kind: DNS subdomain */
+    {KIND_NAMESPACE, name_is_dns_label},
+    {KIND_SERVICE,   name_is_dns1035_label},
+};
+/* clang-format on */
+
+static format_fn name_format(const struct kind *kind)
+{
+    for (size_t i = 0; i < countof(name_formats); i++)
+        if (name_formats[i].kind == kind->id)
+            return name_formats[i].format;
+    return name_is_dns_subdomain;
+}
+
+/* `shown` is the value as written; `text` what is judged. */
+static void check_text(format_fn format, const char *text, const char *shown, const char *field,
+                       struct error_list *errors)
+{
+    struct error err = {0};
+
+    if (!format(text, &err))
+        error_list_add(errors, ERR_INVALID, field, "Invalid value: \"%.256s\": %s", shown,
+                       err.message);
+}
+
+static void check_name(const struct kind *kind, const struct meta *meta, struct error_list *errors)
+{
+    format_fn format = name_format(kind);
+
+    if (*meta->name)
+        check_text(format, meta->name, meta->name, "metadata.name", errors);
+    else if (!meta->generate_name)
+        error_list_add(errors, ERR_INVALID, "metadata.name",
+                       "Required value: name or generateName is required");
+    if (!meta->generate_name)
+        return;
+
+    /* A prefix may end in a dash, for more follows. */
+    scoped_str prefix = mem_strdup(meta->generate_name);
+    size_t len = strlen(prefix);
+
+    if (len > 1 && prefix[len - 1] == '-')
+        prefix[len - 1] = 'a';
+    check_text(format, prefix, meta->generate_name, "metadata.generateName", errors);
+}
+
+static void check_namespace(const struct kind *kind, const struct meta *meta,
+                            struct error_list *errors)
+{
+    if (!kind->namespaced) {
+        if (*meta->namespace_)
+            error_list_add(errors, ERR_INVALID, "metadata.namespace",
+                           "Forbidden: not allowed on this type");
+    } else if (!*meta->namespace_) {
+        error_list_add(errors, ERR_INVALID, "metadata.namespace", "Required value");
+    } else {
+        check_text(name_is_dns_label, meta->namespace_, meta->namespace_, "metadata.namespace",
+                   errors);
+    }
+}
+
+static void check_labels(const struct meta *meta, const struct limits *limits,
+                         struct error_list *errors)
+{
+    if (meta->n_labels > limits->label_count)
+        error_list_add(errors, ERR_INVALID, "metadata.labels",
+                       "Too many: %u: must have at most %lld items", meta->n_labels,
+                       (long long)limits->label_count);
+    for (uint32_t i = 0; i < meta->n_labels; i++) {
+        const struct kv *label = &meta->labels[i];
+
+        check_text(label_key_valid, label->key, label->key, "metadata.labels", errors);
+        check_text(label_value_valid, label->value, label->value, "metadata.labels", errors);
+    }
+}
+
+/* Keys compare without case. Nearly all are lower case and are judged as they are. */
+static bool annotation_key_valid(const char *key, struct error *err)
+{
+    if (label_key_valid(key, NULL))
+        return true;
+
+    scoped_str lower = mem_strdup(key);
+
+    for (char *c = lower; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return label_key_valid(lower, err);
+}
+
+static void check_annotations(const struct meta *meta, const struct limits *limits,
+                              struct error_list *errors)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < meta->n_annotations; i++) {
+        const struct kv *annotation = &meta->annotations[i];
+
+        check_text(annotation_key_valid, annotation->key, annotation->key, "metadata.annotations",
+                   errors);
+        bytes += strlen(annotation->key) + strlen(annotation->value);
+    }
+    if (bytes > (uint64_t)limits->annotation_bytes)
+        error_list_add(errors, ERR_INVALID, "metadata.annotations",
+                       "Too long: must have at most %lld bytes",
+                       (long long)limits->annotation_bytes);
+}
+
+static void check_owners(const struct meta *meta, struct error_list *errors)
+{
+    const struct owner_ref *controller = NULL;
+
+    for (uint32_t i = 0; i < meta->n_owners; i++) {
+        const struct owner_ref *owner = &meta->owners[i];
+        const struct {
+            const char *member, *text, *shown;
+        } parts[] = {
+            {"apiVersion", owner->api_version, "version"},
+            {"kind", owner->kind, "kind"},
+            {"name", owner->name, "name"},
+            {"uid", owner->uid, "uid"},
+        };
+
+        for (size_t j = 0; j < countof(parts); j++)
+            if (!*parts[j].text)
+                FINDING(errors, ("metadata.ownerReferences[%u].%s", i, parts[j].member),
+                        "Invalid value: \"\": %s must not be empty", parts[j].shown);
+        if (!strcmp(owner->kind, "Event"))
+            FINDING(errors, ("metadata.ownerReferences[%u]", i),
+                    "Invalid value: \"%.64s, Kind=Event\": is disallowed from being an owner",
+                    owner->api_version);
+        if (owner->controller && controller)
+            error_list_add(
+                errors, ERR_INVALID, "metadata.ownerReferences",
+                "Invalid value: only one reference can have controller set to true; found "
+                "it in the references to %.128s and %.128s",
+                controller->name, owner->name);
+        else if (owner->controller)
+            controller = owner;
+    }
+}
+
+static void check_finalizers(const struct meta *meta, struct error_list *errors)
+{
+    for (uint32_t i = 0; i < meta->n_finalizers; i++)
+        check_text(label_key_valid, meta->finalizers[i], meta->finalizers[i], "metadata.finalizers",
+                   errors);
+}
+
+void admission_check_meta(const struct kind *kind, const struct meta *meta,
+                          const struct limits *limits, struct error_list *errors)
+{
+    check_name(kind, meta, errors);
+    check_namespace(kind, meta, errors);
+    check_labels(meta, limits, errors);
+    check_annotations(meta, limits, errors);
+    check_owners(meta, errors);
+    check_finalizers(meta, errors);
+}

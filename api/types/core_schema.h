@@ -15,7 +15,6 @@ struct container_resources {
     struct str_map requests, limits;
 };
 
-extern const struct schema object_meta_schema; /* of an embedded template */
 extern const struct schema owner_reference_schema;
 extern const struct schema label_selector_schema;
 extern const struct schema condition_schema;

@@ -70,6 +70,10 @@ struct kind {
      * even when an equal body was admitted before. May be NULL. */
     void (*validate_in_context)(const struct admission *adm, const struct object *old,
                                 const struct object *new_, struct error_list *errors);
+    /** Whether the object may be deleted by a user; FORBIDDEN with the way out when not. May be
+     * NULL. */
+    bool (*validate_delete)(const struct admission *adm, const struct object *object,
+                            struct error *err);
     const struct column
         *columns; /* printer columns after NAME; ends with a zero row; NULL: AGE only */
 };

@@ -1,7 +1,7 @@
 /*
- * Field tables of apimachinery: metadata of embedded templates, owner references, selectors, conditions.
+ * Field tables of apimachinery: owner references, selectors, conditions. Metadata is in
+ * api/types/object.
  *
- * An object's own metadata is not here: api/types/object decodes it.
  * Ref: k8s.io/apimachinery meta/v1.
  */
 #include "api/types/core_schema.h"
@@ -21,27 +21,6 @@ static const struct field owner_reference_fields[] = {
     {0},
 };
 const struct schema owner_reference_schema = {"OwnerReference", owner_reference_fields};
-
-static const struct field object_meta_fields[] = {
-    {"name",                       FIELD_STR,      FIELD_PASS, .doc = "Name; not used in a template."},
-    {"generateName",               FIELD_STR,      FIELD_PASS, .doc = "Prefix of a name; not used in a template."},
-    {"namespace",                  FIELD_STR,      FIELD_PASS, .doc = "Namespace; not used in a template."},
-    {"labels",                     FIELD_STR_MAP,  FIELD_PASS, .doc = "Labels of the object made."},
-    {"annotations",                FIELD_STR_MAP,  FIELD_PASS, .doc = "Annotations of the object made."},
-    {"finalizers",                 FIELD_STR_LIST, FIELD_PASS, .merge_key = "", .doc = "Finalizers of the object made."},
-    {"ownerReferences",            FIELD_LIST,     FIELD_PASS, &owner_reference_schema, .merge_key = "uid",
-     .doc = "Owners; not used in a template."},
-    {"creationTimestamp",          FIELD_TIME,     FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"deletionTimestamp",          FIELD_TIME,     FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"deletionGracePeriodSeconds", FIELD_OPT_I64,  FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"generation",                 FIELD_I64,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"resourceVersion",            FIELD_STR,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"uid",                        FIELD_STR,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {"selfLink",                   FIELD_STR,      FIELD_PASS, .doc = "Set by old servers; not used."},
-    {"managedFields",              FIELD_ANY,      FIELD_PASS, .doc = "Set by the server; not used in a template."},
-    {0},
-};
-const struct schema object_meta_schema = {"ObjectMeta", object_meta_fields};
 
 static const struct field label_selector_requirement_fields[] = {
     {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Label key the requirement is about."},

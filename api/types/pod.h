@@ -96,6 +96,7 @@ struct pod_status {
     bool scheduled, initialized, ready; /* conditions */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
     int64_t ready_ms, scheduled_ms;
+    const char *qos_class; /* pod_qos_class of the spec; NULL = not written */
 };
 
 const char *pod_phase_text(enum pod_phase phase);
@@ -115,6 +116,9 @@ struct pod_resources {
     int64_t cpu_milli, memory_bytes;
 };
 struct pod_resources pod_spec_requests(const struct pod_spec *spec);
+
+/** Guaranteed, Burstable or BestEffort, by the requests and limits of cpu and memory. */
+const char *pod_qos_class(const struct pod_spec *spec);
 
 /* Labels and annotations the job controller puts on pods. Ref: spec/job.md section 3. */
 #define LABEL_JOB_NAME             "volcano.sh/job-name"

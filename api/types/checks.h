@@ -1,0 +1,39 @@
+#pragma once
+/*
+ * Short words for validators: findings with a printed path, limits, warnings.
+ */
+#include "api/types/admission.h"
+#include "base/buf.h"
+
+#define CHECKS_UNPAREN(...) __VA_ARGS__
+
+/**
+ * Report a finding: FINDING(errors, ("%s.tasks[%zu].name", path, i), "Duplicate value: \"%s\"", name).
+ * The path is printed only when there is something to report.
+ */
+#define FINDING(errors, path_format, ...) FINDING_CODE(errors, ERR_INVALID, path_format, __VA_ARGS__)
+#define FINDING_CODE(errors, code, path_format, ...)                                               \
+    do {                                                                                           \
+        scoped(buf) struct buf path_ = {0};                                                        \
+        buf_printf(&path_, CHECKS_UNPAREN path_format);                                            \
+        error_list_add((errors), (code), path_.data, __VA_ARGS__);                                 \
+    } while (0)
+
+/** A warning, when anybody listens. */
+#define WARNING(adm, path_format, ...)                                                             \
+    do {                                                                                           \
+        if ((adm)->warnings)                                                                       \
+            FINDING((adm)->warnings, path_format, __VA_ARGS__);                                    \
+    } while (0)
+
+static inline const struct limits *limits_of(const struct admission *adm)
+{
+    return adm->limits ? adm->limits : &limits_default;
+}
+
+/** An object to look up, or NULL: also when nothing can be looked up. */
+static inline const struct object *lookup(const struct admission *adm, const struct kind *kind,
+                                          const char *ns, const char *name)
+{
+    return adm->get ? adm->get(adm->ctx, kind, ns, name) : NULL;
+}

@@ -1,0 +1,158 @@
+/*
+ * Admission of pods: the defaults a Kubernetes server fills in, the rules of the spec, what may
+ * change later.
+ */
+#include "api/types/pod_admission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/core_schema.h"
+#include "api/types/pod_check.h"
+#include "api/types/semantic.h"
+
+static void set_default(json_t *object, const char *member, const char *json)
+{
+    if (!json_object_get(object, member))
+        json_object_set_new(object, member, json_loads(json, JSON_DECODE_ANY, NULL));
+}
+
+static void default_container(json_t *container)
+{
+    set_default(container, "resources", "{}");
+    set_default(container, "terminationMessagePath", "\"/dev/termination-log\"");
+    set_default(container, "terminationMessagePolicy", "\"File\"");
+    set_default(container, "imagePullPolicy", "\"IfNotPresent\"");
+}
+
+void pod_mutate(const struct admission *adm, json_t *body, const struct object *draft)
+{
+    json_t *spec = json_object_get(body, "spec");
+    json_t *container;
+    size_t i;
+
+    set_default(spec, "restartPolicy", "\"Always\"");
+    set_default(spec, "terminationGracePeriodSeconds", "30");
+    set_default(spec, "dnsPolicy", "\"ClusterFirst\"");
+    set_default(spec, "securityContext", "{}");
+    set_default(spec, "schedulerName", "\"default-scheduler\"");
+    set_default(spec, "enableServiceLinks", "true");
+    json_array_foreach(json_object_get(spec, "initContainers"), i, container)
+        default_container(container);
+    json_array_foreach(json_object_get(spec, "containers"), i, container)
+        default_container(container);
+}
+
+void pod_validate(const struct admission *adm, const struct object *old, const struct object *pod,
+                  struct error_list *errors)
+{
+    const json_t *spec = pod_spec_document(pod);
+
+    if (spec)
+        pod_check_spec(adm, spec, "spec", errors);
+    else
+        FINDING(errors, ("spec"), "Required value");
+}
+
+/* A positive number, or a percentage from 1% to 99%. */
+static bool budget_valid(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || number <= 0)
+        return false;
+    return !*end || (strcmp(end, "%") == 0 && number <= 99);
+}
+
+static const char *const budget_keys[] = {"volcano.sh/jdb-min-available",
+                                          "volcano.sh/jdb-max-unavailable"};
+
+/* Disruption budgets, of pods of our scheduler. */
+static void check_budget(const struct admission *adm, const struct object *pod,
+                         struct error_list *errors)
+{
+    const char *scheduler = pod_spec_of(pod)->scheduler_name;
+    size_t given = 0;
+
+    if (!scheduler || !adm->scheduler_name || strcmp(scheduler, adm->scheduler_name) != 0)
+        return;
+    for (size_t i = 0; i < countof(budget_keys); i++) {
+        const char *value = meta_annotation(pod->meta, budget_keys[i]);
+
+        given += value != NULL;
+        if (value && !budget_valid(value))
+            FINDING(errors, ("metadata.annotations[%s]", budget_keys[i]),
+                    "Invalid value: \"%s\": must be a positive integer or a percentage from 1%% to "
+                    "99%%",
+                    value);
+    }
+    if (given == countof(budget_keys))
+        FINDING(errors, ("metadata.annotations"),
+                "Forbidden: not allow configure multiple annotations %s and %s", budget_keys[0],
+                budget_keys[1]);
+}
+
+/* The containers without what may change: a list of shallow copies. */
+static json_t *containers_without_image(const json_t *containers)
+{
+    json_t *out = json_array();
+    const json_t *container;
+    size_t i;
+
+    json_array_foreach(containers, i, container)
+    {
+        json_t *copy = json_copy((json_t *)(uintptr_t)container);
+
+        json_object_del(copy, "image");
+        json_array_append_new(out, copy);
+    }
+    return out;
+}
+
+/* What must stay as it is; a pod without a node may get one. */
+static json_t *fixed_part(const json_t *spec, bool has_node)
+{
+    static const char *const mutable_members[] = {
+        "activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"};
+    static const char *const container_lists[] = {"containers", "initContainers"};
+    json_t *out = json_copy((json_t *)(uintptr_t)spec);
+
+    for (size_t i = 0; i < countof(mutable_members); i++)
+        json_object_del(out, mutable_members[i]);
+    for (size_t i = 0; i < countof(container_lists); i++)
+        json_object_set_new(out, container_lists[i],
+                            containers_without_image(json_object_get(spec, container_lists[i])));
+    if (!has_node)
+        json_object_del(out, "nodeName");
+    return out;
+}
+
+static void check_update(const struct object *old, const struct object *pod,
+                         struct error_list *errors)
+{
+    const char *node = pod_spec_of(old)->node_name;
+    bool has_node = node && *node;
+    scoped(json) json_t *before = NULL, *after = NULL;
+
+    if (old->body == pod->body)
+        return;
+    before = fixed_part(pod_spec_document(old), has_node);
+    after = fixed_part(pod_spec_document(pod), has_node);
+    if (!schema_equal(&pod_spec_schema, before, after))
+        FINDING(
+            errors, ("spec"),
+            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`, "
+            "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations`, "
+            "`spec.schedulingGates`, `spec.terminationGracePeriodSeconds`");
+}
+
+void pod_validate_in_context(const struct admission *adm, const struct object *old,
+                             const struct object *pod, struct error_list *errors)
+{
+    if (old)
+        check_update(old, pod, errors);
+    else
+        check_budget(adm, pod, errors);
+}

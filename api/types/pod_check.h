@@ -1,0 +1,15 @@
+#pragma once
+/*
+ * The rules of a pod's spec that a field table cannot say. They hold for pods and for the templates
+ * of tasks, so that a broken template is refused where it is written and not when its pod is made.
+ */
+#include "api/types/admission.h"
+
+/** Check a PodSpec (schema-checked before) whose path is `path`: "spec",
+ * "spec.tasks[0].template.spec". */
+void pod_check_spec(const struct admission *adm, const json_t *spec, const char *path,
+                    struct error_list *errors);
+
+/** The same for a PodTemplateSpec; NULL is a template that is missing altogether. */
+void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
+                        struct error_list *errors);

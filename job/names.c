@@ -1,0 +1,92 @@
+/*
+ * Deterministic names: a retry makes nothing twice.
+ */
+#include "job/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+bool job_parse_int(const char *text, int32_t *out)
+{
+    bool negative = *text == '-';
+    int64_t value = 0;
+
+    if (*text == '-' || *text == '+')
+        text++;
+    if (*text == '\0')
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        value = value * 10 + (*text - '0');
+        if (value > (int64_t)INT32_MAX + 1)
+            return false;
+    }
+    value = negative ? -value : value;
+    if (value > INT32_MAX)
+        return false;
+    *out = (int32_t)value;
+    return true;
+}
+
+char *job_pod_name(const char *job, const char *task, int32_t index)
+{
+    struct buf name = {0};
+
+    buf_reserve(&name, strlen(job) + strlen(task) + 14);
+    buf_str(&name, job);
+    buf_char(&name, '-');
+    buf_str(&name, task);
+    buf_char(&name, '-');
+    buf_int(&name, index);
+    return buf_take(&name);
+}
+
+char *job_group_name(const struct object *job)
+{
+    struct buf name = {0};
+
+    buf_reserve(&name, strlen(object_name(job)) + strlen(object_uid(job)) + 2);
+    buf_str(&name, object_name(job));
+    buf_char(&name, '-');
+    buf_str(&name, object_uid(job));
+    return buf_take(&name);
+}
+
+enum { TOKEN_LEN = 12 };
+
+/* Twelve of [0-9a-z], the same for the same text in every process. */
+static void token(const char *text, size_t len, char out[TOKEN_LEN + 1])
+{
+    uint64_t hash = hash_stable(text, len);
+
+    for (int i = 0; i < TOKEN_LEN; i++, hash /= 36)
+        out[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[hash % 36];
+    out[TOKEN_LEN] = '\0';
+}
+
+char *job_claim_name(const struct object *job, size_t position)
+{
+    scoped_str seed = mem_printf("%s/%zu", object_uid(job), position);
+    char suffix[TOKEN_LEN + 1];
+
+    token(seed, strlen(seed), suffix);
+    return mem_printf("%s-pvc-%s", object_name(job), suffix);
+}
+
+char *job_claim_volume_name(const char *claim)
+{
+    char suffix[TOKEN_LEN + 1];
+
+    token(claim, strlen(claim), suffix);
+    return mem_printf("claim-%s", suffix);
+}
+
+int32_t job_partition_of(int32_t index, int32_t size)
+{
+    return size > 0 ? index / size : 0;
+}

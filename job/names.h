@@ -1,0 +1,48 @@
+#pragma once
+/*
+ * Names and well-known keys of what the job controller makes. Ref: spec/job.md 3, O-05, O-53, O-54.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/types/pod.h"
+
+#define JOB_COMPONENT   "vc-controller-manager"
+#define JOB_API_VERSION "batch.volcano.sh/v1alpha1"
+
+#define ANNOTATION_TASK_INDEX          LABEL_TASK_INDEX
+#define ANNOTATION_TASK_SPEC           LABEL_TASK_SPEC
+#define ANNOTATION_JOB_NAME            LABEL_JOB_NAME
+#define ANNOTATION_QUEUE_NAME          LABEL_QUEUE_NAME
+#define ANNOTATION_GROUP_NAME_OLD      "scheduling.volcano.sh/group-name"
+#define ANNOTATION_TEMPLATE_KEY_OLD    "volcano.sh/pod-template-key"
+#define LABEL_PARTITION_ID_OLD         "volcano.sh/task-partition-id"
+#define ANNOTATION_NUMA_POLICY         "volcano.sh/numa-topology-policy"
+#define ANNOTATION_JOB_FORWARDING      "volcano.sh/job-forwarding"
+#define ANNOTATION_PREEMPTABLE         "volcano.sh/preemptable"
+#define ANNOTATION_COOLDOWN_TIME       "volcano.sh/cooldown-time"
+#define ANNOTATION_REVOCABLE_ZONE      "volcano.sh/revocable-zone"
+#define ANNOTATION_JDB_MIN_AVAILABLE   "volcano.sh/jdb-min-available"
+#define ANNOTATION_JDB_MAX_UNAVAILABLE "volcano.sh/jdb-max-unavailable"
+#define ANNOTATION_RESUME_COUNT        "volcano.sh/job-resume-count"
+#define ANNOTATION_RESUME_VERSION      "volcano.sh/job-resume-version"
+#define ANNOTATION_VOLUME_FALLBACK     "volcano.sh/volume-fallback"
+#define ANNOTATION_DEPENDSON_GANG      "volcano.sh/dependson-gang"
+#define ANNOTATION_EVICTED_AT          "volcano.sh/evicted-at" /* of the pod this one replaces */
+
+/** A decimal int32 with nothing around it, as Go's strconv reads it. */
+bool job_parse_int(const char *text, int32_t *out);
+
+/** `<job>-<task>-<index>`, owned. */
+char *job_pod_name(const char *job, const char *task, int32_t index);
+/** `<job>-<uid>`, owned. */
+char *job_group_name(const struct object *job);
+/** The claim made for the volume at `position`: `<job>-pvc-` and 12 characters from uid and
+ * position; owned. */
+char *job_claim_name(const struct object *job, size_t position);
+/** The name of a claim's volume inside pods: the same for every pod and at most 63 bytes; owned. */
+char *job_claim_volume_name(const char *claim);
+
+/** Partition of a replica: index / size; 0 for a size that is not positive. */
+int32_t job_partition_of(int32_t index, int32_t size);

@@ -1,0 +1,177 @@
+/*
+ * Ref: Go's flag.FlagSet.parseOne and strconv.ParseInt.
+ */
+#include "job/plugins/args.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool job_arg_bool(const char *text, bool *out)
+{
+    static const char *const words[][6] = {{"0", "f", "F", "FALSE", "false", "False"},
+                                           {"1", "t", "T", "TRUE", "true", "True"}};
+
+    for (size_t value = 0; value < 2; value++)
+        for (size_t i = 0; i < countof(words[value]); i++)
+            if (strcmp(text, words[value][i]) == 0) {
+                *out = value;
+                return true;
+            }
+    return false;
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* The base that the prefix names; `*text` moves behind it. An underscore may follow the prefix. */
+static int base_of(const char **text)
+{
+    static const struct {
+        char letter;
+        int base;
+    } prefixes[] = {{'x', 16}, {'o', 8}, {'b', 2}};
+
+    if ((*text)[0] != '0' || (*text)[1] == '\0')
+        return 10;
+    for (size_t i = 0; i < countof(prefixes); i++)
+        if (((*text)[1] | 0x20) == prefixes[i].letter) {
+            *text += 2;
+            return prefixes[i].base;
+        }
+    *text += 1;
+    return 8;
+}
+
+bool job_arg_int(const char *text, int64_t *out)
+{
+    bool negative = *text == '-', digit_before = false;
+    int64_t value = 0;
+    int base;
+
+    if (*text == '-' || *text == '+')
+        text++;
+    if (*text == '\0')
+        return false;
+    base = base_of(&text);
+    if (base != 10)
+        digit_before = true; /* the prefix counts as one: 0x_1f */
+    if (*text == '\0')
+        return false;
+    for (; *text; text++) {
+        int digit = digit_of(*text);
+
+        if (*text == '_') {
+            if (!digit_before || digit_of(text[1]) >= base)
+                return false;
+            digit_before = false;
+            continue;
+        }
+        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_sub_overflow(value, digit, &value))
+            return false;
+        digit_before = true;
+    }
+    if (!negative && __builtin_sub_overflow((int64_t)0, value, &value))
+        return false;
+    *out = value; /* gathered as a negative number, so that the smallest one fits */
+    return true;
+}
+
+static const struct job_arg *find(const struct job_arg *table, const char *name, size_t len)
+{
+    for (; table->name; table++)
+        if (strlen(table->name) == len && memcmp(table->name, name, len) == 0)
+            return table;
+    return NULL;
+}
+
+static bool store(const struct job_arg *arg, const char *text, void *out, struct error *err)
+{
+    void *at = (char *)out + arg->offset;
+    int64_t number;
+    bool flag;
+
+    switch (arg->type) {
+    case ARG_STR:
+        memcpy(at, &text, sizeof text);
+        return true;
+    case ARG_BOOL:
+        if (!job_arg_bool(text, &flag))
+            return error_set(err, ERR_INVALID, arg->name,
+                             "\"%s\" is no boolean; write true or false", text);
+        memcpy(at, &flag, sizeof flag);
+        return true;
+    case ARG_INT:
+    case ARG_PORT:
+        if (!job_arg_int(text, &number))
+            return error_set(err, ERR_INVALID, arg->name, "\"%s\" is no whole number", text);
+        if (arg->type == ARG_PORT && (number < 1 || number > 65535))
+            return error_set(err, ERR_INVALID, arg->name, "%lld is no port; ports are 1 to 65535",
+                             (long long)number);
+        memcpy(at, &number, sizeof number);
+        return true;
+    }
+    return false;
+}
+
+/* The part of the word behind its dashes, or NULL when reading ends here. */
+static const char *flag_text(const char *word)
+{
+    if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0)
+        return NULL;
+    return word + (word[1] == '-' ? 2 : 1);
+}
+
+/* One flag, and the next word when that is its value. Returns the number of words used. */
+static size_t read_one(const struct job_arg *table, const char *text, const char *next, void *out,
+                       struct error *err)
+{
+    size_t len = strcspn(text, "=");
+    const struct job_arg *arg = find(table, text, len);
+
+    if (len == 0 || *text == '-') {
+        error_set(err, ERR_INVALID, "", "\"-%s\" is no flag", text);
+        return 1;
+    }
+    if (!arg) {
+        error_set(err, ERR_INVALID, "", "flag \"%.*s\" is unknown", (int)len, text);
+        return 1;
+    }
+    if (text[len] == '=') {
+        store(arg, text + len + 1, out, err);
+        return 1;
+    }
+    if (arg->type == ARG_BOOL) {
+        store(arg, "true", out, err);
+        return 1;
+    }
+    if (!next) {
+        error_set(err, ERR_INVALID, arg->name, "flag needs a value");
+        return 1;
+    }
+    store(arg, next, out, err);
+    return 2;
+}
+
+void job_args_read(const struct job_arg *table, struct str_list words, void *out,
+                   struct error_list *ignored)
+{
+    for (size_t i = 0; i < words.count;) {
+        const char *text = flag_text(words.items[i]);
+        struct error err = {0};
+
+        if (!text)
+            return;
+        i += read_one(table, text, i + 1 < words.count ? words.items[i + 1] : NULL, out, &err);
+        if (err.code != ERR_NONE && ignored)
+            error_list_append(ignored, &err);
+    }
+}

@@ -1,0 +1,38 @@
+#pragma once
+/*
+ * Plugin arguments: the syntax of Go's flag package, which job authors rely on. Ref:
+ * spec/job-plugins.md 1.3, O-P04.
+ *
+ *   -name=value  --name=value  -name value  --name value   one or two dashes are equal; the last of
+ * a repeated flag wins
+ *   --flag                                                  booleans may stand alone; a separate
+ * word is never their value
+ *
+ * Reading ends at the first word that is no flag, at a lone dash, an empty word, or behind "--".
+ * Unlike Go, a bad argument leaves its default in place, is reported, and the rest is still read.
+ */
+#include "api/types/schema.h"
+
+enum job_arg_type {
+    ARG_STR,  /* const char *, borrowed from the words */
+    ARG_BOOL, /* bool */
+    ARG_INT,  /* int64_t */
+    ARG_PORT, /* int64_t in 1–65535 */
+};
+
+struct job_arg {
+    const char *name;
+    enum job_arg_type type;
+    size_t offset; /* in the struct the flags are read into */
+};
+
+/** Read `words` into `out`, which holds the defaults. `table` ends with a row without name.
+ * Findings go to `ignored` (may be NULL). */
+void job_args_read(const struct job_arg *table, struct str_list words, void *out,
+                   struct error_list *ignored);
+
+/** A number as Go's ParseInt(text, 0, 64) reads it: 0x, 0o, 0b, leading 0 octal, _ between digits.
+ */
+bool job_arg_int(const char *text, int64_t *out);
+/** 1 t T TRUE true True, 0 f F FALSE false False. */
+bool job_arg_bool(const char *text, bool *out);

@@ -1,0 +1,23 @@
+/*
+ * env: tells each container which replica of its task it is. Ref: spec/job-plugins.md 2, O-P08.
+ */
+#include "job/plugins/plugin.h"
+
+#include <stdio.h>
+
+static void env_pod(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
+                    struct job_pod_plan *plan)
+{
+    static const char *const names[] = {"VK_TASK_INDEX", "VC_TASK_INDEX"};
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", index);
+    for (size_t i = 0; i < countof(names); i++)
+        job_pod_plan_env(plan, json_pack("{s:s, s:s}", "name", names[i], "value", text));
+}
+
+const struct job_plugin job_plugin_env = {
+    .name = "env",
+    .changes_pods = true,
+    .pod = env_pod,
+};

@@ -1,0 +1,245 @@
+/*
+ * svc: names for the pods of a job. A ConfigMap with the host lists, a headless Service, a
+ * NetworkPolicy that lets only the job's own pods in; each pod gets its host name, the lists as
+ * variables and as files in /etc/volcano. Ref: spec/job-plugins.md 3.
+ */
+#include "job/plugins/args.h"
+#include "job/plugins/plugin.h"
+
+#include <string.h>
+
+#include "api/types/pod.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+
+/* The kernel's limit for one string of the environment, MAX_ARG_STRLEN, less the NUL. */
+enum { ENV_STRING_MAX = 131071 };
+
+struct svc_args {
+    bool publish_not_ready;
+    bool no_policy;
+    bool hosts_env;
+};
+
+/* clang-format off */
+static const struct job_arg svc_flags[] = {
+    {"publish-not-ready-addresses", ARG_BOOL, offsetof(struct svc_args, publish_not_ready)},
+    {"disable-network-policy",      ARG_BOOL, offsetof(struct svc_args, no_policy)},
+    {"inject-hosts-env",            ARG_BOOL, offsetof(struct svc_args, hosts_env)},
+    {0},
+};
+/* clang-format on */
+
+static struct svc_args read_args(const struct job_plugin_job *job, struct error_list *ignored)
+{
+    struct svc_args args = {.hosts_env = true};
+
+    job_args_read(svc_flags, job->args, &args, ignored);
+    return args;
+}
+
+static void write_hosts(struct buf *out, const struct job_plugin_job *job,
+                        const struct job_task *task, char separator)
+{
+    int32_t count = task->replicas > 0 ? job_host_count(task) : 0;
+
+    for (int32_t i = 0; i < count; i++) {
+        if (i > 0)
+            buf_char(out, separator);
+        job_fqdn_write(out, job->name, task, i);
+    }
+}
+
+/* The length of the comma list without writing it: all names differ only in the digits of their
+ * index. */
+static size_t hosts_length(const struct job_plugin_job *job, const struct job_task *task)
+{
+    scoped(buf) struct buf first = {0};
+    size_t count = task->replicas > 0 ? (size_t)job_host_count(task) : 0, total;
+
+    if (count == 0)
+        return 0;
+    job_fqdn_write(&first, job->name, task, 0);
+    total = count * (first.len + 1) - 1;
+    for (size_t bound = 10; bound < count; bound *= 10)
+        total += count - bound; /* one digit more from here on */
+    return total;
+}
+
+static void variable_name(struct buf *out, const struct job_task *task, const char *suffix)
+{
+    buf_clear(out);
+    buf_str(out, "VC_");
+    job_task_word(out, task->name, true);
+    buf_str(out, suffix);
+}
+
+static struct blob *hosts_body(const struct job_plugin_job *job)
+{
+    scoped(buf) struct buf body = {0};
+    scoped(buf) struct buf key = {0};
+    scoped(buf) struct buf value = {0};
+    struct jsonw w = jsonw_to(&body);
+
+    jsonw_open(&w);
+    jsonw_member_open(&w, "data");
+    for (size_t t = 0; t < job->spec->tasks.count; t++) {
+        const struct job_task *task = &job->spec->tasks.items[t];
+
+        buf_clear(&key);
+        job_task_word(&key, task->name, false);
+        buf_str(&key, ".host");
+        buf_clear(&value);
+        write_hosts(&value, job, task, '\n');
+        jsonw_member_str(&w, key.data, value.len ? value.data : "");
+
+        variable_name(&key, task, "_HOSTS");
+        buf_clear(&value);
+        write_hosts(&value, job, task, ',');
+        jsonw_member_str(&w, key.data, value.len ? value.data : "");
+
+        variable_name(&key, task, "_NUM");
+        buf_clear(&value);
+        buf_int(&value, task->replicas > 0 ? job_host_count(task) : 0);
+        jsonw_member_str(&w, key.data, value.data);
+    }
+    jsonw_close(&w);
+    jsonw_close(&w);
+    return blob_intern(body.data, body.len);
+}
+
+static void write_selector(struct jsonw *w, const char *key, const struct job_plugin_job *job)
+{
+    jsonw_member_open(w, key);
+    jsonw_member_str(w, LABEL_JOB_NAME, job->name);
+    jsonw_member_str(w, LABEL_JOB_NAMESPACE, job->ns);
+    jsonw_close(w);
+}
+
+static struct blob *service_body(const struct job_plugin_job *job, bool publish_not_ready)
+{
+    scoped(buf) struct buf body = {0};
+    struct jsonw w = jsonw_to(&body);
+
+    jsonw_open(&w);
+    jsonw_member_open(&w, "spec");
+    jsonw_member_str(&w, "clusterIP", "None");
+    write_selector(&w, "selector", job);
+    jsonw_member_bool_opt(&w, "publishNotReadyAddresses", publish_not_ready);
+    jsonw_close(&w);
+    jsonw_close(&w);
+    return blob_intern(body.data, body.len);
+}
+
+static struct blob *policy_body(const struct job_plugin_job *job)
+{
+    scoped(buf) struct buf body = {0};
+    struct jsonw w = jsonw_to(&body);
+
+    jsonw_open(&w);
+    jsonw_member_open(&w, "spec");
+    jsonw_member_open(&w, "podSelector");
+    write_selector(&w, "matchLabels", job);
+    jsonw_close(&w);
+    jsonw_member_open_list(&w, "ingress");
+    jsonw_open(&w);
+    jsonw_member_open_list(&w, "from");
+    jsonw_open(&w);
+    jsonw_member_open(&w, "podSelector");
+    write_selector(&w, "matchLabels", job);
+    jsonw_close(&w);
+    jsonw_close(&w);
+    jsonw_close_list(&w);
+    jsonw_close(&w);
+    jsonw_close_list(&w);
+    jsonw_member_open_list(&w, "policyTypes");
+    jsonw_str(&w, "Ingress");
+    jsonw_close_list(&w);
+    jsonw_close(&w);
+    jsonw_close(&w);
+    return blob_intern(body.data, body.len);
+}
+
+static void svc_objects(const struct job_plugin_job *job, struct job_object_plan *plan)
+{
+    struct svc_args args = read_args(job, NULL);
+    scoped_str config_map = mem_printf("%s-svc", job->name);
+
+    job_plan_object(plan, &kind_config_map, config_map, hosts_body(job), true);
+    job_plan_object(plan, &kind_service, job->name, service_body(job, args.publish_not_ready),
+                    false);
+    if (!args.no_policy)
+        job_plan_object(plan, &kind_network_policy, job->name, policy_body(job), false);
+}
+
+static json_t *from_config_map(const char *variable, const char *config_map)
+{
+    return json_pack("{s:s, s:{s:{s:s, s:s}}}", "name", variable, "valueFrom", "configMapKeyRef",
+                     "name", config_map, "key", variable);
+}
+
+static bool hosts_fit(const struct job_plugin_job *job, const struct job_task *task,
+                      const char *variable)
+{
+    return hosts_length(job, task) + strlen(variable) + 1 <= ENV_STRING_MAX;
+}
+
+static void add_variables(const struct job_plugin_job *job, const char *config_map,
+                          struct job_pod_plan *plan)
+{
+    scoped(buf) struct buf name = {0};
+
+    for (size_t t = 0; t < job->spec->tasks.count; t++) {
+        const struct job_task *task = &job->spec->tasks.items[t];
+
+        variable_name(&name, task, "_HOSTS");
+        if (hosts_fit(job, task, name.data)) /* O-P10 */
+            job_pod_plan_env(plan, from_config_map(name.data, config_map));
+        variable_name(&name, task, "_NUM");
+        job_pod_plan_env(plan, from_config_map(name.data, config_map));
+    }
+}
+
+static void svc_pod(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
+                    struct job_pod_plan *plan)
+{
+    scoped_str config_map = mem_printf("%s-svc", job->name);
+    scoped(buf) struct buf host = {0};
+
+    job_host_write(&host, job->name, task, index);
+    mem_free(plan->hostname);
+    plan->hostname = buf_take(&host);
+    mem_free(plan->subdomain);
+    plan->subdomain = mem_strdup(job->name);
+    if (read_args(job, NULL).hosts_env)
+        add_variables(job, config_map, plan);
+    job_pod_plan_volume(
+        plan, json_pack("{s:s, s:{s:s}}", "name", config_map, "configMap", "name", config_map));
+    job_pod_plan_mount(plan,
+                       json_pack("{s:s, s:s}", "name", config_map, "mountPath", "/etc/volcano"));
+}
+
+static void svc_check(const struct job_plugin_job *job, struct error_list *warnings)
+{
+    struct svc_args args = read_args(job, warnings);
+    scoped(buf) struct buf name = {0};
+
+    for (size_t t = 0; args.hosts_env && t < job->spec->tasks.count; t++) {
+        const struct job_task *task = &job->spec->tasks.items[t];
+
+        variable_name(&name, task, "_HOSTS");
+        if (!hosts_fit(job, task, name.data))
+            error_list_add(warnings, ERR_TOO_LARGE, name.data,
+                           "the host list of task %s is too long for a variable; read "
+                           "/etc/volcano/%s instead",
+                           task->name, name.data);
+    }
+}
+
+const struct job_plugin job_plugin_svc = {
+    .name = "svc",
+    .changes_pods = true,
+    .objects = svc_objects,
+    .pod = svc_pod,
+    .check = svc_check,
+};

@@ -1,0 +1,382 @@
+/*
+ * Ref: Volcano pkg/controllers/job/job_controller_util.go, createJobPod.
+ */
+#include "job/pod.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "job/names.h"
+#include "job/plugins/plugin.h"
+
+/* Keys the core adds to those of the template: more than the table below can be. */
+enum { CORE_PAIRS_MAX = 20, STACK_PAIRS = 64 };
+
+struct pairs {
+    struct kv *items;
+    uint32_t count;
+    uint32_t from_template; /* only these can have a core key already */
+};
+
+static void set_pair(struct pairs *pairs, const char *key, const char *value)
+{
+    for (uint32_t i = 0; i < pairs->from_template; i++)
+        if (strcmp(pairs->items[i].key, key) == 0) {
+            pairs->items[i].value = value;
+            return;
+        }
+    pairs->items[pairs->count++] = (struct kv){key, value};
+}
+
+static void set_pair_opt(struct pairs *pairs, const char *key, const char *value)
+{
+    if (value)
+        set_pair(pairs, key, value);
+}
+
+static struct pairs pairs_from(struct kv *room, const struct kv *items, uint32_t count)
+{
+    if (count > 0)
+        memcpy(room, items, count * sizeof *items);
+    return (struct pairs){room, count, count};
+}
+
+/* Text of what the labels and annotations of one pod are made of. */
+struct pod_words {
+    const char *job, *ns, *task, *queue;
+    char index[16], version[16], retries[16], partition[16];
+    char evicted[TIME_TEXT_MAX];
+    char *group;     /* owned */
+    char *template_; /* owned */
+};
+
+static bool is_forwarded(const struct object *job)
+{
+    const char *text = meta_annotation(job->meta, ANNOTATION_JOB_FORWARDING);
+
+    return text && strcmp(text, "true") == 0;
+}
+
+static void add_labels(struct pairs *labels, const struct job_view *view,
+                       const struct job_task *task, const struct pod_words *words)
+{
+    set_pair(labels, LABEL_TASK_INDEX, words->index);
+    set_pair(labels, LABEL_JOB_NAME, words->job);
+    set_pair(labels, LABEL_TASK_SPEC, words->task);
+    set_pair(labels, LABEL_JOB_NAMESPACE, words->ns);
+    set_pair(labels, LABEL_QUEUE_NAME, words->queue);
+    if (task->partition) {
+        set_pair(labels, LABEL_PARTITION_ID, words->partition);
+        set_pair(labels, LABEL_PARTITION_ID_OLD, words->partition);
+    }
+    if (is_forwarded(view->job))
+        set_pair(labels, ANNOTATION_JOB_FORWARDING, "true");
+    if (view->job->meta->n_labels > 0) {
+        set_pair_opt(labels, ANNOTATION_PREEMPTABLE,
+                     meta_label(view->job->meta, ANNOTATION_PREEMPTABLE));
+        set_pair_opt(labels, ANNOTATION_COOLDOWN_TIME,
+                     meta_label(view->job->meta, ANNOTATION_COOLDOWN_TIME));
+    }
+}
+
+static void copy_job_annotations(struct pairs *annotations, const struct meta *job)
+{
+    static const char *const copied[] = {ANNOTATION_PREEMPTABLE, ANNOTATION_COOLDOWN_TIME,
+                                         ANNOTATION_REVOCABLE_ZONE};
+    const char *budget;
+
+    if (job->n_annotations == 0)
+        return;
+    for (size_t i = 0; i < countof(copied); i++)
+        set_pair_opt(annotations, copied[i], meta_annotation(job, copied[i]));
+    budget = meta_annotation(job, ANNOTATION_JDB_MIN_AVAILABLE);
+    if (budget)
+        set_pair(annotations, ANNOTATION_JDB_MIN_AVAILABLE, budget);
+    else
+        set_pair_opt(annotations, ANNOTATION_JDB_MAX_UNAVAILABLE,
+                     meta_annotation(job, ANNOTATION_JDB_MAX_UNAVAILABLE));
+}
+
+static void add_annotations(struct pairs *annotations, const struct job_view *view,
+                            const struct job_task *task, const struct pod_words *words)
+{
+    set_pair(annotations, ANNOTATION_TASK_INDEX, words->index);
+    set_pair(annotations, ANNOTATION_TASK_SPEC, words->task);
+    set_pair(annotations, ANNOTATION_GROUP_NAME, words->group);
+    set_pair(annotations, ANNOTATION_GROUP_NAME_OLD, words->group);
+    set_pair(annotations, ANNOTATION_JOB_NAME, words->job);
+    set_pair(annotations, ANNOTATION_QUEUE_NAME, words->queue);
+    set_pair(annotations, ANNOTATION_JOB_VERSION, words->version);
+    set_pair(annotations, ANNOTATION_TEMPLATE_UID, words->template_);
+    set_pair(annotations, ANNOTATION_TEMPLATE_KEY_OLD, words->template_);
+    set_pair(annotations, ANNOTATION_JOB_RETRY_COUNT, words->retries);
+    if (task->topology_policy && *task->topology_policy)
+        set_pair(annotations, ANNOTATION_NUMA_POLICY, task->topology_policy);
+    if (is_forwarded(view->job))
+        set_pair(annotations, ANNOTATION_JOB_FORWARDING, "true");
+    copy_job_annotations(annotations, view->job->meta);
+    if (words->evicted[0])
+        set_pair(annotations, ANNOTATION_EVICTED_AT, words->evicted);
+}
+
+static struct meta *build_meta(const struct job_view *view, struct slot_at at)
+{
+    const struct job_task *task = &view->shape->spec->tasks.items[at.task];
+    const struct job_shape_task *shape = &view->shape->tasks[at.task];
+    uint32_t room = shape->n_labels + shape->n_annotations + 2 * CORE_PAIRS_MAX;
+    struct kv stack[STACK_PAIRS];
+    struct kv *items = room <= STACK_PAIRS ? stack : mem_array(room, sizeof *items);
+    struct pairs labels = pairs_from(items, shape->labels, shape->n_labels);
+    struct pairs annotations = pairs_from(items + shape->n_labels + CORE_PAIRS_MAX,
+                                          shape->annotations, shape->n_annotations);
+    struct pod_words words = {
+        .job = object_name(view->job),
+        .ns = object_namespace(view->job),
+        .task = task->name,
+        .queue = view->shape->spec->queue,
+        .group = job_group_name(view->job),
+        .template_ = mem_printf("%s-%s", object_name(view->job), task->name),
+    };
+    struct owner_ref owner = {JOB_API_VERSION,       "Job", object_name(view->job),
+                              object_uid(view->job), true,  true};
+    scoped_str name = job_pod_name(object_name(view->job), task->name, at.index);
+    int64_t evicted_ms = view->tasks[at.task].slots[at.index].evicted_ms;
+    struct meta *meta;
+
+    snprintf(words.index, sizeof words.index, "%d", at.index);
+    snprintf(words.version, sizeof words.version, "%d", view->state.version);
+    snprintf(words.retries, sizeof words.retries, "%d", view->state.retry_count);
+    if (task->partition)
+        snprintf(words.partition, sizeof words.partition, "%d",
+                 job_partition_of(at.index, task->partition->size));
+    if (evicted_ms > 0)
+        time_format(evicted_ms, words.evicted);
+    add_labels(&labels, view, task, &words);
+    add_annotations(&annotations, view, task, &words);
+    meta = meta_new(&(struct meta){
+        .namespace_ = object_namespace(view->job),
+        .name = name,
+        .uid = "",
+        .deletion_grace_s = -1,
+        .labels = labels.items,
+        .n_labels = labels.count,
+        .annotations = annotations.items,
+        .n_annotations = annotations.count,
+        .owners = &owner,
+        .n_owners = 1,
+    });
+    mem_free(words.group);
+    mem_free(words.template_);
+    if (items != stack)
+        mem_free(items);
+    return meta;
+}
+
+char *job_volume_claim(const struct job_view *view, size_t position)
+{
+    const struct job_volume *volume = &view->shape->spec->volumes.items[position];
+    scoped_str key = job_volume_empty_key(view, position);
+
+    if (job_state_resource(&view->state, key))
+        return NULL;
+    if (volume->claim_name && *volume->claim_name)
+        return mem_strdup(volume->claim_name);
+    return volume->claim ? job_claim_name(view->job, position) : NULL;
+}
+
+char *job_volume_name(const struct job_view *view, size_t position)
+{
+    const struct job_volume *volume = &view->shape->spec->volumes.items[position];
+
+    if (volume->claim_name && *volume->claim_name)
+        return job_claim_volume_name(volume->claim_name);
+    if (volume->claim) {
+        scoped_str claim = job_claim_name(view->job, position);
+
+        return job_claim_volume_name(claim);
+    }
+    return mem_printf("volume-%zu", position);
+}
+
+char *job_volume_empty_key(const struct job_view *view, size_t position)
+{
+    scoped_str name = job_volume_name(view, position);
+
+    return mem_printf("volume-emptyDir-%s", name);
+}
+
+static json_t *list_of(json_t *object, const char *key)
+{
+    json_t *list = json_object_get(object, key);
+
+    if (json_is_array(list))
+        return list;
+    json_object_set_new(object, key, json_array());
+    return json_object_get(object, key);
+}
+
+static bool list_has(const json_t *list, const char *key, const json_t *value)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(list, i,
+                       item) if (json_equal(json_object_get(item, key), value)) return true;
+    return false;
+}
+
+/* Append what the author has not used yet under the same key (O-P07). */
+static void append_new_ones(json_t *list, const json_t *items, const char *key)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(items, i, item) if (!list_has(list, key, json_object_get(item, key)))
+        json_array_append(list, item);
+}
+
+/* The job's volumes: one pod volume a claim, mounted in every regular container at each path
+ * (O-54). */
+static void add_volumes(const struct job_view *view, json_t *spec)
+{
+    json_t *mounts = json_array(), *volumes = json_array(), *container;
+    size_t i;
+
+    for (size_t v = 0; v < view->shape->spec->volumes.count; v++) {
+        scoped_str claim = job_volume_claim(view, v);
+        scoped_str name = job_volume_name(view, v);
+        json_t *volume = claim ? json_pack("{s:s, s:{s:s}}", "name", name, "persistentVolumeClaim",
+                                           "claimName", claim)
+                               : json_pack("{s:s, s:{}}", "name", name, "emptyDir");
+
+        if (!list_has(volumes, "name", json_object_get(volume, "name")))
+            json_array_append(volumes, volume);
+        json_decref(volume);
+        json_array_append_new(mounts, json_pack("{s:s, s:s}", "name", name, "mountPath",
+                                                view->shape->spec->volumes.items[v].mount_path));
+    }
+    append_new_ones(list_of(spec, "volumes"), volumes, "name");
+    json_array_foreach(json_object_get(spec, "containers"), i, container)
+        append_new_ones(list_of(container, "volumeMounts"), mounts, "mountPath");
+    json_decref(mounts);
+    json_decref(volumes);
+}
+
+static void extend_containers(json_t *containers, const struct job_pod_plan *plan)
+{
+    size_t i;
+    json_t *container;
+
+    json_array_foreach(containers, i, container)
+    {
+        if (json_array_size(plan->env) > 0)
+            json_array_extend(list_of(container, "env"), plan->env);
+        if (json_array_size(plan->mounts) > 0)
+            append_new_ones(list_of(container, "volumeMounts"), plan->mounts, "mountPath");
+    }
+}
+
+static void set_absent(json_t *object, const char *key, const char *value)
+{
+    const char *given = json_string_value(json_object_get(object, key));
+
+    if (value && *value && (!given || !*given))
+        json_object_set_new(object, key, json_string(value));
+}
+
+static void apply_plan(json_t *spec, const struct job_pod_plan *plan)
+{
+    extend_containers(json_object_get(spec, "initContainers"), plan);
+    extend_containers(json_object_get(spec, "containers"), plan);
+    if (json_array_size(plan->volumes) > 0)
+        append_new_ones(list_of(spec, "volumes"), plan->volumes, "name");
+    set_absent(spec, "hostname", plan->hostname);
+    set_absent(spec, "subdomain", plan->subdomain);
+}
+
+struct pod_hook {
+    const struct job_task *task;
+    int32_t index;
+    struct job_pod_plan plan;
+};
+
+static void run_pod_hook(void *arg, const struct job_plugin *plugin,
+                         const struct job_plugin_job *job)
+{
+    struct pod_hook *hook = arg;
+
+    if (plugin->pod)
+        plugin->pod(job, hook->task, hook->index, &hook->plan);
+}
+
+static void add_plugins(const struct job_view *view, struct slot_at at, json_t *spec)
+{
+    struct pod_hook hook = {&view->shape->spec->tasks.items[at.task], at.index, {0}};
+    const struct job_plugin_job job = {object_namespace(view->job),
+                                       object_name(view->job),
+                                       object_uid(view->job),
+                                       view->shape->spec,
+                                       {0}};
+
+    if (job_plugins_each(&job, run_pod_hook, &hook, NULL))
+        apply_plan(spec, &hook.plan);
+    job_pod_plan_release(&hook.plan);
+}
+
+static struct blob *build_body(const struct job_view *view, struct slot_at at)
+{
+    const struct job_spec *job = view->shape->spec;
+    scoped(json) json_t *body = json_object();
+    json_t *given = json_object_get(job->tasks.items[at.task].template_, "spec");
+    json_t *spec = given ? json_deep_copy(given) : json_object();
+
+    json_object_set_new(body, "spec", spec);
+    set_absent(spec, "schedulerName", job->scheduler_name);
+    set_absent(spec, "priorityClassName", job->priority_class);
+    if (job->volumes.count > 0)
+        add_volumes(view, spec);
+    if (job->plugins.count > 0)
+        add_plugins(view, at, spec);
+    return object_body_from_json(body);
+}
+
+struct object *job_pod_build(struct job_view *view, struct slot_at at)
+{
+    struct job_shape *shape = view->shape;
+    struct job_shape_task *task = &shape->tasks[at.task];
+    struct blob *body;
+
+    if (shape->pods_differ || shape->spec->volumes.count > 0) {
+        body = build_body(view, at);
+    } else {
+        if (!task->pod_body)
+            task->pod_body = build_body(view, at);
+        body = blob_ref(task->pod_body);
+    }
+    return object_new(&kind_pod, build_meta(view, at), body, NULL);
+}
+
+struct object *job_pod_marked(const struct object *pod)
+{
+    struct kv stack[STACK_PAIRS];
+    uint32_t count = pod->meta->n_annotations;
+    struct kv *items;
+    struct pairs annotations;
+    struct meta draft = *pod->meta;
+    const char *mark = meta_annotation(pod->meta, ANNOTATION_OUT_OF_SYNC);
+    struct meta *meta;
+
+    if (mark && strcmp(mark, "true") == 0)
+        return NULL;
+    items = count < STACK_PAIRS ? stack : mem_array(count + 1, sizeof *items);
+    annotations = pairs_from(items, pod->meta->annotations, count);
+    set_pair(&annotations, ANNOTATION_OUT_OF_SYNC, "true");
+    draft.annotations = annotations.items;
+    draft.n_annotations = annotations.count;
+    meta = meta_new(&draft);
+    if (items != stack)
+        mem_free(items);
+    return object_with_meta(pod, meta);
+}

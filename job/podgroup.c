@@ -1,0 +1,329 @@
+/*
+ * Ref: Volcano pkg/controllers/job/job_controller_actions.go, createOrUpdatePodGroup,
+ * calcPGMinResources.
+ */
+#include "job/podgroup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/types/podgroup.h"
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/resources.h"
+
+struct ranked {
+    uint32_t task;
+    int32_t priority;
+};
+
+static const char *template_class(const struct job_task *task)
+{
+    return json_string_value(
+        json_object_get(json_object_get(task->template_, "spec"), "priorityClassName"));
+}
+
+/* Higher priority first; equal ones stay in spec order. */
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct ranked *left = a, *right = b;
+
+    if (left->priority != right->priority)
+        return left->priority > right->priority ? -1 : 1;
+    return left->task < right->task ? -1 : 1;
+}
+
+static bool counts(const struct job_view *view, bool staged, uint32_t task)
+{
+    return !staged || view->tasks[task].started;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many pods of each task make up the first `members` of the gang (15.3). */
+static void share_out(const struct job_spec *spec, const struct ranked *order, size_t count,
+                      int64_t members, int64_t minimums, int64_t *out)
+{
+    int64_t left = members;
+
+    for (size_t i = 0; members >= minimums && i < count; i++) {
+        const struct job_task *task = &spec->tasks.items[order[i].task];
+
+        out[i] = task->min_available.set ? smaller(task->min_available.value, left) : 0;
+        left -= out[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct job_task *task = &spec->tasks.items[order[i].task];
+        int64_t more = smaller(task->replicas - out[i], left);
+
+        if (more > 0) {
+            out[i] += more;
+            left -= more;
+        }
+    }
+}
+
+static int64_t sum_minimums(const struct job_view *view, bool staged)
+{
+    const struct job_spec *spec = view->shape->spec;
+    int64_t sum = 0;
+
+    for (uint32_t t = 0; t < spec->tasks.count; t++)
+        if (counts(view, staged, t))
+            sum += spec->tasks.items[t].min_available.set ? spec->tasks.items[t].min_available.value
+                                                          : spec->tasks.items[t].replicas;
+    return sum;
+}
+
+static struct str_map min_resources(const struct job_view *view,
+                                    const struct job_group_options *options, int64_t members,
+                                    struct arena *arena)
+{
+    const struct job_spec *spec = view->shape->spec;
+    struct ranked *order = arena_array(arena, spec->tasks.count, sizeof *order);
+    int64_t *pods = arena_array(arena, spec->tasks.count, sizeof *pods);
+    scoped(usage) struct usage sum = {0};
+    size_t count = 0;
+
+    for (uint32_t t = 0; t < spec->tasks.count; t++) {
+        const char *class = template_class(&spec->tasks.items[t]);
+
+        if (counts(view, options->staged, t))
+            order[count++] = (struct ranked){
+                t, class && options->priority ? options->priority(options->ctx, class) : 0};
+    }
+    if (count > 1)
+        qsort(order, count, sizeof *order, compare_ranks);
+    share_out(spec, order, count, members, sum_minimums(view, options->staged), pods);
+    for (size_t i = 0; i < count; i++) {
+        scoped(usage) struct usage one = {0};
+
+        if (pods[i] == 0)
+            continue;
+        usage_of_template(spec->tasks.items[order[i].task].template_, &one);
+        usage_add(&sum, &one, pods[i]);
+    }
+    return usage_map(&sum, arena);
+}
+
+static json_t *topology_of(const json_t *given, bool by_name_too)
+{
+    static const char *const keys[] = {"mode", "highestTierAllowed", "highestTierName"};
+    json_t *out = json_object();
+
+    for (size_t i = 0; i < countof(keys); i++) {
+        json_t *value = json_object_get(given, keys[i]);
+
+        /* The job's own topology names its tier once: by number if it has one. */
+        if (!value || (i == 2 && !by_name_too && json_object_get(out, keys[1])))
+            continue;
+        json_object_set(out, keys[i], value);
+    }
+    return out;
+}
+
+static bool has_partitions(const struct job_spec *spec)
+{
+    for (size_t t = 0; t < spec->tasks.count; t++)
+        if (spec->tasks.items[t].partition)
+            return true;
+    return false;
+}
+
+/* One entry for each partitioned task (15.2), or NULL. The decoded partition has no topology: it is
+ * read where it stands. */
+static json_t *sub_groups(const struct job_view *view)
+{
+    const struct job_spec *spec = view->shape->spec;
+    scoped(json) json_t *body = has_partitions(spec) ? object_body_json(view->job) : NULL;
+    const json_t *tasks = json_object_get(json_object_get(body, "spec"), "tasks");
+    json_t *list = body ? json_array() : NULL;
+
+    for (size_t t = 0; t < spec->tasks.count; t++) {
+        const struct job_task *task = &spec->tasks.items[t];
+        const json_t *topology = json_object_get(
+            json_object_get(json_array_get(tasks, t), "partitionPolicy"), "networkTopology");
+        json_t *entry;
+
+        if (!task->partition)
+            continue;
+        entry = json_pack("{s:s, s:i, s:i, s:{s:{s:s}}, s:[s]}", "name", task->name, "subGroupSize",
+                          task->partition->size, "minSubGroups", task->partition->min,
+                          "labelSelector", "matchLabels", LABEL_TASK_SPEC, task->name,
+                          "matchLabelKeys", LABEL_PARTITION_ID);
+        if (topology)
+            json_object_set_new(entry, "networkTopology", topology_of(topology, true));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static int32_t clamp(int64_t value)
+{
+    return value > INT32_MAX ? INT32_MAX : (int32_t)value;
+}
+
+static struct blob *build_spec(const struct job_view *view, const struct job_group_options *options)
+{
+    const struct job_spec *job = view->shape->spec;
+    scoped(arena) struct arena *arena = arena_new(0);
+    scoped(json) json_t *topology =
+        job->network_topology ? topology_of(job->network_topology, false) : NULL;
+    scoped(json) json_t *groups = sub_groups(view);
+    struct task_minimum *minimums = arena_array(arena, job->tasks.count, sizeof *minimums);
+    int64_t members = job->min_available;
+    struct podgroup_spec spec = {
+        .min_task_member.items = minimums,
+        .queue = job->queue,
+        .priority_class = job->priority_class,
+        .has_min_resources = true,
+        .network_topology = topology,
+        .sub_group_policy = groups,
+    };
+
+    for (uint32_t t = 0; t < job->tasks.count; t++)
+        if (counts(view, options->staged, t))
+            minimums[spec.min_task_member.count++] = (struct task_minimum){
+                job->tasks.items[t].name, job_task_minimum(&job->tasks.items[t])};
+    if (options->staged)
+        members = smaller(members, sum_minimums(view, true));
+    spec.min_member = clamp(members);
+    spec.min_resources = min_resources(view, options, members, arena);
+    return podgroup_spec_blob(&spec);
+}
+
+static bool uses_priority(const struct job_spec *spec)
+{
+    for (size_t t = 0; t < spec->tasks.count; t++)
+        if (template_class(&spec->tasks.items[t]))
+            return true;
+    return false;
+}
+
+struct blob *job_group_body(struct job_view *view, const struct job_group_options *options)
+{
+    struct job_shape *shape = view->shape;
+
+    if (!shape->group_body) {
+        bool shared = !(options->staged && shape->has_dependencies) && !uses_priority(shape->spec);
+
+        if (!shared)
+            return build_spec(view, options);
+        shape->group_body = build_spec(view, &(struct job_group_options){0});
+    }
+    return blob_ref(shape->group_body);
+}
+
+enum { STACK_ANNOTATIONS = 32 };
+
+struct object *job_group_build(const struct job_view *view, struct blob *body)
+{
+    const struct meta *job = view->job->meta;
+    struct kv stack[STACK_ANNOTATIONS];
+    struct kv *annotations = job->n_annotations < STACK_ANNOTATIONS
+                                 ? stack
+                                 : mem_array(job->n_annotations + 1, sizeof *annotations);
+    struct owner_ref owner = {JOB_API_VERSION, "Job", job->name, job->uid, true, true};
+    scoped_str name = job_group_name(view->job);
+    char version[16];
+    struct meta *meta;
+
+    snprintf(version, sizeof version, "%d", view->state.version);
+    if (job->n_annotations > 0)
+        memcpy(annotations, job->annotations, job->n_annotations * sizeof *annotations);
+    /* Ours: which epoch the gang was admitted for, so that a kill after a crash still knows the old
+     * one. */
+    annotations[job->n_annotations] = (struct kv){ANNOTATION_JOB_VERSION, version};
+    meta = meta_new(&(struct meta){
+        .namespace_ = job->namespace_,
+        .name = name,
+        .uid = "",
+        .deletion_grace_s = -1,
+        .labels = job->labels,
+        .n_labels = job->n_labels,
+        .annotations = annotations,
+        .n_annotations = job->n_annotations + 1,
+        .owners = &owner,
+        .n_owners = 1,
+    });
+    if (annotations != stack)
+        mem_free(annotations);
+    return object_new(&kind_pod_group, meta, body, NULL);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_resources(const struct str_map *a, const struct str_map *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < b->count; i++) {
+        bool found = false;
+
+        for (size_t j = 0; j < a->count && !found; j++) {
+            quantity_nano left, right;
+
+            found = strcmp(a->items[j].key, b->items[i].key) == 0 &&
+                    quantity_parse(a->items[j].value, &left, NULL) &&
+                    quantity_parse(b->items[i].value, &right, NULL) && left == right;
+        }
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static bool has_minimum(const struct podgroup_spec *spec, const struct task_minimum *wanted)
+{
+    for (size_t i = 0; i < spec->min_task_member.count; i++)
+        if (strcmp(spec->min_task_member.items[i].key, wanted->key) == 0)
+            return spec->min_task_member.items[i].value == wanted->value;
+    return false;
+}
+
+bool job_group_differs(const struct object *group, const struct blob *wanted)
+{
+    const struct podgroup_spec *is = podgroup_spec_of(group), *want;
+    scoped(object) struct object *holder = NULL;
+
+    if (group->body == wanted)
+        return false;
+    holder = object_new(&kind_pod_group, meta_ref(group->meta), blob_ref(wanted), NULL);
+    want = podgroup_spec_of(holder);
+    if (is->min_member != want->min_member ||
+        !same_text(is->priority_class, want->priority_class) ||
+        !same_resources(&is->min_resources, &want->min_resources))
+        return true;
+    for (size_t i = 0; i < want->min_task_member.count; i++)
+        if (!has_minimum(is, &want->min_task_member.items[i]))
+            return true;
+    if (json_array_size(is->sub_group_policy) == 0 && json_array_size(want->sub_group_policy) == 0)
+        return false;
+    return !json_equal(is->sub_group_policy, want->sub_group_policy);
+}
+
+bool job_group_outdated(const struct job_view *view)
+{
+    const char *text =
+        view->group ? meta_annotation(view->group->meta, ANNOTATION_JOB_VERSION) : NULL;
+    int32_t version;
+
+    return text && job_parse_int(text, &version) && version < view->state.version;
+}
+
+bool job_group_admitted(const struct job_view *view)
+{
+    enum podgroup_phase phase;
+
+    if (!view->group || object_deleting(view->group) || job_group_outdated(view))
+        return false;
+    phase = podgroup_status_of(view->group)->phase;
+    return phase != PODGROUP_NONE && phase != PODGROUP_PENDING;
+}

@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * What pods use, as quotas count it: a PodGroup's minResources. Ref: spec/job.md 15.3.
+ */
+#include "api/types/job.h"
+#include "api/types/quantity.h"
+
+struct usage_item {
+    char *name; /* owned */
+    quantity_nano value;
+    bool binary; /* was written with a binary suffix, and is printed so */
+};
+
+/* A resource list that is being added up; a handful of names. Zeroed to start. */
+struct usage {
+    struct usage_item *items;
+    size_t count, cap;
+};
+
+void usage_release(struct usage *usage);
+SCOPED_DEFINE(usage, struct usage, usage_release)
+
+/** Usage of one pod of the template: pods, count/pods, plain and requests. and limits. forms. */
+void usage_of_template(const json_t *template_, struct usage *out);
+/** sum += what × times */
+void usage_add(struct usage *sum, const struct usage *what, int64_t times);
+quantity_nano usage_get(const struct usage *usage, const char *name); /* 0 when not mentioned */
+/** The list as text quantities, in name order; memory of the arena. */
+struct str_map usage_map(const struct usage *usage, struct arena *arena);

@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * What an action does in a phase: the table of spec/job.md 8.2 with the changes of 8.4.
+ *
+ * Deciding is pure. A kill of the whole job is the change of phase and version itself: which pods
+ * die follows from the stored state (job/view.h), so a repetition or a restart of the process
+ * drives the same kill to its end.
+ */
+#include "job/state/verdicts.h"
+
+enum job_verb {
+    DO_SYNC, /* bring pods and PodGroup in line, then the phase's own verdict */
+    DO_KILL, /* full kill: enter `to`, or when there is no `to` only repeat what the phase does
+                anyway */
+    DO_KILL_TARGET, /* pods of one task, pod or partition */
+    DO_NOTHING,     /* no effect in this phase: an event says so */
+};
+
+struct job_rule {
+    enum job_verb verb;
+    enum job_phase to; /* JOB_NONE: no change by the rule itself */
+    bool version;      /* a new kill epoch */
+    bool retry;        /* counts against maxRetry */
+    bool resume;       /* … but not as a failure (O-34), and keeps succeeded pods (O-35) */
+};
+
+/** The row of (phase, action). Never fails: every cell is defined. */
+struct job_rule job_rule_of(enum job_phase phase, enum job_action action);
+
+/** Does the action need a task, pod or partition to act on? */
+bool job_action_targeted(enum job_action action);
+/** Internal actions: they only reconcile and are never announced. */
+bool job_action_internal(enum job_action action);

@@ -110,6 +110,8 @@ struct runtime {
     struct loop *loop;
     runtime_report_fn report;
     void *ctx;
+    bool machine_restarted; /* set by adopt: the machine was restarted since the last life here, so
+                               an intent that adopt did not find counts as started and lost */
 };
 
 struct runtime_host_options {

@@ -1,0 +1,451 @@
+/*
+ * The runtime that starts processes: the table of its operations, and the pods it knows.
+ */
+#include "node/runtime_host.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/shim/records.h"
+
+enum {
+    SHIM_TRIES = 3, /* shims a pod is given to, if they die before they take it */
+    BACKOFF_DEFAULT_MS = 10000,
+    LOG_DEFAULT_BYTES = 10 << 20, /* L-38 */
+};
+
+static struct host *host_of(struct runtime *rt)
+{
+    return container_of(rt, struct host, base);
+}
+
+/* ---- pods ---- */
+
+struct host_pod *host_pod_find(struct host *host, const char *uid)
+{
+    struct host_pod *pod;
+
+    HASH_FIND(by_uid, host->pods, uid, strlen(uid), pod);
+    return pod;
+}
+
+struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *link)
+{
+    struct host_pod *pod = mem_alloc(sizeof *pod);
+
+    strncpy(pod->uid, uid, sizeof pod->uid - 1);
+    pod->link = link;
+    if (link)
+        link->pods++;
+    HASH_ADD(by_uid, host->pods, uid, strlen(pod->uid), pod);
+    loop_hold(host->base.loop);
+    return pod;
+}
+
+static void pod_settled(struct host *host, struct host_pod *pod)
+{
+    if (!pod->final)
+        loop_unhold(host->base.loop);
+    pod->final = true;
+}
+
+void host_pod_forget(struct host *host, struct host_pod *pod)
+{
+    struct link *link = pod->link;
+
+    for (struct host_pod **at = &host->verdicts; *at; at = &(*at)->next_verdict)
+        if (*at == pod) {
+            *at = pod->next_verdict;
+            break;
+        }
+    pod_settled(host, pod);
+    HASH_DELETE(by_uid, host->pods, pod);
+    buf_release(&pod->start);
+    buf_release(&pod->verdict);
+    mem_free(pod);
+    if (link && --link->pods == 0 && link->fd < 0)
+        host_drop_link(host, link);
+}
+
+static void report(struct host *host, struct host_pod *pod, const struct shim_status *status)
+{
+    struct runtime_report told = {pod->uid, status->status, status->final};
+
+    buf_release(&pod->start);
+    if (status->final)
+        pod_settled(host, pod);
+    host->base.report(host->base.ctx, &told);
+}
+
+void host_tell_later(struct host *host, struct host_pod *pod, const struct shim_status *status)
+{
+    if (!pod->verdict.len) {
+        pod->next_verdict = host->verdicts;
+        host->verdicts = pod;
+    }
+    buf_clear(&pod->verdict);
+    shim_put_status(&pod->verdict, status);
+    if (!host->found)
+        loop_post(host->base.loop, &host->tell);
+}
+
+static void tell_verdicts(struct task *task)
+{
+    struct host *host = container_of(task, struct host, tell);
+
+    while (host->verdicts) {
+        struct host_pod *pod = host->verdicts;
+        struct arena *arena = arena_new(0);
+        scoped(buf) struct buf bytes = pod->verdict;
+        struct wire_frame frame;
+        struct shim_status status;
+
+        host->verdicts = pod->next_verdict;
+        pod->verdict = (struct buf){0};
+        if (wire_next_frame(bytes.data, bytes.len, &frame) == WIRE_FRAME &&
+            shim_get_status(&frame.fields, arena, &status))
+            report(host, pod, &status);
+        arena_free(arena);
+    }
+}
+
+void host_take_status(struct host *host, struct link *link, const struct shim_status *status)
+{
+    struct host_pod *pod = host_pod_find(host, status->uid);
+
+    if (!pod && !host->found)
+        return; /* released meanwhile */
+    if (!pod)
+        pod = host_pod_new(host, status->uid, link);
+    pod->found = host->found != NULL;
+    if (pod->found || pod->verdict.len)
+        host_tell_later(host, pod, status);
+    else
+        report(host, pod, status);
+}
+
+static void fail_later(struct host *host, struct host_pod *pod, const char *reason,
+                       const char *message)
+{
+    host_tell_later(host, pod,
+                    &(struct shim_status){
+                        .uid = pod->uid,
+                        .final = true,
+                        .status = {.phase = POD_FAILED, .reason = reason, .message = message}});
+}
+
+/* ---- starting ---- */
+
+static struct link *pool_of(struct host *host, struct error *err)
+{
+    if (!host->pool)
+        host->pool = link_launch(host, err);
+    return host->pool;
+}
+
+static void send_start(struct host *host, struct host_pod *pod)
+{
+    struct error err = {0};
+    struct link *link = pool_of(host, &err);
+
+    if (!link || ++pod->tries > SHIM_TRIES) {
+        fail_later(host, pod, "SupervisorLost",
+                   link ? "no supervisor lived long enough to take the pod" : err.message);
+        return;
+    }
+    pod->link = link;
+    link->pods++;
+    buf_add(&link->out, pod->start.data, pod->start.len);
+}
+
+static void host_start(struct runtime *rt, const struct runtime_pod *pod)
+{
+    struct host *host = host_of(rt);
+    struct host_pod *known = host_pod_find(host, pod->uid);
+
+    if (known)
+        return; /* at most once */
+    known = host_pod_new(host, pod->uid, NULL);
+    if (!shim_uid_ok(pod->uid)) {
+        fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
+        return;
+    }
+    runtime_put_start(&known->start, pod, runtime_choose(pod, host->isolate_all),
+                      loop_wall_ms(rt->loop));
+    send_start(host, known);
+}
+
+void host_link_died(struct host *host, struct link *link)
+{
+    struct host_pod *next;
+
+    if (host->pool == link)
+        host->pool = NULL;
+    link->pods++; /* not dropped while we look at it */
+    host_read_records(host, link);
+    for (struct host_pod *pod = host->pods; pod; pod = next) {
+        next = pod->by_uid.next;
+        if (pod->link != link || pod->final || pod->verdict.len)
+            continue;
+        pod->link = NULL; /* not in the records: it was never started */
+        link->pods--;
+        if (pod->start.len)
+            send_start(host, pod);
+        else
+            fail_later(host, pod, "SupervisorLost",
+                       "the supervisor of the pod ended and left no record");
+    }
+    if (link->listing)
+        host_listed(host, link);
+    if (--link->pods == 0)
+        host_drop_link(host, link);
+}
+
+/* ---- the other operations ---- */
+
+static void order(struct host_pod *pod, enum shim_message type, const struct shim_order *what)
+{
+    if (pod && pod->link && pod->link->fd >= 0)
+        shim_put_order(&pod->link->out, type, what);
+}
+
+static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
+{
+    struct host *host = host_of(rt);
+    struct host_pod *pod = host_pod_find(host, uid);
+
+    if (!pod) {
+        pod = host_pod_new(host, uid, NULL);
+        fail_later(host, pod, "NotFound", "no such pod was ever started here");
+        return;
+    }
+    if (!pod->final)
+        order(pod, SHIM_STOP, &(struct shim_order){.uid = uid, .grace_ms = grace_ms});
+}
+
+static void host_release(struct runtime *rt, const char *uid)
+{
+    struct host *host = host_of(rt);
+    struct host_pod *pod = host_pod_find(host, uid);
+
+    if (!pod || !pod->final)
+        return;
+    order(pod, SHIM_RELEASE, &(struct shim_order){.uid = uid});
+    host_pod_forget(host, pod);
+}
+
+static void host_set_hosts(struct runtime *rt, const char *uid, const char *hosts)
+{
+    struct host_pod *pod = host_pod_find(host_of(rt), uid);
+
+    order(pod, SHIM_HOSTS, &(struct shim_order){.uid = uid, .hosts = hosts});
+}
+
+static bool host_read_log(struct runtime *rt, const char *uid,
+                          const struct runtime_log_options *options, int64_t *offset,
+                          struct buf *out, struct error *err)
+{
+    return logs_read(host_of(rt)->logs_fd, uid, options, offset, out, err);
+}
+
+/* Removing logs is work for the disk, so it is done on a worker, many at a time. */
+struct purge {
+    struct pool_work work;
+    struct host *host;
+    int logs_fd;
+    struct buf uids;
+};
+
+static void purge_begin(struct host *host);
+
+static void purge_run(struct pool_work *work)
+{
+    struct purge *purge = container_of(work, struct purge, work);
+    const char *end = purge->uids.data + purge->uids.len;
+
+    for (const char *uid = purge->uids.data; uid < end; uid += strlen(uid) + 1)
+        logs_remove(purge->logs_fd, uid);
+}
+
+static void purge_done(struct pool_work *work)
+{
+    struct purge *purge = container_of(work, struct purge, work);
+    struct host *host = purge->host;
+
+    buf_release(&purge->uids);
+    close(purge->logs_fd);
+    mem_free(purge);
+    if (!host)
+        return; /* freed meanwhile */
+    host->purge = NULL;
+    purge_begin(host);
+}
+
+static void purge_begin(struct host *host)
+{
+    struct purge *purge;
+
+    if (host->purge || !host->purge_next.len)
+        return;
+    purge = mem_alloc(sizeof *purge);
+    purge->work = (struct pool_work){.run = purge_run, .done = purge_done};
+    purge->host = host;
+    purge->logs_fd = fcntl(host->logs_fd, F_DUPFD_CLOEXEC, 0);
+    purge->uids = host->purge_next;
+    host->purge_next = (struct buf){0};
+    host->purge = purge;
+    loop_work(host->base.loop, &purge->work);
+}
+
+static void host_purge(struct runtime *rt, const char *uid)
+{
+    struct host *host = host_of(rt);
+
+    if (!shim_uid_ok(uid))
+        return;
+    buf_add(&host->purge_next, uid, strlen(uid) + 1);
+    purge_begin(host);
+}
+
+static const char *host_describe(struct runtime *rt)
+{
+    return host_of(rt)->described;
+}
+
+static void flush_links(struct turn_hook *hook)
+{
+    struct host *host = container_of(hook, struct host, flush);
+
+    for (struct link *link = host->links; link; link = link->next)
+        if (link->out.len && !link->writing)
+            link_flush(link);
+}
+
+static void host_free(struct runtime *rt)
+{
+    struct host *host = host_of(rt);
+    struct link *next;
+
+    for (struct link *link = host->links; link; link = next) {
+        next = link->next;
+        if (link->fd >= 0) {
+            shim_put_plain(&link->out, SHIM_BYE);
+            link_flush(link);
+        }
+    }
+    while (host->pods) {
+        host->pods->link = NULL;
+        host_pod_forget(host, host->pods);
+    }
+    for (struct link *link = host->links; link; link = next) {
+        next = link->next;
+        link_free(link);
+    }
+    if (host->purge)
+        host->purge->host = NULL;
+    loop_cancel(rt->loop, &host->tell);
+    loop_off_turn_end(rt->loop, &host->flush);
+    close(host->dir_fd);
+    close(host->shims_fd);
+    close(host->logs_fd);
+    for (uint32_t i = 0; i < host->config.n_env; i++)
+        mem_free(host->config_env[i]);
+    mem_free(host->config_env);
+    mem_free((char *)(size_t)host->config.cwd);
+    mem_free(host->described);
+    buf_release(&host->purge_next);
+    mem_free(host);
+}
+
+static const struct runtime_ops ops = {
+    .adopt = host_adopt,
+    .start = host_start,
+    .stop = host_stop,
+    .release = host_release,
+    .purge = host_purge,
+    .set_hosts = host_set_hosts,
+    .read_log = host_read_log,
+    .describe = host_describe,
+    .free = host_free,
+};
+
+/* ---- construction ---- */
+
+/* What programs inherit of our own environment is one variable: where programs are found. */
+static const char *own_path(void)
+{
+    for (char **entry = environ; entry && *entry; entry++)
+        if (!strncmp(*entry, "PATH=", 5) && (*entry)[5])
+            return *entry + 5;
+    return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+}
+
+static void build_config(struct host *host, const struct runtime_host_options *options)
+{
+    const struct passwd *user = getpwuid(geteuid()); /* NOLINT(concurrency-mt-unsafe): at start */
+    char cwd[4096];
+
+    host->config_env = mem_array(4, sizeof *host->config_env);
+    host->config_env[0] = mem_printf("PATH=%s", own_path());
+    host->config_env[1] = mem_printf("HOME=%s", user ? user->pw_dir : "/root");
+    host->config_env[2] = mem_strdup("LANG=C.UTF-8");
+    host->config = (struct shim_config){
+        .cwd = mem_strdup(getcwd(cwd, sizeof cwd) ? cwd : "/"),
+        .env = host->config_env,
+        .n_env = 3,
+        .backoff_ms =
+            options->restart_backoff_ms > 0 ? options->restart_backoff_ms : BACKOFF_DEFAULT_MS,
+        .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
+    };
+}
+
+static int open_dir(int at, const char *path, struct error *err)
+{
+    int fd;
+
+    if (mkdirat(at, path, 0700) && errno != EEXIST) {
+        error_errno(err, errno, "cannot create %s", path);
+        return -1;
+    }
+    fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        error_errno(err, errno, "cannot open %s", path);
+    return fd;
+}
+
+struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
+                                 runtime_report_fn report_fn, void *ctx, struct error *err)
+{
+    scoped_str path = mem_printf("%s/node", options->directory);
+    struct host *host;
+    int dir_fd = -1, shims_fd = -1, logs_fd = -1;
+
+    if (!file_mkdirs(path, 0700, err) || (dir_fd = open_dir(AT_FDCWD, path, err)) < 0 ||
+        (shims_fd = open_dir(dir_fd, "shims", err)) < 0 ||
+        (logs_fd = open_dir(dir_fd, "logs", err)) < 0) {
+        if (shims_fd >= 0)
+            close(shims_fd);
+        if (dir_fd >= 0)
+            close(dir_fd);
+        return NULL;
+    }
+    host = mem_alloc(sizeof *host);
+    host->base = (struct runtime){&ops, loop, report_fn, ctx};
+    host->dir_fd = dir_fd;
+    host->shims_fd = shims_fd;
+    host->logs_fd = logs_fd;
+    host->isolate_all = options->isolate_all;
+    host->tell.run = tell_verdicts;
+    host->flush.end = flush_links;
+    boot_id_read(host->boot_id);
+    build_config(host, options);
+    host->described = mem_strdup("plain processes");
+    loop_on_turn_end(loop, &host->flush);
+    return &host->base;
+}

@@ -1,0 +1,104 @@
+#pragma once
+/*
+ * The runtime that starts processes, as its own files see it; runtime.h is what others use.
+ *
+ *   <data>/node/boot             boot id of the machine when a runtime last ran here
+ *   <data>/node/logs/            shim/logfile.h
+ *   <data>/node/shims/<id>/      lock (held by the shim as long as it lives), ctl (its socket),
+ *                                records, log (its own complaints)
+ *
+ * A link is this side of one shim: alive (connected), or dead and known by its records. Every pod
+ * hangs on the link of the shim that has it. What is to be told goes through host->verdicts, so a
+ * report is never made inside a call.
+ */
+#include "base/hash.h"
+#include "node/runtime.h"
+#include "node/shim/message.h"
+
+struct link {
+    struct host *host;
+    struct link *next;
+    char id[CLOCK_UUID_LEN + 1];
+    int dir_fd;
+    int fd; /* -1: the shim is dead */
+    uv_poll_t poll;
+    int pidfd; /* of a shim that is our child, to be waited for; else -1 */
+    uv_poll_t child;
+    unsigned handles; /* open ones of the two; freed with the last */
+    bool dropped;
+    bool writing;  /* waits for room in the socket */
+    bool listing;  /* has been asked for its pods and has not finished the answer */
+    bool isolated; /* has one boxed pod */
+    unsigned pods; /* that hang on it */
+    struct buf in, out;
+};
+
+struct host_pod {
+    UT_hash_handle by_uid;
+    char uid[64];
+    struct link *link;  /* NULL: it never got to a shim */
+    struct buf start;   /* its START, until the shim has told something of it */
+    unsigned tries;     /* shims that died before they took it */
+    struct buf verdict; /* a STATUS to be told by the next task */
+    struct host_pod *next_verdict;
+    bool found, final;
+};
+
+struct host {
+    struct runtime base;
+    struct shim_config config;
+    char **config_env;
+    int dir_fd, shims_fd, logs_fd;
+    char boot_id[64];
+    char *described;
+    bool isolate_all;
+
+    struct link *links, *pool; /* pool: takes new bare pods; NULL: to be started */
+    struct host_pod *pods;
+    struct host_pod *verdicts; /* list by next_verdict */
+    struct task tell;
+    struct turn_hook flush;
+
+    runtime_found_fn found; /* while adopting */
+    struct task *adopted;
+    unsigned listing; /* links that still answer */
+
+    struct purge *purge;   /* under way */
+    struct buf purge_next; /* uids, NUL-separated */
+};
+
+/* runtime_host.c */
+struct host_pod *host_pod_find(struct host *host, const char *uid);
+struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *link);
+void host_pod_forget(struct host *host, struct host_pod *pod);
+/** A status from a shim: told at once, or, while adopting, after `done`. */
+void host_take_status(struct host *host, struct link *link, const struct shim_status *status);
+/** Tell `status` of the pod in a task of its own. */
+void host_tell_later(struct host *host, struct host_pod *pod, const struct shim_status *status);
+void host_listed(struct host *host, struct link *link);
+/** The shim of a link is gone: settle its pods from its records. */
+void host_link_died(struct host *host, struct link *link);
+
+/* runtime_link.c */
+struct link *link_launch(struct host *host, struct error *err); /* starts a shim */
+struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err);
+struct link *link_dead(struct host *host, const char *id, int dir_fd);
+void link_flush(struct link *link);
+void link_free(struct link *link); /* closes; the shim, if alive, goes on */
+
+/* runtime_adopt.c */
+void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done);
+/** Read the records of a dead shim: what is final is told, the rest is lost. */
+void host_read_records(struct host *host, struct link *link);
+/** Remove the directory of a dead shim whose pods are all released. */
+void host_drop_link(struct host *host, struct link *link);
+
+/* runtime_start.c */
+enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all);
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+                       int64_t now_ms);
+
+/* runtime_logs.c */
+bool logs_read(int logs_fd, const char *uid, const struct runtime_log_options *options,
+               int64_t *offset, struct buf *out, struct error *err);
+void logs_remove(int logs_fd, const char *uid);

@@ -1,0 +1,268 @@
+/*
+ * Reading the logs shims write (shim/logfile.h): finding the files of a run, cutting them to what
+ * was asked, showing their lines.
+ *
+ * A position (`offset`) counts the bytes of all records the run ever wrote, so it stays good when
+ * files are rotated. What was rotated away is skipped.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "node/runtime_host.h"
+#include "node/shim/logfile.h"
+
+enum { FILES_MAX = 1024, FILE_BYTES_MAX = 1 << 30, MARK_BYTES = 10 /* " stdout F " */ };
+
+struct log_file {
+    char name[LOG_NAME_MAX];
+    struct log_header header;
+};
+struct log_files {
+    struct log_file *items;
+    size_t count, cap;
+};
+
+static void files_release(struct log_files *files)
+{
+    mem_free(files->items);
+}
+SCOPED_DEFINE(log_files, struct log_files, files_release)
+
+static int open_log(int logs_fd, const char *name)
+{
+    return openat(logs_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+static void files_try(struct log_files *files, int logs_fd, const char *name)
+{
+    char head[LOG_HEADER_MAX];
+    struct log_header header;
+    int fd = files->count < FILES_MAX ? open_log(logs_fd, name) : -1;
+    ssize_t n;
+
+    if (fd < 0)
+        return;
+    n = read(fd, head, sizeof head);
+    close(fd);
+    if (n <= 0 || !log_header_parse(head, (size_t)n, &header))
+        return;
+    mem_grow(files->items, files->count, files->cap);
+    snprintf(files->items[files->count].name, LOG_NAME_MAX, "%s", name);
+    files->items[files->count++].header = header;
+}
+
+static void files_of_pod(struct log_files *files, int logs_fd, const char *uid)
+{
+    char name[LOG_NAME_MAX];
+    int fd = openat(logs_fd, uid, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    for (unsigned i = 0; i < LOG_FILES_KEPT; i++) {
+        log_name(name, uid, true, 0, 0, i);
+        files_try(files, logs_fd, name);
+    }
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        if (entry->d_name[0] != '.' &&
+            snprintf(name, sizeof name, "%s/%s", uid, entry->d_name) < (int)sizeof name)
+            files_try(files, logs_fd, name);
+    if (dir)
+        closedir(dir);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct log_file *x = a, *y = b;
+
+    return (x->header.from > y->header.from) - (x->header.from < y->header.from);
+}
+
+/* Keep the files of one run of the container, in order. False when that run has none. */
+static bool files_select(struct log_files *files, const char *container, bool previous)
+{
+    unsigned last = 0;
+    size_t kept = 0;
+
+    if (!container || !*container)
+        container = files->count ? files->items[0].header.container : "";
+
+    scoped_str wanted = mem_strdup(container);
+
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].header.container, wanted) && files->items[i].header.run > last)
+            last = files->items[i].header.run;
+    if (previous && !last)
+        return false;
+    for (size_t i = 0; i < files->count; i++)
+        if (!strcmp(files->items[i].header.container, wanted) &&
+            files->items[i].header.run == last - previous)
+            files->items[kept++] = files->items[i];
+    files->count = kept;
+    if (kept)
+        qsort(files->items, kept, sizeof files->items[0], by_position);
+    return kept > 0;
+}
+
+/* The records of a file from position `*at` on; moves `*at` up when they were rotated away. */
+static void read_records(int logs_fd, const struct log_file *file, int64_t *at, struct buf *out)
+{
+    int fd = open_log(logs_fd, file->name);
+
+    buf_clear(out);
+    if (fd < 0)
+        return;
+    if (*at < file->header.from)
+        *at = file->header.from;
+    lseek(fd, (off_t)file->header.size + (*at - file->header.from), SEEK_SET);
+    if (!file_read_fd(fd, file->name, FILE_BYTES_MAX, out, NULL))
+        buf_clear(out);
+    close(fd);
+}
+
+struct record {
+    const char *stamp, *text;
+    size_t stamp_len, text_len, size;
+    bool whole;
+};
+
+/* The record at `at`; false when it is not all there. */
+static bool record_at(const char *at, const char *end, struct record *out)
+{
+    const char *newline = memchr(at, '\n', (size_t)(end - at));
+    const char *space = newline ? memchr(at, ' ', (size_t)(newline - at)) : NULL;
+
+    if (!newline)
+        return false;
+    *out = (struct record){at, newline, 0, 0, (size_t)(newline - at) + 1, true};
+    if (!space || newline - space < MARK_BYTES)
+        return true; /* not ours: nothing to show */
+    out->stamp_len = (size_t)(space - at);
+    out->whole = space[MARK_BYTES - 2] == 'F';
+    out->text = space + MARK_BYTES;
+    out->text_len = (size_t)(newline - out->text);
+    return true;
+}
+
+/* Position of the last `lines` lines. Walks the files from the newest back. */
+static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t lines)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    if (!lines) {
+        const struct log_file *last = &files->items[files->count - 1];
+        int64_t at = last->header.from;
+
+        read_records(logs_fd, last, &at, &bytes);
+        return at + (int64_t)bytes.len;
+    }
+    for (size_t i = files->count; i-- > 0;) {
+        int64_t at = files->items[i].header.from, ends = 0;
+        struct record record;
+
+        read_records(logs_fd, &files->items[i], &at, &bytes);
+
+        const char *p = bytes.data, *end = bytes.data + bytes.len;
+        bool whole = true;
+
+        for (; p < end && record_at(p, end, &record); p += record.size) {
+            whole = record.whole;
+            ends += whole;
+        }
+        ends += !whole; /* a line under way counts */
+        if (ends < lines && i > 0) {
+            lines -= ends;
+            continue;
+        }
+        for (p = bytes.data; ends > lines && record_at(p, end, &record); p += record.size)
+            ends -= record.whole;
+        return at + (p - bytes.data);
+    }
+    return 0;
+}
+
+struct show {
+    const struct runtime_log_options *options;
+    struct buf *out;
+    char since[TIME_TEXT_MAX]; /* stamps compare as text */
+    size_t begun;
+    bool inside; /* the last record shown was a part of a line */
+};
+
+static bool show_full(const struct show *show)
+{
+    return show->options->limit_bytes >= 0 &&
+           show->out->len - show->begun >= (size_t)show->options->limit_bytes;
+}
+
+static void show_record(struct show *show, const struct record *record)
+{
+    if (show->since[0] && strncmp(record->stamp, show->since, record->stamp_len) < 0)
+        return;
+    if (show->options->timestamps && !show->inside) {
+        buf_add(show->out, record->stamp, record->stamp_len);
+        buf_char(show->out, ' ');
+    }
+    buf_add(show->out, record->text, record->text_len);
+    if (record->whole)
+        buf_char(show->out, '\n');
+    show->inside = !record->whole;
+    if (show_full(show)) {
+        show->out->len = show->begun + (size_t)show->options->limit_bytes;
+        show->out->data[show->out->len] = 0;
+    }
+}
+
+bool logs_read(int logs_fd, const char *uid, const struct runtime_log_options *options,
+               int64_t *offset, struct buf *out, struct error *err)
+{
+    scoped(log_files) struct log_files files = {0};
+    scoped(buf) struct buf bytes = {0};
+    struct show show = {.options = options, .out = out, .begun = out->len};
+    int64_t at = *offset;
+
+    if (!shim_uid_ok(uid))
+        return error_set(err, ERR_NOT_FOUND, "", "no pod has the uid \"%s\"", uid);
+    files_of_pod(&files, logs_fd, uid);
+    if (!files_select(&files, options->container, options->previous))
+        return !options->previous ||
+               error_set(err, ERR_NOT_FOUND, "", "no earlier run of container \"%s\" has a log",
+                         options->container ? options->container : "");
+    if (options->since_ms > 0)
+        time_format_nano(options->since_ms * 1000000, show.since);
+    if (!at && options->tail_lines >= 0)
+        at = tail_position(logs_fd, &files, options->tail_lines);
+    for (size_t i = 0; i < files.count && !show_full(&show); i++) {
+        struct record record;
+
+        if (i + 1 < files.count && at >= files.items[i + 1].header.from)
+            continue;
+        read_records(logs_fd, &files.items[i], &at, &bytes);
+        for (const char *p = bytes.data, *end = p + bytes.len;
+             p < end && !show_full(&show) && record_at(p, end, &record); p += record.size) {
+            show_record(&show, &record);
+            at += (int64_t)record.size;
+        }
+    }
+    *offset = at;
+    return true;
+}
+
+void logs_remove(int logs_fd, const char *uid)
+{
+    char name[LOG_NAME_MAX];
+
+    for (unsigned i = 0; i < LOG_FILES_KEPT; i++) {
+        log_name(name, uid, true, 0, 0, i);
+        if (unlinkat(logs_fd, name, 0) && i == 0 && errno != ENOENT)
+            break;
+    }
+    file_remove_tree(logs_fd, uid, NULL);
+}

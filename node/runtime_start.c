@@ -1,0 +1,226 @@
+/*
+ * From the kubelet's pod to the START a shim gets, and the choice of the way it is started (DC-19).
+ */
+#include <string.h>
+
+#include "api/types/quantity.h"
+#include "base/mem.h"
+#include "node/runtime_host.h"
+
+enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
+
+/* ---- the choice: a pod pays for what it asks for ---- */
+
+static bool asks_volumes(const struct runtime_pod *pod)
+{
+    return pod->n_volumes > 0;
+}
+
+static bool asks_hosts(const struct runtime_pod *pod)
+{
+    return pod->hosts != NULL;
+}
+
+static bool asks_hostname(const struct runtime_pod *pod)
+{
+    return pod->spec->hostname && *pod->spec->hostname;
+}
+
+static bool any_container(const struct runtime_pod *pod, bool (*asks)(const struct pod_container *))
+{
+    for (size_t i = 0; i < pod->n_init; i++)
+        if (asks(pod->init[i].spec))
+            return true;
+    for (size_t i = 0; i < pod->n_containers; i++)
+        if (asks(pod->containers[i].spec))
+            return true;
+    return false;
+}
+
+static bool has_port(const struct pod_container *container)
+{
+    return container->ports.count > 0;
+}
+
+static bool has_limit(const struct pod_container *container)
+{
+    return container->limits.count > 0;
+}
+
+static bool asks_ports(const struct runtime_pod *pod)
+{
+    return any_container(pod, has_port);
+}
+
+static bool asks_limits(const struct runtime_pod *pod)
+{
+    return any_container(pod, has_limit);
+}
+
+static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
+    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits,
+};
+
+enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all)
+{
+    if (isolate_all)
+        return WAY_BOXED;
+    for (size_t i = 0; i < countof(asks_for_a_box); i++)
+        if (asks_for_a_box[i](pod))
+            return WAY_BOXED;
+    return WAY_BARE;
+}
+
+/* ---- the message ---- */
+
+static enum shim_restart restart_of(const char *policy)
+{
+    static const struct {
+        const char *text;
+        enum shim_restart restart;
+    } rows[] = {{"Never", RESTART_NEVER}, {"OnFailure", RESTART_ON_FAILURE}};
+
+    for (size_t i = 0; policy && i < countof(rows); i++)
+        if (!strcmp(policy, rows[i].text))
+            return rows[i].restart;
+    return RESTART_ALWAYS;
+}
+
+static int64_t limit_of(const struct str_map *limits, const char *resource, bool milli)
+{
+    for (size_t i = 0; i < limits->count; i++) {
+        quantity_nano value;
+
+        if (!strcmp(limits->items[i].key, resource) &&
+            quantity_parse(limits->items[i].value, &value, NULL))
+            return milli ? quantity_milli(value) : quantity_whole(value);
+    }
+    return 0;
+}
+
+static uint32_t volume_index(const struct runtime_pod *pod, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < pod->n_volumes && strcmp(pod->volumes[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static char **env_of(struct arena *arena, const struct runtime_pod *pod,
+                     const struct runtime_container *from, uint32_t *out_count)
+{
+    bool named = pod->hostname && *pod->hostname;
+    char **env = arena_array(arena, from->n_env + 2, sizeof *env);
+    uint32_t n = 0;
+
+    if (named)
+        env[n++] = arena_printf(arena, "HOSTNAME=%s", pod->hostname);
+    for (size_t i = 0; i < from->n_env; i++)
+        env[n++] = arena_printf(arena, "%s=%s", from->env[i].name,
+                                from->env[i].value ? from->env[i].value : "");
+    *out_count = n;
+    return env;
+}
+
+static void fill_container(struct arena *arena, const struct runtime_pod *pod,
+                           const struct runtime_container *from, bool init,
+                           struct shim_container *out)
+{
+    const struct pod_container *spec = from->spec;
+
+    out->name = spec->name;
+    out->sidecar = init && spec->restart_policy && !strcmp(spec->restart_policy, "Always");
+    out->argv = (char **)(size_t)from->argv; /* only read */
+    out->n_argv = (uint32_t)from->n_argv;
+    out->env = env_of(arena, pod, from, &out->n_env);
+    out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;
+    out->termination_path = spec->termination_message_path;
+    out->mounts = arena_array(arena, spec->mounts.count, sizeof *out->mounts);
+    out->n_mounts = (uint32_t)spec->mounts.count;
+    for (uint32_t i = 0; i < out->n_mounts; i++)
+        out->mounts[i] = (struct shim_mount){
+            .volume = volume_index(pod, spec->mounts.items[i].name),
+            .path = spec->mounts.items[i].mount_path,
+            .sub_path = spec->mounts.items[i].sub_path,
+            .read_only = spec->mounts.items[i].read_only,
+        };
+    out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
+    out->limits.cpu_milli = limit_of(&spec->limits, "cpu", true);
+}
+
+static void fill_volume(struct arena *arena, const struct runtime_volume *from,
+                        struct shim_volume *out)
+{
+    static const enum shim_volume_kind kinds[] = {
+        [VOLUME_EMPTY_DIR] = SHIM_EMPTY_DIR,
+        [VOLUME_FILES] = SHIM_FILES,
+        [VOLUME_HOST_PATH] = SHIM_HOST_PATH,
+        [VOLUME_CLAIM] = SHIM_HOST_PATH,
+    };
+
+    *out = (struct shim_volume){
+        .name = from->name,
+        .kind = kinds[from->kind],
+        .memory = from->memory,
+        .read_only = from->read_only,
+        .size_bytes = from->size_bytes,
+        .host_path = from->host_path,
+        .files = arena_array(arena, from->n_files, sizeof *out->files),
+        .n_files = (uint32_t)from->n_files,
+    };
+    for (size_t i = 0; i < from->n_files; i++)
+        out->files[i] = (struct shim_file){from->files[i].path, from->files[i].bytes,
+                                           from->files[i].len, (uint32_t)from->files[i].mode};
+}
+
+static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struct shim_pod *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < pod->n_init + pod->n_containers; i++)
+        count += (i < pod->n_init ? &pod->init[i] : &pod->containers[i - pod->n_init])
+                     ->spec->ports.count;
+    out->ports = arena_array(arena, count, sizeof *out->ports);
+    for (size_t i = 0; i < pod->n_init + pod->n_containers; i++) {
+        const struct runtime_container *c =
+            i < pod->n_init ? &pod->init[i] : &pod->containers[i - pod->n_init];
+
+        for (size_t p = 0; p < c->spec->ports.count; p++)
+            out->ports[out->n_ports++] = (uint32_t)c->spec->ports.items[p].port;
+    }
+}
+
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+                       int64_t now_ms)
+{
+    struct arena *arena = arena_new(0);
+    const struct pod_spec *spec = pod->spec;
+    struct shim_pod start = {
+        .uid = pod->uid,
+        .way = way,
+        .restart = restart_of(spec->restart_policy),
+        .start_ms = now_ms,
+        .deadline_ms = spec->active_deadline_s.set ? spec->active_deadline_s.value * MS_PER_S : 0,
+        .grace_ms = (spec->grace_s.set ? spec->grace_s.value : GRACE_DEFAULT_S) * MS_PER_S,
+        .n_init = (uint32_t)pod->n_init,
+        .n_main = (uint32_t)pod->n_containers,
+        .hostname = pod->hostname,
+        .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
+        .hosts = pod->hosts,
+        .n_volumes = (uint32_t)pod->n_volumes,
+    };
+
+    start.containers =
+        arena_array(arena, pod->n_init + pod->n_containers, sizeof *start.containers);
+    for (size_t i = 0; i < pod->n_init; i++)
+        fill_container(arena, pod, &pod->init[i], true, &start.containers[i]);
+    for (size_t i = 0; i < pod->n_containers; i++)
+        fill_container(arena, pod, &pod->containers[i], false, &start.containers[pod->n_init + i]);
+    start.volumes = arena_array(arena, pod->n_volumes, sizeof *start.volumes);
+    for (size_t i = 0; i < pod->n_volumes; i++)
+        fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
+    fill_ports(arena, pod, &start);
+    shim_put_start(out, &start);
+    arena_free(arena);
+}

@@ -1,0 +1,61 @@
+/*
+ * The environment of a program: several lists, of which the later ones win.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "node/shim/shim.h"
+
+struct names { /* open addressing over the names kept so far */
+    const char **slots;
+    size_t mask;
+};
+
+/* True when the name of `entry` is new. */
+static bool names_add(struct names *names, const char *entry)
+{
+    size_t len = strcspn(entry, "=") + 1;
+
+    for (size_t i = hash_bytes(entry, len - 1) & names->mask;; i = (i + 1) & names->mask) {
+        if (!names->slots[i]) {
+            names->slots[i] = entry;
+            return true;
+        }
+        if (!strncmp(names->slots[i], entry, len))
+            return false;
+    }
+}
+
+/* Walked from the last entry to the first, so that the last value of a name is the one kept. */
+static size_t keep_last(char **out, size_t at, struct names *names, char *const *entries, size_t n)
+{
+    while (n-- > 0)
+        if (names_add(names, entries[n]))
+            out[--at] = entries[n];
+    return at;
+}
+
+char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec)
+{
+    char *first[] = {(char *)(size_t)marker};
+    size_t all = (size_t)shim->config.n_env + spec->n_env + 1, slots = 16;
+
+    while (slots < 2 * all)
+        slots *= 2;
+    if (shim->cap_env < all + 1 + slots) {
+        shim->cap_env = all + 1 + slots;
+        mem_free(shim->env);
+        shim->env = mem_array(shim->cap_env, sizeof *shim->env);
+    }
+
+    struct names names = {(const char **)shim->env + all + 1, slots - 1};
+    size_t at = all;
+
+    memset(names.slots, 0, slots * sizeof *names.slots);
+    shim->env[all] = NULL;
+    names_add(&names, marker); /* wins over everything */
+    at = keep_last(shim->env, at, &names, spec->env, spec->n_env);
+    at = keep_last(shim->env, at, &names, shim->config.env, shim->config.n_env);
+    shim->env[--at] = first[0];
+    return shim->env + at;
+}

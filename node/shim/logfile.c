@@ -1,0 +1,159 @@
+/*
+ * Writing the log of one run of one container. See logfile.h.
+ */
+#include "node/shim/logfile.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/timefmt.h"
+
+static const char magic[] = "#jobflow-log 1 ";
+
+void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index, unsigned run,
+              unsigned rotated)
+{
+    int n = flat ? snprintf(out, LOG_NAME_MAX, "%s.log", uid)
+                 : snprintf(out, LOG_NAME_MAX, "%s/%u.%u.log", uid, index, run);
+
+    if (rotated)
+        snprintf(out + n, LOG_NAME_MAX - (size_t)n, ".%u", rotated);
+}
+
+bool log_header_parse(const char *text, size_t len, struct log_header *out)
+{
+    const char *end = memchr(text, '\n', len < LOG_HEADER_MAX ? len : LOG_HEADER_MAX);
+    char line[LOG_HEADER_MAX], tail;
+
+    if (!end || strncmp(text, magic, sizeof magic - 1))
+        return false;
+    memcpy(line, text, (size_t)(end - text));
+    line[end - text] = 0;
+    *out = (struct log_header){.size = (size_t)(end - text) + 1};
+    return sscanf(line + sizeof magic - 1, "%253s %9u %18ld%c", out->container, &out->run,
+                  &out->from, &tail) == 3;
+}
+
+void log_writer_init(struct log_writer *log)
+{
+    log->fd = -1;
+    log->from = log->size = log->lost = 0;
+    log->inside_line = false;
+}
+
+void log_writer_release(struct log_writer *log)
+{
+    if (log->fd >= 0)
+        close(log->fd);
+    log->fd = -1;
+}
+
+static bool open_file(struct log_writer *log)
+{
+    char name[LOG_NAME_MAX], header[LOG_HEADER_MAX];
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+
+    log_name(name, log->uid, log->flat, log->index, log->run, 0);
+    log->fd = openat(log->dir_fd, name, flags, 0600);
+    if (log->fd < 0 && errno == ENOENT && !log->flat) {
+        mkdirat(log->dir_fd, log->uid, 0700);
+        log->fd = openat(log->dir_fd, name, flags, 0600);
+    }
+    if (log->fd < 0)
+        return false;
+
+    int n = snprintf(header, sizeof header, "%s%s %u %ld\n", magic, log->container, log->run,
+                     (long)log->from);
+
+    if (write(log->fd, header, (size_t)n) == n)
+        return true;
+    unlinkat(log->dir_fd, name, 0); /* a file without its first line could not be read */
+    log_writer_release(log);
+    return false;
+}
+
+static void rotate(struct log_writer *log)
+{
+    char from[LOG_NAME_MAX], to[LOG_NAME_MAX];
+
+    log_writer_release(log);
+    for (unsigned i = LOG_FILES_KEPT - 1; i > 0; i--) {
+        log_name(from, log->uid, log->flat, log->index, log->run, i - 1);
+        log_name(to, log->uid, log->flat, log->index, log->run, i);
+        renameat(log->dir_fd, from, log->dir_fd, to); /* onto the oldest: that one is dropped */
+    }
+    log->from += log->size;
+    log->size = 0;
+}
+
+static void put_record(struct buf *out, const char *stamp, const char *text, size_t len, bool whole)
+{
+    buf_str(out, stamp);
+    buf_add(out, whole ? " stdout F " : " stdout P ", 10);
+    buf_add(out, text, len);
+    buf_char(out, '\n');
+}
+
+/* Everything or nothing, so that a file always ends with a record. */
+static bool append(struct log_writer *log, const struct buf *records)
+{
+    ssize_t n = write(log->fd, records->data, records->len);
+
+    if (n == (ssize_t)records->len) {
+        log->size += n;
+        return true;
+    }
+    if (n > 0) {
+        off_t end = lseek(log->fd, 0, SEEK_END);
+
+        if (end < n || ftruncate(log->fd, end - n))
+            log->size += n;
+    }
+    return false;
+}
+
+static void tell_loss(struct log_writer *log, const char *stamp, struct buf *out)
+{
+    char text[96];
+
+    if (log->inside_line)
+        put_record(out, stamp, "", 0, true);
+    snprintf(text, sizeof text, "[%ld bytes of output lost: no space for the log]",
+             (long)log->lost);
+    put_record(out, stamp, text, strlen(text), true);
+    log->inside_line = false;
+}
+
+void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
+{
+    char stamp[TIME_TEXT_MAX];
+    bool inside = bytes[len - 1] != '\n';
+
+    if (log->size >= log->max_bytes * (1 + log->inside_line)) /* rather not within a line */
+        rotate(log);
+    if (log->fd < 0 && !open_file(log)) {
+        log->lost += (int64_t)len;
+        return;
+    }
+    time_format_nano(clock_wall_ns(clock_real()), stamp);
+    buf_clear(scratch);
+    if (log->lost)
+        tell_loss(log, stamp, scratch);
+    for (size_t at = 0; at < len;) {
+        const char *newline = memchr(bytes + at, '\n', len - at);
+        size_t n = newline ? (size_t)(newline - bytes) - at : len - at;
+
+        put_record(scratch, stamp, bytes + at, n, newline);
+        at += n + (newline != NULL);
+    }
+    if (append(log, scratch)) {
+        log->lost = 0;
+        log->inside_line = inside;
+    } else {
+        log->lost += (int64_t)len;
+    }
+}

@@ -1,0 +1,136 @@
+#pragma once
+/*
+ * What node and shim tell each other, and what a shim writes down.
+ *
+ *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE
+ *   shim → node   HELLO, STATUS, LISTED
+ *   record file   STATUS, RELEASE
+ *
+ * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
+ * counts and a repeated one does no harm.
+ */
+#include "api/types/pod.h"
+#include "base/arena.h"
+#include "node/shim/wire.h"
+
+enum { SHIM_VERSION = 1, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+
+/* clang-format off */
+#define SHIM_MESSAGES(X) \
+    X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED)
+/* clang-format on */
+#define SHIM_ENUM(name) SHIM_##name,
+enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
+#undef SHIM_ENUM
+
+enum shim_restart { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS, SHIM_RESTART_N };
+
+/* How a pod's programs are started; see runtime_choose.h. */
+enum shim_way { WAY_BARE, WAY_BOXED, SHIM_WAY_N };
+
+struct shim_mount {
+    uint32_t volume; /* index into the pod's volumes */
+    const char *path, *sub_path;
+    bool read_only;
+};
+
+struct shim_limits {
+    int64_t memory_bytes, cpu_milli; /* 0 = none */
+};
+
+struct shim_container {
+    const char *name;
+    bool sidecar; /* an init container that is kept */
+    char **argv;  /* [n_argv] and NULL */
+    char **env;   /* [n_env] KEY=VALUE and NULL; over the base of the config */
+    uint32_t n_argv, n_env;
+    const char *cwd;              /* NULL = the config's */
+    const char *termination_path; /* NULL = none */
+    struct shim_mount *mounts;
+    uint32_t n_mounts;
+    struct shim_limits limits;
+};
+
+enum shim_volume_kind { SHIM_EMPTY_DIR, SHIM_FILES, SHIM_HOST_PATH, SHIM_VOLUME_KIND_N };
+
+struct shim_file {
+    const char *path;
+    const char *bytes;
+    size_t len;
+    uint32_t mode;
+};
+
+struct shim_volume {
+    const char *name;
+    enum shim_volume_kind kind;
+    bool memory, read_only;
+    int64_t size_bytes;
+    const char *host_path;
+    struct shim_file *files;
+    uint32_t n_files;
+};
+
+struct shim_pod {
+    const char *uid;
+    enum shim_way way;
+    enum shim_restart restart;
+    int64_t start_ms;    /* wall time of the start intent; the deadline counts from here */
+    int64_t deadline_ms; /* 0 = none */
+    int64_t grace_ms;    /* between TERM and KILL when the pod ends by itself */
+    struct shim_container *containers; /* [n_init + n_main], init containers first */
+    uint32_t n_init, n_main;
+
+    /* boxed pods */
+    const char *hostname, *ip, *hosts; /* NULL = none */
+    uint32_t *ports;                   /* declared by any container, TCP and UDP alike */
+    uint32_t n_ports;
+    struct shim_volume *volumes;
+    uint32_t n_volumes;
+};
+
+/* What holds for all pods of a shim. */
+struct shim_config {
+    const char *cwd;
+    char **env; /* [n_env] KEY=VALUE and NULL */
+    uint32_t n_env;
+    int64_t backoff_ms;    /* of the first restart */
+    int64_t log_max_bytes; /* of one log file */
+    uint32_t level;        /* enum sandbox_level */
+};
+
+struct shim_hello {
+    uint32_t version;
+    int64_t pid;
+};
+
+struct shim_status {
+    const char *uid;
+    bool final;
+    struct pod_status status;
+};
+
+/* One order about one pod. */
+struct shim_order {
+    const char *uid;
+    int64_t grace_ms;  /* STOP */
+    const char *hosts; /* HOSTS */
+};
+
+void shim_put_hello(struct buf *out, const struct shim_hello *hello);
+void shim_put_config(struct buf *out, const struct shim_config *config);
+void shim_put_start(struct buf *out, const struct shim_pod *pod);
+void shim_put_order(struct buf *out, enum shim_message type, const struct shim_order *order);
+void shim_put_plain(struct buf *out, enum shim_message type); /* LIST, LISTED, BYE */
+void shim_put_status(struct buf *out, const struct shim_status *status);
+
+/* Each fills `out` from the fields of a frame; texts are borrowed from the frame, arrays live in
+ * `arena`. False when the fields are not a well-formed message of that type; `out` is then
+ * undefined. */
+bool shim_get_hello(struct wire_reader *r, struct shim_hello *out);
+bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_config *out);
+bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod *out);
+bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out);
+bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_status *out);
+
+/** A uid is a file name of ours: letters, digits and '-', at most 63 (SEC-17). */
+bool shim_uid_ok(const char *uid);

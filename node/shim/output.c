@@ -1,0 +1,82 @@
+/*
+ * The output of a program: read from its pipe, written to its log.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "node/shim/shim.h"
+
+enum {
+    DRAIN_CHUNKS = 32,       /* at most, once the program is gone: more than a pipe holds */
+    HANG_UP_NS = 1000000000, /* somebody we do not know holds the pipe: we stop listening */
+};
+
+static void hang_up(struct alarm *alarm)
+{
+    output_close(container_of(alarm, struct container, hang_up));
+}
+
+/* False when there is nothing to read now, or nothing will come any more. */
+static bool output_read(struct container *c)
+{
+    struct shim *shim = c->pod->shim;
+    ssize_t n = read(c->output.fd, shim->chunk, OUTPUT_CHUNK);
+
+    if (n > 0)
+        log_write(&c->log, shim->chunk, (size_t)n, &shim->scratch);
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        output_close(c);
+    return n > 0;
+}
+
+static void on_output(struct source *source, uint32_t events)
+{
+    output_read(container_of(source, struct container, output));
+}
+
+void output_open(struct container *c, int fd)
+{
+    struct pod *pod = c->pod;
+
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    c->output = (struct source){on_output, fd};
+    c->hang_up.ring = hang_up;
+    c->log = (struct log_writer){
+        .dir_fd = SHIM_FD_LOGS,
+        .uid = pod->spec.uid,
+        .container = c->spec->name,
+        .flat = c->index == pod->spec.n_init && c->status->restart_count == 0,
+        .index = c->index,
+        .run = (unsigned)c->status->restart_count,
+        .max_bytes = pod->shim->config.log_max_bytes,
+    };
+    log_writer_init(&c->log);
+    reactor_add(&pod->shim->reactor, &c->output, EPOLLIN);
+    pod->open++;
+}
+
+void output_close(struct container *c)
+{
+    struct shim *shim = c->pod->shim;
+
+    alarm_clear(&shim->reactor, &c->hang_up);
+    if (c->output.fd < 0)
+        return;
+    reactor_remove(&shim->reactor, &c->output);
+    close(c->output.fd);
+    c->output.fd = -1;
+    log_writer_release(&c->log);
+    c->pod->open--;
+    pod_wake(c->pod);
+}
+
+void output_drain(struct container *c)
+{
+    for (unsigned i = 0; i < DRAIN_CHUNKS && c->output.fd >= 0; i++)
+        if (!output_read(c))
+            break;
+    if (c->output.fd >= 0)
+        alarm_set(&c->pod->shim->reactor, &c->hang_up, HANG_UP_NS);
+}

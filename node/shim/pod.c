@@ -1,0 +1,385 @@
+/*
+ * One pod in the hands of its shim. See pod.h.
+ */
+#include "node/shim/pod.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "node/shim/shim.h"
+#include "node/shim/spawn.h"
+
+enum {
+    NS_PER_MS = 1000000,
+    ANNOUNCE_MS = 5, /* a pod that ends sooner is told of once, at its end */
+    BACKOFF_MAX_MS = 300000,
+    BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
+};
+
+static int64_t now_ms(void)
+{
+    return clock_wall_ms(clock_real());
+}
+
+/* ---- birth and death ---- */
+
+static void restart_now(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, restart);
+
+    c->status->restart_count++;
+    pod_wake(c->pod);
+}
+
+static void announce_now(struct alarm *alarm)
+{
+    struct pod *pod = container_of(alarm, struct pod, announce);
+
+    pod->tell = true;
+    pod_wake(pod);
+}
+
+static void pod_end(struct pod *pod, int64_t grace_ms);
+
+static void deadline_passed(struct alarm *alarm)
+{
+    struct pod *pod = container_of(alarm, struct pod, deadline);
+
+    if (pod->ending)
+        return;
+    pod->reason = "DeadlineExceeded";
+    pod->note = "Pod was active on the node longer than the specified deadline";
+    pod_end(pod, pod->spec.grace_ms);
+}
+
+static void kill_now(struct alarm *alarm)
+{
+    struct pod *pod = container_of(alarm, struct pod, kill);
+
+    for (unsigned i = 0; i < pod->n_containers; i++)
+        if (pod->containers[i].pid)
+            kill(-pod->containers[i].pid, SIGKILL);
+    reap_kill_strays(pod->shim, pod);
+}
+
+static void container_init(struct pod *pod, unsigned index)
+{
+    struct container *c = &pod->containers[index];
+
+    c->pod = pod;
+    c->spec = &pod->spec.containers[index];
+    c->index = index;
+    c->output = (struct source){.fd = -1};
+    c->restart.ring = restart_now;
+    c->backoff_ms = pod->shim->config.backoff_ms;
+    c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
+    c->status->name = c->spec->name;
+    c->status->state = CONTAINER_WAITING;
+    c->status->reason = index < pod->spec.n_init ? "PodInitializing" : "ContainerCreating";
+    c->log.fd = -1;
+}
+
+struct pod *pod_new(struct shim *shim, const struct wire_frame *frame)
+{
+    size_t len = (size_t)(frame->fields.end - frame->fields.at);
+    struct arena *arena = arena_new(len + 1024);
+    char *bytes = arena_alloc(arena, len + 1);
+    struct wire_reader fields = {bytes, bytes + len, false};
+    struct shim_pod spec;
+    unsigned n;
+
+    memcpy(bytes, frame->fields.at, len);
+    if (!shim_get_start(&fields, arena, &spec)) {
+        arena_free(arena);
+        return NULL;
+    }
+    n = spec.n_init + spec.n_main;
+
+    struct container_status *statuses = arena_array(arena, n, sizeof *statuses);
+    struct pod *pod = mem_alloc(sizeof *pod + n * sizeof pod->containers[0]);
+
+    pod->shim = shim;
+    pod->arena = arena;
+    pod->spec = spec;
+    pod->n_containers = n;
+    pod->announce.ring = announce_now;
+    pod->deadline.ring = deadline_passed;
+    pod->kill.ring = kill_now;
+    pod->status.init_containers.items = statuses;
+    pod->status.init_containers.count = spec.n_init;
+    pod->status.containers.items = statuses + spec.n_init;
+    pod->status.containers.count = spec.n_main;
+    pod->status.start_ms = spec.start_ms;
+    for (unsigned i = 0; i < n; i++)
+        container_init(pod, i);
+    shim->live++;
+    return pod;
+}
+
+void pod_free(struct pod *pod)
+{
+    struct reactor *reactor = &pod->shim->reactor;
+
+    alarm_clear(reactor, &pod->announce);
+    alarm_clear(reactor, &pod->deadline);
+    alarm_clear(reactor, &pod->kill);
+    for (unsigned i = 0; i < pod->n_containers; i++) {
+        alarm_clear(reactor, &pod->containers[i].restart);
+        output_close(&pod->containers[i]);
+        mem_free(pod->containers[i].message);
+    }
+    if (!pod->final)
+        pod->shim->live--;
+    arena_free(pod->arena);
+    mem_free(pod);
+}
+
+void pod_wake(struct pod *pod)
+{
+    if (pod->due)
+        return;
+    pod->due = true;
+    pod->next_due = pod->shim->due;
+    pod->shim->due = pod;
+}
+
+/* ---- the pure decision, fed ---- */
+
+static struct decide_pod view_of(const struct pod *pod, struct decide_container *views)
+{
+    for (unsigned i = 0; i < pod->n_containers; i++) {
+        const struct container *c = &pod->containers[i];
+
+        views[i] = (struct decide_container){c->spec->sidecar, c->status->state,
+                                             c->restart.position != 0, c->status->exit_code};
+    }
+    return (struct decide_pod){views, pod->spec.n_init, pod->spec.n_main, pod->spec.restart};
+}
+
+struct shim_status pod_status_now(struct pod *pod)
+{
+    struct decide_container views[SHIM_CONTAINERS_MAX];
+    struct decide_pod view = view_of(pod, views);
+    struct pod_status *status = &pod->status;
+
+    status->phase = pod->reason && pod->final ? POD_FAILED : pod_phase_of(&view, pod->final);
+    status->reason = pod->reason;
+    status->message = pod->note;
+    status->initialized = pod_initialized(&view);
+    status->ready = !pod->ending && pod->running >= pod->spec.n_main;
+    for (unsigned i = 0; i < pod->n_containers; i++) {
+        struct container_status *c = pod->containers[i].status;
+
+        c->message = pod->containers[i].message;
+        c->ready = i < pod->spec.n_init && !pod->containers[i].spec->sidecar
+                       ? c->state == CONTAINER_TERMINATED && !c->exit_code
+                       : c->state == CONTAINER_RUNNING;
+        status->ready = status->ready && (i < pod->spec.n_init || c->ready);
+    }
+    return (struct shim_status){pod->spec.uid, pod->final, *status};
+}
+
+/* ---- containers ---- */
+
+static void container_set_message(struct container *c, char *message)
+{
+    mem_free(c->message);
+    c->message = message;
+}
+
+static void container_ended(struct container *c, int code, int signal, const char *reason)
+{
+    struct pod *pod = c->pod;
+    struct container_status *status = c->status;
+    int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
+
+    status->state = CONTAINER_TERMINATED;
+    status->exit_code = code;
+    status->signal = signal;
+    status->reason = reason;
+    status->finished_ms = now_ms();
+    if (status->finished_ms < status->started_ms)
+        status->finished_ms = status->started_ms; /* the wall clock went back (D-12) */
+    pod_wake(pod);
+    if (pod->ending ||
+        !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
+        return;
+
+    status->has_last = true;
+    status->last_exit_code = code;
+    status->last_signal = signal;
+    status->last_reason = reason;
+    status->state = CONTAINER_WAITING;
+    status->reason = "CrashLoopBackOff";
+    if (ran_ms >= BACKOFF_RESET_MS)
+        c->backoff_ms = pod->shim->config.backoff_ms;
+    alarm_set(&pod->shim->reactor, &c->restart, c->backoff_ms * NS_PER_MS);
+    c->backoff_ms = c->backoff_ms * 2 < BACKOFF_MAX_MS ? c->backoff_ms * 2 : BACKOFF_MAX_MS;
+    pod->tell = true;
+}
+
+void container_exited(struct container *c, int wait_status)
+{
+    struct pod *pod = c->pod;
+    bool killed = WIFSIGNALED(wait_status);
+    int code = killed ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+
+    HASH_DELETE(by_pid, pod->shim->programs, c);
+    c->pid = 0;
+    pod->running--;
+    output_drain(c);
+    container_ended(c, code, killed ? WTERMSIG(wait_status) : 0, code ? "Error" : "Completed");
+}
+
+static void cannot_run(struct container *c, const struct spawn_result *result)
+{
+    const char *name = c->spec->argv[0];
+
+    if (result->failure == SPAWN_SETUP)
+        container_set_message(c, mem_printf("cannot start \"%s\": %s: %s", name, result->what,
+                                            strerrordesc_np(result->error)));
+    else if (result->failure == SPAWN_NOT_FOUND && !strchr(name, '/'))
+        container_set_message(c,
+                              mem_printf("exec: \"%s\": executable file not found in $PATH", name));
+    else
+        container_set_message(c,
+                              mem_printf("exec: \"%s\": %s", name, strerrordesc_np(result->error)));
+    output_close(c);
+    container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun");
+}
+
+static void container_start(struct container *c)
+{
+    struct pod *pod = c->pod;
+    struct shim *shim = pod->shim;
+    char marker[sizeof SHIM_MARKER + 64];
+    struct spawn_result result = {.pid = -1, .failure = SPAWN_SETUP, .what = "output pipe"};
+    int ends[2];
+
+    container_set_message(c, NULL);
+    c->started_ns = clock_mono_ns(clock_real());
+    c->status->started_ms = now_ms();
+    output_close(c); /* of the run before */
+    if (pipe2(ends, O_CLOEXEC)) {
+        result.error = errno;
+        cannot_run(c, &result);
+        return;
+    }
+    output_open(c, ends[0]);
+    snprintf(marker, sizeof marker, SHIM_MARKER "=%s", pod->spec.uid);
+    result = spawn_program(&(struct spawn_plan){
+        .argv = c->spec->argv,
+        .env = env_merge(shim, marker, c->spec),
+        .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
+        .input_fd = shim->null_fd,
+        .output_fd = ends[1],
+        .files = shim->files,
+    });
+    close(ends[1]);
+    if (result.pid < 0) {
+        cannot_run(c, &result);
+        return;
+    }
+    c->pid = result.pid;
+    HASH_ADD(by_pid, shim->programs, pid, sizeof c->pid, c);
+    pod->running++;
+    c->status->state = CONTAINER_RUNNING;
+    c->status->reason = NULL;
+    if (!pod->announce.position)
+        alarm_set(&shim->reactor, &pod->announce, ANNOUNCE_MS * NS_PER_MS);
+}
+
+/* ---- the pod's way ---- */
+
+static bool pod_quiet(const struct pod *pod)
+{
+    return !pod->running && !pod->strays && !pod->open;
+}
+
+static void pod_finish(struct pod *pod)
+{
+    struct reactor *reactor = &pod->shim->reactor;
+
+    alarm_clear(reactor, &pod->announce);
+    alarm_clear(reactor, &pod->deadline);
+    alarm_clear(reactor, &pod->kill);
+    pod->final = pod->tell = true;
+    pod->shim->live--;
+}
+
+static void pod_end(struct pod *pod, int64_t grace_ms)
+{
+    struct reactor *reactor = &pod->shim->reactor;
+    int64_t due_ns = clock_mono_ns(clock_real()) + grace_ms * NS_PER_MS;
+
+    for (unsigned i = 0; i < pod->n_containers && !pod->ending; i++) {
+        struct container *c = &pod->containers[i];
+
+        if (c->pid)
+            kill(-c->pid, SIGTERM);
+        if (c->restart.position) { /* it will not run again: how it ended last is how it ended */
+            alarm_clear(reactor, &c->restart);
+            c->status->state = CONTAINER_TERMINATED;
+            c->status->reason = c->status->last_reason;
+            c->status->has_last = c->status->restart_count > 0;
+        }
+    }
+    pod->ending = true;
+    if (grace_ms <= 0)
+        kill_now(&pod->kill);
+    else if (!pod->kill.position || pod->kill.due_ns > due_ns)
+        alarm_set(reactor, &pod->kill, grace_ms * NS_PER_MS);
+    pod_wake(pod);
+}
+
+void pod_stop(struct pod *pod, int64_t grace_ms)
+{
+    if (!pod->final)
+        pod_end(pod, grace_ms);
+}
+
+void pod_refuse(struct pod *pod, const char *reason, const char *note)
+{
+    pod->reason = reason;
+    pod->note = note;
+    pod->ending = true;
+    pod_wake(pod);
+}
+
+static void pod_arm_deadline(struct pod *pod)
+{
+    int64_t left_ms;
+
+    if (!pod->spec.deadline_ms || pod->deadline.position)
+        return;
+    left_ms = pod->spec.start_ms + pod->spec.deadline_ms - now_ms();
+    if (left_ms > pod->spec.deadline_ms)
+        left_ms = pod->spec.deadline_ms; /* the wall clock went back */
+    alarm_set(&pod->shim->reactor, &pod->deadline, (left_ms > 0 ? left_ms : 0) * NS_PER_MS);
+}
+
+void pod_step(struct pod *pod)
+{
+    struct decide_container views[SHIM_CONTAINERS_MAX];
+
+    if (!pod->ending)
+        pod_arm_deadline(pod);
+    while (!pod->ending) {
+        struct decide_pod view = view_of(pod, views);
+        struct decide_next next = pod_decide(&view);
+
+        if (next.what == DECIDE_WAIT)
+            break;
+        if (next.what == DECIDE_START)
+            container_start(&pod->containers[next.container]);
+        else
+            pod_end(pod, pod->spec.grace_ms);
+    }
+    if (pod->ending && !pod->final && pod_quiet(pod))
+        pod_finish(pod);
+}

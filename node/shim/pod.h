@@ -1,0 +1,79 @@
+#pragma once
+/*
+ * One pod in the hands of its shim: its containers' programs, restarts, deadlines, the way to its
+ * end.
+ *
+ *             START            a program ends: again, or next, or …
+ *   (record) ───────► ACTIVE ──────────────────────────────────────► ENDING ─────► FINAL ── RELEASE
+ * ► gone └── STOP, deadline: TERM, after the grace KILL ──┘   nothing left of it
+ *
+ * What to do next is decided purely (decide.h) whenever something has happened, and carried out
+ * here. The pod is final once no program, no stray child and no open output is left.
+ */
+#include "node/shim/decide.h"
+#include "node/shim/logfile.h"
+#include "node/shim/message.h"
+#include "node/shim/reactor.h"
+
+#include "base/hash.h"
+
+struct shim;
+
+struct container {
+    struct pod *pod;
+    const struct shim_container *spec;
+    unsigned index;
+    struct container_status *status; /* its reasons are literals; message is `message` */
+    char *message;                   /* owned */
+
+    pid_t pid; /* 0 = no program runs */
+    UT_hash_handle by_pid;
+    struct source output; /* read end of its pipe; fd -1 when closed */
+    struct log_writer log;
+    struct alarm restart; /* back-off */
+    struct alarm hang_up; /* the program is gone and its output still open */
+    int64_t backoff_ms;   /* of the next restart */
+    int64_t started_ns;   /* monotonic */
+};
+
+struct pod {
+    struct shim *shim;
+    UT_hash_handle by_uid;
+    struct arena *arena; /* holds the spec and the bytes it points into */
+    struct shim_pod spec;
+
+    bool ending, final;
+    bool due;  /* has to be stepped this turn */
+    bool tell; /* its status has to be told this turn */
+    struct pod *next_due;
+    const char *reason, *note; /* literals: why it ends, if not by itself */
+    unsigned running;          /* programs */
+    unsigned open;             /* outputs */
+    unsigned strays;           /* processes its programs left behind, ours now, still alive */
+    struct alarm announce, deadline, kill;
+    struct pod_status status;
+
+    unsigned n_containers;
+    struct container containers[]; /* init containers first */
+};
+
+/** Take a START frame's fields (copied). NULL when it is not well-formed. Not yet started. */
+struct pod *pod_new(struct shim *shim, const struct wire_frame *frame);
+void pod_free(struct pod *pod);
+
+void pod_wake(struct pod *pod); /* something has happened: step it this turn */
+void pod_step(struct pod *pod);
+void pod_refuse(struct pod *pod, const char *reason,
+                const char *note); /* literals; final at once */
+void pod_stop(struct pod *pod, int64_t grace_ms);
+
+/** The program of a container has ended and was reaped. */
+void container_exited(struct container *container, int wait_status);
+
+/* output.c: what a container's program prints */
+void output_open(struct container *container, int fd); /* takes the read end of its pipe */
+void output_drain(struct container *container);        /* the program is gone: take the rest */
+void output_close(struct container *container);        /* no-op when closed */
+
+/** Bring pod->status up to date and give it; texts borrowed from the pod. */
+struct shim_status pod_status_now(struct pod *pod);

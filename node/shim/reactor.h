@@ -1,0 +1,43 @@
+#pragma once
+/*
+ * The event loop of a shim: descriptors and alarms of one thread, on epoll, without allocation per
+ * event.
+ *
+ * A turn is: wait, run what is ready, ring due alarms, then `settle`. Sources and alarms are
+ * structs inside their owners. A source may be removed while a turn runs, also by another source.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct source {
+    void (*ready)(struct source *source, uint32_t events); /* EPOLLIN, … */
+    int fd;
+};
+
+struct alarm {
+    void (*ring)(struct alarm *alarm);
+    int64_t due_ns;  /* monotonic */
+    size_t position; /* private: in the heap, from 1; 0 = not set */
+};
+
+struct reactor {
+    int epoll_fd;
+    bool stopped;
+    void (*settle)(struct reactor *reactor); /* end of each turn */
+    struct alarm **alarms;                   /* heap, from 1 */
+    size_t n_alarms, cap_alarms;
+    void *events; /* of the turn under way */
+    int at, n_events;
+};
+
+bool reactor_init(struct reactor *reactor); /* false: errno says why */
+void reactor_release(struct reactor *reactor);
+void reactor_run(struct reactor *reactor); /* until reactor->stopped */
+
+bool reactor_add(struct reactor *reactor, struct source *source, uint32_t events);
+void reactor_change(struct reactor *reactor, struct source *source, uint32_t events);
+void reactor_remove(struct reactor *reactor, struct source *source); /* before its close */
+
+void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns);
+void alarm_clear(struct reactor *reactor, struct alarm *alarm); /* no-op when not set */

@@ -1,0 +1,189 @@
+/*
+ * Programs that end, and the processes they leave behind.
+ *
+ * A program is the leader of its process group. When it has ended, and before it is reaped (so that
+ * its number still names this group and no other), the rest of the group is killed. Descendants
+ * that had left the group become our children, for we are subreaper; each is assigned to its pod by
+ * the marker in its environment, and killed when no program of the pod runs any more. Killing one
+ * may hand us the next, so this repeats until nothing is left.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/shim/shim.h"
+
+enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096 };
+
+static struct pod *pod_of_process(struct shim *shim, pid_t pid)
+{
+    static const char marker[] = SHIM_MARKER "=";
+    char path[32], *env = mem_alloc(ENVIRON_MAX + 1);
+    struct pod *pod = NULL;
+    ssize_t len = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        len = read(fd, env, ENVIRON_MAX);
+        close(fd);
+    }
+    for (const char *at = env; len > 0 && at < env + len; at += strlen(at) + 1) {
+        if (strncmp(at, marker, sizeof marker - 1))
+            continue;
+        at += sizeof marker - 1;
+        HASH_FIND(by_uid, shim->pods, at, strlen(at), pod);
+        break;
+    }
+    mem_free(env);
+    return pod;
+}
+
+static bool stray_may_live(const struct shim *shim, const struct stray *stray)
+{
+    return stray->pod ? stray->pod->running > 0 : shim->programs != NULL;
+}
+
+static void stray_found(struct shim *shim, pid_t pid)
+{
+    struct stray *stray = mem_alloc(sizeof *stray);
+
+    stray->pid = pid;
+    stray->pod = pod_of_process(shim, pid);
+    if (stray->pod)
+        stray->pod->strays++;
+    HASH_ADD(by_pid, shim->strays, pid, sizeof stray->pid, stray);
+}
+
+static void stray_gone(struct shim *shim, struct stray *stray)
+{
+    HASH_DELETE(by_pid, shim->strays, stray);
+    if (stray->pod) {
+        stray->pod->strays--;
+        pod_wake(stray->pod);
+    }
+    mem_free(stray);
+}
+
+static size_t read_children(struct shim *shim)
+{
+    struct buf *text = &shim->children;
+
+    buf_clear(text);
+    for (;;) {
+        buf_reserve(text, CHILDREN_STEP);
+
+        ssize_t n =
+            pread(shim->children_fd, text->data + text->len, CHILDREN_STEP - 1, (off_t)text->len);
+
+        if (n <= 0)
+            break;
+        text->len += (size_t)n;
+    }
+    text->data[text->len] = 0;
+    return text->len;
+}
+
+static void look_for_strays(struct shim *shim)
+{
+    if (shim->children_fd < 0 || !read_children(shim))
+        return;
+    for (char *at = shim->children.data, *end;; at = end) {
+        pid_t pid = (pid_t)strtol(at, &end, 10);
+        struct container *program;
+        struct stray *stray;
+
+        if (end == at)
+            break;
+        HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
+        HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
+        if (!program && !stray)
+            stray_found(shim, pid);
+    }
+    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
+        if (!stray_may_live(shim, stray))
+            kill(stray->pid, SIGKILL); /* our child, not reaped: it is still the same */
+}
+
+void reap_kill_strays(struct shim *shim, const struct pod *pod)
+{
+    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
+        if (stray->pod == pod)
+            kill(stray->pid, SIGKILL);
+}
+
+static void reap_one(struct shim *shim, pid_t pid)
+{
+    struct container *program;
+    struct stray *stray;
+    int wait_status = 0;
+
+    HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
+    if (program)
+        kill(-pid, SIGKILL);
+    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+        ;
+    HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
+    if (program)
+        container_exited(program, wait_status);
+    else if (stray)
+        stray_gone(shim, stray);
+}
+
+static void on_signal(struct source *source, uint32_t events)
+{
+    struct shim *shim = container_of(source, struct shim, signals);
+    struct signalfd_siginfo info[8];
+    bool reaped = false;
+
+    while (read(source->fd, info, sizeof info) > 0)
+        ;
+    for (;;) {
+        siginfo_t child = {0};
+
+        if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) || !child.si_pid)
+            break;
+        reap_one(shim, child.si_pid);
+        reaped = true;
+    }
+    if (reaped)
+        look_for_strays(shim);
+}
+
+bool reap_start(struct shim *shim, struct error *err)
+{
+    sigset_t children;
+    char path[64];
+
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    shim->signals = (struct source){on_signal, signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};
+    if (shim->signals.fd < 0 || !reactor_add(&shim->reactor, &shim->signals, EPOLLIN))
+        return error_errno(err, errno, "signals");
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+        return error_errno(err, errno, "subreaper");
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    shim->children_fd = open(path, O_RDONLY | O_CLOEXEC); /* -1: this kernel has it not */
+    return true;
+}
+
+void reap_stop(struct shim *shim)
+{
+    for (struct stray *stray = shim->strays, *next; stray; stray = next) {
+        next = stray->by_pid.next;
+        HASH_DELETE(by_pid, shim->strays, stray);
+        mem_free(stray);
+    }
+    close(shim->signals.fd);
+    if (shim->children_fd >= 0)
+        close(shim->children_fd);
+}

@@ -1,0 +1,198 @@
+/*
+ * The record file of a shim. See records.h.
+ */
+#include "node/shim/records.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "node/shim/message.h"
+
+enum {
+    BLOCK_HEAD = sizeof(uint32_t) + sizeof(uint64_t),
+    COMPACT_BYTES = 8 << 20,
+    FILE_MAX = 1 << 30,
+    RECORDS_BEGIN = 200, /* frame type of the first block; no message has it */
+};
+static const char file_name[] = "records", new_name[] = "records.new";
+
+void boot_id_read(char out[BOOT_ID_MAX])
+{
+    scoped(buf) struct buf text = {0};
+
+    out[0] = 0;
+    if (!file_read("/proc/sys/kernel/random/boot_id", BOOT_ID_MAX, &text, NULL) || !text.len)
+        return;
+    text.data[strcspn(text.data, "\n")] = 0;
+    snprintf(out, BOOT_ID_MAX, "%s", text.data);
+}
+
+static void put_block(struct buf *out, const struct buf *frames)
+{
+    uint32_t length = (uint32_t)frames->len;
+    uint64_t checksum = hash_stable(frames->data, frames->len);
+
+    buf_add(out, &length, sizeof length);
+    buf_add(out, &checksum, sizeof checksum);
+    buf_add(out, frames->data, frames->len);
+}
+
+static void put_first_block(struct buf *out)
+{
+    scoped(buf) struct buf frames = {0};
+    char boot_id[BOOT_ID_MAX];
+    size_t begun = wire_begin(&frames, RECORDS_BEGIN);
+
+    boot_id_read(boot_id);
+    wire_put_u32(&frames, SHIM_VERSION);
+    wire_put_text(&frames, boot_id);
+    wire_end(&frames, begun);
+    put_block(out, &frames);
+}
+
+static bool write_all(int fd, const char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, bytes, len);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+bool records_rewrite(struct records *records, const struct buf *frames, struct error *err)
+{
+    scoped(buf) struct buf bytes = {0};
+    int fd = openat(records->dir_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND,
+                    0600);
+
+    if (fd < 0)
+        return error_errno(err, errno, "record file");
+    put_first_block(&bytes);
+    if (frames->len)
+        put_block(&bytes, frames);
+    if (!write_all(fd, bytes.data, bytes.len) ||
+        renameat(records->dir_fd, new_name, records->dir_fd, file_name)) {
+        error_errno(err, errno, "record file");
+        close(fd);
+        return false;
+    }
+    if (records->fd >= 0)
+        close(records->fd);
+    records->fd = fd;
+    records->size = (int64_t)bytes.len;
+    records->compact_at = 2 * records->size + COMPACT_BYTES;
+    return true;
+}
+
+bool records_create(struct records *records, int dir_fd, struct error *err)
+{
+    *records = (struct records){.dir_fd = dir_fd, .fd = -1};
+    return records_rewrite(records, &(struct buf){0}, err);
+}
+
+void records_release(struct records *records)
+{
+    close(records->fd);
+    buf_release(&records->pending);
+    buf_release(&records->block);
+}
+
+bool records_flush(struct records *records, struct error *err)
+{
+    struct buf *block = &records->block;
+
+    if (!records->pending.len)
+        return true;
+    buf_clear(block);
+    put_block(block, &records->pending);
+    if (!write_all(records->fd, block->data, block->len)) {
+        error_errno(err, errno, "record file");
+        if (ftruncate(records->fd, records->size)) /* a torn block would hide those behind it */
+            error_prefix(err, "cannot cut off what was written: ");
+        return false;
+    }
+    records->size += (int64_t)block->len;
+    buf_clear(&records->pending);
+    return true;
+}
+
+bool records_bloated(const struct records *records)
+{
+    return records->size > records->compact_at;
+}
+
+void records_sync(struct records *records)
+{
+    if (fdatasync(records->fd) == 0)
+        fsync(records->dir_fd);
+}
+
+static bool next_block(const char **at, const char *end, const char **out, uint32_t *out_len)
+{
+    uint64_t checksum;
+
+    if (end - *at < BLOCK_HEAD)
+        return false;
+    memcpy(out_len, *at, sizeof *out_len);
+    memcpy(&checksum, *at + sizeof *out_len, sizeof checksum);
+    if ((size_t)(end - *at - BLOCK_HEAD) < *out_len)
+        return false;
+    *out = *at + BLOCK_HEAD;
+    *at = *out + *out_len;
+    return hash_stable(*out, *out_len) == checksum;
+}
+
+static void scan_frames(const char *at, size_t len, char boot_id[BOOT_ID_MAX],
+                        records_visit_fn visit, void *ctx)
+{
+    for (struct wire_frame frame; wire_next_frame(at, len, &frame) == WIRE_FRAME;) {
+        if (frame.type == RECORDS_BEGIN) {
+            wire_u32(&frame.fields);
+            snprintf(boot_id, BOOT_ID_MAX, "%s", wire_must_text(&frame.fields));
+        } else {
+            visit(ctx, &frame, at);
+        }
+        at += frame.size;
+        len -= frame.size;
+    }
+}
+
+void records_scan(const char *bytes, size_t len, char boot_id[BOOT_ID_MAX], records_visit_fn visit,
+                  void *ctx)
+{
+    const char *block;
+    uint32_t block_len;
+
+    boot_id[0] = 0;
+    for (const char *at = bytes, *end = bytes + len; next_block(&at, end, &block, &block_len);)
+        scan_frames(block, block_len, boot_id, visit, ctx);
+}
+
+bool records_read(int dir_fd, char boot_id[BOOT_ID_MAX], records_visit_fn visit, void *ctx,
+                  struct error *err)
+{
+    scoped(buf) struct buf bytes = {0};
+    int fd = openat(dir_fd, file_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool ok;
+
+    boot_id[0] = 0;
+    if (fd < 0)
+        return errno == ENOENT ? error_set(err, ERR_NOT_FOUND, "", "no record file")
+                               : error_errno(err, errno, "record file");
+    ok = file_read_fd(fd, "record file", FILE_MAX, &bytes, err);
+    close(fd);
+    if (ok)
+        records_scan(bytes.data, bytes.len, boot_id, visit, ctx);
+    return ok;
+}

@@ -1,0 +1,284 @@
+/*
+ * The shim's side of the connection to the node. One node at a time: when a new one connects, what
+ * the old one had sent is used up first, so that a START is never overtaken by the LIST of a later
+ * life.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/shim/shim.h"
+
+enum {
+    READ_STEP = 64 << 10,
+    READ_PER_TURN = 4 << 20,
+    OUT_MAX = 32 << 20, /* a node that takes nothing is let go; it asks with LIST when it is back */
+};
+
+static struct pod *find(struct shim *shim, const char *uid)
+{
+    struct pod *pod;
+
+    HASH_FIND(by_uid, shim->pods, uid, strlen(uid), pod);
+    return pod;
+}
+
+static bool connected(const struct shim *shim)
+{
+    return shim->node.source.fd >= 0;
+}
+
+void serve_tell(struct shim *shim, const struct shim_status *status)
+{
+    shim_put_status(&shim->records.pending, status);
+    if (connected(shim))
+        shim_put_status(&shim->node.out, status);
+}
+
+/* ---- messages ---- */
+
+static void take_config(struct shim *shim, struct wire_frame *frame)
+{
+    size_t len = (size_t)(frame->fields.end - frame->fields.at);
+    struct arena *arena = arena_new(len + 256);
+    char *bytes = arena_alloc(arena, len + 1);
+    struct wire_reader fields = {bytes, bytes + len, false};
+    struct shim_config config;
+
+    memcpy(bytes, frame->fields.at, len);
+    if (!shim_get_config(&fields, arena, &config)) {
+        arena_free(arena);
+        return;
+    }
+    arena_free(shim->config_arena);
+    shim->config_arena = arena;
+    shim->config = config;
+}
+
+static void take_start(struct shim *shim, struct wire_frame *frame)
+{
+    struct pod *pod = pod_new(shim, frame);
+
+    if (!pod) {
+        log_error("start message not understood");
+        return;
+    }
+    if (find(shim, pod->spec.uid)) { /* sent twice; started once */
+        pod_free(pod);
+        return;
+    }
+
+    struct shim_status status = pod_status_now(pod);
+
+    HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
+    shim_put_status(&shim->records.pending, &status);
+    pod->next_due = shim->fresh;
+    shim->fresh = pod;
+    pod->due = true; /* in this list; not to be woken before it is written down */
+}
+
+static void take_stop(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_STOP, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (pod) {
+        pod_stop(pod, order.grace_ms);
+        return;
+    }
+    shim_put_status(&shim->node.out,
+                    &(struct shim_status){.uid = order.uid,
+                                          .final = true,
+                                          .status = {.phase = POD_FAILED,
+                                                     .reason = "NotFound",
+                                                     .message = "no such pod was ever started"}});
+}
+
+static void take_release(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_RELEASE, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (!pod || !pod->final)
+        return;
+    shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
+    HASH_DELETE(by_uid, shim->pods, pod);
+    pod_free(pod);
+}
+
+static void take_list(struct shim *shim, struct wire_frame *frame)
+{
+    for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next) {
+        struct shim_status status = pod_status_now(pod);
+
+        shim_put_status(&shim->node.out, &status);
+    }
+    shim_put_plain(&shim->node.out, SHIM_LISTED);
+}
+
+static void take_bye(struct shim *shim, struct wire_frame *frame)
+{
+    if (!shim->pods)
+        shim->reactor.stopped = true;
+}
+
+static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
+    [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start, [SHIM_STOP] = take_stop,
+    [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,   [SHIM_BYE] = take_bye,
+};
+
+/* ---- the socket ---- */
+
+static void hang_up(struct shim *shim);
+
+static void take_frames(struct shim *shim)
+{
+    struct link *node = &shim->node;
+    size_t at = 0;
+    struct wire_frame frame;
+    enum wire_next next;
+
+    while ((next = wire_next_frame(node->in.data + at, node->in.len - at, &frame)) == WIRE_FRAME) {
+        if (frame.type < SHIM_MESSAGE_N && takers[frame.type])
+            takers[frame.type](shim, &frame);
+        at += frame.size;
+    }
+    if (at) {
+        memmove(node->in.data, node->in.data + at, node->in.len - at);
+        node->in.len -= at;
+    }
+    if (next == WIRE_BAD) {
+        log_error("message not understood, connection closed");
+        hang_up(shim);
+    }
+}
+
+static void flush_out(struct shim *shim)
+{
+    struct link *node = &shim->node;
+
+    while (node->out.len) {
+        ssize_t n =
+            send(node->source.fd, node->out.data, node->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        memmove(node->out.data, node->out.data + n, node->out.len - (size_t)n);
+        node->out.len -= (size_t)n;
+    }
+    if (node->out.len > OUT_MAX)
+        buf_clear(&node->out);
+    if (node->writing != (node->out.len > 0)) {
+        node->writing = node->out.len > 0;
+        reactor_change(&shim->reactor, &node->source, EPOLLIN | (node->writing ? EPOLLOUT : 0));
+    }
+}
+
+static void on_node(struct source *source, uint32_t events)
+{
+    struct shim *shim = container_of(source, struct shim, node.source);
+    struct link *node = &shim->node;
+    size_t taken = 0;
+
+    if (!(events & ~(uint32_t)EPOLLOUT))
+        return;
+    while (taken < READ_PER_TURN) {
+        buf_reserve(&node->in, READ_STEP);
+
+        ssize_t n = recv(source->fd, node->in.data + node->in.len, READ_STEP, MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            break;
+        if (n <= 0) {
+            take_frames(shim);
+            hang_up(shim);
+            return;
+        }
+        node->in.len += (size_t)n;
+        taken += (size_t)n;
+        if (n < READ_STEP)
+            break;
+    }
+    take_frames(shim);
+}
+
+static void greet(struct shim *shim, int fd)
+{
+    struct link *node = &shim->node;
+
+    alarm_clear(&shim->reactor, &shim->idle);
+    node->source = (struct source){on_node, fd};
+    reactor_add(&shim->reactor, &node->source, EPOLLIN);
+    shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
+}
+
+static void hang_up(struct shim *shim)
+{
+    struct link *node = &shim->node;
+
+    if (!connected(shim))
+        return;
+    reactor_remove(&shim->reactor, &node->source);
+    close(node->source.fd);
+    node->source.fd = -1;
+    node->writing = false;
+    buf_release(&node->in);
+    buf_release(&node->out);
+    if (shim->waiting_fd >= 0) {
+        greet(shim, shim->waiting_fd);
+        shim->waiting_fd = -1;
+    }
+}
+
+static void on_connect(struct source *source, uint32_t events)
+{
+    struct shim *shim = container_of(source, struct shim, listener);
+    int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (!connected(shim)) {
+        greet(shim, fd);
+        return;
+    }
+    if (shim->waiting_fd >= 0)
+        close(shim->waiting_fd); /* given up by now, or it would be connected */
+    shim->waiting_fd = fd;
+}
+
+bool serve_start(struct shim *shim, struct error *err)
+{
+    shim->node.source.fd = shim->waiting_fd = -1;
+    shim->listener = (struct source){on_connect, SHIM_FD_LISTEN};
+    if (!reactor_add(&shim->reactor, &shim->listener, EPOLLIN))
+        return error_errno(err, errno, "listening socket");
+    return true;
+}
+
+void serve_flush(struct shim *shim)
+{
+    if (connected(shim))
+        flush_out(shim);
+}
+
+void serve_stop(struct shim *shim)
+{
+    if (shim->waiting_fd >= 0)
+        close(shim->waiting_fd);
+    shim->waiting_fd = -1;
+    hang_up(shim);
+}

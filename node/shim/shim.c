@@ -1,0 +1,193 @@
+/*
+ * The shim process: start, turn, end. See shim.h.
+ */
+#include "node/shim/shim.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/runtime.h"
+
+enum {
+    NS_PER_MS = 1000000,
+    IDLE_MS = 5000,  /* without pods and node */
+    RETRY_MS = 1000, /* of writing records a full disk has refused */
+};
+
+/* ---- the turn ---- */
+
+static void write_down(struct shim *shim)
+{
+    struct error err = {0};
+
+    if (!records_flush(&shim->records, &err) && !shim->retry.position) {
+        log_error("cannot write records", kv_str("why", err.message));
+        alarm_set(&shim->reactor, &shim->retry, RETRY_MS * (int64_t)NS_PER_MS);
+    }
+}
+
+static void retry_writing(struct alarm *alarm)
+{
+    /* the end of the turn does it */
+}
+
+/* What was taken this turn may run, once it is written down that it was taken. */
+static void admit_fresh(struct shim *shim)
+{
+    struct error err = {0};
+    bool written;
+
+    if (!shim->fresh)
+        return;
+    written = records_flush(&shim->records, &err);
+    if (!written)
+        log_error("cannot write records", kv_str("why", err.message));
+    while (shim->fresh) {
+        struct pod *pod = shim->fresh;
+
+        shim->fresh = pod->next_due;
+        pod->due = false;
+        if (written)
+            pod_wake(pod);
+        else
+            pod_refuse(pod, "StartError", "not started: the disk refuses the record of its start");
+    }
+}
+
+static void step_due(struct shim *shim)
+{
+    while (shim->due) {
+        struct pod *pod = shim->due;
+
+        shim->due = pod->next_due;
+        pod->due = false;
+        pod_step(pod);
+        if (pod->tell) {
+            struct shim_status status = pod_status_now(pod);
+
+            pod->tell = false;
+            serve_tell(shim, &status);
+        }
+    }
+}
+
+static void rewrite_records(struct shim *shim)
+{
+    scoped(buf) struct buf frames = {0};
+    struct error err = {0};
+
+    for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next) {
+        struct shim_status status = pod_status_now(pod);
+
+        shim_put_status(&frames, &status);
+    }
+    if (!records_rewrite(&shim->records, &frames, &err))
+        log_warn("cannot rewrite records", kv_str("why", err.message));
+}
+
+static void settle(struct reactor *reactor)
+{
+    struct shim *shim = container_of(reactor, struct shim, reactor);
+
+    admit_fresh(shim);
+    step_due(shim);
+    write_down(shim);
+    if (records_bloated(&shim->records))
+        rewrite_records(shim);
+    serve_flush(shim);
+    if (!shim->live && shim->node.source.fd < 0 && !shim->idle.position)
+        alarm_set(reactor, &shim->idle, IDLE_MS * (int64_t)NS_PER_MS);
+}
+
+static void idle_passed(struct alarm *alarm)
+{
+    struct shim *shim = container_of(alarm, struct shim, idle);
+
+    if (!shim->live && shim->node.source.fd < 0)
+        shim->reactor.stopped = true;
+}
+
+/* ---- the process ---- */
+
+/* Nothing of the starter's signal state reaches us or our programs. */
+static void reset_signals(void)
+{
+    sigset_t all;
+
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+static void raise_files_limit(struct shim *shim)
+{
+    struct rlimit ours;
+
+    getrlimit(RLIMIT_NOFILE, &shim->files);
+    ours = (struct rlimit){shim->files.rlim_max, shim->files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &ours);
+}
+
+static bool shim_start(struct shim *shim, struct error *err)
+{
+    shim->reactor.settle = settle;
+    shim->idle.ring = idle_passed;
+    shim->retry.ring = retry_writing;
+    shim->config = (struct shim_config){.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20};
+    shim->chunk = mem_alloc(OUTPUT_CHUNK);
+    shim->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    return shim->null_fd >= 0 && reactor_init(&shim->reactor) &&
+           records_create(&shim->records, SHIM_FD_DIR, err) && reap_start(shim, err) &&
+           serve_start(shim, err);
+}
+
+static void shim_end(struct shim *shim)
+{
+    struct pod *next;
+
+    records_sync(&shim->records);
+    serve_stop(shim);
+    for (struct pod *pod = shim->pods; pod; pod = next) {
+        next = pod->by_uid.next;
+        HASH_DELETE(by_uid, shim->pods, pod);
+        pod_free(pod);
+    }
+    reap_stop(shim);
+    records_release(&shim->records);
+    reactor_release(&shim->reactor);
+    arena_free(shim->config_arena);
+    buf_release(&shim->scratch);
+    buf_release(&shim->children);
+    mem_free(shim->env);
+    mem_free(shim->chunk);
+    close(shim->null_fd);
+}
+
+int runtime_shim_main(int argc, char **argv)
+{
+    struct shim shim = {0};
+    struct error err = {0};
+
+    if (argc < 1 || strcmp(argv[0], SHIM_NAME))
+        return -1;
+    reset_signals();
+    umask(077);
+    for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    close_range(SHIM_FD_N, ~0U, 0);
+    raise_files_limit(&shim);
+    if (chdir("/") || !shim_start(&shim, &err)) {
+        log_error("shim cannot start", kv_str("why", err.message));
+        return 1;
+    }
+    reactor_run(&shim.reactor);
+    shim_end(&shim);
+    return 0;
+}

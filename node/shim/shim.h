@@ -1,0 +1,74 @@
+#pragma once
+/*
+ * A shim: the process that owns pods' programs, so that they outlive the node.
+ *
+ *   node ──(unix socket)── shim ─┬─ program (leader of a session and process group)
+ *                                ├─ program ─── its children
+ *                                └─ stray: a child that lost its parent; we are subreaper
+ *
+ * One turn: take messages, exits and output; write down (records) what was asked and what has come
+ * to its end; start what was asked; tell the node. Nothing is started or told before it is written
+ * down. A shim with nothing to do and nobody connected ends by itself; it leaves its records.
+ */
+#include "node/shim/entry.h"
+#include "node/shim/message.h"
+#include "node/shim/pod.h"
+#include "node/shim/reactor.h"
+#include "node/shim/records.h"
+
+#include <sys/resource.h>
+
+struct stray {
+    pid_t pid;
+    struct pod *pod; /* NULL: cannot be told */
+    UT_hash_handle by_pid;
+};
+
+struct link {
+    struct source source; /* fd -1 = nobody connected */
+    struct buf in, out;
+    bool writing; /* waits for room in the socket */
+};
+
+struct shim {
+    struct reactor reactor;
+    struct records records;
+    struct shim_config config;
+    struct arena *config_arena;
+    int null_fd, children_fd;
+    struct rlimit files; /* of programs: what we were started with */
+
+    struct source listener, signals;
+    struct link node;
+    int waiting_fd; /* a new node's connection while the old one's is not used up; or -1 */
+    struct alarm idle, retry;
+
+    struct pod *pods;           /* by uid */
+    struct container *programs; /* by pid */
+    struct stray *strays;       /* by pid */
+    struct pod *due, *fresh;    /* lists by next_due: to step; taken this turn, not written down */
+    unsigned live;              /* pods that are not final */
+
+    char **env; /* scratch of env_merge */
+    size_t cap_env;
+    struct buf scratch, children;
+    char *chunk; /* scratch of reading output */
+};
+
+/* serve.c: the connection */
+bool serve_start(struct shim *shim, struct error *err);
+void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
+void serve_flush(struct shim *shim);
+void serve_stop(struct shim *shim);
+
+/* reap.c: programs and strays that ended */
+bool reap_start(struct shim *shim, struct error *err);
+void reap_stop(struct shim *shim);
+void reap_kill_strays(struct shim *shim, const struct pod *pod);
+
+/* env.c */
+/** The environment of a container: marker, base of the config, then its own; of several values of a
+ * name the last one counts. Borrowed until the next call. */
+char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec);
+
+enum { OUTPUT_CHUNK = 64 << 10 };

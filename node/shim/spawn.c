@@ -1,0 +1,141 @@
+/*
+ * Starting a program. The child borrows the parent's memory until it has called exec; the parent
+ * sleeps that long. So the child only makes system calls and writes into the result.
+ */
+#include "node/shim/spawn.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
+
+struct child {
+    const struct spawn_plan *plan;
+    struct spawn_result *result;
+};
+
+static const char *search_path(char *const *env)
+{
+    for (; *env; env++)
+        if (!strncmp(*env, "PATH=", 5))
+            return *env + 5;
+    return "/usr/local/bin:/usr/bin:/bin";
+}
+
+static enum spawn_failure failure_of(int error)
+{
+    return error == ENOENT || error == ENOTDIR ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE;
+}
+
+enum spawn_failure spawn_exec(char *const *argv, char *const *env)
+{
+    char candidate[PATH_BYTES];
+    size_t name_len = strlen(argv[0]);
+    int refused = 0;
+
+    if (!name_len || strchr(argv[0], '/')) {
+        execve(argv[0], argv, env);
+        return failure_of(errno);
+    }
+    for (const char *dir = search_path(env); dir; dir = strchr(dir, ':')) {
+        if (*dir == ':')
+            dir++;
+
+        size_t dir_len = strcspn(dir, ":");
+
+        if (dir_len + name_len + 2 > sizeof candidate)
+            continue;
+        memcpy(candidate, dir_len ? dir : ".", dir_len ? dir_len : 1);
+        dir_len = dir_len ? dir_len : 1;
+        candidate[dir_len] = '/';
+        memcpy(candidate + dir_len + 1, argv[0], name_len + 1);
+        execve(candidate, argv, env);
+        if (errno != ENOENT && errno != ENOTDIR) {
+            refused = errno;
+            if (errno != EACCES)
+                break; /* it is there: found, and cannot be run */
+        }
+        if (dir[strcspn(dir, ":")] == 0)
+            break;
+    }
+    errno = refused ? refused : ENOENT;
+    return failure_of(errno);
+}
+
+static int fail(struct spawn_result *result, enum spawn_failure failure, const char *what)
+{
+    result->failure = failure;
+    result->error = errno;
+    result->what = what;
+    _exit(spawn_exit_code(failure));
+}
+
+__attribute__((no_sanitize("address"), no_sanitize("undefined"))) static int run_child(void *arg)
+{
+    const struct child *child = arg;
+    const struct spawn_plan *plan = child->plan;
+    static const struct rlimit no_core = {0, 0};
+    sigset_t none;
+
+    setsid();
+    if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
+        dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
+        return fail(child->result, SPAWN_SETUP, "descriptors");
+    umask(PROGRAM_UMASK);
+    setrlimit(RLIMIT_CORE, &no_core);
+    setrlimit(RLIMIT_NOFILE, &plan->files);
+    if (chdir(plan->cwd))
+        return fail(child->result, SPAWN_SETUP, "working directory");
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return fail(child->result, spawn_exec(plan->argv, plan->env), "exec");
+}
+
+static void *child_stack(void)
+{
+    static char *stack; /* one child at a time lives on it: the parent sleeps meanwhile */
+
+    if (!stack) {
+        char *memory = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+        assert(memory != MAP_FAILED);
+        mprotect(memory, PATH_BYTES, PROT_NONE); /* an overflow stops instead of writing on */
+        stack = memory;
+    }
+    return stack + STACK_BYTES;
+}
+
+struct spawn_result spawn_program(const struct spawn_plan *plan)
+{
+    struct spawn_result result = {.pid = -1, .failure = SPAWN_OK};
+    struct child child = {plan, &result};
+    pid_t pid = clone(run_child, child_stack(), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+
+    if (pid < 0) {
+        result.failure = SPAWN_SETUP;
+        result.error = errno;
+        result.what = "clone";
+    } else if (result.failure != SPAWN_OK) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
+    } else {
+        result.pid = pid;
+    }
+    return result;
+}
+
+int spawn_exit_code(enum spawn_failure failure)
+{
+    static const int codes[] = {
+        [SPAWN_OK] = 0, [SPAWN_NOT_FOUND] = 127, [SPAWN_NOT_EXECUTABLE] = 126, [SPAWN_SETUP] = 128};
+
+    return codes[failure];
+}

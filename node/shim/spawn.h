@@ -1,0 +1,42 @@
+#pragma once
+/*
+ * Starting a program by the cheapest call that can: a child on borrowed memory (CLONE_VM and
+ * CLONE_VFORK), so the cost does not depend on the size of the parent.
+ */
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct spawn_plan {
+    char *const *argv; /* [n] and NULL, n > 0 */
+    char *const *env;  /* KEY=VALUE; its PATH is where argv[0] is looked up */
+    const char *cwd;
+    int input_fd, output_fd; /* become 0; 1 and 2. Everything else is closed */
+    struct rlimit files;     /* RLIMIT_NOFILE of the program */
+};
+
+/* Where a start failed, and the exit code that tells so. */
+enum spawn_failure {
+    SPAWN_OK,
+    SPAWN_NOT_FOUND,      /* 127 */
+    SPAWN_NOT_EXECUTABLE, /* 126 */
+    SPAWN_SETUP,          /* 128: working directory, descriptors, clone itself */
+};
+
+struct spawn_result {
+    pid_t pid; /* leader of its own session and process group; -1 on failure */
+    enum spawn_failure failure;
+    int error;        /* errno of the failure */
+    const char *what; /* literal: which step it was */
+};
+
+/** Start the program. All signals are blocked by the caller and none has a handler. */
+struct spawn_result spawn_program(const struct spawn_plan *plan);
+
+int spawn_exit_code(enum spawn_failure failure);
+
+/**
+ * In a child that is about to exec: look argv[0] up in PATH of `env` and exec it. Returns only on
+ * failure, with errno set. Async-signal-safe.
+ */
+enum spawn_failure spawn_exec(char *const *argv, char *const *env);

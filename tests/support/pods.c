@@ -1,0 +1,328 @@
+/*
+ * Pods with real processes for tests. See pods.h.
+ */
+#include "tests/support/pods.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "node/shim/message.h"
+
+struct seen {
+    UT_hash_handle hh;
+    char uid[64];
+    struct arena *arena;
+    struct buf frame;
+    struct shim_status status;
+    unsigned reports, finals;
+    bool found;
+};
+
+struct bed {
+    struct loop *loop;
+    struct runtime *rt;
+    struct seen *pods;
+    struct task adopted;
+    struct timer limit;
+    bool late, ready;
+    const char *waits_for; /* uid */
+    bool waits_final;
+    enum pod_phase waits_phase;
+};
+
+static struct seen *seen_of(struct bed *bed, const char *uid)
+{
+    struct seen *seen;
+
+    HASH_FIND_STR(bed->pods, uid, seen);
+    if (!seen) {
+        seen = mem_alloc(sizeof *seen);
+        snprintf(seen->uid, sizeof seen->uid, "%s", uid);
+        HASH_ADD_STR(bed->pods, uid, seen);
+    }
+    return seen;
+}
+
+static bool arrived(struct bed *bed)
+{
+    struct seen *seen;
+
+    if (!bed->waits_for)
+        return false;
+    seen = seen_of(bed, bed->waits_for);
+    return seen->reports &&
+           (bed->waits_final ? seen->status.final : seen->status.status.phase == bed->waits_phase);
+}
+
+static void on_report(void *ctx, const struct runtime_report *report)
+{
+    struct bed *bed = ctx;
+    struct seen *seen = seen_of(bed, report->uid);
+    struct wire_frame frame;
+
+    buf_clear(&seen->frame);
+    shim_put_status(&seen->frame,
+                    &(struct shim_status){report->uid, report->final, report->status});
+    arena_free(seen->arena);
+    seen->arena = arena_new(0);
+    wire_next_frame(seen->frame.data, seen->frame.len, &frame);
+    shim_get_status(&frame.fields, seen->arena, &seen->status);
+    seen->reports++;
+    seen->finals += report->final;
+    if (arrived(bed))
+        loop_stop(bed->loop);
+}
+
+static void on_found(void *ctx, const char *uid)
+{
+    seen_of(ctx, uid)->found = true;
+}
+
+static void on_adopted(struct task *task)
+{
+    struct bed *bed = container_of(task, struct bed, adopted);
+
+    bed->ready = true;
+    loop_stop(bed->loop);
+}
+
+static void on_limit(struct timer *timer)
+{
+    struct bed *bed = container_of(timer, struct bed, limit);
+
+    bed->late = true;
+    loop_stop(bed->loop);
+}
+
+struct bed *bed_new(const char *dir, const struct runtime_host_options *options)
+{
+    struct bed *bed = mem_alloc(sizeof *bed);
+    struct runtime_host_options own = {.restart_backoff_ms = 20};
+    struct error err = {0};
+
+    if (options)
+        own = *options;
+    own.directory = dir;
+    bed->loop = loop_new(clock_real());
+    bed->adopted.run = on_adopted;
+    bed->limit.fire = on_limit;
+    bed->rt = runtime_host_new(bed->loop, &own, on_report, bed, &err);
+    if (!bed->rt) {
+        fprintf(stderr, "runtime: %s\n", err.message);
+        abort();
+    }
+    bed->rt->ops->adopt(bed->rt, on_found, &bed->adopted);
+    while (!bed->ready)
+        loop_run(bed->loop);
+    return bed;
+}
+
+void bed_free(struct bed *bed)
+{
+    struct seen *seen, *next;
+
+    timer_stop(bed->loop, &bed->limit);
+    bed->rt->ops->free(bed->rt);
+    loop_settle(bed->loop);
+    loop_free(bed->loop);
+    HASH_ITER(hh, bed->pods, seen, next)
+    {
+        HASH_DEL(bed->pods, seen);
+        arena_free(seen->arena);
+        buf_release(&seen->frame);
+        mem_free(seen);
+    }
+    mem_free(bed);
+}
+
+struct runtime *bed_runtime(struct bed *bed)
+{
+    return bed->rt;
+}
+
+struct loop *bed_loop(struct bed *bed)
+{
+    return bed->loop;
+}
+
+/* ---- pods ---- */
+
+struct built {
+    struct pod_spec spec;
+    struct pod_container specs[8];
+    struct runtime_container containers[8];
+    struct container_port ports[8];
+    struct str_pair limits[8];
+    char names[8][8];
+};
+
+static size_t fill(struct built *built, size_t at, const struct bed_container *rows)
+{
+    size_t n = 0;
+
+    for (; n < 4 && rows[n].argv[0]; n++, at++) {
+        const struct bed_container *row = &rows[n];
+        struct pod_container *spec = &built->specs[at];
+        struct runtime_container *c = &built->containers[at];
+
+        snprintf(built->names[at], sizeof built->names[at], "c%zu", at);
+        spec->name = row->name ? row->name : built->names[at];
+        spec->working_dir = row->cwd;
+        spec->restart_policy = row->sidecar ? "Always" : NULL;
+        spec->mounts.items = (struct volume_mount *)(size_t)row->mounts;
+        while (spec->mounts.count < BED_MOUNTS_MAX && row->mounts[spec->mounts.count].name)
+            spec->mounts.count++;
+        built->ports[at].port = row->port;
+        spec->ports.items = &built->ports[at];
+        spec->ports.count = row->port != 0;
+        built->limits[at] = (struct str_pair){"memory", row->memory_limit};
+        spec->limits.items = &built->limits[at];
+        spec->limits.count = row->memory_limit != NULL;
+        c->spec = spec;
+        c->env = row->env;
+        while (c->n_env < countof(row->env) && row->env[c->n_env].name)
+            c->n_env++;
+        c->argv = row->argv;
+        while (c->n_argv < BED_ARGS_MAX && row->argv[c->n_argv])
+            c->n_argv++;
+    }
+    return n;
+}
+
+void bed_start(struct bed *bed, const struct bed_pod *row)
+{
+    struct built built = {0};
+    size_t n_init = fill(&built, 0, row->init), n_main = fill(&built, n_init, row->main);
+
+    built.spec.restart_policy = row->restart ? row->restart : "Never";
+    built.spec.hostname = row->hostname;
+    if (row->deadline_s)
+        built.spec.active_deadline_s = (struct opt_i64){true, row->deadline_s};
+    if (row->grace_s)
+        built.spec.grace_s = (struct opt_i64){true, row->grace_s};
+    bed->rt->ops->start(bed->rt, &(struct runtime_pod){
+                                     .uid = row->uid,
+                                     .ns = "default",
+                                     .name = row->uid,
+                                     .spec = &built.spec,
+                                     .hostname = row->hostname ? row->hostname : row->uid,
+                                     .pod_ip = row->ip ? row->ip : "",
+                                     .hosts = row->hosts,
+                                     .init = built.containers,
+                                     .containers = built.containers + n_init,
+                                     .n_init = n_init,
+                                     .n_containers = n_main,
+                                     .volumes = row->volumes,
+                                     .n_volumes = row->n_volumes,
+                                 });
+}
+
+static const struct pod_status *wait(struct bed *bed, const char *uid, int64_t limit_ms)
+{
+    bed->waits_for = uid;
+    bed->late = false;
+    timer_start(bed->loop, &bed->limit, limit_ms);
+    while (!bed->late && !arrived(bed))
+        loop_run(bed->loop);
+    timer_stop(bed->loop, &bed->limit);
+    bed->waits_for = NULL;
+    return bed->late ? NULL : &seen_of(bed, uid)->status.status;
+}
+
+const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t limit_ms)
+{
+    bed->waits_final = true;
+    return wait(bed, uid, limit_ms);
+}
+
+const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_phase phase,
+                                   int64_t limit_ms)
+{
+    bed->waits_final = false;
+    bed->waits_phase = phase;
+    return wait(bed, uid, limit_ms);
+}
+
+void bed_run(struct bed *bed, int64_t ms)
+{
+    bed->late = false;
+    timer_start(bed->loop, &bed->limit, ms);
+    while (!bed->late)
+        loop_run(bed->loop);
+}
+
+unsigned bed_reports(struct bed *bed, const char *uid)
+{
+    return seen_of(bed, uid)->reports;
+}
+
+unsigned bed_finals(struct bed *bed, const char *uid)
+{
+    return seen_of(bed, uid)->finals;
+}
+
+bool bed_found(struct bed *bed, const char *uid)
+{
+    return seen_of(bed, uid)->found;
+}
+
+char *bed_log(struct bed *bed, const char *uid, const char *container)
+{
+    struct runtime_log_options all = {.container = container, .tail_lines = -1, .limit_bytes = -1};
+    struct buf out = {0};
+    int64_t offset = 0;
+
+    bed->rt->ops->read_log(bed->rt, uid, &all, &offset, &out, NULL);
+    return buf_take(&out);
+}
+
+int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_log)
+{
+    const struct pod_status *status;
+
+    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    status = bed_final(bed, uid, 20000);
+    if (out_log)
+        *out_log = bed_log(bed, uid, NULL);
+    return status && status->containers.count ? status->containers.items[0].exit_code : -1;
+}
+
+size_t bed_shims(const char *dir, int *pids, size_t max)
+{
+    scoped_str mark = mem_printf("%s/node/shims/", dir);
+    DIR *proc = opendir("/proc");
+    size_t n = 0;
+
+    for (struct dirent *entry;
+         proc && (entry = readdir(proc));) { /* NOLINT(concurrency-mt-unsafe) */
+        char path[64], target[512];
+        ssize_t len;
+        int pid = (int)strtol(entry->d_name, NULL, 10);
+
+        if (pid <= 0 || pid == getpid())
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/fd/5", pid); /* SHIM_FD_DIR */
+        len = readlink(path, target, sizeof target - 1);
+        target[len > 0 ? len : 0] = 0;
+        if (!strncmp(target, mark, strlen(mark)) && n < max)
+            pids[n++] = pid;
+    }
+    if (proc)
+        closedir(proc);
+    return n;
+}
+
+long bed_number(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *line = text; line && *line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (!strncmp(line, name, len) && line[len] == '=')
+            return strtol(line + len + 1, NULL, 10);
+    return -1;
+}

@@ -5,8 +5,7 @@ size_t batch_add_write(struct batch *batch, int64_t row, const struct object *ob
                        int64_t body_row, bool fresh)
 {
     mem_grow(batch->writes, batch->n_writes, batch->cap_writes);
-    batch->writes[batch->n_writes] =
-        (struct batch_write){row, body_row, object_ref(object), fresh};
+    batch->writes[batch->n_writes] = (struct batch_write){row, body_row, object_ref(object), fresh};
     return batch->n_writes++;
 }
 

@@ -31,9 +31,9 @@ struct batch {
     struct task **tasks; /* [n_tasks]: posted once durable */
     size_t n_tasks, cap_tasks;
 
-    uint64_t changes_end;   /* position behind its last change */
-    int64_t revision;       /* of its last change; 0 = no change */
-    int64_t revision_mark;  /* new high-water mark of revisions; 0 = as it is */
+    uint64_t changes_end;  /* position behind its last change */
+    int64_t revision;      /* of its last change; 0 = no change */
+    int64_t revision_mark; /* new high-water mark of revisions; 0 = as it is */
 };
 
 /** Note that `row` shall hold `object` (reference taken; NULL deletes it). Returns its place. */

@@ -1,6 +1,6 @@
 #include "api/store/bodies.h"
-#include <assert.h>
 #include "base/mem.h"
+#include <assert.h>
 
 enum { SWEEP_COUNT = 64, SWEEP_BYTES = 1 << 20 };
 

@@ -1,6 +1,6 @@
 #include "api/store/changes.h"
-#include <assert.h>
 #include "base/mem.h"
+#include <assert.h>
 
 static size_t change_bytes(const struct change *change)
 {

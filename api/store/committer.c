@@ -1,8 +1,8 @@
 #include "api/store/committer.h"
+#include "base/mem.h"
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
-#include "base/mem.h"
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
 

@@ -1,11 +1,11 @@
 #include "api/store/db.h"
+#include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/mem.h"
 
 #define MIGRATION(...) #__VA_ARGS__,
 static const char *const migrations[] = {
@@ -50,7 +50,7 @@ struct db {
     int checkpoint_at; /* as many */
     int64_t revision_mark;
     bool clean;
-    int kind_codes[KIND_N];               /* the file's number of a kind */
+    int kind_codes[KIND_N];            /* the file's number of a kind */
     const struct kind **kinds_by_code; /* [n_kinds_by_code] */
     size_t n_kinds_by_code;
     struct buf meta; /* scratch */
@@ -365,8 +365,8 @@ static bool open_file(struct db *db, struct error *err)
 static bool set_up_look(struct db *db, struct error *err)
 {
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return apply(db, settings, err) && run(db, "PRAGMA query_only = ON", err) &&
-           migrate(db, err) && load_kinds(db, err);
+    return apply(db, settings, err) && run(db, "PRAGMA query_only = ON", err) && migrate(db, err) &&
+           load_kinds(db, err);
 }
 
 static bool set_up(struct db *db, enum db_mode mode, struct error *err)

@@ -21,7 +21,7 @@ struct ring {
 struct identity {
     UT_hash_handle hh;
     const char *uid;
-    struct entry *entry;   /* NULL: only dependents know this uid */
+    struct entry *entry;    /* NULL: only dependents know this uid */
     struct ring dependents; /* of owner_link.ring */
 };
 
@@ -47,16 +47,16 @@ struct entry {
     struct identity identity;
     struct ring place; /* in its shelf */
     struct space *space;
-    size_t position; /* in the order of its kind */
+    size_t position;          /* in the order of its kind */
     struct owner_link *links; /* [n_links]; &link when there is one */
     struct owner_link link;
     uint32_t n_links;
     uint32_t key_len;
 
-    uint32_t body;       /* slot of its body (bodies.h) */
-    uint8_t placed;      /* dependents given a row beside this one's */
-    uint64_t batch;      /* the batch it was last written in … */
-    size_t batch_write;  /* … and its place there */
+    uint32_t body;      /* slot of its body (bodies.h) */
+    uint8_t placed;     /* dependents given a row beside this one's */
+    uint64_t batch;     /* the batch it was last written in … */
+    size_t batch_write; /* … and its place there */
 
     char key[]; /* "namespace NUL name" */
 };

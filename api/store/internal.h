@@ -72,7 +72,8 @@ struct store {
 
 /* commit.c */
 void store_commit_start(struct store *store);
-bool store_commit_stop(struct store *store); /* commits what is pending, blocking; false: could not */
+bool store_commit_stop(
+    struct store *store); /* commits what is pending, blocking; false: could not */
 
 /* watch.c */
 void store_watch_start(struct store *store);

@@ -4,10 +4,10 @@
  * A row that cannot be read (damaged metadata, a kind we do not know, a body that is not there) is
  * an error of that object alone: it is logged, left on disk as it is, and not served (P-11).
  */
-#include <string.h>
 #include "api/store/internal.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include <string.h>
 
 /* ---- reading ---- */
 
@@ -17,7 +17,7 @@ struct loader {
     struct loaded_body {
         int64_t row;
         uint32_t slot;
-    } *bodies;
+    } * bodies;
     size_t n_bodies, cap_bodies;
     struct entry *block; /* the last entry that began a block of rows */
     size_t refused;

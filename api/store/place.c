@@ -1,13 +1,13 @@
 #include "api/store/place.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
 
 enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
 

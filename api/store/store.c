@@ -1,7 +1,7 @@
 #include "api/store/internal.h"
+#include "base/mem.h"
 #include <assert.h>
 #include <string.h>
-#include "base/mem.h"
 
 /* ---- reading ---- */
 
@@ -120,8 +120,7 @@ static void write_row(struct store *store, struct entry *entry, bool fresh)
         return;
     }
     entry->batch = batch->number;
-    entry->batch_write =
-        batch_add_write(batch, entry->object->row, entry->object, body_row, fresh);
+    entry->batch_write = batch_add_write(batch, entry->object->row, entry->object, body_row, fresh);
 }
 
 static void put_new(struct store *store, struct object *object)

@@ -89,7 +89,7 @@ void store_unlisten(struct store *store, struct store_listener *listener);
 void store_when_durable(struct store *store,
                         struct task *task); /* posts it once all accepted so far is committed */
 void store_forget(struct store *store, struct task *task); /* whoever asked goes away */
-void store_hurry(struct store *store);      /* somebody idle waits for the pending batch */
+void store_hurry(struct store *store); /* somebody idle waits for the pending batch */
 /** Whether writes other than deletes are taken now. STORAGE while the disk is full (D-08), INTERNAL
  * after a commit failed (D-04). The registry asks before it changes anything. */
 bool store_writable(const struct store *store, struct error *err);

@@ -6,9 +6,9 @@
  * each change as the commit of that change is reported. Whichever comes first, task or report, the
  * starting ones hear the past before anything new.
  */
-#include <string.h>
 #include "api/store/internal.h"
 #include "base/mem.h"
+#include <string.h>
 
 struct store_watch {
     struct store *store;
@@ -125,8 +125,7 @@ void store_window_trim(struct store *store)
 struct store_watch *store_watch_open(struct store *store, const struct store_watch_options *options,
                                      struct error *err)
 {
-    int64_t since =
-        options->since_revision < 0 ? store->durable_revision : options->since_revision;
+    int64_t since = options->since_revision < 0 ? store->durable_revision : options->since_revision;
     struct store_watch *watch;
 
     if (since < store->window_revision) {

@@ -37,8 +37,8 @@ static bool same_name(const struct object *a, const struct object *b)
 static bool taken(const struct object *object)
 {
     for (int i = 0; i < NAMES; i++)
-        if (model[i] && (same_name(model[i], object) ||
-                         strcmp(object_uid(model[i]), object_uid(object)) == 0))
+        if (model[i] &&
+            (same_name(model[i], object) || strcmp(object_uid(model[i]), object_uid(object)) == 0))
             return true;
     return false;
 }

@@ -53,12 +53,13 @@ static char *put_digits(char *at, uint64_t value, unsigned width)
     return at + width;
 }
 
+/* The years that RFC 3339 can write, in seconds: 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
+static const int64_t first_s = -62167219200, last_s = 253402300799;
+
 /* "YYYY-MM-DDTHH:MM:SS"; years outside 0…9999 have no RFC 3339 form and are clamped. */
 static char *put_seconds(char *at, int64_t seconds)
 {
-    static const int64_t first = -62167219200, last = 253402300799;
-
-    seconds = seconds < first ? first : seconds > last ? last : seconds;
+    seconds = seconds < first_s ? first_s : seconds > last_s ? last_s : seconds;
 
     int64_t days = floor_div(seconds, 86400);
     unsigned rest = (unsigned)(seconds - days * 86400);
@@ -177,6 +178,9 @@ bool time_parse(const char *text, int64_t *out_ms, struct error *err)
     int64_t seconds =
         days * 86400 + (int64_t)hour * 3600 + (int64_t)minute * 60 + second - offset_s;
 
+    if (seconds < first_s || seconds > last_s) /* a zone can lead out of them */
+        return error_set(err, ERR_INVALID, "", "time \"%.64s\" lies outside the years 0 to 9999",
+                         text);
     *out_ms = seconds * 1000 + fraction_ms;
     return true;
 

@@ -16,7 +16,7 @@ static const char *const migrations[] = {
 enum {
     APPLICATION_ID = 0x6a666c77,  /* "jflw" */
     BUSY_MS = 2000,               /* somebody looks at the file while we open it */
-    CHECKPOINT_PAGES = 4000,      /* of the log, before it is moved into the file */
+    CHECKPOINT_PAGES = 2000,      /* of the log, before it is moved into the file */
     QUICK_CHECK_PAGES = 16 << 10, /* 64 MiB: larger files are checked by `doctor` only */
     PATH_SHOWN = 512,
 };

@@ -8,8 +8,8 @@ target_compile_options(jobflow_flags INTERFACE
     -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wundef -Wvla
     -Wimplicit-fallthrough -Wswitch-enum -Wformat=2
     -Wno-missing-field-initializers -Wno-unused-parameter
-    -fPIE -fvisibility=hidden -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
-target_link_options(jobflow_flags INTERFACE -pie -Wl,--as-needed)
+    -ffunction-sections -fdata-sections -fPIE -fvisibility=hidden -fno-common -fno-strict-overflow -fno-delete-null-pointer-checks -fno-omit-frame-pointer)
+target_link_options(jobflow_flags INTERFACE -pie -Wl,--as-needed -Wl,--gc-sections)
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
     # {0} is how a row of any type is zeroed.
     target_compile_options(jobflow_flags INTERFACE -Wno-missing-braces)

@@ -4,11 +4,28 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 
 add_library(thirdparty INTERFACE)
-foreach(module libuv libcurl jansson yaml-0.1 igraph sqlite3 libxxhash libseccomp libcap)
+foreach(module libuv libcurl jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap)
     pkg_check_modules(${module} REQUIRED IMPORTED_TARGET ${module})
     target_link_libraries(thirdparty INTERFACE PkgConfig::${module})
 endforeach()
-target_link_libraries(thirdparty INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads m)
+
+# igraph as an archive: the shared one brings BLAS, LAPACK, gfortran and OpenMP into every start of the program (10 ms). The
+# linker keeps the functions that are called, and of the libraries behind them only those that these need.
+pkg_check_modules(igraph REQUIRED IMPORTED_TARGET igraph)
+find_library(IGRAPH_ARCHIVE libigraph.a)
+if(IGRAPH_ARCHIVE)
+    target_include_directories(thirdparty SYSTEM INTERFACE ${igraph_INCLUDE_DIRS})
+    target_link_libraries(thirdparty INTERFACE ${IGRAPH_ARCHIVE})
+    foreach(name libstdc++.so.6 libgmp.so.10 libglpk.so.40 libarpack.so.2 liblapack.so.3 libblas.so.3 libplfit.so.0
+            libgomp.so.1 libxml2.so.2)
+        find_library(LIB_${name} ${name})
+        if(LIB_${name})
+            target_link_libraries(thirdparty INTERFACE ${LIB_${name}})
+        endif()
+    endforeach()
+else()
+    target_link_libraries(thirdparty INTERFACE PkgConfig::igraph)
+endif()
 
 find_path(UTHASH_DIR uthash.h REQUIRED)
 
@@ -20,3 +37,5 @@ target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 target_link_libraries(llhttp PRIVATE jobflow_flags)
 target_compile_options(llhttp PRIVATE -w)
 target_link_libraries(thirdparty INTERFACE llhttp)
+
+target_link_libraries(thirdparty INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads m)

@@ -22,6 +22,9 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
 void job_check_policies(const struct admission *adm, const struct job_policy_list *policies,
                         const char *path, struct error_list *errors);
 
+/** V3, V11: a NetworkTopologySpec (or NULL) names its tier in one way. */
+void job_check_topology(const json_t *topology, const char *path, struct error_list *errors);
+
 /** V7, V12, L-14: the names that job `name` will give to its pods. Findings go to `errors` under
  * metadata.name. */
 void job_check_names(const struct job_spec *spec, const char *name, struct error_list *errors);

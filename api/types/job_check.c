@@ -32,7 +32,7 @@ static const char *task_name(const struct job_task *task)
 }
 
 /* V3, V11 */
-static void check_topology(const json_t *topology, const char *path, struct error_list *errors)
+void job_check_topology(const json_t *topology, const char *path, struct error_list *errors)
 {
     const char *name = json_string_value(json_object_get(topology, "highestTierName"));
 
@@ -151,8 +151,8 @@ static void check_task(struct check *c, size_t i, const json_t *doc)
     check_partitions(c, task, path.data);
     buf_clear(&part);
     buf_printf(&part, "%s.partitionPolicy.networkTopology", path.data);
-    check_topology(json_object_get(json_object_get(doc, "partitionPolicy"), "networkTopology"),
-                   part.data, c->errors);
+    job_check_topology(json_object_get(json_object_get(doc, "partitionPolicy"), "networkTopology"),
+                       part.data, c->errors);
 }
 
 static int64_t total_replicas(const struct job_spec *spec)
@@ -361,6 +361,6 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
     job_check_policies(adm, &spec->policies, part.data, errors);
     buf_clear(&part);
     buf_printf(&part, "%s.networkTopology", path);
-    check_topology(spec->network_topology, part.data, errors);
+    job_check_topology(spec->network_topology, part.data, errors);
     name_index_release(&check.tasks);
 }

@@ -88,6 +88,23 @@ const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
  */
 enum flow_phase jobflow_phase_of(const struct object *flow);
 
+/** A status from its text, with the phase attached so that nobody parses the text for it. Empties
+ * `text`. */
+struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase);
+
+struct admission;
+
+/**
+ * Whether the spec of `flow` may differ from that of `old` (DC-02, spec/jobflow.md 13.10):
+ * findings, and warnings for changes without effect. Part of admission; nothing to report when the
+ * specs mean the same.
+ */
+void jobflow_check_update(const struct admission *adm, const struct object *old,
+                          const struct object *flow, struct error_list *errors);
+
+#define ANNOTATION_ALLOW_UPDATES                                                                   \
+    "flow.volcano.sh/allow-updates" /* "true" or "false": wins over the server's option */
+
 /* Labels and annotations of generated jobs. Ref: spec/jobflow.md section 4. */
 #define LABEL_CREATED_BY_TEMPLATE "volcano.sh/createdByJobTemplate"
 #define LABEL_CREATED_BY_FLOW     "volcano.sh/createdByJobFlow"

@@ -1,0 +1,364 @@
+/*
+ * Field tables of JobFlow. Ref: spec/jobflow.md 2 and 13.
+ *
+ * Fields of section 13 that nothing acts on yet are known here, so that they are checked,
+ * documented and not taken for typing errors; admission refuses them (jobflow_admission.c).
+ */
+#include "api/types/jobflow.h"
+
+#include <assert.h>
+
+#include "api/types/core_schema.h"
+#include "api/types/job_schema.h"
+#include "api/types/limits.h"
+
+#define HTTP(member)        offsetof(struct probe_http, member)
+#define TCP(member)         offsetof(struct probe_tcp, member)
+#define TASK_STATUS(member) offsetof(struct probe_task_status, member)
+#define PROBE(member)       offsetof(struct flow_probe, member)
+#define DEPENDS(member)     offsetof(struct flow_depends, member)
+#define STEP(member)        offsetof(struct flow_step, member)
+#define FLOW(member)        offsetof(struct jobflow_spec, member)
+
+enum { TASK_PHASE_BYTES_MAX = 63, PROBE_SECONDS_MAX = 30 };
+
+/* clang-format off */
+static const char *const retain_values[] = {"retain", "delete", NULL};
+static const char *const strategy_values[] = {"all", "any", NULL};
+static const char *const scheme_values[] = {"HTTP", "HTTPS", "", NULL};
+
+/* ---- dependsOn.probe ---- */
+
+/* Overlays two members of struct probe_http. */
+struct http_header {
+    const char *name, *value;
+};
+static_assert(HTTP(header_value) - HTTP(header_name) == offsetof(struct http_header, value),
+              "httpHeader is read as one struct http_header");
+static const struct field http_header_fields[] = {
+    {"name",  FIELD_STR, offsetof(struct http_header, name), .required = true, .doc = "Name; empty for no header."},
+    {"value", FIELD_STR, offsetof(struct http_header, value), .required = true, .doc = "Value of the header."},
+    {0},
+};
+static const struct schema http_header_schema = {"HttpHeader", http_header_fields, sizeof(struct http_header)};
+
+static const struct field http_fields[] = {
+    {"taskName",       FIELD_STR,    HTTP(task), .max_length = NAME_BYTES_MAX,
+     .doc = "Task of the target's job whose pods are asked; all tasks when absent."},
+    {"path",           FIELD_STR,    HTTP(path), .doc = "Path to get; / when absent."},
+    {"port",           FIELD_I32,    HTTP(port), BOUNDS(0, 65535), .doc = "Port of the pods; 80 when absent."},
+    {"httpHeader",     FIELD_INLINE, HTTP(header_name), &http_header_schema, .doc = "A header to send."},
+    {"scheme",         FIELD_STR,    HTTP(scheme), .one_of = scheme_values,
+     .doc = "HTTP, or HTTPS without checking the certificate."},
+    {"timeoutSeconds", FIELD_I32,    HTTP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Time for one try; 1 when absent."},
+    {"periodSeconds",  FIELD_I32,    HTTP(period_s), NOT_NEGATIVE, .doc = "Time between tries; 1, later 5, when absent."},
+    {0},
+};
+static const struct schema http_schema = {"HttpGet", http_fields, sizeof(struct probe_http),
+                                          .doc = "An HTTP GET of each pod that must give a status from 200 to 399."};
+
+static const struct field tcp_fields[] = {
+    {"taskName",       FIELD_STR, TCP(task), .max_length = NAME_BYTES_MAX,
+     .doc = "Task of the target's job whose pods are asked; all tasks when absent."},
+    {"port",           FIELD_I32, TCP(port), .required = true, BOUNDS(0, 65535), .doc = "Port of the pods."},
+    {"timeoutSeconds", FIELD_I32, TCP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Time for one try; 1 when absent."},
+    {"periodSeconds",  FIELD_I32, TCP(period_s), NOT_NEGATIVE, .doc = "Time between tries; 1, later 5, when absent."},
+    {0},
+};
+static const struct schema tcp_schema = {"TcpSocket", tcp_fields, sizeof(struct probe_tcp),
+                                         .doc = "A TCP connection to each pod that must open."};
+
+static const struct field task_status_fields[] = {
+    {"taskName", FIELD_STR, TASK_STATUS(task), .max_length = NAME_BYTES_MAX,
+     .doc = "Task of the target's job whose pods are looked at; all tasks when absent."},
+    {"phase",    FIELD_STR, TASK_STATUS(phase), .max_length = TASK_PHASE_BYTES_MAX,
+     .doc = "Phase to reach: Pending, Running, Succeeded, Failed or Unknown; Running when absent."},
+    {0},
+};
+static const struct schema task_status_schema = {"TaskStatus", task_status_fields, sizeof(struct probe_task_status),
+                                                 .doc = "A phase that enough pods of a task must have reached."};
+
+static const struct field probe_fields[] = {
+    {"httpGetList",    FIELD_LIST, PROBE(http), &http_schema, .doc = "HTTP requests that must succeed."},
+    {"tcpSocketList",  FIELD_LIST, PROBE(tcp), &tcp_schema, .doc = "Connections that must open."},
+    {"taskStatusList", FIELD_LIST, PROBE(task_status), &task_status_schema, .doc = "Phases that tasks must have reached."},
+    {0},
+};
+static const struct schema probe_schema = {"Probe", probe_fields, sizeof(struct flow_probe)};
+
+static const struct field depends_fields[] = {
+    {"targets",  FIELD_STR_LIST, DEPENDS(targets), .doc = "Steps of the flow this one waits for."},
+    {"probe",    FIELD_OBJECT,   DEPENDS(probe), &probe_schema, .doc = "What to wait for instead of completed jobs."},
+    {"strategy", FIELD_STR,      DEPENDS(strategy), .one_of = strategy_values,
+     .doc = "Whether all targets must be satisfied (the default) or any one."},
+    {0},
+};
+static const struct schema depends_schema = {"DependsOn", depends_fields, sizeof(struct flow_depends)};
+
+/* ---- steps ---- */
+
+/* Overlays two members of struct flow_step. */
+struct step_patch {
+    json_t *job_spec, *spec;
+};
+static_assert(STEP(patch_spec) - STEP(patch_job_spec) == offsetof(struct step_patch, spec),
+              "patch is read as one struct step_patch");
+static const struct field patch_fields[] = {
+    {"jobSpec", FIELD_OBJECT, offsetof(struct step_patch, job_spec), &job_patch_schema, .as_json = true,
+     .doc = "What differs from the template's spec; merged first."},
+    {"spec",    FIELD_OBJECT, offsetof(struct step_patch, spec), &job_patch_schema, .as_json = true,
+     .doc = "The same under the name the design documents use."},
+    {0},
+};
+static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct step_patch)};
+
+/* ---- fields of section 13 that are known, and refused by admission ---- */
+
+static const char *const all_any_values[] = {"all", "any", NULL};
+static const char *const step_failure_values[] = {"fail", "ignore", NULL};
+static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
+static const char *const order_values[] = {"list", "criticalPath", NULL};
+static const char *const code_operator_values[] = {"In", "NotIn", "Gt", "Lt", NULL};
+static const char *const output_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
+
+static const struct field term_status_fields[] = {
+    {"taskName", FIELD_STR, FIELD_PASS, .doc = "Task of the target's job."},
+    {"phase",    FIELD_STR, FIELD_PASS, .doc = "Phase its pods ended in."},
+    {"minCount", FIELD_I32, FIELD_PASS, NOT_NEGATIVE, .doc = "Pods needed; 1 when absent."},
+    {0},
+};
+static const struct schema term_status_schema = {"TermTaskStatus", term_status_fields};
+
+static const struct field term_code_fields[] = {
+    {"taskName", FIELD_STR, FIELD_PASS, .doc = "Task of the target's job; its first pod counts."},
+    {"operator", FIELD_STR, FIELD_PASS, .one_of = code_operator_values, .doc = "How the exit code relates to the values."},
+    {"values",   FIELD_ANY, FIELD_PASS, .doc = "Exit codes."},
+    {0},
+};
+static const struct schema term_code_schema = {"TermExitCode", term_code_fields};
+
+static const struct field term_output_fields[] = {
+    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Output of the target."},
+    {"operator", FIELD_STR,      FIELD_PASS, .one_of = output_operator_values, .doc = "How it relates to the values."},
+    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values to compare with."},
+    {0},
+};
+static const struct schema term_output_schema = {"TermOutput", term_output_fields};
+
+static const struct field term_fields[] = {
+    {"target",     FIELD_STR,      FIELD_PASS, .required = true, .doc = "Step the term is about."},
+    {"not",        FIELD_BOOL,     FIELD_PASS, .doc = "Negates the term."},
+    {"phases",     FIELD_STR_LIST, FIELD_PASS, .doc = "Final phases of the target's job that match."},
+    {"taskStatus", FIELD_OBJECT,   FIELD_PASS, &term_status_schema, .doc = "Phase that pods of a task ended in."},
+    {"exitCode",   FIELD_OBJECT,   FIELD_PASS, &term_code_schema, .doc = "Exit code of a task."},
+    {"output",     FIELD_OBJECT,   FIELD_PASS, &term_output_schema, .doc = "Output of the target."},
+    {0},
+};
+static const struct schema term_schema = {"Term", term_fields};
+
+static const struct field condition_fields[] = {
+    {"strategy", FIELD_STR,  FIELD_PASS, .one_of = all_any_values, .doc = "Whether all terms must hold or any one."},
+    {"terms",    FIELD_LIST, FIELD_PASS, &term_schema, .required = true, .min_length = 1, .doc = "What must hold."},
+    {0},
+};
+static const struct schema if_schema = {"Condition", condition_fields};
+
+static const struct field case_fields[] = {
+    {"name",  FIELD_STR,      FIELD_PASS, .doc = "Name of the case."},
+    {"if",    FIELD_OBJECT,   FIELD_PASS, &if_schema, .required = true, .doc = "When the case is taken."},
+    {"flows", FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that run then."},
+    {0},
+};
+static const struct schema case_schema = {"Case", case_fields};
+
+static const struct field switch_fields[] = {
+    {"cases",   FIELD_LIST,     FIELD_PASS, &case_schema, .doc = "Cases in order; the first that holds is taken."},
+    {"default", FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that run when no case holds."},
+    {0},
+};
+static const struct schema switch_schema = {"Switch", switch_fields};
+
+static const struct field range_fields[] = {
+    {"start", FIELD_I64, FIELD_PASS, .doc = "First value."},
+    {"end",   FIELD_I64, FIELD_PASS, .doc = "Value to stop before."},
+    {"step",  FIELD_I64, FIELD_PASS, .doc = "Distance of two values."},
+    {0},
+};
+static const struct schema range_schema = {"Range", range_fields};
+
+static const struct field for_fields[] = {
+    {"items",         FIELD_STR_LIST, FIELD_PASS, .doc = "One job for each item."},
+    {"range",         FIELD_OBJECT,   FIELD_PASS, &range_schema, .doc = "One job for each number."},
+    {"until",         FIELD_OBJECT,   FIELD_PASS, &if_schema, .doc = "Jobs one after the other until this holds."},
+    {"parallelism",   FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Jobs at once; all when absent."},
+    {"maxIterations", FIELD_I32,      FIELD_PASS, BOUNDS(1, 10000), .doc = "Most jobs with until."},
+    {0},
+};
+static const struct schema for_schema = {"For", for_fields};
+
+static const struct field retry_codes_fields[] = {
+    {"operator", FIELD_STR, FIELD_PASS, .one_of = code_operator_values, .doc = "How the exit code relates to the values."},
+    {"values",   FIELD_ANY, FIELD_PASS, .doc = "Exit codes."},
+    {0},
+};
+static const struct schema retry_codes_schema = {"RetryExitCodes", retry_codes_fields};
+
+static const struct field retry_fields[] = {
+    {"maxRetry",          FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Attempts after the first."},
+    {"phases",            FIELD_STR_LIST, FIELD_PASS, .doc = "Final phases that are tried again."},
+    {"exitCodes",         FIELD_OBJECT,   FIELD_PASS, &retry_codes_schema, .doc = "Exit codes that are tried again."},
+    {"backoffSeconds",    FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Wait before the second attempt."},
+    {"backoffFactor",     FIELD_I32,      FIELD_PASS, BOUNDS(1, 10), .doc = "Growth of the wait."},
+    {"maxBackoffSeconds", FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Longest wait."},
+    {0},
+};
+static const struct schema retry_schema = {"Retry", retry_fields};
+
+static const struct field gang_fields[] = {
+    {"name",         FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the gang."},
+    {"flows",        FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that start together."},
+    {"minAvailable", FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Jobs that must be placed together."},
+    {0},
+};
+static const struct schema gang_schema = {"Gang", gang_fields};
+
+static const struct field scheduling_fields[] = {
+    {"queue",             FIELD_STR,          FIELD_PASS, .doc = "Queue of all jobs."},
+    {"priorityClassName", FIELD_STR,          FIELD_PASS, .doc = "Priority class of all jobs."},
+    {"schedulerName",     FIELD_STR,          FIELD_PASS, .doc = "Scheduler of all jobs."},
+    {"networkTopology",   FIELD_OBJECT,       FIELD_PASS, &network_topology_schema, .doc = "Topology of all jobs."},
+    {"plugins",           FIELD_STR_LIST_MAP, FIELD_PASS, .doc = "Plugins added to all jobs."},
+    {"maxRunningJobs",    FIELD_I32,          FIELD_PASS, BOUNDS(1, INT32_MAX), .doc = "Unfinished jobs at once."},
+    {"order",             FIELD_STR,          FIELD_PASS, .one_of = order_values, .doc = "Order of steps that wait for room."},
+    {0},
+};
+static const struct schema scheduling_schema = {"FlowScheduling", scheduling_fields};
+
+static const struct field step_fields[] = {
+    {"name",            FIELD_STR,    STEP(name), .required = true, .min_length = 1,
+     .doc = "Name of the step; its job is named FLOW-STEP."},
+    {"jobTemplateName", FIELD_STR,    STEP(template_name), .max_length = NAME_BYTES_MAX,
+     .doc = "JobTemplate of the step; the one of the step's name when absent."},
+    {"dependsOn",       FIELD_OBJECT, STEP(depends), &depends_schema, .doc = "What must have happened before."},
+    {"patch",           FIELD_INLINE, STEP(patch_job_spec), &patch_schema, .doc = "What differs from the template."},
+    {"if",              FIELD_OBJECT, FIELD_PASS, &if_schema, .doc = "Runs the step only if this holds."},
+    {"switch",          FIELD_OBJECT, FIELD_PASS, &switch_schema, .doc = "Chooses among other steps; makes no job."},
+    {"for",             FIELD_OBJECT, FIELD_PASS, &for_schema, .doc = "Makes several jobs."},
+    {"retry",           FIELD_OBJECT, FIELD_PASS, &retry_schema, .doc = "Tries a failed job again."},
+    {"failurePolicy",   FIELD_STR,    FIELD_PASS, .one_of = step_failure_values,
+     .doc = "Whether a failure of the step fails the flow."},
+    {0},
+};
+static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flow_step)};
+
+static const struct field flow_fields[] = {
+    {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "The steps."},
+    {"jobRetainPolicy",         FIELD_STR,     FLOW(retain_policy), .one_of = retain_values,
+     .doc = "Whether jobs are deleted when the flow has succeeded; retain when absent."},
+    {"maxRetry",                FIELD_I32,     FIELD_PASS, NOT_NEGATIVE, .doc = "Attempts of each step after the first."},
+    {"failurePolicy",           FIELD_STR,     FIELD_PASS, .one_of = flow_failure_values,
+     .doc = "What a failed step means for the others."},
+    {"gangs",                   FIELD_LIST,    FIELD_PASS, &gang_schema, .doc = "Steps that start together."},
+    {"scheduling",              FIELD_OBJECT,  FIELD_PASS, &scheduling_schema, .doc = "What holds for all jobs."},
+    {"suspend",                 FIELD_BOOL,    FIELD_PASS, .doc = "Starts no further steps while true."},
+    {"activeDeadlineSeconds",   FIELD_OPT_I64, FIELD_PASS, BOUNDS(1, INT64_MAX), .doc = "Ends the flow after that time."},
+    {"ttlSecondsAfterFinished", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
+    {0},
+};
+const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec)};
+
+/* ---- status ---- */
+
+static const char *const phase_values[] = {"Pending", "Running", "Succeed", "Failed", "Terminating", "", NULL};
+
+static const struct field history_fields[] = {
+    {"startTimestamp", FIELD_TIME, FIELD_PASS, .doc = "When the job entered the state."},
+    {"endTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "When it left it."},
+    {"state",          FIELD_STR,  FIELD_PASS, .doc = "A phase of the job."},
+    {0},
+};
+static const struct schema history_schema = {"JobRunningHistory", history_fields};
+
+static const struct field job_status_fields[] = {
+    {"name",             FIELD_STR,  FIELD_PASS, .doc = "Name of the job."},
+    {"state",            FIELD_STR,  FIELD_PASS, .doc = "Phase of the job."},
+    {"startTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "When the job was made."},
+    {"endTimestamp",     FIELD_TIME, FIELD_PASS, .doc = "When the job finished."},
+    {"restartCount",     FIELD_I32,  FIELD_PASS, NOT_NEGATIVE, .doc = "Restarts of the job."},
+    {"runningHistories", FIELD_LIST, FIELD_PASS, &history_schema, .doc = "Phases the job has been in."},
+    {0},
+};
+static const struct schema flow_job_status_schema = {"FlowJobStatus", job_status_fields};
+
+static const struct field job_condition_fields[] = {
+    {"phase",           FIELD_STR,      FIELD_PASS, .doc = "Phase of the job; Waiting, Blocked, Skipped or Retrying without one."},
+    {"createTime",      FIELD_TIME,     FIELD_PASS, .doc = "When the job was made."},
+    {"runningDuration", FIELD_DURATION, FIELD_PASS, .doc = "How long the job ran."},
+    {"taskStatusCount", FIELD_MAP,      FIELD_PASS, &task_state_schema, .doc = "Pods by task and phase."},
+    {0},
+};
+static const struct schema job_condition_schema = {"FlowCondition", job_condition_fields};
+
+static const struct field attempt_fields[] = {
+    {"attempt",   FIELD_I32,  FIELD_PASS, .doc = "Number of the attempt, from 1."},
+    {"uid",       FIELD_STR,  FIELD_PASS, .doc = "UID of its job."},
+    {"phase",     FIELD_STR,  FIELD_PASS, .doc = "Phase its job ended in."},
+    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "When it started."},
+    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "When it ended."},
+    {"reason",    FIELD_STR,  FIELD_PASS, .doc = "Why it ended, in one word."},
+    {"message",   FIELD_STR,  FIELD_PASS, .doc = "Why it ended, for people."},
+    {"exitCodes", FIELD_ANY,  FIELD_PASS, .doc = "Exit codes by task."},
+    {"logs",      FIELD_ANY,  FIELD_PASS, .doc = "Log files by pod."},
+    {0},
+};
+static const struct schema attempt_schema = {"Attempt", attempt_fields};
+
+static const struct field node_fields[] = {
+    {"name",             FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the step."},
+    {"phase",            FIELD_STR,      FIELD_PASS, .doc = "Phase of the step."},
+    {"jobs",             FIELD_STR_LIST, FIELD_PASS, .doc = "Its jobs."},
+    {"attempt",          FIELD_I32,      FIELD_PASS, .doc = "Attempts so far."},
+    {"attempts",         FIELD_LIST,     FIELD_PASS, &attempt_schema, .doc = "Record of each attempt."},
+    {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "When the next attempt starts."},
+    {"case",             FIELD_STR,      FIELD_PASS, .doc = "Case taken by a switch."},
+    {"outputs",          FIELD_STR_MAP,  FIELD_PASS, .doc = "Outputs of the step."},
+    {"satisfiedTargets", FIELD_STR_LIST, FIELD_PASS, .doc = "Targets whose probes have passed."},
+    {"reason",           FIELD_STR,      FIELD_PASS, .doc = "Why the phase is what it is, in one word."},
+    {"message",          FIELD_STR,      FIELD_PASS, .doc = "The same for people."},
+    {"specHash",         FIELD_STR,      FIELD_PASS, .doc = "Hash of the definition the job was made from."},
+    {0},
+};
+static const struct schema node_schema = {"FlowNode", node_fields};
+
+static const struct field state_fields[] = {
+    {"phase",              FIELD_STR,  FIELD_PASS, .one_of = phase_values, .doc = "Phase of the flow."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "Why, in one word."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "Why, for people."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the flow entered the phase."},
+    {0},
+};
+static const struct schema state_schema = {"State", state_fields};
+
+static const struct field status_fields[] = {
+    {"pendingJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Pending."},
+    {"runningJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Running."},
+    {"failedJobs",         FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Failed."},
+    {"completedJobs",      FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Completed or Completing."},
+    {"terminatedJobs",     FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Terminated or Terminating."},
+    {"unKnowJobs",         FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in any other phase."},
+    {"waitingJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs of steps that wait for others."},
+    {"skippedJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs of steps that are not run."},
+    {"jobStatusList",      FIELD_LIST,     FIELD_PASS, &flow_job_status_schema, .doc = "History of each job."},
+    {"conditions",         FIELD_MAP,      FIELD_PASS, &job_condition_schema, .doc = "State of each job, by name."},
+    {"state",              FIELD_OBJECT,   FIELD_PASS, &state_schema, .doc = "State of the flow."},
+    {"startTime",          FIELD_TIME,     FIELD_PASS, .doc = "When the first job was made."},
+    {"completionTime",     FIELD_TIME,     FIELD_PASS, .doc = "When the flow ended."},
+    {"observedGeneration", FIELD_I64,      FIELD_PASS, .doc = "Generation of the spec the status is about."},
+    {"nodes",              FIELD_LIST,     FIELD_PASS, &node_schema, .merge_key = "name",
+     .doc = "What is known of each step; of large flows the unfinished, failed and retried ones."},
+    {"stepCounts",         FIELD_MAP,      FIELD_PASS, .doc = "Number of steps by state."},
+    {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position."},
+    {0},
+};
+const struct schema jobflow_status_schema = {"JobFlowStatus", status_fields};
+/* clang-format on */

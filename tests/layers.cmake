@@ -20,7 +20,7 @@ set(anything "^[a-z]+/")
 
 layer(http      "^base/http[^/]*\\.[ch]$"   MAY "^base/" LIBS uv curl jansson xxhash uthash)
 layer(base      "^base/"                    MAY "^base/" LIBS uv jansson xxhash uthash)
-layer(yaml      "^api/types/yaml\\.c$"      MAY "^base/" "^api/types/" LIBS jansson yaml)
+layer(yaml      "^api/types/yaml[^/]*\\.c$"    MAY "^base/" "^api/types/" LIBS jansson yaml)
 layer(types     "^api/types/"               MAY "^base/" "^api/types/" LIBS jansson)
 layer(store     "^api/store/"               MAY "^base/" "^api/types/" "^api/store/" LIBS jansson sqlite3)
 layer(registry  "^api/registry/"            MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" LIBS jansson)

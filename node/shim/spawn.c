@@ -57,6 +57,8 @@ enum spawn_failure spawn_exec(char *const *argv, char *const *env)
         candidate[dir_len] = '/';
         memcpy(candidate + dir_len + 1, argv[0], name_len + 1);
         execve(candidate, argv, env);
+        if (errno == EACCES && access(candidate, F_OK))
+            continue; /* a directory of PATH that we may not search */
         if (errno != ENOENT && errno != ENOTDIR) {
             refused = errno;
             if (errno != EACCES)

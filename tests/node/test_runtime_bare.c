@@ -2,6 +2,8 @@
  * node/runtime_host.c and the shim, with real processes: pods without a box of their own.
  */
 #include "tests/unit.h"
+#include <signal.h>
+#include <unistd.h>
 
 #include "tests/support/pods.h"
 
@@ -88,12 +90,335 @@ static void exit_codes_and_signals_are_reported_as_they_were(void **state)
     }
 }
 
+static const struct pod_status *run_shell(const char *uid, const char *script)
+{
+    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    return bed_final(bed, uid, LIMIT_MS);
+}
+
+/* covers: reliability.md SEC-25 */
+static void a_program_starts_with_three_descriptors_and_nothing_of_ours(void **state)
+{
+    scoped_str log = NULL;
+
+    check_int(
+        "ls",
+        bed_shell(bed, "clean",
+                  "ls /proc/self/fd | tr '\\n' ' '; echo; grep -E 'Sig(Blk|Ign)' /proc/self/status;"
+                  " umask; readlink /proc/self/fd/0; ulimit -c; env | grep -c SHOULD_NOT",
+                  &log),
+        1); /* grep -c finds none */
+    check_str("log", log,
+              "0 1 2 3 \n" /* 3: ls itself reads the directory */
+              "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n/dev/null\n0\n0\n");
+}
+
+/* covers: local-runtime.md 4.5 */
+static void the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "env",
+        .hostname = NULL,
+        .main = {{.argv = {"sh", "-c",
+                           "echo A=$A B=$B; echo $HOME | cut -c1; echo $HOSTNAME $"
+                           "JOBFLOW_POD_UID"},
+                  .env = {{"A", "1"}, {"B", "x=y"}, {"A", "2"}, {"JOBFLOW_POD_UID", "forged"}},
+                  .cwd = "/usr"}},
+    };
+
+    bed_start(bed, &pod);
+    check("ends", bed_final(bed, "env", LIMIT_MS));
+    log = bed_log(bed, "env", NULL);
+    check_str("log", log, "A=2 B=x=y\n/\nenv env\n");
+}
+
+static void a_working_directory_that_is_not_there_is_told(void **state)
+{
+    struct bed_pod pod = {"cwd", .main = {{.argv = {"true"}, .cwd = "/no/such/dir"}}};
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "cwd", LIMIT_MS);
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 128);
+    check_str("reason", status->containers.items[0].reason, "ContainerCannotRun");
+    check_has("message", status->containers.items[0].message, "working directory");
+}
+
+/* covers: reliability.md INV-N3; local-runtime.md LRT-26 LRT-29 */
+static void what_a_program_leaves_behind_is_killed_with_it(void **state)
+{
+    scoped_str log = NULL;
+    const struct pod_status *status =
+        run_shell("left", "setsid sleep 300 >/dev/null 2>&1 & "
+                          "setsid sh -c 'sleep 300 & sleep 300' & echo a=$!; sleep 300 & echo "
+                          "b=$!; sleep 0.2; exit 4");
+
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 4);
+    log = bed_log(bed, "left", NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        long pid = bed_number(log, i ? "b" : "a");
+
+        check("printed", pid > 0);
+        check("gone", !bed_alive(pid));
+    }
+}
+
+/* covers: local-runtime.md LRT-25 LRT-26; reliability.md INV-N4 */
+static void stop_asks_first_and_kills_after_the_grace_period(void **state)
+{
+    static const struct {
+        const char *name, *script;
+        int64_t grace_ms;
+        int code, signal;
+        int64_t at_least_ms, at_most_ms;
+    } cases[] = {
+        {"handler", "trap 'exit 5' TERM; while :; do sleep 0.01; done", 5000, 5, 0, 0, 3000},
+        {"no handler", "exec sleep 300", 5000, 143, 15, 0, 3000},
+        {"deaf",
+         "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 300\" & while :; do sleep 0.05; done",
+         400, 137, 9, 390, 4000},
+        {"no grace", "trap '' TERM; while :; do sleep 0.05; done", 0, 137, 9, 0, 3000},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("stop-%zu", i);
+        const struct pod_status *status;
+        int64_t begun;
+
+        bed_start(bed,
+                  &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}});
+        check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
+        bed_run(bed, 150); /* the trap is set */
+        begun = loop_mono_ns(bed_loop(bed));
+        bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(cases[i].name, status);
+
+        int64_t took_ms = (loop_mono_ns(bed_loop(bed)) - begun) / 1000000;
+
+        check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
+        check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
+        check(cases[i].name, took_ms >= cases[i].at_least_ms && took_ms <= cases[i].at_most_ms);
+    }
+}
+
+static void a_pod_nobody_knows_is_reported_as_such_when_stopped(void **state)
+{
+    const struct pod_status *status;
+
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "stranger", 1000);
+    check_int("not inside the call", bed_finals(bed, "stranger"), 0);
+    status = bed_final(bed, "stranger", LIMIT_MS);
+    check("told", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_str("reason", status->reason, "NotFound");
+}
+
+/* covers: reliability.md INV-N1 */
+static void a_uid_is_started_once(void **state)
+{
+    struct bed_pod pod = {"once", .main = {{.argv = {"sh", "-c", "echo ran"}}}};
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    bed_start(bed, &pod);
+    check("ends", bed_final(bed, "once", LIMIT_MS));
+    bed_start(bed, &pod);
+    bed_run(bed, 100);
+    check_int("finals", bed_finals(bed, "once"), 1);
+    log = bed_log(bed, "once", NULL);
+    check_str("log", log, "ran\n");
+}
+
+/* covers: local-runtime.md LRT-24; reliability.md INV-N5 */
+static void on_failure_restarts_with_a_doubled_back_off(void **state)
+{
+    scoped_str dir = test_path("counter");
+    scoped_str script = mem_printf(
+        "mkdir -p %s; cd %s; n=$(ls | wc -l); touch $n; echo run $n; test $n -ge 3", dir, dir);
+    const struct pod_status *status;
+    int64_t begun = loop_mono_ns(bed_loop(bed));
+    scoped_str log = NULL;
+
+    bed_start(bed, &(struct bed_pod){"again", "OnFailure",
+                                     .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    status = bed_final(bed, "again", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    check_int("restarts", status->containers.items[0].restart_count, 3);
+    check("last", status->containers.items[0].has_last);
+    check_int("last code", status->containers.items[0].last_exit_code, 1);
+    check("20 + 40 + 80 ms", loop_mono_ns(bed_loop(bed)) - begun >= 140 * 1000000);
+    log = bed_log(bed, "again", NULL);
+    check_str("log of the last run", log, "run 3\n");
+}
+
+static void the_log_of_the_previous_run_is_kept(void **state)
+{
+    struct runtime_log_options previous = {.previous = true, .tail_lines = -1, .limit_bytes = -1};
+    scoped(buf) struct buf out = {0};
+    int64_t offset = 0;
+
+    check("read", bed_runtime(bed)->ops->read_log(bed_runtime(bed), "again", &previous, &offset,
+                                                  &out, NULL));
+    check_str("log", out.data, "run 2\n");
+}
+
+/* covers: local-runtime.md LRT-23 */
+static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
+{
+    scoped_str dir = test_path("init");
+    scoped_str first =
+        mem_printf("mkdir -p %s; cd %s; n=$(ls | wc -l); touch a$n; test $n -ge 2", dir, dir);
+    scoped_str second = mem_printf("ls %s | wc -l | grep -qx 3", dir);
+    scoped_str main_script = mem_printf("test -e %s/sidecar", dir);
+    scoped_str side = mem_printf("touch %s/sidecar; exec sleep 300", dir);
+    struct bed_pod pod = {
+        "init",
+        "OnFailure",
+        .grace_s = 5,
+        .init = {{.argv = {"/bin/sh", "-c", first}},
+                 {.argv = {"/bin/sh", "-c", second}},
+                 {.argv = {"/bin/sh", "-c", side}, .sidecar = true}},
+        .main = {{.argv = {"/bin/sh", "-c", main_script}}},
+    };
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "init", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    check_int("repeated", status->init_containers.items[0].restart_count, 2);
+    check_int("not repeated", status->init_containers.items[1].restart_count, 0);
+    check_int("sidecar ended by TERM", status->init_containers.items[2].exit_code, 143);
+}
+
+static void a_failed_init_container_fails_the_pod(void **state)
+{
+    struct bed_pod pod = {"init-fails", .init = {{.argv = {"false"}}},
+                          .main = {{.argv = {"true"}}}};
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "init-fails", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_int("never started", status->containers.items[0].state, CONTAINER_WAITING);
+}
+
+/* covers: local-runtime.md LRT-28 */
+static void a_deadline_ends_the_pod(void **state)
+{
+    struct bed_pod pod = {"deadline", .deadline_s = 1, .grace_s = 1,
+                          .main = {{.argv = {"sleep", "300"}}}};
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "deadline", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_str("reason", status->reason, "DeadlineExceeded");
+}
+
+/* covers: reliability.md INV-N7 */
+static void logs_are_whole_and_can_be_cut(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    static const struct {
+        const char *name;
+        int64_t tail, limit;
+        const char *want;
+    } cases[] = {
+        {"all", -1, -1, "one\ntwo\n\nlast without newline"},
+        {"tail 1", 1, -1, "last without newline"},
+        {"tail 2", 2, -1, "\nlast without newline"},
+        {"tail 99", 99, -1, "one\ntwo\n\nlast without newline"},
+        {"tail 0", 0, -1, ""},
+        {"limit", -1, 5, "one\nt"},
+    };
+
+    check("ends", run_shell("logs", "echo one; echo two >&2; echo; printf 'last without newline'"));
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct runtime_log_options options = {.tail_lines = cases[i].tail,
+                                              .limit_bytes = cases[i].limit};
+        scoped(buf) struct buf out = {0};
+        int64_t offset = 0;
+
+        buf_str(&out, "");
+        check(cases[i].name, rt->ops->read_log(rt, "logs", &options, &offset, &out, NULL));
+        check_str(cases[i].name, out.data ? out.data : "", cases[i].want);
+    }
+}
+
+static void a_follower_goes_on_where_it_was(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    struct runtime_log_options all = {.tail_lines = -1, .limit_bytes = -1};
+    scoped(buf) struct buf out = {0};
+    int64_t offset = 0;
+    struct bed_pod pod = {"follow",
+                          .main = {{.argv = {"sh", "-c", "echo one; sleep 0.3; echo two"}}}};
+
+    bed_start(bed, &pod);
+    while (!out.len) {
+        bed_run(bed, 20);
+        rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
+    }
+    check_str("first", out.data, "one\n");
+    check("ends", bed_final(bed, "follow", LIMIT_MS));
+    rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
+    check_str("both", out.data, "one\ntwo\n");
+    rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
+    check_str("no more", out.data, "one\ntwo\n");
+}
+
+/* covers: local-runtime.md LRT-44; performance.md 5.2 */
+static void a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    scoped_str dir = test_path("bare/node/logs");
+    scoped_str silent = mem_printf("%s/silent.log", dir);
+    scoped_str loud = mem_printf("%s/loud.log", dir);
+
+    check("ends", run_shell("silent", "true"));
+    check("ends", run_shell("loud", "echo"));
+    check_int("silent", access(silent, F_OK), -1);
+    check_int("loud", access(loud, F_OK), 0);
+    rt->ops->release(rt, "loud");
+    rt->ops->purge(rt, "loud");
+    for (int i = 0; i < 100 && !access(loud, F_OK); i++)
+        bed_run(bed, 10);
+    check_int("purged", access(loud, F_OK), -1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_and_signals_are_reported_as_they_were),
+        cmocka_unit_test(a_program_starts_with_three_descriptors_and_nothing_of_ours),
+        cmocka_unit_test(the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins),
+        cmocka_unit_test(a_working_directory_that_is_not_there_is_told),
+        cmocka_unit_test(what_a_program_leaves_behind_is_killed_with_it),
+        cmocka_unit_test(stop_asks_first_and_kills_after_the_grace_period),
+        cmocka_unit_test(a_pod_nobody_knows_is_reported_as_such_when_stopped),
+        cmocka_unit_test(a_uid_is_started_once),
+        cmocka_unit_test(on_failure_restarts_with_a_doubled_back_off),
+        cmocka_unit_test(the_log_of_the_previous_run_is_kept),
+        cmocka_unit_test(init_containers_run_one_by_one_and_sidecars_beside),
+        cmocka_unit_test(a_failed_init_container_fails_the_pod),
+        cmocka_unit_test(a_deadline_ends_the_pod),
+        cmocka_unit_test(logs_are_whole_and_can_be_cut),
+        cmocka_unit_test(a_follower_goes_on_where_it_was),
+        cmocka_unit_test(a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made),
     };
     int code = runtime_shim_main(argc, argv);
 
-    return code >= 0 ? code : cmocka_run_group_tests(tests, set_up, tear_down);
+    if (code >= 0)
+        return code;
+    setenv("SHOULD_NOT_REACH_PODS", "1", 1);
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "node/shim/message.h"
 
@@ -64,6 +65,10 @@ static void on_report(void *ctx, const struct runtime_report *report)
     struct seen *seen = seen_of(bed, report->uid);
     struct wire_frame frame;
 
+    if (!bed->ready) {
+        fprintf(stderr, "a report of %s came before the end of adopt\n", report->uid);
+        abort();
+    }
     buf_clear(&seen->frame);
     shim_put_status(&seen->frame,
                     &(struct shim_status){report->uid, report->final, report->status});
@@ -325,4 +330,16 @@ long bed_number(const char *text, const char *name)
         if (!strncmp(line, name, len) && line[len] == '=')
             return strtol(line + len + 1, NULL, 10);
     return -1;
+}
+
+bool bed_alive(long pid)
+{
+    scoped_str path = mem_printf("/proc/%ld/stat", pid);
+    scoped(buf) struct buf stat = {0};
+    const char *state;
+
+    if (pid <= 0 || !file_read(path, 4096, &stat, NULL))
+        return false;
+    state = strrchr(stat.data, ')');
+    return state && strncmp(state, ") Z", 3) != 0;
 }

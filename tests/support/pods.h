@@ -63,3 +63,5 @@ int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_l
 size_t bed_shims(const char *dir, int *pids, size_t max);
 /** A line of output "name=value" as a number; -1 when it is not there. */
 long bed_number(const char *text, const char *name);
+/** Does the process exist, and is it more than a zombie (pid 1 of a container may never reap)? */
+bool bed_alive(long pid);

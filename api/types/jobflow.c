@@ -1,0 +1,110 @@
+/*
+ * JobFlow (flow.volcano.sh/v1alpha1): the kind, its phase, its decoded spec.
+ */
+#include "api/types/jobflow.h"
+
+#include "api/types/decoded.h"
+#include "api/types/enumtext.h"
+#include "api/types/jobflow_admission.h"
+
+static const char *const phase_texts[] = {FLOW_PHASES(ENUM_TEXT)};
+
+const char *flow_phase_text(enum flow_phase phase)
+{
+    return phase_texts[phase];
+}
+
+bool flow_phase_parse(const char *text, enum flow_phase *out)
+{
+    int found;
+
+    if (!enum_find(phase_texts, FLOW_PHASE_N, text, &found))
+        return false;
+    *out = (enum flow_phase)found;
+    return true;
+}
+
+static const struct decoded_type spec_type = {
+    .member = "spec",
+    .schema = &jobflow_spec_schema,
+    .keep_document = true,
+};
+
+const struct jobflow_spec *jobflow_spec_of(const struct object *flow)
+{
+    return decoded_of(flow->body, &spec_type);
+}
+
+const json_t *jobflow_spec_document(const struct object *flow)
+{
+    return decoded_document(flow->body, &spec_type);
+}
+
+/* Of a status only the phase is decoded; the rest is read by the flow controller alone, when it
+ * restores a flow. */
+struct phase_form {
+    enum flow_phase phase;
+};
+static const struct field phase_rows[] = {{0}};
+static const struct schema phase_schema = {"JobFlowStatus", phase_rows, sizeof(struct phase_form)};
+
+static void finish_phase(void *decoded, const json_t *doc, struct arena *arena)
+{
+    struct phase_form *form = decoded;
+    const json_t *phase = json_object_get(json_object_get(doc, "state"), "phase");
+
+    flow_phase_parse(json_string_value(phase), &form->phase);
+}
+
+static const struct decoded_type phase_type = {.schema = &phase_schema, .finish = finish_phase};
+
+enum flow_phase jobflow_phase_of(const struct object *flow)
+{
+    const struct phase_form *form = flow->status ? decoded_of(flow->status, &phase_type) : NULL;
+
+    return form ? form->phase : FLOW_NONE;
+}
+
+struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase)
+{
+    struct blob *blob = blob_from_buf(text);
+    struct arena *arena = arena_new(0);
+    struct phase_form *form = arena_alloc(arena, sizeof *form);
+
+    form->phase = phase;
+    decoded_attach(blob, &phase_type, arena, form);
+    return blob;
+}
+
+/* clang-format off */
+static const struct field flow_fields[] = {
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &jobflow_spec_schema, .doc = "The steps and how they depend on each other."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &jobflow_status_schema, .doc = "Where the flow stands."},
+    {0},
+};
+static const struct schema flow_schema = {"JobFlow", flow_fields};
+
+static const struct column columns[] = {
+    {"Status", "string", "status.state.phase",         0, "Phase of the flow."},
+    {"Age",    "date",   "metadata.creationTimestamp", 0, "Time since the flow was made."},
+    {0},
+};
+/* clang-format on */
+
+static const char *const short_names[] = {"jf", NULL};
+
+const struct kind kind_job_flow = {
+    .id = KIND_JOB_FLOW,
+    .group = "flow.volcano.sh",
+    .version = "v1alpha1",
+    .name = "JobFlow",
+    .plural = "jobflows",
+    .singular = "jobflow",
+    .short_names = short_names,
+    .namespaced = true,
+    .has_status = true,
+    .schema = &flow_schema,
+    .validate = jobflow_validate,
+    .validate_in_context = jobflow_validate_in_context,
+    .columns = columns,
+};

@@ -95,18 +95,23 @@ void job_state_load(struct job_state *state, const struct job_status *stored)
                           stored->controlled.items[i].value);
 }
 
+static void free_text(const char *text)
+{
+    mem_free((char *)(uintptr_t)text);
+}
+
 void job_state_release(struct job_state *state)
 {
     for (size_t i = 0; i < state->n_controlled; i++) {
-        mem_free(state->controlled[i].key);
-        mem_free(state->controlled[i].value);
+        free_text(state->controlled[i].key);
+        free_text(state->controlled[i].value);
     }
     mem_free(state->controlled);
     mem_free(state->message);
     *state = (struct job_state){.running_ns = -1};
 }
 
-static struct job_resource *find_resource(const struct job_state *state, const char *key)
+static struct str_pair *find_resource(const struct job_state *state, const char *key)
 {
     for (size_t i = 0; i < state->n_controlled; i++)
         if (strcmp(state->controlled[i].key, key) == 0)
@@ -116,36 +121,36 @@ static struct job_resource *find_resource(const struct job_state *state, const c
 
 const char *job_state_resource(const struct job_state *state, const char *key)
 {
-    const struct job_resource *found = find_resource(state, key);
+    const struct str_pair *found = find_resource(state, key);
 
     return found ? found->value : NULL;
 }
 
 bool job_state_control(struct job_state *state, const char *key, const char *value)
 {
-    struct job_resource *found = find_resource(state, key);
+    struct str_pair *found = find_resource(state, key);
 
     if (found && strcmp(found->value, value) == 0)
         return false;
     if (found) {
-        mem_free(found->value);
+        free_text(found->value);
         found->value = mem_strdup(value);
         return true;
     }
     mem_grow(state->controlled, state->n_controlled, state->cap_controlled);
     state->controlled[state->n_controlled++] =
-        (struct job_resource){mem_strdup(key), mem_strdup(value)};
+        (struct str_pair){mem_strdup(key), mem_strdup(value)};
     return true;
 }
 
 bool job_state_drop(struct job_state *state, const char *key)
 {
-    struct job_resource *found = find_resource(state, key);
+    struct str_pair *found = find_resource(state, key);
 
     if (!found)
         return false;
-    mem_free(found->key);
-    mem_free(found->value);
+    free_text(found->key);
+    free_text(found->value);
     memmove(found, found + 1,
             (size_t)(state->controlled + state->n_controlled - (found + 1)) * sizeof *found);
     state->n_controlled--;

@@ -20,11 +20,6 @@
 
 enum { JOB_REASON_MAX = 48 };
 
-struct job_resource {
-    char *key;
-    char *value;
-};
-
 struct job_state {
     enum job_phase phase;
     char reason[JOB_REASON_MAX];
@@ -36,7 +31,7 @@ struct job_state {
     int64_t running_ns; /* time spent in Running; -1 = never ran */
     struct job_condition conditions[JOB_PHASE_N];
     size_t n_conditions;
-    struct job_resource *controlled; /* controlledResources, in the order they were made */
+    struct str_pair *controlled; /* controlledResources, in the order they were made; owned text */
     size_t n_controlled, cap_controlled;
 };
 

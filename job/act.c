@@ -1,0 +1,320 @@
+/*
+ * From a request to a decision: policies, the table of rules, full and targeted kills. Ref:
+ * spec/job.md 6, 8, 10.
+ *
+ * A full kill is decided by storing phase and version; which pods die follows from that
+ * (job/view.h), and sync drives it. A targeted kill marks its pods first, for the marks are the
+ * only durable record of the target; then the decision is stored, then sync deletes what is marked
+ * (O-29).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/run.h"
+#include "job/state/rules.h"
+
+enum { MESSAGE_MAX = 256 };
+
+/* One line on what led here: event, pod, exit code, action. */
+static void describe(const struct job_run *run, const struct job_request *request,
+                     enum job_action action, char out[MESSAGE_MAX])
+{
+    int len = snprintf(out, MESSAGE_MAX, "%s", job_action_text(action));
+
+    if (request->event != EVENT_NONE && len < MESSAGE_MAX)
+        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " after %s",
+                        job_event_text(request->event));
+    if (request->pod && len < MESSAGE_MAX)
+        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " of pod %s",
+                        object_name(request->pod));
+    if (request->exit_code != 0 && len < MESSAGE_MAX)
+        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " with exit code %d",
+                        request->exit_code);
+    if (request->command && len < MESSAGE_MAX)
+        snprintf(out + len, (size_t)(MESSAGE_MAX - len), " by command %s",
+                 object_name(request->command));
+}
+
+/* What state.reason says: the event that decided, or the action where nothing but a person did. */
+static const char *reason_of(const struct job_request *request, enum job_action action)
+{
+    return request->event == EVENT_NONE || request->event == EVENT_COMMAND_ISSUED
+               ? job_action_text(action)
+               : job_event_text(request->event);
+}
+
+static bool has_target(const struct job_request *request, enum job_action action)
+{
+    switch ((int)action) {
+    case ACT_RESTART_TASK:
+        return request->has_task;
+    case ACT_RESTART_POD:
+        return request->has_task && request->has_pod;
+    case ACT_RESTART_PARTITION:
+        return request->has_task && request->partition >= 0;
+    default:
+        return true;
+    }
+}
+
+static void mark_slot(struct job_run *run, struct slot_at at)
+{
+    const struct job_slot *slot = job_view_slot(&run->view, at);
+
+    if (!slot || !slot->pod || slot->doomed || slot->op != SLOT_IDLE)
+        return;
+    job_delayed_escalate(run, at);
+    run->target.marks++;
+    job_apply_mark(run, at);
+}
+
+/* The slots an action is about: one, those of a partition, or all of a task. */
+static void mark_target(struct job_run *run, const struct job_request *request,
+                        enum job_action action)
+{
+    const struct job_task_view *task = &run->view.tasks[request->at.task];
+    const struct job_task *spec = &run->view.shape->spec->tasks.items[request->at.task];
+    int32_t from = 0, to = task->n_slots;
+
+    if (action == ACT_RESTART_POD) {
+        from = request->at.index;
+        to = from + 1;
+    } else if (action == ACT_RESTART_PARTITION) {
+        int32_t size = spec->partition ? spec->partition->size : 0;
+
+        from = request->partition * size;
+        to = from + size < to ? from + size : to;
+    }
+    for (int32_t i = from; i < to; i++)
+        mark_slot(run, (struct slot_at){request->at.task, i});
+}
+
+/* The target is marked; what is left is the decision. */
+static void decide_target(struct job_run *run, struct job_request *request)
+{
+    struct job_rule rule = job_rule_of(run->view.state.phase, request->action);
+    char message[MESSAGE_MAX];
+
+    if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* restarting, or ending, anyway */
+        job_request_free(request);
+        run->sync_wanted = true;
+        return;
+    }
+    describe(run, request, request->action, message);
+    if (rule.retry)
+        run->view.state.retry_count++;
+    job_delayed_clean(run, request->action, request);
+    job_decide(run, rule.to, reason_of(request, request->action), message, request);
+}
+
+static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
+{
+    request->action = action;
+    if (request->marked) {
+        decide_target(run, request);
+        return;
+    }
+    mark_target(run, request, action);
+    if (run->target.marks == 0) { /* O-50 */
+        job_run_event(run, EVENT_WARNING, "ExecuteAction",
+                      "%s has no pod to restart; nothing is done", job_action_text(action));
+        job_request_free(request);
+        run->sync_wanted = true;
+        return;
+    }
+    run->target.marked = 0;
+    run->target.request = request;
+}
+
+void job_act_marked(struct job_run *run)
+{
+    struct job_request *request = run->target.request;
+
+    run->target.request = NULL;
+    if (run->target.marked == 0) { /* all gone already */
+        job_request_free(request);
+        return;
+    }
+    request->marked = true;
+    decide_target(run, request);
+}
+
+static bool any_pod_of_this_epoch(const struct job_view *view)
+{
+    return view->totals[SLOT_PENDING] + view->totals[SLOT_RUNNING] + view->totals[SLOT_SUCCEEDED] +
+               view->totals[SLOT_FAILED] + view->totals[SLOT_UNKNOWN] >
+           0;
+}
+
+static void kill_all(struct job_run *run, struct job_request *request, enum job_action action,
+                     const struct job_rule *rule)
+{
+    struct job_state *state = &run->view.state;
+    char message[MESSAGE_MAX];
+
+    job_delayed_clean(run, action, request);
+    if (rule->to == JOB_NONE) {
+        run->sync_wanted = true;
+        if (!rule->version || !any_pod_of_this_epoch(&run->view)) {
+            job_request_free(request); /* the kill is under way (O-30) */
+            return;
+        }
+        state->version++;
+        job_view_new_epoch(&run->view);
+        job_store(run, request);
+        return;
+    }
+    describe(run, request, action, message);
+    if (rule->version)
+        state->version++;
+    if (rule->retry)
+        state->retry_count++;
+    job_decide(run, rule->to, reason_of(request, action), message, request);
+}
+
+/* The resume is counted on the job before it is decided: annotations with the version it starts
+ * from (O-34). */
+static struct object *with_resume_noted(const struct job_run *run)
+{
+    const struct object *job = run->view.job;
+    struct kv *annotations = mem_array(job->meta->n_annotations + 2, sizeof *annotations);
+    struct meta draft = *job->meta;
+    char count[16], version[16];
+    struct object *noted;
+
+    snprintf(count, sizeof count, "%d", run->view.resumes + 1);
+    snprintf(version, sizeof version, "%d", run->view.state.version);
+    draft.n_annotations = 0;
+    for (uint32_t i = 0; i < job->meta->n_annotations; i++)
+        if (strcmp(job->meta->annotations[i].key, ANNOTATION_RESUME_COUNT) != 0 &&
+            strcmp(job->meta->annotations[i].key, ANNOTATION_RESUME_VERSION) != 0)
+            annotations[draft.n_annotations++] = job->meta->annotations[i];
+    annotations[draft.n_annotations++] = (struct kv){ANNOTATION_RESUME_COUNT, count};
+    annotations[draft.n_annotations++] = (struct kv){ANNOTATION_RESUME_VERSION, version};
+    draft.annotations = annotations;
+    noted = object_with_meta(job, meta_new(&draft));
+    mem_free(annotations);
+    return noted;
+}
+
+static bool resume_is_noted(const struct job_run *run)
+{
+    const char *text = meta_annotation(run->view.job->meta, ANNOTATION_RESUME_VERSION);
+    int32_t version;
+
+    return text && job_parse_int(text, &version) && version == run->view.state.version;
+}
+
+static void noted(struct cluster_call *call, const struct object *job, const struct error *err)
+{
+    struct job_run *run = container_of(call, struct job_run, store_call);
+    struct job_request *request = run->deciding;
+
+    run->storing = false;
+    run->deciding = NULL;
+    if (run->gone) {
+        job_request_free(request);
+        job_run_settle(run);
+        return;
+    }
+    job_run_repeat(run, request); /* with the note in place it is decided */
+    if (!err) {
+        job_run_job(run, job);
+        job_run_sync(run);
+        return;
+    }
+    run->paused = true;
+    job_apply_failed(run, "JobStatusError", "note the resume", err);
+}
+
+static void note_resume(struct job_run *run, struct job_request *request)
+{
+    run->storing = true;
+    run->deciding = request;
+    run->store_call.done = noted;
+    cluster_update(run->ctl->cluster, &run->store_call, with_resume_noted(run));
+}
+
+static void execute(struct job_run *run, struct job_request *request, enum job_action action)
+{
+    struct job_rule rule = job_rule_of(run->view.state.phase, action);
+
+    if (job_action_targeted(action) && !has_target(request, action)) { /* O-21 */
+        job_run_event(run, EVENT_WARNING, "ExecuteAction",
+                      "%s needs a %s, and %s names none; nothing is done", job_action_text(action),
+                      action == ACT_RESTART_TASK  ? "task"
+                      : action == ACT_RESTART_POD ? "pod"
+                                                  : "partition",
+                      job_event_text(request->event));
+        job_request_free(request);
+        run->sync_wanted = true;
+        return;
+    }
+    if (rule.resume && !resume_is_noted(run)) {
+        note_resume(run, request);
+        return;
+    }
+    if (rule.verb == DO_NOTHING) {
+        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s has no effect on a job that is %s",
+                      job_action_text(action), job_phase_text(run->view.state.phase));
+        run->sync_wanted = true;
+        job_request_free(request);
+        return;
+    }
+    if (!job_action_internal(action))
+        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s is executed",
+                      job_action_text(action));
+    switch (rule.verb) {
+    case DO_KILL:
+        kill_all(run, request, action, &rule);
+        return;
+    case DO_KILL_TARGET:
+        kill_target(run, request, action);
+        return;
+    case DO_SYNC:
+    case DO_NOTHING:
+        run->sync_wanted = true;
+        job_request_free(request);
+        return;
+    }
+}
+
+void job_act(struct job_run *run, struct job_request *request)
+{
+    static const struct job_policy_rows none = {0};
+    const struct job_shape *shape = run->view.shape;
+    const struct job_occurrence what = {
+        .event = request->event,
+        .has_action = request->has_action,
+        .action = request->action,
+        .version = request->version,
+        .exit_code = request->exit_code,
+    };
+    struct job_response response;
+
+    if (object_deleting(run->view.job) ||
+        (request->has_task && request->at.task >= shape->spec->tasks.count) ||
+        (request->expired && !request->marked && !job_delayed_holds(run, request))) {
+        job_request_free(request);
+        return;
+    }
+    job_delayed_on_event(run, request);
+    response = job_policy_match(&what, run->view.state.version,
+                                request->has_task ? shape->tasks[request->at.task].policies : none,
+                                shape->policies);
+    if (response.delay_ms >
+        0) { /* and a sync, so that counters and pods are right meanwhile (O-25) */
+        job_delayed_add(run, request, &response);
+        job_request_free(request);
+        run->sync_wanted = true;
+        return;
+    }
+    if (job_action_internal(response.action)) {
+        run->sync_wanted = true;
+        job_request_free(request);
+        return;
+    }
+    execute(run, request, response.action);
+}

@@ -1,0 +1,262 @@
+/*
+ * Writes of pods: each is a small record that lives until its answer. The slot remembers what is
+ * under way, so nothing is asked twice; the answer and the change it causes may come in either
+ * order. O-41…O-44, O-48, O-51, O-72.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/pod.h"
+#include "job/run.h"
+
+struct pod_op {
+    struct cluster_call call;
+    struct job_run *run;
+    struct slot_at at;
+};
+
+/* Upstream retries everything alike and gives up after 15; ours knows what a retry can mend. */
+enum failure { FAILURE_STALE, FAILURE_TRANSIENT, FAILURE_WAITING, FAILURE_PERMANENT };
+
+static enum failure classify(const struct error *err)
+{
+    static const enum failure classes[ERROR_CODE_N] = {
+        [ERR_CONFLICT] = FAILURE_STALE,        [ERR_NOT_FOUND] = FAILURE_STALE,
+        [ERR_EXISTS] = FAILURE_WAITING,        [ERR_BAD_REQUEST] = FAILURE_PERMANENT,
+        [ERR_FORBIDDEN] = FAILURE_PERMANENT,   [ERR_INVALID] = FAILURE_PERMANENT,
+        [ERR_TOO_LARGE] = FAILURE_PERMANENT,   [ERR_NOT_IMPLEMENTED] = FAILURE_PERMANENT,
+        [ERR_TOO_MANY] = FAILURE_TRANSIENT,    [ERR_INTERNAL] = FAILURE_TRANSIENT,
+        [ERR_UNAVAILABLE] = FAILURE_TRANSIENT, [ERR_TIMEOUT] = FAILURE_TRANSIENT,
+        [ERR_STORAGE] = FAILURE_WAITING,       [ERR_UNAUTHORIZED] = FAILURE_TRANSIENT,
+    };
+
+    if (err->code == ERR_FORBIDDEN &&
+        (strstr(err->message, "quota") || strstr(err->message, "being terminated")))
+        return FAILURE_WAITING;
+    return classes[err->code];
+}
+
+/* A job that can never get its pods: TerminateJob after as many tries as upstream makes. */
+static void give_up(struct job_run *run, const char *what, const struct error *err)
+{
+    struct job_request *request = mem_alloc(sizeof *request);
+
+    *request = (struct job_request){.event = EVENT_COMMAND_ISSUED,
+                                    .has_action = true,
+                                    .action = ACT_TERMINATE_JOB,
+                                    .partition = -1,
+                                    .version = run->view.state.version};
+    run->permanent = 0;
+    job_run_event(run, EVENT_NORMAL, "ExecuteAction",
+                  "TerminateJob: gave up after %d retries: %s: %s", run->ctl->options.max_requeue,
+                  what, err->message);
+    job_run_post(run, request);
+}
+
+void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,
+                      const struct error *err)
+{
+    enum failure failure = classify(err);
+    int limit = run->ctl->options.max_requeue;
+
+    run->sync_wanted = true;
+    if (failure == FAILURE_STALE) { /* fresh data is on its way; look again when it is here */
+        if (!job_run_holding(run))
+            work_add_after(&run->work, 5);
+        return;
+    }
+    if (failure != FAILURE_TRANSIENT)
+        job_run_event(run, EVENT_WARNING, event_reason, "%s: %s", what, err->message);
+    if (job_run_holding(run))
+        return; /* one failure a round counts */
+    if (failure == FAILURE_PERMANENT && limit >= 0 && run->permanent++ >= (unsigned)limit) {
+        give_up(run, what, err);
+        return;
+    }
+    work_add_backoff(&run->work);
+}
+
+static void succeeded(struct job_run *run)
+{
+    if (job_run_holding(run))
+        return; /* others of this round failed */
+    run->permanent = 0;
+    work_forget(&run->work);
+}
+
+/* Take the record apart; true when the job is still there to be told. */
+static bool finish(struct cluster_call *call, struct job_run **out_run, struct slot_at *out_at)
+{
+    struct pod_op *op = container_of(call, struct pod_op, call);
+    struct job_run *run = op->run;
+
+    *out_run = run;
+    *out_at = op->at;
+    mem_free(op);
+    run->ops--;
+    if (run->gone) {
+        job_run_settle(run);
+        return false;
+    }
+    return true;
+}
+
+/* What was begun is answered. */
+static void end_op(struct job_run *run, struct slot_at at, enum slot_op op)
+{
+    const struct job_slot *slot = job_view_slot(&run->view, at);
+
+    if (slot && slot->op == op)
+        job_view_set_op(&run->view, at, SLOT_IDLE);
+}
+
+static struct cluster_call *begin(struct job_run *run, struct slot_at at, enum slot_op what,
+                                  cluster_done_fn done)
+{
+    struct pod_op *op = mem_alloc(sizeof *op);
+
+    *op = (struct pod_op){{.done = done}, run, at};
+    run->ops++;
+    job_view_set_op(&run->view, at, what);
+    return &op->call;
+}
+
+/* The state of a pod as an answer shows it. */
+static void take_pod(struct job_run *run, struct slot_at at, const struct object *pod)
+{
+    struct pod_facts facts;
+
+    if (job_pod_facts(pod, &facts))
+        job_run_pod(run, at, pod, &facts);
+}
+
+static bool is_owned(const struct job_run *run, const struct object *object)
+{
+    const struct owner_ref *owner = meta_controller(object->meta);
+
+    return owner && strcmp(owner->uid, run->uid) == 0;
+}
+
+/* The name is taken (O-42): by ourselves, by an earlier job of our name, or by a stranger. */
+static void name_taken(struct job_run *run, struct slot_at at, const struct error *err)
+{
+    const char *ns = object_namespace(run->view.job);
+    scoped_str name = job_pod_name(object_name(run->view.job),
+                                   run->view.shape->spec->tasks.items[at.task].name, at.index);
+    const struct object *pod = cluster_get(run->ctl->cluster, &kind_pod, ns, name);
+    const struct owner_ref *owner = pod ? meta_controller(pod->meta) : NULL;
+    scoped_str message = NULL;
+
+    if (pod && is_owned(run, pod)) {
+        take_pod(run, at, pod);
+        return;
+    }
+    run->sync_wanted = true;
+    if (!job_run_holding(run))
+        work_add_backoff(&run->work);
+    if (!pod) /* not in the cache yet, or gone again */
+        return;
+    message =
+        mem_printf("pod %s exists and belongs to %s %s; it is created as soon as the name is free",
+                   name, owner ? owner->kind : "nobody", owner ? owner->name : "");
+    job_explain(run, "PodNameConflict", message);
+    job_wait_for(run, &kind_pod, ns, name);
+    if (!owner || strcmp(owner->kind, "Job") != 0 ||
+        strcmp(owner->name, object_name(run->view.job)) != 0)
+        job_run_event(run, EVENT_WARNING, "FailedCreate", "%s", err->message);
+}
+
+static void created(struct cluster_call *call, const struct object *pod, const struct error *err)
+{
+    struct job_run *run;
+    struct slot_at at;
+
+    if (!finish(call, &run, &at))
+        return;
+    end_op(run, at, SLOT_CREATING);
+    if (!err) {
+        take_pod(run, at, pod);
+        succeeded(run);
+    } else if (err->code == ERR_EXISTS) {
+        name_taken(run, at, err);
+    } else {
+        if (classify(err) == FAILURE_WAITING)
+            job_explain(run, err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate",
+                        err->message);
+        job_apply_failed(run, "FailedCreate", "create pod", err);
+    }
+    job_run_sync(run);
+}
+
+void job_apply_create(struct job_run *run, struct slot_at at)
+{
+    struct object *pod = job_pod_build(&run->view, at);
+
+    cluster_create(run->ctl->cluster, begin(run, at, SLOT_CREATING, created), pod);
+}
+
+static void marked(struct cluster_call *call, const struct object *pod, const struct error *err)
+{
+    struct job_run *run;
+    struct slot_at at;
+    bool targeted;
+
+    if (!finish(call, &run, &at))
+        return;
+    targeted = run->target.request != NULL;
+    end_op(run, at, SLOT_MARKING);
+    if (!err)
+        take_pod(run, at, pod);
+    else if (err->code !=
+             ERR_NOT_FOUND) /* unmarked it stays: its end would look like an eviction */
+        job_apply_failed(run, "FailedDelete", "mark pod", err);
+    if (targeted) {
+        run->target.marks--;
+        run->target.marked += err == NULL;
+        if (run->target.marks == 0)
+            job_act_marked(run);
+    }
+    job_run_sync(run);
+}
+
+void job_apply_mark(struct job_run *run, struct slot_at at)
+{
+    struct object *pod = job_pod_marked(job_view_slot(&run->view, at)->pod);
+
+    cluster_update(run->ctl->cluster, begin(run, at, SLOT_MARKING, marked), pod);
+}
+
+static void removed(struct cluster_call *call, const struct object *none, const struct error *err)
+{
+    struct job_run *run;
+    struct slot_at at;
+    struct job_slot *slot;
+
+    if (!finish(call, &run, &at))
+        return;
+    if (!err) {
+        succeeded(run); /* the change of the pod itself shows when it is on its way or gone */
+        return;
+    }
+    end_op(run, at, SLOT_REMOVING);
+    slot = job_view_slot(&run->view, at);
+    if (err->code == ERR_NOT_FOUND && slot && slot->pod &&
+        !cluster_get(run->ctl->cluster, &kind_pod, object_namespace(slot->pod),
+                     object_name(slot->pod)))
+        job_run_pod(run, at, NULL, NULL);
+    else
+        job_apply_failed(run, "FailedDelete", "delete pod", err);
+    job_run_sync(run);
+}
+
+void job_apply_remove(struct job_run *run, struct slot_at at)
+{
+    const struct object *pod = job_view_slot(&run->view, at)->pod;
+    const struct cluster_removal how = {
+        .uid = object_uid(pod), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
+
+    cluster_remove(run->ctl->cluster, begin(run, at, SLOT_REMOVING, removed), &kind_pod,
+                   object_namespace(pod), object_name(pod), &how);
+}

@@ -1,0 +1,169 @@
+/*
+ * Watches jobs, pods, PodGroups, queues and claims, and tells the records of the jobs concerned.
+ */
+#include "job/controller.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/run.h"
+
+/* The uid of the Job of ours that owns the object, or NULL (O-18, O-19). */
+static const char *owner_job(const struct object *object)
+{
+    const struct owner_ref *owner = meta_controller(object->meta);
+
+    return owner && strcmp(owner->kind, "Job") == 0 &&
+                   strcmp(owner->api_version, JOB_API_VERSION) == 0
+               ? owner->uid
+               : NULL;
+}
+
+static struct job_run *run_of_owner(struct job_controller *ctl, const struct object *object)
+{
+    const char *uid = owner_job(object);
+
+    return uid ? job_run_find(ctl, uid) : NULL;
+}
+
+/* A job at rest with no pod left alive is left alone, unless its PodGroup or what its plugins made
+ * is still there. */
+static bool needs_record(struct job_controller *ctl, const struct object *job, bool look_around)
+{
+    const struct job_status *status = job_status_of(job);
+    const struct object *group;
+    scoped_str name = NULL;
+
+    if (!job_phase_at_rest(status->phase) ||
+        status->pending + status->running + status->terminating + status->unknown > 0)
+        return true;
+    for (size_t i = 0; i < status->controlled.count; i++)
+        if (strncmp(status->controlled.items[i].key, "plugin-", 7) == 0)
+            return true;
+    if (!look_around)
+        return false;
+    name = job_group_name(job);
+    group = cluster_get(ctl->cluster, &kind_pod_group, object_namespace(job), name);
+    return group && !object_deleting(group);
+}
+
+static void job_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *job)
+{
+    struct job_controller *ctl = container_of(watcher, struct job_controller, jobs);
+    struct job_run *run = job_run_find(ctl, object_uid(job));
+
+    if (change == CHANGE_DELETED) {
+        if (run)
+            job_run_drop(run); /* timers, requests and retries go with it (O-64) */
+    } else if (run) {
+        job_run_job(run, job);
+    } else if (!object_deleting(job) && needs_record(ctl, job, change == CHANGE_ADDED)) {
+        job_run_get(ctl, job);
+    }
+}
+
+static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *pod)
+{
+    struct job_controller *ctl = container_of(watcher, struct job_controller, pods);
+    struct job_run *run = run_of_owner(ctl, pod);
+    const struct job_slot *slot;
+    struct pod_facts facts;
+    struct slot_at at;
+
+    if (change == CHANGE_DELETED)
+        job_waits_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
+    if (!run || !job_pod_facts(pod, &facts) || !job_view_locate(&run->view, pod, &at))
+        return;
+    if (change != CHANGE_DELETED) {
+        job_run_pod(run, at, pod, &facts);
+        return;
+    }
+    slot = job_view_slot(&run->view, at);
+    if (slot && slot->pod && strcmp(object_uid(slot->pod), object_uid(pod)) == 0)
+        job_run_pod(run, at, NULL, NULL);
+}
+
+static void group_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                          const struct object *old, const struct object *group)
+{
+    struct job_controller *ctl = container_of(watcher, struct job_controller, groups);
+    struct job_run *run = run_of_owner(ctl, group);
+
+    if (!run)
+        return;
+    if (change != CHANGE_DELETED)
+        job_run_group(run, group);
+    else if (!run->view.group || strcmp(object_uid(run->view.group), object_uid(group)) == 0)
+        job_run_group(run, NULL);
+}
+
+static void queue_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                          const struct object *old, const struct object *queue)
+{
+    struct job_controller *ctl = container_of(watcher, struct job_controller, queues);
+
+    if (change == CHANGE_ADDED)
+        job_waits_wake(&ctl->waits, &kind_queue, "", object_name(queue));
+}
+
+static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                          const struct object *old, const struct object *claim)
+{
+    struct job_controller *ctl = container_of(watcher, struct job_controller, claims);
+
+    if (change == CHANGE_ADDED)
+        job_waits_wake(&ctl->waits, &kind_pvc, object_namespace(claim), object_name(claim));
+}
+
+struct job_controller *job_controller_start(struct cluster *cluster,
+                                            const struct job_options *options)
+{
+    struct job_controller *ctl = mem_alloc(sizeof *ctl);
+
+    *ctl = (struct job_controller){
+        .cluster = cluster,
+        .loop = cluster->loop,
+        .options = *options,
+        .shapes = job_shapes_new(),
+        .flush = {.fire = job_status_flush},
+        .jobs = {job_changed, &kind_job},
+        .pods = {pod_changed, &kind_pod},
+        .groups = {group_changed, &kind_pod_group},
+        .queues = {queue_changed, &kind_queue},
+        .claims = {claim_changed, &kind_pvc},
+    };
+    cluster_watch(cluster, &ctl->queues);
+    cluster_watch(cluster, &ctl->claims);
+    cluster_watch(cluster, &ctl->jobs);
+    cluster_watch(cluster, &ctl->pods);
+    cluster_watch(cluster, &ctl->groups);
+    return ctl;
+}
+
+void job_controller_stop(struct job_controller *ctl)
+{
+    struct job_run *run, *next;
+
+    if (!ctl)
+        return;
+    cluster_unwatch(ctl->cluster, &ctl->groups);
+    cluster_unwatch(ctl->cluster, &ctl->pods);
+    cluster_unwatch(ctl->cluster, &ctl->jobs);
+    cluster_unwatch(ctl->cluster, &ctl->claims);
+    cluster_unwatch(ctl->cluster, &ctl->queues);
+    timer_stop(ctl->loop, &ctl->flush);
+    HASH_ITER(hh, ctl->runs, run, next)
+    job_run_drop(run);
+    ctl->stopping = true; /* writes under way are still answered */
+    if (ctl->records == 0)
+        job_controller_release(ctl);
+}
+
+void job_controller_release(struct job_controller *ctl)
+{
+    job_shapes_free(ctl->shapes);
+    mem_free(ctl);
+}

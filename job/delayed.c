@@ -1,0 +1,223 @@
+/*
+ * Timers of policies. Ref: Volcano pkg/controllers/job/job_controller.go, AddDelayActionForJob,
+ * CleanPodDelayActionsIfNeed.
+ */
+#include "job/delayed.h"
+
+#include <string.h>
+
+#include "api/types/podgroup.h"
+#include "base/mem.h"
+#include "job/run.h"
+
+/* How far an action reaches. */
+enum level { LEVEL_JOB, LEVEL_TASK, LEVEL_PARTITION, LEVEL_POD };
+
+static enum level level_of(enum job_action action)
+{
+    switch ((int)action) {
+    case ACT_RESTART_TASK:
+        return LEVEL_TASK;
+    case ACT_RESTART_PARTITION:
+        return LEVEL_PARTITION;
+    case ACT_RESTART_POD:
+        return LEVEL_POD;
+    default:
+        return LEVEL_JOB;
+    }
+}
+
+static void forget(struct job_delayed *entry)
+{
+    timer_stop(entry->run->ctl->loop, &entry->timer);
+    HASH_DEL(entry->run->delayed, entry);
+    object_unref(entry->pod);
+    mem_free(entry);
+}
+
+static void on_timer(struct timer *timer)
+{
+    struct job_delayed *entry = container_of(timer, struct job_delayed, timer);
+    struct job_run *run = entry->run;
+    struct job_request *request = mem_alloc(sizeof *request);
+
+    *request = (struct job_request){
+        .event = entry->event,
+        .has_action = true,
+        .action = entry->action,
+        .expired = true,
+        .has_task = entry->key.task != UINT32_MAX,
+        .has_pod = entry->key.task != UINT32_MAX,
+        .at = {entry->key.task, entry->key.index},
+        .partition = entry->partition,
+        .version = entry->version,
+        .cause_ms = entry->cause_ms,
+        .pod = object_ref(entry->pod),
+    };
+    forget(entry);
+    job_run_post(run, request);
+}
+
+static struct job_delayed_key key_of(const struct job_request *request,
+                                     enum job_policy_source source, size_t position)
+{
+    struct job_delayed_key key;
+
+    memset(&key, 0, sizeof key); /* hashed as bytes */
+    key.task = request->has_pod ? request->at.task : UINT32_MAX;
+    key.index = request->has_pod ? request->at.index : 0;
+    key.source = source;
+    key.position = (uint32_t)position;
+    return key;
+}
+
+static struct job_delayed *find(const struct job_run *run, const struct job_delayed_key *key)
+{
+    struct job_delayed *entry;
+
+    HASH_FIND(hh, run->delayed, key, sizeof *key, entry);
+    return entry;
+}
+
+static bool same_pod(const struct object *a, const struct object *b)
+{
+    return a && b ? strcmp(object_uid(a), object_uid(b)) == 0 : a == b;
+}
+
+void job_delayed_add(struct job_run *run, const struct job_request *request,
+                     const struct job_response *response)
+{
+    struct job_delayed_key key = key_of(request, response->source, response->position);
+    struct job_delayed *entry = find(run, &key);
+    int64_t left_ms = request->cause_ms + response->delay_ms - job_run_now_ms(run);
+
+    if (entry && same_pod(entry->pod, request->pod))
+        return;
+    if (entry)
+        forget(entry);
+    entry = mem_alloc(sizeof *entry);
+    *entry = (struct job_delayed){
+        .key = key,
+        .timer = {.fire = on_timer},
+        .run = run,
+        .event = request->event,
+        .action = response->action,
+        .version = run->view.state.version,
+        .partition = request->partition,
+        .cause_ms = request->cause_ms,
+        .pod = object_ref(request->pod),
+    };
+    HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
+    timer_start(run->ctl->loop, &entry->timer, left_ms);
+    if (request->has_pod && request->event == EVENT_POD_EVICTED)
+        job_view_slot(&run->view, request->at)->evicted_ms = request->cause_ms;
+    job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s in %lld ms unless %s is over",
+                  job_action_text(response->action), (long long)(left_ms < 0 ? 0 : left_ms),
+                  job_event_text(request->event));
+}
+
+static bool voided_by(const struct job_delayed *entry, const struct job_request *request)
+{
+    if (entry->event == EVENT_POD_PENDING)
+        return same_pod(entry->pod, request->pod);
+    return (entry->event == EVENT_POD_FAILED || entry->event == EVENT_POD_EVICTED) &&
+           request->event == EVENT_POD_RUNNING;
+}
+
+/* The policies that can have an entry for one slot are few: they are looked up, not searched. */
+void job_delayed_on_event(struct job_run *run, const struct job_request *request)
+{
+    const struct job_shape *shape = run->view.shape;
+    size_t counts[] = {0, shape->tasks[request->has_task ? request->at.task : 0].policies.count,
+                       shape->policies.count};
+
+    if (!run->delayed || !request->has_pod || request->has_action ||
+        (request->event != EVENT_POD_RUNNING && request->event != EVENT_POD_FAILED &&
+         request->event != EVENT_POD_EVICTED))
+        return;
+    for (enum job_policy_source source = POLICY_OF_TASK; source <= POLICY_OF_JOB; source++)
+        for (size_t i = 0; i < counts[source]; i++) {
+            struct job_delayed_key key = key_of(request, source, i);
+            struct job_delayed *entry = find(run, &key);
+
+            if (entry && voided_by(entry, request))
+                forget(entry);
+        }
+}
+
+void job_delayed_clean(struct job_run *run, enum job_action action, const struct job_request *cause)
+{
+    enum level level = level_of(action);
+    struct job_delayed *entry, *next;
+
+    if (!run->delayed)
+        return;
+    if (level == LEVEL_JOB) {
+        job_delayed_cancel_all(run);
+        return;
+    }
+    HASH_ITER(hh, run->delayed, entry, next)
+    {
+        bool same_task = entry->key.task == cause->at.task;
+
+        if (level_of(entry->action) != level || !cause->has_task)
+            continue;
+        if ((level == LEVEL_TASK && same_task) ||
+            (level == LEVEL_PARTITION && same_task && entry->partition == cause->partition) ||
+            (level == LEVEL_POD && same_task && entry->key.index == cause->at.index))
+            forget(entry);
+    }
+}
+
+void job_delayed_cancel_all(struct job_run *run)
+{
+    struct job_delayed *entry, *next;
+
+    HASH_ITER(hh, run->delayed, entry, next)
+    forget(entry);
+}
+
+bool job_delayed_holds(const struct job_run *run, const struct job_request *expired)
+{
+    const struct job_view *view = &run->view;
+    const struct job_slot *slot = expired->has_pod ? job_view_slot(view, expired->at) : NULL;
+    bool same = slot && same_pod(slot->pod, expired->pod);
+
+    if (expired->version != view->state.version ||
+        (view->state.phase != JOB_PENDING && view->state.phase != JOB_RUNNING))
+        return false;
+    switch ((int)expired->event) {
+    case EVENT_POD_PENDING:
+        return same && slot->class_ == SLOT_PENDING;
+    case EVENT_POD_FAILED:
+        return slot && ((same && slot->class_ == SLOT_FAILED) ||
+                        (slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED));
+    case EVENT_POD_EVICTED:
+        return slot && slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED;
+    case EVENT_UNKNOWN:
+        return view->group && podgroup_status_of(view->group)->phase == PODGROUP_UNKNOWN;
+    default:
+        return true;
+    }
+}
+
+void job_delayed_escalate(struct job_run *run, struct slot_at at)
+{
+    const struct job_shape *shape = run->view.shape;
+    struct job_slot *slot = job_view_slot(&run->view, at);
+    const struct job_occurrence what = {.event = EVENT_POD_EVICTED,
+                                        .version = run->view.state.version};
+    struct job_response response;
+    struct job_request *request;
+
+    if (shape->evicted_delayed == 0)
+        return;
+    response = job_policy_match(&what, run->view.state.version, shape->tasks[at.task].policies,
+                                shape->policies);
+    if (response.delay_ms == 0)
+        return;
+    request = job_request_of_pod(run, EVENT_POD_EVICTED, at, slot->pod, &slot->facts);
+    request->cause_ms = job_run_now_ms(run);
+    job_delayed_add(run, request, &response);
+    job_request_free(request);
+}

@@ -1,0 +1,54 @@
+#pragma once
+/*
+ * Delayed actions: policies with a timeout. Ref: spec/job.md 7, O-22…O-28.
+ *
+ * An entry is identified by what caused it (slot, or the job as a whole) and by the policy that
+ * asks; registering it again for the same pod keeps the deadline, for another pod moves it. The
+ * timer only posts a request to the job's mailbox; whether the cause still holds is decided when it
+ * is taken up. Deadlines derive from the pods' own times, so they survive a restart.
+ */
+#include "api/types/object.h"
+#include "base/hash.h"
+#include "base/loop.h"
+#include "job/policy.h"
+#include "job/view.h"
+
+struct job_run;
+struct job_request;
+
+struct job_delayed_key {
+    uint32_t task; /* UINT32_MAX: an event of the job as a whole */
+    int32_t index;
+    uint32_t source; /* enum job_policy_source */
+    uint32_t position;
+};
+
+struct job_delayed {
+    struct job_delayed_key key;
+    struct timer timer;
+    struct job_run *run;
+    enum job_event event;
+    enum job_action action;
+    int32_t version, partition;
+    int64_t cause_ms;
+    struct object *pod; /* the causing pod (or the one lost), or NULL */
+    UT_hash_handle hh;
+};
+
+/** Arm (or keep) the delayed action a policy asks for. `request` is borrowed. */
+void job_delayed_add(struct job_run *run, const struct job_request *request,
+                     const struct job_response *response);
+/** An event of a pod is taken up: cancel what it makes void (7.1 Cancel). */
+void job_delayed_on_event(struct job_run *run, const struct job_request *request);
+/** An action was executed: cancel entries of the same level; a kill of the whole job cancels all.
+ */
+void job_delayed_clean(struct job_run *run, enum job_action action,
+                       const struct job_request *cause);
+void job_delayed_cancel_all(struct job_run *run);
+
+/** Does the cause of an expired action still hold (O-24)? */
+bool job_delayed_holds(const struct job_run *run, const struct job_request *expired);
+
+/** Arm every delayed PodEvicted policy for a slot whose pod the core itself takes away in a
+ * targeted kill (O-28). */
+void job_delayed_escalate(struct job_run *run, struct slot_at at);

@@ -1,0 +1,416 @@
+/*
+ * Records of jobs: made with what the cache knows, fed with changes, dropped when nothing is left
+ * to do.
+ */
+#include "job/run.h"
+
+#include <string.h>
+
+#include "api/types/podgroup.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "job/names.h"
+#include "job/podgroup.h"
+
+/* Requests taken up in one go before others get their turn. */
+enum { REQUESTS_PER_GO = 64 };
+
+int64_t job_run_now_ms(const struct job_run *run)
+{
+    return loop_wall_ms(run->ctl->loop);
+}
+
+struct job_run *job_run_find(struct job_controller *ctl, const char *uid)
+{
+    struct job_run *run;
+
+    HASH_FIND_STR(ctl->runs, uid, run);
+    return run;
+}
+
+void job_request_free(struct job_request *request)
+{
+    if (!request)
+        return;
+    object_unref(request->pod);
+    object_unref(request->command);
+    mem_free(request);
+}
+
+void job_run_post(struct job_run *run, struct job_request *request)
+{
+    if (run->gone) {
+        job_request_free(request);
+        return;
+    }
+    request->next = NULL;
+    if (run->last)
+        run->last->next = request;
+    else
+        run->first = request;
+    run->last = request;
+    if (!run->working)
+        work_add(&run->work);
+}
+
+void job_run_repeat(struct job_run *run, struct job_request *request)
+{
+    request->next = run->first;
+    run->first = request;
+    if (!run->last)
+        run->last = request;
+}
+
+static struct job_request *take_first(struct job_run *run)
+{
+    struct job_request *request = run->first;
+
+    if (request) {
+        run->first = request->next;
+        if (!run->first)
+            run->last = NULL;
+    }
+    return request;
+}
+
+void job_run_sync(struct job_run *run)
+{
+    run->sync_wanted = true;
+    if (!run->working && !run->gone)
+        work_add(&run->work);
+}
+
+void job_run_wake(struct job_run *run)
+{
+    timer_stop(run->ctl->loop, &run->work.timer);
+    job_run_sync(run);
+}
+
+struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
+                                       const struct object *pod, const struct pod_facts *facts)
+{
+    const struct job_task *task = &run->view.shape->spec->tasks.items[at.task];
+    struct job_request *request = mem_alloc(sizeof *request);
+
+    *request = (struct job_request){
+        .event = event,
+        .has_task = true,
+        .has_pod = true,
+        .at = at,
+        .partition = task->partition ? job_partition_of(at.index, task->partition->size) : -1,
+        .exit_code = event == EVENT_POD_FAILED && facts ? facts->exit_code : 0,
+        .version = facts ? facts->version : run->view.state.version,
+        .pod = object_ref(pod),
+    };
+    return request;
+}
+
+/* Time of the cause, for delays: the pod's own record where there is one. */
+static int64_t cause_of(const struct job_run *run, enum job_event event, const struct object *pod)
+{
+    int64_t now = job_run_now_ms(run), since;
+
+    if (!pod || event == EVENT_POD_EVICTED)
+        return now;
+    since = job_pod_phase_since_ms(pod);
+    return since > 0 && since < now ? since : now;
+}
+
+static void post_pod_event(struct job_run *run, enum job_event event, struct slot_at at,
+                           const struct object *pod, const struct pod_facts *facts)
+{
+    struct job_request *request = job_request_of_pod(run, event, at, pod, facts);
+
+    request->cause_ms = cause_of(run, event, pod);
+    job_run_post(run, request);
+}
+
+void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
+                 const struct pod_facts *facts)
+{
+    struct job_slot *slot = job_view_slot(&run->view, at);
+    struct object *before = slot ? object_ref(slot->pod) : NULL;
+    struct pod_facts known = before ? slot->facts : (struct pod_facts){0};
+    enum job_event event;
+
+    /* Another pod under the same name: the one we knew is gone, and nobody told. */
+    if (pod && before && strcmp(object_uid(pod), object_uid(before)) != 0) {
+        event = job_view_put(&run->view, at, NULL, NULL);
+        if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
+            post_pod_event(run, event, at, before, &known);
+        object_unref(before);
+        before = NULL;
+    }
+    event = job_view_put(&run->view, at, pod, facts);
+    slot = job_view_slot(&run->view, at);
+    if (event == EVENT_POD_RUNNING)
+        slot->evicted_ms = 0;
+    if (event != EVENT_NONE) {
+        run->counts_changed = true;
+        /* Without policies an event can only mean: look again. */
+        if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
+            post_pod_event(run, event, at, pod ? pod : before, pod ? facts : &known);
+        job_run_sync(run);
+    }
+    object_unref(before);
+}
+
+static void post_job_event(struct job_run *run, enum job_event event, int64_t cause_ms)
+{
+    struct job_request *request = mem_alloc(sizeof *request);
+
+    *request = (struct job_request){
+        .event = event, .partition = -1, .version = run->view.state.version, .cause_ms = cause_ms};
+    job_run_post(run, request);
+}
+
+void job_run_job(struct job_run *run, const struct object *job)
+{
+    const struct object *known = run->view.job;
+
+    if (job->revision <= known->revision)
+        return;
+    if (run->paused) {
+        run->paused = false;
+        job_run_sync(run);
+    }
+    if (job->body == known->body) {
+        job_view_set_job(&run->view, job);
+        if (object_deleting(job))
+            job_delayed_cancel_all(run);
+        return;
+    }
+    job_view_reshape(&run->view, job, job_shape_get(run->ctl->shapes, job));
+    run->prepared = run->group_checked = false;
+    run->counts_changed = true;
+    if (run->view.shape->has_policies)
+        post_job_event(run, EVENT_JOB_UPDATED, job_run_now_ms(run));
+    job_run_wake(run);
+}
+
+/* When the gang became unschedulable, by its own record. */
+static int64_t group_since_ms(const struct job_run *run)
+{
+    const struct podgroup_status *status = podgroup_status_of(run->view.group);
+    int64_t since = 0;
+
+    for (size_t i = 0; i < status->conditions.count; i++)
+        if (status->conditions.items[i].at_ms > since)
+            since = status->conditions.items[i].at_ms;
+    return since > 0 ? since : job_run_now_ms(run);
+}
+
+void job_run_group(struct job_run *run, const struct object *group)
+{
+    struct object *known = run->view.group;
+    enum podgroup_phase before = known ? podgroup_status_of(known)->phase : PODGROUP_NONE;
+    enum podgroup_phase after = group ? podgroup_status_of(group)->phase : PODGROUP_NONE;
+
+    if (group && known && strcmp(object_uid(group), object_uid(known)) == 0 &&
+        group->revision <= known->revision)
+        return;
+    if (!group || !known || group->body != known->body)
+        run->group_checked = false;
+    if (!group || !known || strcmp(object_uid(group), object_uid(known)) != 0)
+        run->group_removed = false;
+    run->view.group = object_ref(group);
+    object_unref(known);
+    if (after == PODGROUP_UNKNOWN && before != after && run->view.shape->has_policies)
+        post_job_event(run, EVENT_UNKNOWN, group_since_ms(run));
+    job_run_sync(run);
+}
+
+/* A pod that exists when the record is made. If it replaces an evicted one, that eviction may still
+ * have an action due. */
+static void gather_pod(void *arg, const struct object *pod)
+{
+    struct job_run *run = arg;
+    const char *evicted;
+    struct pod_facts facts;
+    struct slot_at at;
+    int64_t evicted_ms;
+
+    if (!job_pod_facts(pod, &facts) || !job_view_locate(&run->view, pod, &at))
+        return;
+    job_run_pod(run, at, pod, &facts);
+    evicted = meta_annotation(pod->meta, ANNOTATION_EVICTED_AT);
+    if (evicted && facts.phase == POD_PENDING && run->view.shape->has_policies &&
+        time_parse(evicted, &evicted_ms, NULL)) {
+        struct job_request *request = job_request_of_pod(run, EVENT_POD_EVICTED, at, pod, &facts);
+
+        request->cause_ms = evicted_ms;
+        job_run_post(run, request);
+    }
+}
+
+static void gather_group(struct job_run *run)
+{
+    const struct object *job = run->view.job;
+    scoped_str name = job_group_name(job);
+    const char *names[] = {name, object_name(job)}; /* the second is the legacy name */
+
+    for (size_t i = 0; i < countof(names); i++) {
+        const struct object *group =
+            cluster_get(run->ctl->cluster, &kind_pod_group, object_namespace(job), names[i]);
+        const struct owner_ref *owner = group ? meta_controller(group->meta) : NULL;
+
+        if (owner && strcmp(owner->uid, run->uid) == 0) {
+            job_run_group(run, group);
+            return;
+        }
+    }
+}
+
+static int32_t stored_pods_of(const struct job_status *stored, const char *task)
+{
+    int32_t sum = 0;
+
+    for (size_t i = 0; i < stored->task_counts.count; i++)
+        if (strcmp(stored->task_counts.items[i].key, task) == 0)
+            for (int p = 0; p < POD_PHASE_N; p++)
+                sum += stored->task_counts.items[i].by_phase[p];
+    return sum;
+}
+
+/* Pods the stored counters know and nobody has any more were lost while nobody looked (O-15). */
+static void report_lost_pods(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+    const struct job_status *stored = job_status_of(view->job);
+
+    if (!view->shape->has_policies ||
+        (view->state.phase != JOB_PENDING && view->state.phase != JOB_RUNNING))
+        return;
+    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
+        const struct job_task_view *task = &view->tasks[t];
+        int32_t lost = stored_pods_of(stored, view->shape->spec->tasks.items[t].name) -
+                       (task->replicas - task->vacant);
+
+        for (int32_t i = 0; lost > 0 && i < task->replicas; i++)
+            if (!task->slots[i].pod) {
+                post_pod_event(run, EVENT_POD_EVICTED, (struct slot_at){t, i}, NULL, NULL);
+                lost--;
+            }
+    }
+}
+
+static void take_up(struct work *work);
+
+struct job_run *job_run_get(struct job_controller *ctl, const struct object *job)
+{
+    struct job_run *run = job_run_find(ctl, object_uid(job));
+    size_t uid_len = strlen(object_uid(job));
+
+    if (run)
+        return run;
+    run = mem_alloc(sizeof *run + uid_len + 1);
+    run->ctl = ctl;
+    ctl->records++;
+    memcpy(run->uid, object_uid(job), uid_len + 1);
+    work_init(&run->work, ctl->loop, take_up);
+    job_view_init(&run->view, job, job_shape_get(ctl->shapes, job));
+    HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
+    if (run->view.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
+        cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);
+        gather_group(run);
+        report_lost_pods(run);
+    }
+    job_run_sync(run);
+    return run;
+}
+
+static void run_free(struct job_run *run)
+{
+    struct job_controller *ctl = run->ctl;
+    struct job_request *request;
+
+    while ((request = take_first(run)))
+        job_request_free(request);
+    job_request_free(run->deciding);
+    job_request_free(run->target.request);
+    job_delayed_cancel_all(run);
+    job_wait_end(run);
+    job_status_forget(run);
+    work_stop(&run->work);
+    if (!run->gone)
+        HASH_DEL(run->ctl->runs, run);
+    job_view_release(&run->view);
+    mem_free(run);
+    if (--ctl->records == 0 && ctl->stopping)
+        job_controller_release(ctl);
+}
+
+static bool is_idle(const struct job_run *run)
+{
+    return run->ops == 0 && !run->storing && run->group_op == GROUP_IDLE;
+}
+
+void job_run_drop(struct job_run *run)
+{
+    if (run->gone)
+        return;
+    job_delayed_cancel_all(run);
+    job_wait_end(run);
+    job_status_forget(run);
+    work_stop(&run->work);
+    HASH_DEL(run->ctl->runs, run);
+    run->gone = true;
+    job_run_settle(run);
+}
+
+/* At rest, everything cleared away, everything stored: the record can be made again whenever it is
+ * needed. */
+static bool is_settled(const struct job_run *run)
+{
+    struct job_counts counts = job_view_counts(&run->view);
+
+    return job_phase_at_rest(counts.phase) && job_counts_alive(&counts) == 0 && !run->view.group &&
+           !run->first && !run->sync_wanted && !run->stale_link && !job_run_holding(run) &&
+           !job_has_plugin_records(run);
+}
+
+void job_run_settle(struct job_run *run)
+{
+    if (run->working || !is_idle(run))
+        return;
+    if (run->gone || is_settled(run))
+        run_free(run);
+}
+
+/* Every job starts as Pending, before anything else is decided. */
+static void initialise(struct job_run *run)
+{
+    run->view.state.min_available = run->view.shape->spec->min_available;
+    job_decide(run, JOB_PENDING, "", NULL, NULL);
+}
+
+static void take_up(struct work *work)
+{
+    struct job_run *run = container_of(work, struct job_run, work);
+    int left = REQUESTS_PER_GO;
+
+    run->paused = run->paused && job_run_holding(run);
+    run->working = true;
+    while (!run->paused && !run->storing && !run->target.request) {
+        if (run->view.state.phase == JOB_NONE && !object_deleting(run->view.job)) {
+            initialise(run);
+        } else if (run->first && left > 0) {
+            left--;
+            job_act(run, take_first(run));
+        } else if (run->first) {
+            work_add(&run->work);
+            break;
+        } else if (run->sync_wanted) {
+            run->sync_wanted = false;
+            if (job_sync(run)) {
+                run->sync_wanted = true;
+                work_add(&run->work);
+                break;
+            }
+        } else {
+            break;
+        }
+    }
+    run->working = false;
+    job_run_settle(run);
+}

@@ -1,0 +1,171 @@
+#pragma once
+/*
+ * One job under control: its view, its mailbox, and what is under way for it.
+ *
+ *   events ──► mailbox ──► act ──► decision stored ──► sync ──► pods, PodGroup, claims, plugin
+ * objects (one request at a time, in order)        ▲                        │ └──── results,
+ * changes ──┘
+ *
+ * A job is never worked on in two places: everything that happens to it (pod changes, timers,
+ * Commands, answers to writes) ends as a request or as a wish to sync, and both are taken up by the
+ * job's one work item (O-70, O-23). While a decision is being stored the mailbox waits; the view
+ * goes on following the pods.
+ *
+ * A job that has come to rest and left nothing behind needs no record at all: it is dropped, and
+ * made anew when something happens.
+ */
+#include "api/cluster.h"
+#include "base/hash.h"
+#include "base/workq.h"
+#include "job/controller.h"
+#include "job/delayed.h"
+#include "job/view.h"
+#include "job/waits.h"
+
+struct job_run;
+
+struct job_controller {
+    struct cluster *cluster;
+    struct loop *loop;
+    struct job_options options;
+    struct job_shapes *shapes;
+    struct job_run *runs; /* hash by uid */
+    struct job_waits waits;
+    struct job_run *stale; /* list: status lags behind the counters */
+    struct timer flush;
+    struct cluster_watcher jobs, pods, groups, queues, claims;
+    unsigned records; /* runs, also those that only wait for an answer */
+    bool stopping;
+};
+
+/* Something that happened to a job and may trigger a policy, or that somebody asks for. Owned by
+ * the mailbox. */
+struct job_request {
+    struct job_request *next;
+    enum job_event event;
+    bool has_action;
+    bool marked; /* a targeted kill whose pods are marked, but whose decision was not stored yet */
+    bool
+        expired; /* a delayed action whose time has come: its cause is looked at once more (O-24) */
+    bool has_task, has_pod;
+    enum job_action action;
+    struct slot_at at;
+    int32_t partition; /* -1 = none */
+    int32_t exit_code;
+    int32_t version;
+    int64_t cause_ms;       /* when the cause came about */
+    struct object *pod;     /* reference, or NULL */
+    struct object *command; /* the Command that asks, or NULL */
+};
+
+enum group_op { GROUP_IDLE, GROUP_CREATING, GROUP_UPDATING, GROUP_REMOVING };
+
+struct job_run {
+    struct job_controller *ctl;
+    struct job_view view;
+    struct work work;
+    struct job_request *first, *last;
+    struct job_request *deciding; /* its decision is being stored; it is repeated when that fails */
+    bool sync_wanted;
+    bool storing;
+    bool gone;    /* the job was deleted: nothing is begun any more */
+    bool working; /* inside the work item */
+    bool paused;  /* a decision could not be stored: wait for fresh data or for the timer */
+    bool counts_changed;
+    bool prepared;      /* claims and plugin objects are as the spec asks */
+    bool group_checked; /* the PodGroup's spec is as the job's asks */
+    bool group_removed; /* the PodGroup in the view was removed; its deletion has not shown yet */
+    bool warned_arguments;
+    uint8_t group_op;   /* enum group_op */
+    unsigned ops;       /* writes of pods, claims and plugin objects under way */
+    unsigned prep_ops;  /* of these, those that preparation waits for */
+    unsigned permanent; /* failures in a row that only a change of the job can mend */
+    struct {
+        struct job_request *request; /* a targeted kill whose pods are being marked */
+        unsigned marks;              /* under way */
+        unsigned marked;             /* done */
+    } target;
+    struct cluster_call store_call, group_call;
+    struct job_delayed *delayed; /* hash */
+    struct job_wait wait;
+    uint64_t group_warned; /* hash of the PodGroup condition that was reported last */
+    struct job_run *stale_next, **stale_link; /* in the controller's list; link NULL = not in it */
+    UT_hash_handle hh;
+    char uid[];
+};
+
+/* ---- job/run.c: records, mailbox ---- */
+struct job_run *job_run_find(struct job_controller *ctl, const char *uid);
+/** The record of a stored job, made with what the cache knows of its pods and PodGroup when there
+ * is none. */
+struct job_run *job_run_get(struct job_controller *ctl, const struct object *job);
+/** The job is no more, or the controller stops. Frees as soon as no write is under way. */
+void job_run_drop(struct job_run *run);
+/** The last record of a controller that was stopped is gone. */
+void job_controller_release(struct job_controller *ctl);
+/** Free the record if it is at rest or gone and nothing is under way. Call with nothing to be done
+ * after it. */
+void job_run_settle(struct job_run *run);
+/** Queue a request; consumed. */
+void job_run_post(struct job_run *run, struct job_request *request);
+/** The same at the front: a decision that could not be stored. */
+void job_run_repeat(struct job_run *run, struct job_request *request);
+void job_run_sync(struct job_run *run); /* soon */
+void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
+void job_request_free(struct job_request *request);
+struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
+                                       const struct object *pod, const struct pod_facts *facts);
+/** A newer version of the job; a changed body raises JobUpdated. */
+void job_run_job(struct job_run *run, const struct object *job);
+/** The PodGroup as it is now, or NULL. */
+void job_run_group(struct job_run *run, const struct object *group);
+/** A pod of the job was added, changed or (pod NULL) removed. */
+void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
+                 const struct pod_facts *facts);
+/** Failures hold back creations and removals until the back-off has passed. */
+static inline bool job_run_holding(const struct job_run *run)
+{
+    return timer_armed(&run->work.timer);
+}
+int64_t job_run_now_ms(const struct job_run *run);
+void job_run_event(struct job_run *run, enum event_type type, const char *reason,
+                   const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* ---- job/act.c: from a request to a decision ---- */
+void job_act(struct job_run *run, struct job_request *request); /* consumes */
+/** All marks of a targeted kill were answered. */
+void job_act_marked(struct job_run *run);
+
+/* ---- job/sync.c: level-triggered: what the present phase wants ---- */
+/** True when a batch was full: there is more to begin, after others had their turn (O-41). */
+bool job_sync(struct job_run *run);
+
+/* ---- job/status.c: decisions and counters to the store ---- */
+/** Change the phase and store it; `request` (may be NULL) is consumed and repeated when the write
+ * fails. */
+void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
+                struct job_request *request);
+/** Store the state as it is, with the job's revision as precondition. */
+void job_store(struct job_run *run, struct job_request *request);
+/** The status should follow soon: counters, reason or resources changed. */
+void job_status_stale(struct job_run *run);
+void job_status_forget(struct job_run *run); /* not in the list of stale ones any more */
+void job_status_flush(struct timer *timer);
+/** Say what the job waits for, or with NULL that it waits no longer. */
+void job_explain(struct job_run *run, const char *reason, const char *message);
+
+/* ---- job/apply.c: writes of pods ---- */
+void job_apply_create(struct job_run *run, struct slot_at at);
+void job_apply_mark(struct job_run *run, struct slot_at at);
+void job_apply_remove(struct job_run *run, struct slot_at at);
+/** A write failed: back off, count what is permanent. `what` for the event ("create pod x"). */
+void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,
+                      const struct error *err);
+
+/* ---- job/prepare.c: what must be there before pods ---- */
+/** True when queue, claims, plugin objects and PodGroup are in order; otherwise they are on their
+ * way. */
+bool job_prepare(struct job_run *run);
+/** Remove the PodGroup, and once nothing lives what plugins made. */
+void job_unprepare(struct job_run *run, bool plugins_too);
+bool job_has_plugin_records(const struct job_run *run);

@@ -1,0 +1,287 @@
+/*
+ * The status of a job: what is written, when, and what happens when the write is refused.
+ *
+ * A change of phase is written at once and nothing is decided until it was accepted. Counters
+ * follow within a short window, so that ten thousand pods that start do not become ten thousand
+ * writes. Nothing is written when the stored status says the same. O-03, O-29, O-31.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/run.h"
+
+/* How long counters are gathered before they are written. */
+enum { COUNTER_WINDOW_MS = 20 };
+/* How long to wait for fresh data after a conflict, when it does not come by itself. */
+enum { STALE_PAUSE_MS = 10 };
+
+struct status_room {
+    struct job_status status;
+    struct job_task_count few[8];
+    struct job_task_count *counts;
+};
+
+/* The status as it should be, made of borrowed parts. */
+static void compose(struct job_run *run, struct status_room *room)
+{
+    struct job_view *view = &run->view;
+    struct job_state *state = &view->state;
+    size_t n_tasks = view->shape->spec->tasks.count, used = 0;
+
+    room->counts =
+        n_tasks <= countof(room->few) ? room->few : mem_array(n_tasks, sizeof *room->counts);
+    for (size_t t = 0; t < n_tasks; t++) {
+        const int32_t *by_class = view->tasks[t].by_class;
+        struct job_task_count *out = &room->counts[used];
+        int32_t any = 0;
+
+        for (int p = 0; p < POD_PHASE_N; p++)
+            any |= out->by_phase[p] = by_class[SLOT_PENDING + p];
+        out->key = view->shape->spec->tasks.items[t].name;
+        used += any != 0;
+    }
+    room->status = (struct job_status){
+        .phase = state->phase,
+        .reason = state->reason[0] ? state->reason : NULL,
+        .message = state->message,
+        .transition_ms = state->transition_ms,
+        .min_available = state->min_available,
+        .pending = view->totals[SLOT_PENDING],
+        .running = view->totals[SLOT_RUNNING],
+        .succeeded = view->totals[SLOT_SUCCEEDED],
+        .failed = view->totals[SLOT_FAILED],
+        .terminating = view->totals[SLOT_TERMINATING],
+        .unknown = view->totals[SLOT_UNKNOWN],
+        .version = state->version,
+        .retry_count = state->retry_count,
+        .running_duration_ns = state->running_ns,
+        .task_counts = {room->counts, used},
+        .conditions = {state->conditions, state->n_conditions},
+        .controlled = {state->controlled, state->n_controlled},
+    };
+}
+
+static void release(struct status_room *room)
+{
+    if (room->counts != room->few)
+        mem_free(room->counts);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_counts(const struct job_status *a, const struct job_status *b)
+{
+    if (a->task_counts.count != b->task_counts.count)
+        return false;
+    for (size_t i = 0; i < a->task_counts.count; i++)
+        if (strcmp(a->task_counts.items[i].key, b->task_counts.items[i].key) != 0 ||
+            memcmp(a->task_counts.items[i].by_phase, b->task_counts.items[i].by_phase,
+                   sizeof a->task_counts.items[i].by_phase) != 0)
+            return false;
+    return true;
+}
+
+static bool same_resources(const struct str_map *a, const struct str_map *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->items[i].key, b->items[i].key) != 0 ||
+            strcmp(a->items[i].value, b->items[i].value) != 0)
+            return false;
+    return true;
+}
+
+static bool same_status(const struct job_status *a, const struct job_status *b)
+{
+    return a->phase == b->phase && a->min_available == b->min_available &&
+           a->pending == b->pending && a->running == b->running && a->succeeded == b->succeeded &&
+           a->failed == b->failed && a->terminating == b->terminating && a->unknown == b->unknown &&
+           a->version == b->version && a->retry_count == b->retry_count &&
+           same_text(a->reason, b->reason) && same_text(a->message, b->message) &&
+           same_counts(a, b) && same_resources(&a->controlled, &b->controlled);
+}
+
+void job_status_forget(struct job_run *run)
+{
+    if (!run->stale_link)
+        return;
+    *run->stale_link = run->stale_next;
+    if (run->stale_next)
+        run->stale_next->stale_link = run->stale_link;
+    run->stale_link = NULL;
+    run->stale_next = NULL;
+}
+
+void job_status_stale(struct job_run *run)
+{
+    struct job_controller *ctl = run->ctl;
+
+    if (run->stale_link)
+        return;
+    run->stale_next = ctl->stale;
+    if (ctl->stale)
+        ctl->stale->stale_link = &run->stale_next;
+    run->stale_link = &ctl->stale;
+    ctl->stale = run;
+    if (!timer_armed(&ctl->flush))
+        timer_start(ctl->loop, &ctl->flush, COUNTER_WINDOW_MS);
+}
+
+/* The decision did not get through: go back to what is stored and decide anew. */
+static void restore(struct job_run *run, const struct error *err)
+{
+    const struct object *fresh = cluster_get(
+        run->ctl->cluster, &kind_job, object_namespace(run->view.job), object_name(run->view.job));
+    struct job_request *request = run->deciding;
+    bool newer = fresh && strcmp(object_uid(fresh), run->uid) == 0 &&
+                 fresh->revision > run->view.job->revision;
+
+    run->deciding = NULL;
+    if (newer)
+        job_run_job(run, fresh);
+    job_state_load(&run->view.state, job_status_of(run->view.job));
+    job_view_new_epoch(&run->view);
+    if (request)
+        job_run_repeat(run, request);
+    run->sync_wanted = true;
+    if (err->code == ERR_CONFLICT && newer) {
+        work_add(&run->work);
+        return;
+    }
+    run->paused = true;
+    if (err->code == ERR_CONFLICT || err->code == ERR_NOT_FOUND) { /* the change is on its way */
+        work_add_after(&run->work, STALE_PAUSE_MS);
+        return;
+    }
+    job_run_event(run, EVENT_WARNING, "JobStatusError", "status not written: %s", err->message);
+    work_add_backoff(&run->work);
+}
+
+static void stored(struct cluster_call *call, const struct object *job, const struct error *err)
+{
+    struct job_run *run = container_of(call, struct job_run, store_call);
+
+    run->storing = false;
+    if (run->gone) {
+        job_run_settle(run);
+        return;
+    }
+    if (err) {
+        restore(run, err);
+        return;
+    }
+    if (job->revision > run->view.job->revision)
+        job_view_set_job(&run->view, job);
+    job_request_free(run->deciding);
+    run->deciding = NULL;
+    job_run_sync(run);
+}
+
+void job_store(struct job_run *run, struct job_request *request)
+{
+    struct status_room room;
+
+    job_status_forget(run);
+    run->storing = true;
+    run->deciding = request;
+    compose(run, &room);
+    run->store_call.done = stored;
+    cluster_update_status(run->ctl->cluster, &run->store_call, run->view.job,
+                          job_status_blob(&room.status));
+    release(&room);
+}
+
+/* Phases whose doom rules differ need every slot looked at again; Pending and Running share theirs.
+ */
+static bool shares_epoch(enum job_phase from, enum job_phase to)
+{
+    return (from == JOB_NONE || from == JOB_PENDING || from == JOB_RUNNING) &&
+           (to == JOB_PENDING || to == JOB_RUNNING);
+}
+
+void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
+                struct job_request *request)
+{
+    struct job_state *state = &run->view.state;
+    enum job_phase from = state->phase;
+
+    if (log_enabled(LOG_INFO)) {
+        scoped_str key =
+            mem_printf("%s/%s", object_namespace(run->view.job), object_name(run->view.job));
+
+        log_info("job phase changed", kv_str("job", key), kv_str("from", job_phase_text(from)),
+                 kv_str("to", job_phase_text(to)), kv_str("reason", reason),
+                 kv_int("retry", state->retry_count));
+    }
+    job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
+    if (!shares_epoch(from, to)) {
+        job_view_new_epoch(&run->view);
+        run->prepared = false;
+    }
+    if (!job_phase_active(to))
+        job_delayed_cancel_all(run);
+    job_store(run, request);
+}
+
+void job_status_flush(struct timer *timer)
+{
+    struct job_controller *ctl = container_of(timer, struct job_controller, flush);
+
+    while (ctl->stale) {
+        struct job_run *run = ctl->stale;
+        struct status_room room;
+        bool same;
+
+        job_status_forget(run);
+        if (run->storing || run->gone)
+            continue; /* the answer looks again */
+        compose(run, &room);
+        same = same_status(&room.status, job_status_of(run->view.job));
+        release(&room);
+        if (!same)
+            job_store(run, NULL);
+    }
+}
+
+/* Reasons that say what a job waits for; they go when it waits no longer. */
+static const char *const waiting_reasons[] = {"QueueNotFound", "PVCNotFound", "PodNameConflict",
+                                              "QuotaExceeded", "PluginError", "PodGroupError",
+                                              "FailedCreate",  "PVCError"};
+
+static bool is_waiting_reason(const char *reason)
+{
+    for (size_t i = 0; i < countof(waiting_reasons); i++)
+        if (strcmp(waiting_reasons[i], reason) == 0)
+            return true;
+    return false;
+}
+
+void job_explain(struct job_run *run, const char *reason, const char *message)
+{
+    struct job_state *state = &run->view.state;
+
+    if (!reason && !is_waiting_reason(state->reason))
+        return;
+    if (job_state_explain(state, reason ? reason : "", message))
+        job_status_stale(run);
+}
+
+void job_run_event(struct job_run *run, enum event_type type, const char *reason,
+                   const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    cluster_event(run->ctl->cluster, run->view.job, type, reason, JOB_COMPONENT, "%s", text);
+}

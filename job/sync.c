@@ -1,0 +1,194 @@
+/*
+ * What the present phase wants, brought about step by step. Level-triggered: asked again after
+ * every change, it finds what is missing and begins it; what is under way is left alone. Ref:
+ * spec/job.md 9, 10.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "api/types/podgroup.h"
+#include "base/mem.h"
+#include "job/podgroup.h"
+#include "job/run.h"
+
+/* Pods begun in one go; then other jobs get their turn (O-41). */
+enum { BATCH = 256, MESSAGE_MAX = 192 };
+
+/* Doomed pods: mark, and once marked delete, from the highest index down (O-44). */
+static int reap(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+    int begun = 0;
+
+    for (uint32_t t = 0; view->reap > 0 && t < view->shape->spec->tasks.count; t++) {
+        struct slot_at at;
+
+        for (; begun < BATCH && job_view_next_reap(view, t, &at); begun++)
+            if (job_view_slot(view, at)->facts.marked)
+                job_apply_remove(run, at);
+            else
+                job_apply_mark(run, at);
+    }
+    return begun;
+}
+
+static int create(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+    int begun = 0;
+
+    for (uint32_t t = 0; view->vacant > 0 && t < view->shape->spec->tasks.count; t++) {
+        struct slot_at at;
+
+        for (; begun < BATCH && job_view_next_vacant(view, t, &at); begun++)
+            job_apply_create(run, at);
+    }
+    if (begun > 1) /* a single pod speaks for itself */
+        job_run_event(run, EVENT_NORMAL, "SuccessfulCreate", "creating %d pods", begun);
+    return begun;
+}
+
+static void summarise(const struct job_counts *c, char out[MESSAGE_MAX])
+{
+    snprintf(out, MESSAGE_MAX,
+             "%d of %lld pods succeeded, %d failed, %d running, %d pending; minAvailable %d",
+             c->succeeded, (long long)c->replicas, c->failed, c->running, c->pending,
+             c->min_available);
+}
+
+/* Completed and Failed are stored at once; while pods still live the reason says so (O-38). */
+static void decide_end(struct job_run *run, const struct job_verdict *verdict,
+                       const struct job_counts *counts, const char *message)
+{
+    scoped_str both = NULL;
+
+    if (counts->phase == JOB_RUNNING) /* a kill epoch of its own (O-30) */
+        run->view.state.version++;
+    if (job_counts_alive(counts) == 0) {
+        job_decide(run, verdict->phase, verdict->reason, message, NULL);
+        return;
+    }
+    both = mem_printf("%s: %s", verdict->reason, message);
+    job_decide(run, verdict->phase, "PodsReleasing", both, NULL);
+}
+
+static bool apply_verdict(struct job_run *run)
+{
+    struct job_counts counts = job_view_counts(&run->view);
+    struct job_verdict verdict = job_verdict_sync(&counts);
+    char message[MESSAGE_MAX];
+
+    if (verdict.phase == counts.phase)
+        return false;
+    summarise(&counts, message);
+    if (counts.phase != JOB_COMPLETING &&
+        (verdict.phase == JOB_COMPLETED || verdict.phase == JOB_FAILED))
+        decide_end(run, &verdict, &counts, message);
+    else
+        job_decide(run, verdict.phase, verdict.reason, message, NULL);
+    return true;
+}
+
+/* The newest condition that holds, if the gang is not scheduled: told once per change (O-39). */
+static void warn_group(struct job_run *run)
+{
+    const struct podgroup_status *status =
+        run->view.group ? podgroup_status_of(run->view.group) : NULL;
+    const struct podgroup_condition *newest = NULL;
+    uint64_t seen;
+
+    for (size_t i = 0; status && i < status->conditions.count; i++) {
+        const struct podgroup_condition *condition = &status->conditions.items[i];
+
+        if (condition->status && strcmp(condition->status, "True") == 0 &&
+            (!newest || condition->at_ms >= newest->at_ms))
+            newest = condition;
+    }
+    if (!newest || !newest->type || strcmp(newest->type, "Scheduled") == 0) {
+        run->group_warned = 0;
+        return;
+    }
+    seen = hash_bytes(newest->message ? newest->message : "",
+                      newest->message ? strlen(newest->message) : 0) ^
+           (uint64_t)newest->at_ms;
+    if (seen == run->group_warned)
+        return;
+    run->group_warned = seen;
+    job_run_event(run, EVENT_WARNING, "PodGroupPending", "PodGroup %s:%s %s, reason: %s",
+                  object_namespace(run->view.job), object_name(run->view.job),
+                  strcmp(newest->type, "Unschedulable") == 0 ? "unschedulable" : newest->type,
+                  newest->message ? newest->message : "");
+}
+
+static bool sync_active(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+    int begun = 0;
+
+    if (view->shape->broken) { /* 9.2 step 0 */
+        job_run_event(run, EVENT_WARNING, view->shape->broken_reason, "%s", view->shape->broken);
+        job_decide(run, JOB_FAILED, view->shape->broken_reason, view->shape->broken, NULL);
+        return false;
+    }
+    if (!job_run_holding(run)) {
+        begun = reap(run);
+        if (job_prepare(run) && job_group_admitted(view)) {
+            if (view->state.min_available != view->shape->spec->min_available) {
+                view->state.min_available = view->shape->spec->min_available;
+                run->counts_changed = true;
+            }
+            if (view->vacant == 0 && run->ops == 0 && !run->wait.list)
+                job_explain(run, NULL, NULL);
+            begun = begun == BATCH ? begun : create(run);
+        }
+        if (run->group_op == GROUP_IDLE)
+            warn_group(run);
+    }
+    if (!apply_verdict(run) && run->counts_changed)
+        job_status_stale(run);
+    run->counts_changed = false;
+    return begun == BATCH;
+}
+
+/* Once everything is gone the reason is again the one that decided. */
+static void released(struct job_run *run)
+{
+    struct job_state *state = &run->view.state;
+    const char *colon = state->message ? strstr(state->message, ": ") : NULL;
+    char reason[JOB_REASON_MAX];
+    scoped_str message = NULL;
+
+    if (strcmp(state->reason, "PodsReleasing") != 0 || !colon)
+        return;
+    snprintf(reason, sizeof reason, "%.*s", (int)(colon - state->message), state->message);
+    message = mem_strdup(colon + 2);
+    if (job_state_explain(state, reason, message))
+        job_status_stale(run);
+}
+
+static bool sync_ending(struct job_run *run)
+{
+    struct job_counts counts = job_view_counts(&run->view);
+    bool drained = job_counts_alive(&counts) == 0;
+    int begun = 0;
+
+    if (!job_run_holding(run)) {
+        begun = reap(run);
+        job_unprepare(run, drained && job_phase_at_rest(counts.phase));
+    }
+    if (!apply_verdict(run)) {
+        if (drained)
+            released(run);
+        if (run->counts_changed)
+            job_status_stale(run);
+    }
+    run->counts_changed = false;
+    return begun == BATCH;
+}
+
+bool job_sync(struct job_run *run)
+{
+    if (object_deleting(run->view.job)) /* what the job owns goes with it */
+        return false;
+    return job_phase_active(run->view.state.phase) ? sync_active(run) : sync_ending(run);
+}

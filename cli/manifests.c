@@ -210,7 +210,7 @@ void manifests_release(struct manifests *set)
             mem_free(file->paths[j]);
         mem_free(file->paths);
         mem_free(file->name);
-        yaml_free(file->stream);
+        yaml_stream_free(file->stream);
     }
     mem_free(set->files);
     mem_free(set->items);

@@ -1,0 +1,65 @@
+/*
+ * Routing.
+ */
+#include "api/server/route.h"
+#include <string.h>
+
+static const struct {
+    const char *name;
+    enum route_subresource sub;
+} subresources[] = {
+    {"status", ROUTE_STATUS},
+    {"log", ROUTE_LOG},
+};
+
+static bool nothing_here(struct error *err)
+{
+    return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
+}
+
+static bool find_subresource(const struct kind *kind, const char *word, enum route_subresource *out)
+{
+    for (size_t i = 0; i < countof(subresources); i++)
+        if (strcmp(subresources[i].name, word) == 0) {
+            *out = subresources[i].sub;
+            return *out == ROUTE_LOG ? kind == &kind_pod : kind->has_status;
+        }
+    return false;
+}
+
+bool route_find(const struct target *target, struct route *out, struct error *err)
+{
+    const char *const *segment = target->segments, *const *end = segment + target->n_segments;
+    const char *group = "", *version;
+    bool has_ns = false;
+
+    *out = (struct route){0};
+    if (end - segment < 3)
+        return nothing_here(err);
+    if (strcmp(*segment, "apis") == 0) {
+        group = segment[1];
+        segment++;
+    } else if (strcmp(*segment, "api") != 0) {
+        return nothing_here(err);
+    }
+    segment++;
+    version = *segment++;
+    /* namespaces/NS/PLURAL…; namespaces and namespaces/NS themselves are the Namespace kind */
+    if (end - segment >= 3 && strcmp(segment[0], "namespaces") == 0 &&
+        strcmp(segment[2], "status") != 0) {
+        out->ns = segment[1];
+        has_ns = true;
+        segment += 2;
+    }
+    if (segment >= end || !(out->kind = kind_by_resource(group, version, *segment++)))
+        return nothing_here(err);
+    if (out->kind->namespaced != has_ns && (has_ns || segment < end))
+        return nothing_here(err);
+    if (!out->kind->namespaced)
+        out->ns = "";
+    if (segment < end)
+        out->name = *segment++;
+    if (segment < end && !find_subresource(out->kind, *segment++, &out->sub))
+        return nothing_here(err);
+    return segment == end || nothing_here(err);
+}

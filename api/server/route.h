@@ -1,0 +1,20 @@
+#pragma once
+/*
+ * A path to what is meant: kind, namespace, name, subresource.
+ *
+ *   /api/v1/namespaces/NS/pods/NAME/log /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
+ */
+#include "api/server/target.h"
+#include "api/types/kinds.h"
+
+enum route_subresource { ROUTE_MAIN, ROUTE_STATUS, ROUTE_LOG };
+
+struct route {
+    const struct kind *kind;
+    const char *ns;   /* "" for cluster-scoped; NULL = all namespaces */
+    const char *name; /* NULL = the collection */
+    enum route_subresource sub;
+};
+
+/** NOT_FOUND with the text kubectl knows when nothing is there. */
+bool route_find(const struct target *target, struct route *out, struct error *err);

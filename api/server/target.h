@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * Request targets: the path split on '/' first and each segment decoded afterwards, once; the query
+ * as decoded pairs (SEC-08, SEC-09).
+ */
+#include "base/arena.h"
+#include "base/error.h"
+#include <stdint.h>
+
+enum { TARGET_SEGMENTS_MAX = 12, TARGET_PAIRS_MAX = 32, TARGET_BYTES_MAX = 8192 /* L-04 */ };
+
+struct target {
+    const char *segments[TARGET_SEGMENTS_MAX];
+    size_t n_segments;
+    const char *keys[TARGET_PAIRS_MAX], *values[TARGET_PAIRS_MAX];
+    size_t n_pairs;
+};
+
+/** Parse into memory of `arena`. BAD_REQUEST for empty, "." and ".." segments, encoded '/' or
+ * control bytes, and bad escapes. */
+bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err);
+
+const char *target_query(const struct target *target,
+                         const char *key); /* NULL if absent; the first counts */
+bool target_query_bool(const struct target *target, const char *key); /* anything but 0 and false */
+/** A whole number of a query parameter; `absent` when it is not there. BAD_REQUEST when it is no
+ * number or below `min`. */
+bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t min,
+                      int64_t *out, struct error *err);

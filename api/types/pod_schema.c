@@ -210,7 +210,7 @@ static const struct field pod_spec_fields[] = {
 const struct schema pod_spec_schema = {"PodSpec", pod_spec_fields, sizeof(struct pod_spec)};
 
 static const struct field pod_template_fields[] = {
-    {"metadata", FIELD_OBJECT, FIELD_PASS, &object_meta_schema, .doc = "Labels and annotations of the pods made."},
+    {"metadata", FIELD_OBJECT, FIELD_PASS, &metadata_schema, .doc = "Labels and annotations of the pods made."},
     {"spec",     FIELD_OBJECT, FIELD_PASS, &pod_spec_schema, .doc = "What the pods run."},
     {0},
 };

@@ -432,7 +432,7 @@ static const struct field csi_volume_source_fields[] = {
 static const struct schema csi_volume_source_schema = {"CSIVolumeSource", csi_volume_source_fields};
 
 static const struct field pvc_template_fields[] = {
-    {"metadata", FIELD_OBJECT, FIELD_PASS, &object_meta_schema,
+    {"metadata", FIELD_OBJECT, FIELD_PASS, &metadata_schema,
      .doc = "May contain labels and annotations that will be copied into the PVC when creating it."},
     {"spec",     FIELD_OBJECT, FIELD_PASS, &pvc_spec_schema, .required = true,
      .doc = "The specification for the PersistentVolumeClaim."},

@@ -32,6 +32,7 @@ layer(listener  "^api/server/(listener|tls)[^/]*\\.[ch]$"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS uv jansson openssl llhttp)
 layer(server    "^api/server/"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS jansson openssl llhttp)
+layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
 layer(probes    "^probes/"                  MAY ${domain} "^probes/" LIBS jansson)
 layer(template  "^template/"                MAY ${domain} "^template/" LIBS jansson)
 layer(job       "^job/"                     MAY ${domain} "^job/" LIBS jansson openssl)

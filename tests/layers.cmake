@@ -28,10 +28,11 @@ layer(client    "^api/client/"              MAY "^base/" "^api/types/" "^api/cli
 layer(cluster_h "^api/cluster\\.h$"         MAY "^base/" "^api/types/" LIBS jansson)
 layer(remote    "^api/cluster_remote"       MAY ${domain} "^api/client/" "^api/cluster_remote" LIBS jansson)
 layer(cluster   "^api/cluster[^/]*\\.[ch]$" MAY ${domain} "^api/registry/" "^api/cluster_" LIBS jansson)
-layer(listener  "^api/server/(listener|tls)[^/]*\\.[ch]$"
+layer(listener  "^api/server/(listener|connection|tls)[^/]*\\.[ch]$"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS uv jansson openssl llhttp)
 layer(server    "^api/server/"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS jansson openssl llhttp)
+layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
 layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
 layer(probes    "^probes/"                  MAY ${domain} "^probes/" LIBS jansson)
 layer(template  "^template/"                MAY ${domain} "^template/" LIBS jansson)

@@ -7,8 +7,19 @@
 struct flow_controller;
 struct flow_options {
     bool upstream_compat;
-    int64_t status_window_ms; /* how long status writes are gathered; default 100 */
+    int64_t status_window_ms; /* how long status writes are gathered; 0 = 100; flows beyond a
+                                 hundred steps gather up to ten times as long */
+    const char *const *refused_addresses; /* "IP:PORT" that probes never connect to (SEC-13): the
+                                             API's own; NULL-terminated, borrowed; or NULL */
 };
 struct flow_controller *flow_controller_start(struct cluster *cluster,
                                               const struct flow_options *options);
+/** Stops reacting at once; memory goes when the last write under way has been answered. */
 void flow_controller_stop(struct flow_controller *controller); /* NULL is fine */
+
+/** Visit how many flows of each namespace reached a terminal phase, each flow counted once. Ref:
+ * spec/jobflow.md 12.2. */
+void flow_controller_each_tally(const struct flow_controller *controller,
+                                void (*visit)(void *arg, const char *namespace_, uint64_t succeeded,
+                                              uint64_t failed),
+                                void *arg);

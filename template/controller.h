@@ -1,9 +1,11 @@
 #pragma once
 /*
- * The JobTemplate controller: status.jobDependsOnList. Ref: spec/jobflow.md 9.
+ * The JobTemplate controller: status.jobDependsOnList, the names of the jobs made from a template.
+ * Ref: spec/jobflow.md 9.
  */
 #include "api/cluster.h"
 
 struct template_controller;
 struct template_controller *template_controller_start(struct cluster *cluster);
-void template_controller_stop(struct template_controller *controller);
+/** Stops reacting at once; memory goes when the last write under way has been answered. */
+void template_controller_stop(struct template_controller *controller); /* NULL is fine */

@@ -1,0 +1,205 @@
+/*
+ * Blocked steps, their waiters and timers.
+ */
+#include "base/mem.h"
+#include "flow/internal.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
+
+struct wait_key {
+    struct flow_block *first;
+    UT_hash_handle hh;
+    char text[];
+};
+
+#define BLOCK_ROW(name, text, timed) {text, timed},
+static const struct {
+    const char *text;
+    bool timed;
+} reasons[BLOCK_REASON_N] = {BLOCK_REASONS(BLOCK_ROW)};
+#undef BLOCK_ROW
+
+const char *block_reason_text(enum block_reason reason)
+{
+    return reasons[reason].text;
+}
+
+static void key_text(enum wait_kind kind, const char *ns, const char *name, struct buf *out)
+{
+    buf_printf(out, "%c/%s/%s", kind, ns, name);
+}
+
+static struct wait_key *find_key(struct flow_controller *controller, const struct buf *text)
+{
+    struct wait_key *key;
+
+    HASH_FIND(hh, controller->waits, text->data, text->len, key);
+    return key;
+}
+
+static void stop_waiting(struct flow_block *block)
+{
+    struct flow_controller *controller = block->flow->controller;
+    struct wait_key *key = block->key;
+
+    if (!key)
+        return;
+    if (block->prev)
+        block->prev->next = block->next;
+    else
+        key->first = block->next;
+    if (block->next)
+        block->next->prev = block->prev;
+    block->prev = block->next = NULL;
+    block->key = NULL;
+    if (!key->first) {
+        HASH_DEL(controller->waits, key);
+        mem_free(key);
+    }
+}
+
+static void wait_for(struct flow_block *block, enum wait_kind kind, const char *ns,
+                     const char *name)
+{
+    struct flow_controller *controller = block->flow->controller;
+    scoped(buf) struct buf text = {0};
+    struct wait_key *key;
+
+    stop_waiting(block);
+    key_text(kind, ns, name, &text);
+    key = find_key(controller, &text);
+    if (!key) {
+        key = mem_alloc(sizeof *key + text.len + 1);
+        memcpy(key->text, text.data, text.len + 1);
+        HASH_ADD_KEYPTR(hh, controller->waits, key->text, text.len, key);
+    }
+    block->key = key;
+    block->next = key->first;
+    if (key->first)
+        key->first->prev = block;
+    key->first = block;
+}
+
+static void make_ready(struct flow_block *block)
+{
+    struct flow *flow = block->flow;
+
+    if (flow->record.steps[block->step].state != STEP_BLOCKED || !flow_creates(flow))
+        return;
+    flow_record_set_state(&flow->record, block->step, STEP_READY);
+    flow_make_runnable(flow);
+}
+
+static void on_retry(struct timer *timer)
+{
+    make_ready(container_of(timer, struct flow_block, retry));
+}
+
+void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, const char *ns,
+                       const char *name)
+{
+    scoped(buf) struct buf text = {0};
+    struct wait_key *key;
+
+    if (!controller->waits)
+        return;
+    key_text(kind, ns, name, &text);
+    key = find_key(controller, &text);
+    for (struct flow_block *block = key ? key->first : NULL; block; block = block->next)
+        make_ready(block);
+}
+
+/* What the step waits for besides its timer. */
+static void register_waiter(struct flow_block *block)
+{
+    struct flow *flow = block->flow;
+    const struct flow_step *step = flow_graph_step(flow->record.graph, block->step);
+    const char *ns = object_namespace(flow->object);
+    scoped(buf) struct buf job = {0};
+
+    flow_record_job_name(&flow->record, block->step, &job);
+    if (block->reason == BLOCK_JOB_NAME_CONFLICT)
+        wait_for(block, WAIT_FOR_JOB, ns, job.data);
+    else
+        wait_for(block, WAIT_FOR_TEMPLATE, ns,
+                 step->template_name ? step->template_name : step->name);
+}
+
+static void start_timer(struct flow_block *block)
+{
+    int64_t delay_ms = RETRY_FIRST_MS;
+
+    if (!reasons[block->reason].timed)
+        return;
+    for (unsigned i = 0; i < block->failures && delay_ms < RETRY_MAX_MS; i++)
+        delay_ms *= 2;
+    block->failures++;
+    timer_start(block->flow->controller->loop, &block->retry,
+                delay_ms < RETRY_MAX_MS ? delay_ms : RETRY_MAX_MS);
+}
+
+/* One Warning per cause, not per attempt nor per step that has it. */
+static void warn_once(struct flow_block *block)
+{
+    struct flow *flow = block->flow;
+    char *cause = mem_printf("%s: %s", reasons[block->reason].text, block->message);
+
+    if (flow->warned && strcmp(flow->warned, cause) == 0) {
+        mem_free(cause);
+        return;
+    }
+    mem_free(flow->warned);
+    flow->warned = cause;
+    cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING,
+                  reasons[block->reason].text, FLOW_COMPONENT, "%s", block->message);
+}
+
+void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason, const char *format,
+                     ...)
+{
+    struct step *s = &flow->record.steps[step];
+    struct flow_block *block = s->block;
+    char text[ERROR_MESSAGE_MAX + ERROR_FIELD_MAX];
+    bool news;
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!block) {
+        block = mem_alloc(sizeof *block);
+        block->flow = flow;
+        block->step = step;
+        block->retry.fire = on_retry;
+        s->block = block;
+    }
+    news = !block->message || block->reason != reason || strcmp(block->message, text) != 0;
+    if (news) {
+        mem_free(block->message);
+        block->message = mem_strdup(text);
+        block->reason = reason;
+        block->failures = 0;
+    }
+    register_waiter(block);
+    start_timer(block);
+    flow_record_set_state(&flow->record, step, STEP_BLOCKED);
+    if (news)
+        warn_once(block);
+}
+
+void flow_unblock_step(struct flow *flow, uint32_t step)
+{
+    struct flow_block *block = flow->record.steps[step].block;
+
+    if (!block)
+        return;
+    flow->record.steps[step].block = NULL;
+    stop_waiting(block);
+    timer_stop(flow->controller->loop, &block->retry);
+    mem_free(block->message);
+    mem_free(block);
+}

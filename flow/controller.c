@@ -1,0 +1,246 @@
+/*
+ * Watchers, the runnable list, and who is freed when.
+ */
+#include "flow/controller.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include <string.h>
+
+/* ---- runnable flows ---- */
+
+void flow_make_runnable(struct flow *flow)
+{
+    struct flow_controller *controller = flow->controller;
+
+    if (flow->runnable || flow->gone)
+        return;
+    flow->runnable = true;
+    flow->next_runnable = NULL;
+    if (controller->last_runnable)
+        controller->last_runnable->next_runnable = flow;
+    else
+        controller->first_runnable = flow;
+    controller->last_runnable = flow;
+    loop_post(controller->loop, &controller->run);
+}
+
+static void free_when_idle(struct flow *flow)
+{
+    if (flow->gone && !flow->calls && !flow->runnable)
+        flow_free(flow);
+}
+
+static void run(struct task *task)
+{
+    struct flow_controller *controller = container_of(task, struct flow_controller, run);
+    struct flow *flow = controller->first_runnable;
+
+    controller->first_runnable = controller->last_runnable = NULL;
+    while (flow) {
+        struct flow *next = flow->next_runnable;
+
+        flow->runnable = false;
+        if (flow->gone)
+            free_when_idle(flow);
+        else
+            flow_sync(flow);
+        flow = next;
+    }
+}
+
+static void free_controller(struct flow_controller *controller)
+{
+    struct flow_tally *tally, *next;
+
+    if (!controller->stopped || controller->calls)
+        return;
+    HASH_ITER(hh, controller->tallies, tally, next)
+    {
+        HASH_DEL(controller->tallies, tally);
+        mem_free(tally);
+    }
+    template_cache_free(controller->bodies);
+    probes_free(controller->probes);
+    mem_free(controller);
+}
+
+void flow_call_begun(struct flow *flow)
+{
+    flow->calls++;
+    flow->controller->calls++;
+}
+
+bool flow_call_ended(struct flow *flow)
+{
+    struct flow_controller *controller = flow->controller;
+    bool alive = !flow->gone;
+
+    flow->calls--;
+    controller->calls--;
+    free_when_idle(flow);
+    free_controller(controller);
+    return alive;
+}
+
+static void forget(struct flow *flow)
+{
+    HASH_DEL(flow->controller->by_uid, flow);
+    flow->gone = true;
+    if (flow->opening == FLOW_OPEN)
+        flow_close(flow);
+    flow_publish_stop(flow);
+    timer_stop(flow->controller->loop, &flow->retain_retry);
+    free_when_idle(flow);
+}
+
+/* ---- changes ---- */
+
+static struct flow *find_flow(struct flow_controller *controller, const char *uid)
+{
+    struct flow *flow;
+
+    HASH_FIND_STR(controller->by_uid, uid, flow);
+    return flow;
+}
+
+/* A finished flow all of whose jobs have ended has nothing to follow: its status says so by having
+ * no list or phase of anything under way. */
+static bool is_settled(const struct object *object)
+{
+    static const char *const under_way[] = {"\"pendingJobs\"", "\"runningJobs\"", "\"unKnowJobs\"",
+                                            "\"Completing\"", "\"Terminating\""};
+
+    if (!flow_phase_finished(jobflow_phase_of(object)) || object_deleting(object))
+        return false;
+    for (size_t i = 0; i < countof(under_way); i++)
+        if (strstr(object->status->text, under_way[i]))
+            return false;
+    return true;
+}
+
+static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
+                    const struct object *old, const struct object *object)
+{
+    struct flow_controller *controller = container_of(watcher, struct flow_controller, flows);
+    struct flow *flow = find_flow(controller, object_uid(object));
+
+    if (change == CHANGE_DELETED) {
+        if (flow)
+            forget(flow);
+        return;
+    }
+    if (flow) {
+        flow_object_changed(flow, object);
+        return;
+    }
+    flow = flow_new(controller, object);
+    HASH_ADD_KEYPTR(hh, controller->by_uid, flow->uid, strlen(flow->uid), flow);
+    flow->state.phase = jobflow_phase_of(object);
+    flow->publisher.written_phase = flow->state.phase;
+    if (!is_settled(object))
+        flow_open(flow);
+    flow_make_runnable(flow);
+}
+
+static void on_template(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *object)
+{
+    struct flow_controller *controller = container_of(watcher, struct flow_controller, templates);
+
+    if (change == CHANGE_ADDED || (change == CHANGE_MODIFIED && old->body != object->body))
+        flow_wake_waiters(controller, WAIT_FOR_TEMPLATE, object_namespace(object),
+                          object_name(object));
+}
+
+static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
+{
+    struct flow_record *r = &flow->record;
+
+    if (!flow_record_lose_job(r, step, job, flow_creates(flow), flow_now_ms(flow)))
+        return;
+    if (r->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
+        r->steps[step].finished_at > flow->publisher.written_changes)
+        flow_publish_now(flow); /* the result is nowhere else any more */
+    flow_make_runnable(flow);
+}
+
+static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
+                   const struct object *old, const struct object *job)
+{
+    struct flow_controller *controller = container_of(watcher, struct flow_controller, jobs);
+    const struct owner_ref *owner = meta_controller(job->meta);
+    struct flow *flow = owner ? find_flow(controller, owner->uid) : NULL;
+    uint32_t step;
+
+    if (change == CHANGE_DELETED)
+        flow_wake_waiters(controller, WAIT_FOR_JOB, object_namespace(job), object_name(job));
+    if (!flow)
+        return;
+    if (flow->opening == FLOW_CLOSED && change != CHANGE_DELETED &&
+        !job_phase_finished(job_status_of(job)->phase))
+        flow_open(flow);
+    if (flow->opening != FLOW_OPEN)
+        return;
+    step = flow_record_step_of(&flow->record, job);
+    if (step == STEP_NONE)
+        return; /* of a step no longer in the spec */
+    if (change == CHANGE_DELETED)
+        lose_job(flow, step, job);
+    else
+        flow_see_job(flow, step, job);
+}
+
+/* ---- start and stop ---- */
+
+struct flow_controller *flow_controller_start(struct cluster *cluster,
+                                              const struct flow_options *options)
+{
+    struct flow_controller *controller = mem_alloc(sizeof *controller);
+    const struct probe_limits limits = {.refused = options ? options->refused_addresses : NULL};
+
+    controller->cluster = cluster;
+    controller->loop = cluster->loop;
+    if (options)
+        controller->options = *options;
+    controller->run.run = run;
+    controller->bodies = template_cache_new();
+    controller->probes = probes_new(cluster, &limits);
+    controller->templates = (struct cluster_watcher){on_template, &kind_job_template};
+    controller->flows = (struct cluster_watcher){on_flow, &kind_job_flow};
+    controller->jobs = (struct cluster_watcher){on_job, &kind_job};
+    cluster_watch(cluster, &controller->templates);
+    cluster_watch(cluster, &controller->flows);
+    cluster_watch(cluster, &controller->jobs);
+    return controller;
+}
+
+void flow_controller_stop(struct flow_controller *controller)
+{
+    struct flow *flow, *next;
+
+    if (!controller)
+        return;
+    cluster_unwatch(controller->cluster, &controller->jobs);
+    cluster_unwatch(controller->cluster, &controller->flows);
+    cluster_unwatch(controller->cluster, &controller->templates);
+    loop_cancel(controller->loop, &controller->run);
+    for (flow = controller->first_runnable; flow; flow = next) {
+        next = flow->next_runnable;
+        flow->runnable = false;
+    }
+    controller->first_runnable = controller->last_runnable = NULL;
+    HASH_ITER(hh, controller->by_uid, flow, next) forget(flow);
+    controller->stopped = true;
+    free_controller(controller);
+}
+
+void flow_controller_each_tally(const struct flow_controller *controller,
+                                void (*visit)(void *arg, const char *namespace_, uint64_t succeeded,
+                                              uint64_t failed),
+                                void *arg)
+{
+    const struct flow_tally *tally;
+
+    for (tally = controller->tallies; tally; tally = tally->hh.next)
+        visit(arg, tally->namespace_, tally->succeeded, tally->failed);
+}

@@ -1,0 +1,197 @@
+/*
+ * Creating the jobs of steps that are ready.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include "template/job_meta.h"
+#include <string.h>
+
+enum { CREATE_BATCH = 1000 }; /* of one flow before the others have their turn */
+
+/* One create on its way. The step is found again by its name when the spec changed meanwhile. */
+struct create_call {
+    struct cluster_call call;
+    struct flow *flow;
+    struct meta *meta; /* of the job */
+    uint32_t step, build;
+    bool again; /* in place of a job deleted by hand */
+};
+
+static const char *template_name(const struct flow_step *step)
+{
+    return step->template_name ? step->template_name : step->name;
+}
+
+static bool is_ours(const struct flow *flow, const struct object *job)
+{
+    const struct owner_ref *owner = meta_controller(job->meta);
+
+    return owner && strcmp(owner->uid, flow->uid) == 0;
+}
+
+static uint32_t step_of_call(const struct create_call *create)
+{
+    const struct flow *flow = create->flow;
+
+    if (flow->opening != FLOW_OPEN)
+        return STEP_NONE;
+    if (create->build == flow->build)
+        return create->step;
+    return flow_graph_find(flow->record.graph, meta_annotation(create->meta, ANNOTATION_FLOW_STEP));
+}
+
+static void created(struct create_call *create, uint32_t step, const struct object *job)
+{
+    struct flow *flow = create->flow;
+    struct cluster *cluster = flow->controller->cluster;
+
+    cluster_event(cluster, flow->object, EVENT_NORMAL, "Created", FLOW_COMPONENT,
+                  "create a job named %s!", object_name(job));
+    if (create->again)
+        cluster_event(cluster, flow->object, EVENT_NORMAL, "Recreated", FLOW_COMPONENT,
+                      "job %s was deleted before it finished", object_name(job));
+    if (step != STEP_NONE)
+        flow_see_job(flow, step, job);
+}
+
+static void take_or_wait_for_name(struct flow *flow, uint32_t step, const struct object *job)
+{
+    const struct owner_ref *owner = meta_controller(job->meta);
+
+    if (is_ours(flow, job)) {
+        flow_see_job(flow, step, job);
+        if (flow->record.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
+            flow_block_step(flow, step, BLOCK_CREATE_FAILED, "job %s is being removed",
+                            object_name(job));
+    } else if (owner) {
+        flow_block_step(flow, step, BLOCK_JOB_NAME_CONFLICT, "job %s belongs to %s %s",
+                        object_name(job), owner->kind, owner->name);
+    } else {
+        flow_block_step(flow, step, BLOCK_JOB_NAME_CONFLICT,
+                        "job %s exists and was not made by this flow", object_name(job));
+    }
+}
+
+static void refused(struct create_call *create, uint32_t step, const struct error *err)
+{
+    struct flow *flow = create->flow;
+    const struct object *job;
+    bool denied = err->code == ERR_INVALID || err->code == ERR_FORBIDDEN ||
+                  err->code == ERR_BAD_REQUEST || err->code == ERR_TOO_LARGE;
+
+    if (step == STEP_NONE || flow->record.steps[step].state != STEP_CREATING)
+        return; /* gone from the spec, or its job was seen meanwhile */
+    job = err->code == ERR_EXISTS ? cluster_get(flow->controller->cluster, &kind_job,
+                                                object_namespace(flow->object), create->meta->name)
+                                  : NULL;
+    if (job)
+        take_or_wait_for_name(flow, step, job);
+    else
+        flow_block_step(flow, step, denied ? BLOCK_ADMISSION_DENIED : BLOCK_CREATE_FAILED,
+                        *err->field ? "job %s: %s: %s" : "job %s: %s%s", create->meta->name,
+                        err->field, err->message);
+    flow_make_runnable(flow);
+}
+
+static void on_created(struct cluster_call *call, const struct object *result,
+                       const struct error *err)
+{
+    struct create_call *create = container_of(call, struct create_call, call);
+
+    if (flow_call_ended(create->flow)) {
+        if (err)
+            refused(create, step_of_call(create), err);
+        else
+            created(create, step_of_call(create), result);
+    }
+    meta_unref(create->meta);
+    mem_free(create);
+}
+
+static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template_,
+                             struct error *err)
+{
+    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
+    const struct template_patch patch = {spec->patch_job_spec, spec->patch_spec, flow->record.body,
+                                         step};
+
+    return template_instantiate(flow->controller->bodies, template_,
+                                flow->record.upstream ? NULL : &patch, err);
+}
+
+static void create_job(struct flow *flow, uint32_t step, const struct object *template_,
+                       const char *name)
+{
+    struct flow_record *r = &flow->record;
+    struct error err = {0};
+    struct blob *body = body_for(flow, step, template_, &err);
+    struct create_call *create;
+    const struct template_job job = {
+        .flow = flow->object,
+        .template_ = template_,
+        .step = flow_graph_step(r->graph, step)->name,
+        .name = name,
+        .namespace_ = object_namespace(flow->object),
+        .attempt = r->steps[step].attempt + 1u,
+    };
+
+    if (!body) {
+        flow_block_step(flow, step, BLOCK_ADMISSION_DENIED, "%s: %s", err.field, err.message);
+        return;
+    }
+    create = mem_alloc(sizeof *create);
+    create->call.done = on_created;
+    create->flow = flow;
+    create->step = step;
+    create->build = flow->build;
+    create->again = r->steps[step].recreate;
+    create->meta = template_job_meta(&job);
+    flow_record_set_state(r, step, STEP_CREATING);
+    flow_call_begun(flow);
+    cluster_create(flow->controller->cluster, &create->call,
+                   object_new(&kind_job, meta_ref(create->meta), body, NULL));
+}
+
+static void attend(struct flow *flow, uint32_t step)
+{
+    struct cluster *cluster = flow->controller->cluster;
+    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
+    const char *ns = object_namespace(flow->object);
+    scoped(buf) struct buf name = {0};
+    const struct object *job, *template_;
+    unsigned facts = 0;
+
+    flow_record_job_name(&flow->record, step, &name);
+    job = cluster_get(cluster, &kind_job, ns, name.data);
+    template_ = cluster_get(cluster, &kind_job_template, ns, template_name(spec));
+    if (job)
+        facts |= is_ours(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
+    if (template_)
+        facts |= FACT_TEMPLATE_KNOWN;
+    if (!flow_creates(flow))
+        facts |= FACT_FLOW_CLOSED;
+    switch (flow_decide_step(facts)) {
+    case STEP_DO_NOTHING:
+        break;
+    case STEP_DO_ADOPT:
+    case STEP_DO_WAIT_FOR_NAME:
+        take_or_wait_for_name(flow, step, job);
+        break;
+    case STEP_DO_WAIT_FOR_TEMPLATE:
+        flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found", ns,
+                        template_name(spec));
+        break;
+    case STEP_DO_CREATE:
+        create_job(flow, step, template_, name.data);
+        break;
+    }
+}
+
+void flow_create_ready(struct flow *flow)
+{
+    for (int left = CREATE_BATCH; left > 0 && flow->record.ready.count; left--)
+        attend(flow, step_set_next(&flow->record.ready, 0));
+    if (flow->record.ready.count)
+        flow_make_runnable(flow);
+}

@@ -1,0 +1,294 @@
+/*
+ * The life of a flow: opened from its object and its jobs, kept current, closed when nothing can
+ * change any more. flow_sync is the one place where decisions follow from what is known.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include "flow/step_probe.h"
+#include <string.h>
+
+struct flow *flow_new(struct flow_controller *controller, const struct object *object)
+{
+    size_t len = strlen(object_uid(object));
+    struct flow *flow = mem_alloc(sizeof *flow + len + 1);
+
+    memcpy(flow->uid, object_uid(object), len + 1);
+    flow->controller = controller;
+    flow->object = object_ref(object);
+    flow->publisher.written = blob_ref(object->status);
+    flow->publisher.written_revision = object->revision;
+    return flow;
+}
+
+static void unblock_all(struct flow *flow)
+{
+    for (uint32_t i = 0; flow->record.graph && i < flow->record.graph->steps; i++)
+        flow_unblock_step(flow, i);
+}
+
+void flow_free(struct flow *flow)
+{
+    unblock_all(flow);
+    flow_publish_stop(flow);
+    timer_stop(flow->controller->loop, &flow->retain_retry);
+    flow_record_release(&flow->record);
+    flow_state_release(&flow->state);
+    kept_entries_release(&flow->removed);
+    mem_free(flow->warned);
+    object_unref(flow->object);
+    mem_free(flow);
+}
+
+bool flow_creates(const struct flow *flow)
+{
+    return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
+           !flow_phase_finished(flow->state.phase) && !flow_record_failed(&flow->record);
+}
+
+/* ---- jobs ---- */
+
+void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
+{
+    if (!flow_record_see_job(&flow->record, step, job, flow_now_ms(flow)))
+        return;
+    flow_unblock_step(flow, step);
+    if (!flow->state.start_ms || job->meta->created_at_ms < flow->state.start_ms)
+        flow->state.start_ms = job->meta->created_at_ms;
+    flow_make_runnable(flow);
+}
+
+static void visit_job(void *arg, const struct object *job)
+{
+    struct flow *flow = arg;
+    const struct owner_ref *owner = meta_controller(job->meta);
+    uint32_t step = flow_record_step_of(&flow->record, job);
+
+    if (owner && strcmp(owner->uid, flow->uid) == 0 && step != STEP_NONE)
+        flow_see_job(flow, step, job);
+}
+
+static void gather_jobs(struct flow *flow)
+{
+    cluster_each_owned(flow->controller->cluster, &kind_job, flow->uid, visit_job, flow);
+}
+
+/* ---- open, respecify, close ---- */
+
+static void set_reason(struct flow *flow, const char *reason, const char *message)
+{
+    mem_free(flow->state.reason);
+    mem_free(flow->state.message);
+    flow->state.reason = mem_strdup(reason);
+    flow->state.message = mem_strdup(message);
+}
+
+static void refuse(struct flow *flow, const struct error *err)
+{
+    flow->opening = FLOW_UNUSABLE;
+    set_reason(flow, "InvalidFlow", err->message);
+    log_warn("flow cannot be run", kv_str("namespace", object_namespace(flow->object)),
+             kv_str("flow", object_name(flow->object)), kv_str("field", err->field),
+             kv_str("reason", err->message));
+}
+
+void flow_open(struct flow *flow)
+{
+    scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
+    struct error err = {0};
+    bool usable = flow_record_init(&flow->record, flow->object,
+                                   flow->controller->options.upstream_compat, &err);
+
+    flow->build++;
+    flow->opening = FLOW_OPEN;
+    flow_state_release(&flow->state);
+    kept_entries_release(&flow->removed);
+    flow_restore(&flow->record, &flow->state, &flow->removed, status,
+                 flow->object->meta->generation);
+    flow->publisher.written_phase = flow->state.phase;
+    if (!usable) {
+        refuse(flow, &err);
+    } else {
+        gather_jobs(flow);
+        flow_restore_lost(&flow->record);
+        flow_record_recount(&flow->record);
+    }
+    flow->publisher.dirty = true;
+    flow_make_runnable(flow);
+}
+
+/* Steps that are no longer in the spec leave their history behind. */
+static void keep_removed(struct flow *flow, struct flow_record *old)
+{
+    for (uint32_t i = 0; i < old->graph->steps; i++) {
+        struct step *step = &old->steps[i];
+
+        if (!step->detail || old->compact ||
+            flow_graph_find(flow->record.graph, flow_graph_step(old->graph, i)->name) != STEP_NONE)
+            continue;
+        step_detail_freeze(step->detail, step->attempt);
+        if (step->detail->kept_status)
+            kept_entries_add(&flow->removed, take(step->detail->kept_status));
+    }
+}
+
+static void respecify(struct flow *flow)
+{
+    struct flow_record old;
+    struct error err = {0};
+
+    unblock_all(flow);
+    old = flow->record;
+    memset(&flow->record, 0, sizeof flow->record);
+    flow->build++;
+    if (flow_record_init(&flow->record, flow->object, old.upstream, &err)) {
+        keep_removed(flow, &old);
+        flow_record_move(&flow->record, &old);
+        gather_jobs(flow);
+        flow_record_recount(&flow->record);
+    } else {
+        refuse(flow, &err);
+    }
+    flow_record_release(&old);
+    flow->retained_done = false;
+    flow_publish_now(flow);
+    flow_make_runnable(flow);
+}
+
+void flow_close(struct flow *flow)
+{
+    unblock_all(flow);
+    flow_record_release(&flow->record);
+    flow->opening = FLOW_CLOSED;
+}
+
+static bool same_text(const struct blob *a, const struct blob *b)
+{
+    return a == b || (a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0);
+}
+
+void flow_object_changed(struct flow *flow, const struct object *object)
+{
+    struct object *before = flow->object;
+    bool respecified = !same_text(before->body, object->body);
+    bool marked = object_deleting(object) && !object_deleting(before);
+
+    if (object->revision <= before->revision)
+        return;
+    flow->object = object_ref(object);
+    if (!flow->publisher.flying && object->revision != flow->publisher.written_revision &&
+        !same_text(object->status, flow->publisher.written))
+        flow_publish_again(flow);
+    if (flow->opening == FLOW_CLOSED && marked)
+        flow_open(flow);
+    else if (flow->opening == FLOW_UNUSABLE && respecified)
+        flow_open(flow);
+    else if (flow->opening == FLOW_OPEN && respecified)
+        respecify(flow);
+    if (respecified)
+        flow->retained_done = false;
+    if (respecified || marked)
+        flow_make_runnable(flow);
+    object_unref(before);
+}
+
+/* ---- decide ---- */
+
+static unsigned facts_of(const struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+    unsigned facts = 0;
+
+    if (object_deleting(flow->object))
+        facts |= FACT_DELETING;
+    if (flow_phase_finished(flow->state.phase))
+        facts |= FACT_FINISHED;
+    if (flow->opening == FLOW_UNUSABLE)
+        return facts | FACT_UNUSABLE;
+    if (flow_record_failed(r))
+        facts |= FACT_STEP_FAILED;
+    if (flow_record_done(r) == r->graph->steps && (r->graph->steps || !r->upstream))
+        facts |= FACT_ALL_DONE;
+    if (flow->state.phase == FLOW_RUNNING || flow_record_ran(r))
+        facts |= FACT_STARTED;
+    return facts;
+}
+
+/* Clients written for upstream see Running before a terminal phase whenever a job ran: it is
+ * written first. */
+static bool running_comes_first(const struct flow *flow, enum flow_phase next)
+{
+    return flow_phase_finished(next) && !flow_phase_finished(flow->state.phase) &&
+           flow->publisher.written_phase != FLOW_RUNNING && flow_record_ran(&flow->record);
+}
+
+/* The first step that failed, for the reason of the phase. */
+static void blame(struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+    uint32_t failed = step_set_next(&r->lists[FLOW_LIST_FAILED], 0);
+    uint32_t terminated = step_set_next(&r->lists[FLOW_LIST_TERMINATED], 0);
+    uint32_t step = failed < terminated ? failed : terminated;
+    scoped(buf) struct buf text = {0};
+
+    if (step == STEP_NONE)
+        return;
+    buf_str(&text, "job ");
+    flow_record_job_name(r, step, &text);
+    buf_printf(&text, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
+    if (r->steps[step].detail && step_detail_message(r->steps[step].detail))
+        buf_printf(&text, ": %s", step_detail_message(r->steps[step].detail));
+    set_reason(flow, "JobFailed", text.data);
+}
+
+static void enter_phase(struct flow *flow, enum flow_phase next)
+{
+    if (flow->state.phase == next)
+        return;
+    log_info("flow phase changed", kv_str("namespace", object_namespace(flow->object)),
+             kv_str("flow", object_name(flow->object)),
+             kv_str("from", flow_phase_text(flow->state.phase)),
+             kv_str("to", flow_phase_text(next)));
+    flow->state.phase = next;
+    flow->state.since_ms = flow_now_ms(flow);
+    if (flow->opening == FLOW_OPEN)
+        set_reason(flow, NULL, NULL);
+    if (next == FLOW_FAILED)
+        blame(flow);
+    if (flow_phase_finished(next))
+        flow->state.completion_ms = flow->state.since_ms;
+    if (flow_phase_finished(next) || next == FLOW_TERMINATING)
+        flow_probe_rest(flow);
+    flow_publish_now(flow);
+}
+
+/* Nothing of a finished flow can change any more, and all of it is stored. */
+static bool settled(const struct flow *flow)
+{
+    return flow->opening == FLOW_OPEN && flow_phase_finished(flow->publisher.written_phase) &&
+           !object_deleting(flow->object) && !flow_record_unfinished(&flow->record) &&
+           !flow->calls && !flow->publisher.dirty && flow->retained_done;
+}
+
+void flow_sync(struct flow *flow)
+{
+    enum flow_phase next;
+
+    if (flow->opening == FLOW_CLOSED) {
+        flow_retain(flow);
+        return;
+    }
+    if (flow->opening == FLOW_OPEN)
+        flow_probe_steps(flow);
+    next = flow_decide_phase(flow->state.phase, facts_of(flow));
+    if (flow_creates(flow))
+        flow_create_ready(flow);
+    if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
+        next = FLOW_RUNNING;
+    enter_phase(flow, next);
+    if (flow->publisher.dirty || flow->publisher.noted_changes != flow->record.changes)
+        flow_publish_soon(flow);
+    flow_retain(flow);
+    if (settled(flow))
+        flow_close(flow);
+}

@@ -1,0 +1,133 @@
+#pragma once
+/*
+ * The flow controller from inside: one struct flow per JobFlow object, one controller for all.
+ *
+ *   watchers ──► record (what is known) ──► runnable ──► flow_sync: decide ──► create, block,
+ * publish
+ *
+ * Everything runs on the loop. An event only updates the record and puts the flow on the runnable
+ * list; the list is worked off by one posted task, so all events of a turn are seen before anything
+ * is decided.
+ */
+#include "base/hash.h"
+#include "flow/block.h"
+#include "flow/controller.h"
+#include "flow/decide.h"
+#include "flow/restore.h"
+#include "probes/probe.h"
+#include "template/instantiate.h"
+
+#define FLOW_COMPONENT "vc-controller-manager"
+
+enum flow_opening {
+    FLOW_CLOSED,  /* finished and settled: only the object is kept */
+    FLOW_OPEN,    /* the record is live */
+    FLOW_UNUSABLE /* its graph cannot be run */
+};
+
+/* The writing of the status: gathered for a while, one write in flight, equal ones left out. */
+struct flow_publisher {
+    struct cluster_call call;
+    struct timer window;
+    bool flying, dirty, urgent;
+    bool overwritten; /* by somebody: ours is written again even when it is equal */
+    unsigned failures;
+    struct blob *written; /* as we stored it last; NULL = never */
+    struct blob *sent;
+    int64_t written_revision; /* of the flow with our last status */
+    enum flow_phase written_phase, sent_phase;
+    uint32_t written_changes, sent_changes; /* of the record */
+    uint32_t noted_changes;                 /* of the record, for which a write is under way */
+};
+
+struct flow {
+    struct flow_controller *controller;
+    struct object *object; /* newest version */
+    enum flow_opening opening;
+    struct flow_record record; /* while OPEN */
+    struct flow_state state;
+    struct kept_entries removed;
+    struct flow_publisher publisher;
+    struct probe_group probes;
+    uint32_t build;     /* grows when the record is built anew: step indexes may differ */
+    unsigned calls;     /* in flight, the publisher's included */
+    bool gone;          /* deleted; freed when the calls are back */
+    bool retained_done; /* the retain policy has been carried out */
+    unsigned removals;  /* in flight */
+    struct timer retain_retry;
+    unsigned retain_failures;
+    char *warned; /* the last cause a Warning was written for */
+    bool runnable;
+    struct flow *next_runnable;
+    UT_hash_handle hh; /* by uid */
+    char uid[];
+};
+
+/* Terminal phases reached, per namespace (spec/jobflow.md 12.2). */
+struct flow_tally {
+    uint64_t succeeded, failed;
+    UT_hash_handle hh;
+    char namespace_[];
+};
+
+struct flow_controller {
+    struct cluster *cluster;
+    struct loop *loop;
+    struct flow_options options;
+    struct cluster_watcher flows, templates, jobs;
+    struct flow *by_uid;
+    struct task run;
+    struct flow *first_runnable, *last_runnable;
+    struct wait_key *waits; /* by "<kind>/<namespace>/<name>" */
+    struct template_cache *bodies;
+    struct probes *probes;
+    struct flow_tally *tallies;
+    unsigned calls; /* in flight, of all flows */
+    bool stopped;
+};
+
+/* controller.c */
+void flow_make_runnable(struct flow *flow);
+void flow_call_begun(struct flow *flow);
+/** A call is back. False when the flow is gone and was freed with it: touch it no more. */
+bool flow_call_ended(struct flow *flow);
+
+/* flow.c: the life of a flow */
+struct flow *flow_new(struct flow_controller *controller, const struct object *object);
+void flow_free(struct flow *flow);
+void flow_object_changed(struct flow *flow, const struct object *object);
+void flow_open(struct flow *flow);
+void flow_close(struct flow *flow);
+void flow_sync(struct flow *flow);
+/** A version of one of its jobs. */
+void flow_see_job(struct flow *flow, uint32_t step, const struct object *job);
+bool flow_creates(const struct flow *flow); /* jobs may still be created */
+static inline int64_t flow_now_ms(const struct flow *flow)
+{
+    return loop_wall_ms(flow->controller->loop);
+}
+
+/* create.c */
+/** Create the jobs of ready steps, lowest first; at most a batch, the rest at the flow's next turn.
+ */
+void flow_create_ready(struct flow *flow);
+
+/* publish.c */
+void flow_publish_soon(struct flow *flow);
+void flow_publish_now(struct flow *flow);
+void flow_publish_stop(struct flow *flow);
+/** The stored status is not ours any more: write ours again. */
+void flow_publish_again(struct flow *flow);
+
+/* why.c */
+/** Work out state.reason and state.message for a phase that is not final. */
+void flow_explain(struct flow *flow);
+
+/* probing.c */
+/** Look at the targets of the steps in record.probing. */
+void flow_probe_steps(struct flow *flow);
+void flow_probe_rest(struct flow *flow); /* look no more */
+
+/* retain.c */
+/** Carry out jobRetainPolicy: delete, once the flow is stored as Succeed. */
+void flow_retain(struct flow *flow);

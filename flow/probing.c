@@ -1,0 +1,150 @@
+/*
+ * Steps with probes and the targets they look at.
+ *
+ * A target is looked at while its job exists and the step has not started. What has been met is
+ * latched in the step's step_probe; a failure somebody waited for is marked as handled.
+ */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include "flow/step_probe.h"
+#include "probes/entries.h"
+#include <string.h>
+
+static uint32_t target_step(const struct flow *flow, const struct step_probe *probe, size_t target)
+{
+    return flow_graph_find(flow->record.graph, probe->depends->targets.items[target]);
+}
+
+static const struct object *job_of(const struct flow *flow, uint32_t step)
+{
+    scoped(buf) struct buf name = {0};
+    const struct object *job;
+    const struct owner_ref *owner;
+
+    flow_record_job_name(&flow->record, step, &name);
+    job = cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
+                      name.data);
+    owner = job ? meta_controller(job->meta) : NULL;
+    return owner && strcmp(owner->uid, flow->uid) == 0 ? job : NULL;
+}
+
+static void on_passed(void *ctx)
+{
+    struct step_probe *probe = ctx;
+    struct flow *flow = probe->owner;
+
+    step_set_add(&flow->record.probing, probe->step);
+    flow_make_runnable(flow);
+}
+
+/* Look at the job as it is now; a job made anew is a new thing to look at. */
+static void look(struct flow *flow, struct step_probe *probe, size_t target,
+                 const struct object *job)
+{
+    uint64_t key = hash_bytes(object_uid(job), strlen(object_uid(job)));
+
+    if (probe->targets[target] && probe->jobs[target] != key)
+        probe_target_free(take(probe->targets[target]));
+    if (probe->targets[target]) {
+        probe_target_job_changed(probe->targets[target], job);
+        return;
+    }
+    probe->jobs[target] = key;
+    probe->targets[target] = probe_target_new(flow->controller->probes, &flow->probes,
+                                              probe->depends->probe, job, on_passed, probe);
+}
+
+/* Whether the target is met now. */
+static bool is_met(const struct flow *flow, const struct step_probe *probe, size_t target,
+                   uint32_t step)
+{
+    const struct probe_target *looking = probe->targets[target];
+    bool completed = flow->record.steps[step].phase == JOB_COMPLETED;
+
+    if (!looking) /* its job is gone: what is left is the result */
+        return completed;
+    if (probe_target_verdict(looking) == PROBE_NOT_APPLICABLE)
+        return completed;
+    return probe_target_verdict(looking) == PROBE_PASSED ||
+           (completed && probe_target_met_by_completion(looking));
+}
+
+static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe *probe)
+{
+    size_t lost = probe->warned ? SIZE_MAX : step_probe_lost_entry(probe);
+    const char *task;
+
+    if (lost == SIZE_MAX)
+        return;
+    task = probe_entry_task(probe->depends->probe, lost);
+    probe->warned = true;
+    cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "ProbeTaskNotFound",
+                  FLOW_COMPONENT, "step %s: no target has a task %s, its probe can never pass",
+                  flow_graph_step(flow->record.graph, step)->name, task ? task : "at all");
+}
+
+/* Learn what there is to learn from one target, and whether it is met. */
+static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t t)
+{
+    struct flow_record *r = &flow->record;
+    uint32_t target = target_step(flow, probe, t);
+    const struct object *job = job_of(flow, target);
+
+    if (job || r->steps[target].state == STEP_STARTED)
+        step_probe_know(probe, t, job ? job_spec_of(job) : NULL);
+    if (probe->met[t])
+        return;
+    if (job)
+        look(flow, probe, t, job);
+    if (!is_met(flow, probe, t, target))
+        return;
+    step_probe_meet(probe, t);
+    r->changes++;
+    if (probe->targets[t] && probe_target_verdict(probe->targets[t]) == PROBE_PASSED &&
+        probe_target_wants_failure(probe->targets[t]))
+        flow_record_handle_failure(r, target);
+    probe_target_free(take(probe->targets[t]));
+}
+
+static void probe_step(struct flow *flow, uint32_t step)
+{
+    struct flow_record *r = &flow->record;
+    struct step_probe *probe = r->steps[step].probe;
+    uint32_t open = step_probe_open(probe);
+
+    if (r->steps[step].state != STEP_WAITING || flow_phase_finished(flow->state.phase) ||
+        object_deleting(flow->object)) {
+        step_probe_rest(probe);
+        return;
+    }
+    probe->owner = flow;
+    probe->step = step;
+    for (size_t t = 0; t < probe->depends->targets.count; t++)
+        probe_target_of(flow, probe, t);
+    warn_lost_entry(flow, step, probe);
+    for (uint32_t now = step_probe_open(probe); open > now; open--)
+        flow_record_target_met(r, step);
+    if (r->steps[step].state != STEP_WAITING)
+        step_probe_rest(probe);
+}
+
+void flow_probe_steps(struct flow *flow)
+{
+    struct flow_record *r = &flow->record;
+
+    for (uint32_t step = step_set_next(&r->probing, 0); step != STEP_NONE;
+         step = step_set_next(&r->probing, step)) {
+        step_set_remove(&r->probing, step);
+        probe_step(flow, step);
+    }
+}
+
+void flow_probe_rest(struct flow *flow)
+{
+    struct flow_record *r = &flow->record;
+
+    for (uint32_t i = 0; r->probed && i < r->graph->steps; i++)
+        if (r->steps[i].probe)
+            step_probe_rest(r->steps[i].probe);
+}

@@ -1,0 +1,223 @@
+/*
+ * Writing the status: gathered for a window, one write in flight, skipped when equal.
+ *
+ * The window grows with the flow, for a document of n steps costs n to write:
+ * options.status_window_ms up to a hundred steps, ten times that from a thousand on. What must not
+ * wait (a new phase; the result of a job that is gone) is written at once.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+
+enum { WINDOW_DEFAULT_MS = 100, WINDOW_GROWTH_MAX = 10, RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
+
+static void submit(struct flow *flow);
+
+static const struct object *job_of_step(void *ctx, uint32_t step)
+{
+    const struct flow *flow = ctx;
+    scoped(buf) struct buf name = {0};
+
+    flow_record_job_name(&flow->record, step, &name);
+    return cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
+                       name.data);
+}
+
+static struct blob *render(struct flow *flow)
+{
+    const struct flow_status_view view = {
+        .record = flow->opening == FLOW_OPEN ? &flow->record : NULL,
+        .state = &flow->state,
+        .removed = &flow->removed,
+        .generation = flow->object->meta->generation,
+        .job = job_of_step,
+        .ctx = flow,
+    };
+
+    flow_explain(flow);
+    return flow_status_render(&view);
+}
+
+static bool same_text(const struct blob *a, const struct blob *b)
+{
+    return a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+static void count_end(struct flow *flow)
+{
+    struct flow_controller *controller = flow->controller;
+    const char *ns = object_namespace(flow->object);
+    struct flow_tally *tally;
+
+    HASH_FIND_STR(controller->tallies, ns, tally);
+    if (!tally) {
+        size_t len = strlen(ns);
+
+        tally = mem_alloc(sizeof *tally + len + 1);
+        memcpy(tally->namespace_, ns, len + 1);
+        HASH_ADD_KEYPTR(hh, controller->tallies, tally->namespace_, len, tally);
+    }
+    if (flow->publisher.written_phase == FLOW_SUCCEED)
+        tally->succeeded++;
+    else
+        tally->failed++;
+}
+
+/* A terminal phase is stored for the first time. */
+static void announce_end(struct flow *flow)
+{
+    bool succeeded = flow->publisher.written_phase == FLOW_SUCCEED;
+
+    count_end(flow);
+    if (succeeded)
+        cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Succeed",
+                      FLOW_COMPONENT, "every step is done");
+    else
+        cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "Failed",
+                      FLOW_COMPONENT, "%s",
+                      flow->state.message ? flow->state.message : "a step failed");
+}
+
+static void stored(struct flow *flow, const struct object *result)
+{
+    struct flow_publisher *p = &flow->publisher;
+    enum flow_phase before = p->written_phase;
+
+    p->failures = 0;
+    p->overwritten = false;
+    blob_unref(p->written);
+    p->written = take(p->sent);
+    p->written_phase = p->sent_phase;
+    p->written_changes = p->sent_changes;
+    p->written_revision = result->revision;
+    if (flow->object->revision > result->revision &&
+        !same_text(flow->object->status, p->written)) /* somebody wrote after us */
+        flow_publish_again(flow);
+    flow_object_changed(flow, result);
+    if (before != p->written_phase && flow_phase_finished(p->written_phase))
+        announce_end(flow);
+}
+
+/* Nothing in memory was changed for the write, so trying again starts from the truth. */
+static void not_stored(struct flow *flow, const struct error *err)
+{
+    struct flow_publisher *p = &flow->publisher;
+    int64_t delay_ms = RETRY_FIRST_MS;
+
+    blob_unref(take(p->sent));
+    p->noted_changes = p->written_changes;
+    if (err->code == ERR_NOT_FOUND) /* deleted: its event is on the way */
+        return;
+    if (err->code != ERR_CONFLICT)
+        log_warn("flow status not written", kv_str("namespace", object_namespace(flow->object)),
+                 kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
+    for (unsigned i = 0; i < p->failures && delay_ms < RETRY_MAX_MS; i++)
+        delay_ms *= 2;
+    p->failures++;
+    p->dirty = true;
+    p->urgent = false;
+    timer_start(flow->controller->loop, &p->window,
+                delay_ms < RETRY_MAX_MS ? delay_ms : RETRY_MAX_MS);
+}
+
+static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct flow *flow = container_of(call, struct flow, publisher.call);
+    struct flow_publisher *p = &flow->publisher;
+
+    p->flying = false;
+    if (!flow_call_ended(flow))
+        return;
+    if (err)
+        not_stored(flow, err);
+    else
+        stored(flow, result);
+    if (p->urgent)
+        submit(flow);
+    else if (p->dirty && !timer_armed(&p->window))
+        flow_publish_soon(flow);
+    flow_make_runnable(flow);
+}
+
+/* The newest version accepted is the one the write must meet. */
+static const struct object *newest(const struct flow *flow)
+{
+    const struct object *known =
+        cluster_get(flow->controller->cluster, &kind_job_flow, object_namespace(flow->object),
+                    object_name(flow->object));
+
+    return known && strcmp(object_uid(known), flow->uid) == 0 ? known : flow->object;
+}
+
+static void submit(struct flow *flow)
+{
+    struct flow_publisher *p = &flow->publisher;
+    struct blob *status;
+
+    timer_stop(flow->controller->loop, &p->window);
+    p->dirty = p->urgent = false;
+    p->noted_changes = flow->record.changes;
+    status = flow->opening == FLOW_CLOSED ? blob_ref(p->written) : render(flow);
+    if (!p->overwritten && same_text(status, p->written)) {
+        blob_unref(status);
+        p->written_changes = p->noted_changes;
+        flow_make_runnable(flow);
+        return;
+    }
+    p->flying = true;
+    p->sent = blob_ref(status);
+    p->sent_phase = flow->state.phase;
+    p->sent_changes = p->noted_changes;
+    p->call.done = on_done;
+    flow_call_begun(flow);
+    cluster_update_status(flow->controller->cluster, &p->call, newest(flow), status);
+}
+
+static void on_window(struct timer *timer)
+{
+    submit(container_of(timer, struct flow, publisher.window));
+}
+
+static int64_t window_ms(const struct flow *flow)
+{
+    int64_t window = flow->controller->options.status_window_ms;
+    uint32_t steps = flow->record.graph ? flow->record.graph->steps : 0;
+    uint32_t growth = 1 + steps / 100;
+
+    if (window <= 0)
+        window = WINDOW_DEFAULT_MS;
+    return window * (growth < WINDOW_GROWTH_MAX ? growth : WINDOW_GROWTH_MAX);
+}
+
+void flow_publish_soon(struct flow *flow)
+{
+    struct flow_publisher *p = &flow->publisher;
+
+    p->dirty = true;
+    p->window.fire = on_window;
+    if (!p->flying && !timer_armed(&p->window))
+        timer_start(flow->controller->loop, &p->window, window_ms(flow));
+}
+
+void flow_publish_now(struct flow *flow)
+{
+    flow->publisher.dirty = true;
+    flow->publisher.urgent = true;
+    if (!flow->publisher.flying)
+        submit(flow);
+}
+
+void flow_publish_again(struct flow *flow)
+{
+    if (!flow->publisher.written)
+        return;
+    flow->publisher.overwritten = true;
+    flow_publish_soon(flow);
+}
+
+void flow_publish_stop(struct flow *flow)
+{
+    timer_stop(flow->controller->loop, &flow->publisher.window);
+    blob_unref(take(flow->publisher.written));
+    blob_unref(take(flow->publisher.sent));
+}

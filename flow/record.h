@@ -1,0 +1,118 @@
+#pragma once
+/*
+ * A live flow in memory: what is known of each step, kept up to date change by change.
+ *
+ *   WAITING ──targets met──► READY ──► CREATING ──► STARTED ──job gone unfinished──► READY
+ *                              ▲  └──► BLOCKED        │
+ *                              └─────────┘            └ job gone finished: the result stays
+ *
+ * A change of a job touches its step and, when it completes, its dependents: O(out-degree), no
+ * scan. Counters and ordered sets are kept beside the steps, so the flow's phase, the lists of its
+ * status and the next step to start are at hand at any time. This file knows nothing of the
+ * cluster; the controller carries out what follows from the record.
+ *
+ * A step's job is named by the flow's uid in its controller reference and by its name
+ * `<flow>-<step>`; anything else is foreign and never gets here (INV-F3).
+ */
+#include "api/types/jobflow.h"
+#include "flow/detail.h"
+#include "flow/graph.h"
+#include "flow/step_set.h"
+
+enum step_state { STEP_WAITING, STEP_READY, STEP_CREATING, STEP_BLOCKED, STEP_STARTED };
+
+/* The lists of the status, in their order there. */
+/* clang-format off */
+#define FLOW_LISTS(X)                   \
+    X(PENDING,    "pendingJobs")        \
+    X(RUNNING,    "runningJobs")        \
+    X(FAILED,     "failedJobs")         \
+    X(COMPLETED,  "completedJobs")      \
+    X(TERMINATED, "terminatedJobs")     \
+    X(UNKNOWN,    "unKnowJobs")         \
+    X(WAITING,    "waitingJobs")
+/* clang-format on */
+#define FLOW_LIST_ENUM(name, text) FLOW_LIST_##name,
+enum flow_list { FLOW_LISTS(FLOW_LIST_ENUM) FLOW_LIST_N, FLOW_LIST_NONE = FLOW_LIST_N };
+#undef FLOW_LIST_ENUM
+
+struct flow_block;
+struct step_probe;
+struct flow_controller;
+
+struct step {
+    uint64_t job;               /* hash of the uid of its job; 0 = none exists */
+    int64_t revision;           /* newest version of that job seen */
+    struct flow_block *block;   /* why its job could not be created, until it is; or NULL */
+    struct step_probe *probe;   /* its probes and which targets have met them; or NULL */
+    struct step_detail *detail; /* what the full status shows beyond the job's phase; or NULL */
+    uint32_t waiting;           /* targets still to be met before it may start */
+    uint32_t finished_at;       /* change number at which its result became known */
+    uint16_t attempt;           /* jobs created for it so far */
+    uint8_t state;              /* enum step_state */
+    uint8_t phase;              /* enum job_phase: of its job, or the result of a job now gone */
+    bool completed_told : 1;    /* its dependents know that it completed */
+    bool handled : 1;           /* its failure is what a dependent waited for */
+    bool recreate : 1;          /* its next job replaces one deleted by hand */
+};
+
+/* Flows beyond this many steps have a compact status (DC-05). */
+enum { FLOW_FULL_STEPS = 1000 };
+
+struct flow_record {
+    struct flow_graph *graph; /* names point into `body` */
+    struct blob *body;
+    struct step *steps; /* [graph->steps] */
+    struct step_set lists[FLOW_LIST_N];
+    struct step_set ready;          /* to be created, lowest first */
+    struct step_set blocked;        /* could not be created */
+    struct step_set probing;        /* a probe of theirs must be looked at */
+    struct step_set retried;        /* more than one attempt */
+    struct step_set completed;      /* exactly Completed: the list also has Completing */
+    uint32_t by_phase[JOB_PHASE_N]; /* started steps */
+    uint32_t started;
+    uint32_t handled; /* failures that count as done */
+    uint32_t probed;  /* steps with probes */
+    uint32_t changes; /* grows with every change of a step */
+    uint32_t name_len;
+    char *name; /* of the flow */
+    bool compact;
+    bool upstream; /* upstream's meaning where the two differ: no probes, no strategy */
+};
+
+/** Fill a zeroed record from a flow's spec: every step waiting or ready, nothing started. False
+ * with `err` when the graph is unusable (INV-F7); the record is then empty. `flow` is borrowed, its
+ * body is kept. */
+bool flow_record_init(struct flow_record *r, const struct object *flow, bool upstream,
+                      struct error *err);
+void flow_record_release(struct flow_record *r); /* zeroed is fine; blocks must be gone */
+
+/** The step a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
+uint32_t flow_record_step_of(const struct flow_record *r, const struct object *job);
+
+/** Append the name of the step's job. */
+void flow_record_job_name(const struct flow_record *r, uint32_t step, struct buf *out);
+
+/* Both return whether anything changed. `now_ms` stands in where the job carries no time. */
+bool flow_record_see_job(struct flow_record *r, uint32_t step, const struct object *job,
+                         int64_t now_ms);
+/** The job was removed. `open`: the flow goes on, so an unfinished step becomes ready again. */
+bool flow_record_lose_job(struct flow_record *r, uint32_t step, const struct object *job, bool open,
+                          int64_t now_ms);
+
+void flow_record_set_state(struct flow_record *r, uint32_t step, enum step_state state);
+/** One more target of the step is met. */
+void flow_record_target_met(struct flow_record *r, uint32_t step);
+/** A dependent waited for this step's failure: it no longer fails the flow. */
+void flow_record_handle_failure(struct flow_record *r, uint32_t step);
+
+/** Take over what `old` knows of steps that still exist by name; for a changed spec. */
+void flow_record_move(struct flow_record *r, struct flow_record *old);
+/** Work out sets, counters and readiness anew from the steps. O(steps + edges). */
+void flow_record_recount(struct flow_record *r);
+
+uint32_t flow_record_unfinished(const struct flow_record *r); /* started and not finished */
+uint32_t flow_record_failed(const struct flow_record *r);     /* finally and unhandled */
+uint32_t flow_record_done(const struct flow_record *r);       /* completed or handled */
+uint32_t flow_record_ran(const struct flow_record *r);        /* past empty and Pending */
+bool flow_record_waits_for_any(const struct flow_record *r, uint32_t step);

@@ -1,0 +1,258 @@
+/*
+ * Reading a status back. The inverse of status.c.
+ */
+#include "flow/restore.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "flow/step_bits.h"
+#include "flow/step_probe.h"
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *member)
+{
+    return json_string_value(json_object_get(object, member));
+}
+
+static int64_t time_of(const json_t *object, const char *member)
+{
+    const char *text = text_of(object, member);
+    int64_t at_ms = 0;
+
+    return text && time_parse(text, &at_ms, NULL) ? at_ms : 0;
+}
+
+static char *json_kept(const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT);
+    char *kept = mem_strdup(text);
+
+    free(text);
+    return kept;
+}
+
+void kept_entries_add(struct kept_entries *entries, char *json)
+{
+    entries->items = mem_resize(entries->items, (entries->count + 1) * sizeof *entries->items);
+    entries->items[entries->count++] = json;
+}
+
+void kept_entries_release(struct kept_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        mem_free(entries->items[i]);
+    mem_free(entries->items);
+    memset(entries, 0, sizeof *entries);
+}
+
+void flow_state_release(struct flow_state *state)
+{
+    mem_free(state->reason);
+    mem_free(state->message);
+    memset(state, 0, sizeof *state);
+}
+
+static void restore_state(struct flow_state *state, const json_t *status)
+{
+    const json_t *stored = json_object_get(status, "state");
+    const char *phase = text_of(stored, "phase");
+
+    if (phase)
+        flow_phase_parse(phase, &state->phase);
+    state->reason = mem_strdup(text_of(stored, "reason"));
+    state->message = mem_strdup(text_of(stored, "message"));
+    state->since_ms = time_of(stored, "lastTransitionTime");
+    state->start_ms = time_of(status, "startTime");
+    state->completion_ms = time_of(status, "completionTime");
+}
+
+/* The step whose job has that name, or STEP_NONE. */
+static uint32_t step_of_name(const struct flow_record *r, const char *job_name)
+{
+    if (strncmp(job_name, r->name, r->name_len) != 0 || job_name[r->name_len] != '-')
+        return STEP_NONE;
+    return flow_graph_find(r->graph, job_name + r->name_len + 1);
+}
+
+static struct step_detail *detail_of(struct step *step)
+{
+    if (!step->detail)
+        step->detail = step_detail_new();
+    return step->detail;
+}
+
+static void restore_history(struct step_detail *detail, const json_t *entry)
+{
+    const json_t *span;
+    size_t i;
+
+    json_array_foreach(json_object_get(entry, "runningHistories"), i, span)
+    {
+        struct step_span known = {.start_ms = time_of(span, "startTimestamp"),
+                                  .end_ms = time_of(span, "endTimestamp")};
+
+        if (job_phase_parse(text_of(span, "state"), &known.phase) && known.phase != JOB_NONE)
+            step_detail_add_span(detail, &known);
+    }
+}
+
+static void restore_job_statuses(struct flow_record *r, struct kept_entries *removed,
+                                 const json_t *status)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
+    {
+        const char *name = text_of(entry, "name");
+        uint32_t at = name ? step_of_name(r, name) : STEP_NONE;
+        struct step_detail *detail;
+
+        if (!name)
+            continue;
+        if (at == STEP_NONE) {
+            kept_entries_add(removed, json_kept(entry));
+            continue;
+        }
+        detail = detail_of(&r->steps[at]);
+        if (detail->kept_status)
+            continue; /* named twice: the first counts */
+        detail->kept_status = json_kept(entry);
+        restore_history(detail, entry);
+    }
+}
+
+static void restore_conditions(struct flow_record *r, const json_t *status)
+{
+    json_t *conditions = json_object_get(status, "conditions");
+    const char *name;
+    json_t *entry;
+
+    json_object_foreach(conditions, name, entry)
+    {
+        uint32_t at = step_of_name(r, name);
+        struct step_detail *detail = at == STEP_NONE ? NULL : r->steps[at].detail;
+
+        if (detail && !detail->kept_condition)
+            detail->kept_condition = json_kept(entry);
+    }
+}
+
+static void restore_met_targets(struct step_probe *probe, const json_t *node)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(json_object_get(node, "satisfiedTargets"), i, name)
+    {
+        for (size_t t = 0; json_is_string(name) && t < probe->depends->targets.count; t++)
+            if (strcmp(probe->depends->targets.items[t], json_string_value(name)) == 0)
+                step_probe_meet(probe, t);
+    }
+}
+
+static void restore_attempts(struct step_detail *detail, const json_t *node, json_int_t current)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(json_object_get(node, "attempts"), i, entry)
+    {
+        if (json_integer_value(json_object_get(entry, "attempt")) < current) {
+            step_detail_add_earlier(detail, json_kept(entry));
+        } else {
+            mem_free(detail->kept_attempt);
+            detail->kept_attempt = json_kept(entry);
+        }
+    }
+}
+
+/* A result that is known although no job shows it. */
+static void restore_result(struct step *step, enum job_phase phase)
+{
+    step->state = STEP_STARTED;
+    step->phase = (uint8_t)phase;
+    if (!step->attempt)
+        step->attempt = 1;
+}
+
+static void restore_nodes(struct flow_record *r, const json_t *status)
+{
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "nodes"), i, node)
+    {
+        const char *name = text_of(node, "name");
+        uint32_t at = name ? flow_graph_find(r->graph, name) : STEP_NONE;
+        json_int_t attempt = json_integer_value(json_object_get(node, "attempt"));
+        enum job_phase phase = JOB_NONE;
+        struct step *step;
+
+        if (at == STEP_NONE)
+            continue;
+        step = &r->steps[at];
+        if (attempt > 0 && attempt <= UINT16_MAX)
+            step->attempt = (uint16_t)attempt;
+        if (json_object_get(node, "attempts"))
+            restore_attempts(detail_of(step), node, attempt);
+        if (step->probe)
+            restore_met_targets(step->probe, node);
+        if (text_of(node, "phase") && job_phase_parse(text_of(node, "phase"), &phase) &&
+            job_phase_finished(phase))
+            restore_result(step, phase);
+    }
+}
+
+/* Bitmaps speak of positions in the spec they were written for. */
+static void restore_results(struct flow_record *r, const json_t *status, int64_t generation)
+{
+    const json_t *results = json_object_get(status, "results");
+    static const struct {
+        const char *key;
+        enum job_phase phase;
+    } rows[] = {{"completed", JOB_COMPLETED}, {"failed", JOB_FAILED}};
+
+    if (json_integer_value(json_object_get(status, "observedGeneration")) != generation)
+        return;
+    for (size_t i = 0; i < countof(rows); i++) {
+        const char *bits = text_of(results, rows[i].key);
+        struct step_set set;
+
+        step_set_init(&set, r->graph->steps);
+        if (bits && step_bits_read(bits, &set)) {
+            step_set_each(&set, step)
+            {
+                if (r->steps[step].state != STEP_STARTED)
+                    restore_result(&r->steps[step], rows[i].phase);
+            }
+        }
+        step_set_release(&set);
+    }
+}
+
+void flow_restore(struct flow_record *r, struct flow_state *state, struct kept_entries *removed,
+                  const json_t *status, int64_t generation)
+{
+    restore_state(state, status);
+    if (!r->graph)
+        return;
+    restore_nodes(r, status);
+    restore_results(r, status, generation);
+    if (!r->compact) {
+        restore_job_statuses(r, removed, status);
+        restore_conditions(r, status);
+    }
+}
+
+void flow_restore_lost(struct flow_record *r)
+{
+    for (uint32_t i = 0; i < r->graph->steps; i++) {
+        struct step *step = &r->steps[i];
+
+        if (step->state != STEP_WAITING || !step->attempt)
+            continue;
+        step->recreate = true;
+        if (step->detail && step->detail->kept_attempt)
+            step_detail_add_earlier(step->detail, take(step->detail->kept_attempt));
+    }
+}

@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * A flow's stored status back into its record: what outlives the jobs.
+ *
+ * Comes before the jobs are looked at: results, attempts, histories and met targets are taken from
+ * the status, everything a job still tells is then taken from the job. A status that people edited
+ * is tolerated: what is not of the right form is not there.
+ */
+#include "flow/status.h"
+#include <jansson.h>
+
+/** `status` is the stored document (borrowed), `generation` that of the stored spec. The record is
+ * freshly initialised; recount it after the jobs have been seen. */
+void flow_restore(struct flow_record *r, struct flow_state *state, struct kept_entries *removed,
+                  const json_t *status, int64_t generation);
+
+/** After the jobs: steps that had a job without a result and have none now are to be created again,
+ * as a further attempt. */
+void flow_restore_lost(struct flow_record *r);
+
+void flow_state_release(struct flow_state *state);
+void kept_entries_add(struct kept_entries *entries, char *json); /* consumes `json` */
+void kept_entries_release(struct kept_entries *entries);

@@ -1,0 +1,319 @@
+/*
+ * Writing a flow's status.
+ */
+#include "flow/status.h"
+#include "base/mem.h"
+#include "flow/block.h"
+#include "flow/step_bits.h"
+#include "flow/step_probe.h"
+#include <string.h>
+
+#define FLOW_LIST_KEY(name, key) key,
+static const char *const list_keys[FLOW_LIST_N] = {FLOW_LISTS(FLOW_LIST_KEY)};
+#undef FLOW_LIST_KEY
+
+const char *flow_list_key(enum flow_list list)
+{
+    return list_keys[list];
+}
+
+/* One rendering: where it writes, what it reads, which steps it shows. */
+struct page {
+    const struct flow_status_view *view;
+    const struct flow_record *r;
+    struct jsonw w;
+    struct step_set shown; /* compact form only */
+};
+
+static uint32_t next_shown(const struct page *page, uint32_t from)
+{
+    if (page->r->compact)
+        return step_set_next(&page->shown, from);
+    return from < page->r->graph->steps ? from : STEP_NONE;
+}
+
+#define each_shown(page, step)                                                                     \
+    for (uint32_t step = next_shown((page), 0); step != STEP_NONE;                                 \
+         step = next_shown((page), step + 1))
+
+static const char *job_name(const struct flow_record *r, uint32_t step, struct buf *scratch)
+{
+    buf_clear(scratch);
+    flow_record_job_name(r, step, scratch);
+    return scratch->data;
+}
+
+static void write_lists(struct page *page)
+{
+    scoped(buf) struct buf name = {0};
+
+    for (int list = 0; list < FLOW_LIST_N; list++) {
+        uint32_t left = page->r->compact ? COMPACT_LIST_MAX : UINT32_MAX;
+
+        if (!page->r->lists[list].count)
+            continue;
+        jsonw_member_open_list(&page->w, list_keys[list]);
+        step_set_each(&page->r->lists[list], step)
+        {
+            if (!left--)
+                break;
+            jsonw_str(&page->w, job_name(page->r, step, &name));
+        }
+        jsonw_close_list(&page->w);
+    }
+}
+
+/* What the record keeps of a step, or in the compact form what its job tells now. */
+static const struct step_detail *detail_of(const struct page *page, uint32_t step,
+                                           struct step_detail **out_made)
+{
+    const struct step *s = &page->r->steps[step];
+    const struct object *job;
+
+    *out_made = NULL;
+    if (s->detail && (!page->r->compact || s->detail->job || !s->job))
+        return s->detail;
+    job = s->job && page->view->job ? page->view->job(page->view->ctx, step) : NULL;
+    if (!job)
+        return s->detail;
+    *out_made = step_detail_new();
+    step_detail_see(*out_made, job, job->meta->created_at_ms);
+    return *out_made;
+}
+
+static void write_job_status_list(struct page *page)
+{
+    scoped(buf) struct buf name = {0};
+    const struct kept_entries *removed = page->view->removed;
+    bool open = false;
+
+    each_shown(page, step)
+    {
+        struct step_detail *made;
+        const struct step_detail *detail = detail_of(page, step, &made);
+
+        if (detail && (detail->job || detail->kept_status || detail->n_spans)) {
+            if (!open)
+                jsonw_member_open_list(&page->w, "jobStatusList");
+            open = true;
+            step_detail_write_status(detail, job_name(page->r, step, &name), &page->w);
+        }
+        step_detail_free(made);
+    }
+    for (size_t i = 0; removed && i < removed->count; i++) {
+        if (!open)
+            jsonw_member_open_list(&page->w, "jobStatusList");
+        open = true;
+        jsonw_raw(&page->w, removed->items[i], strlen(removed->items[i]));
+    }
+    if (open)
+        jsonw_close_list(&page->w);
+}
+
+/* The phase of a step as people see it: its job's, or what keeps it from having one. */
+static const char *step_phase(const struct step *step)
+{
+    if (step->state == STEP_STARTED)
+        return step->phase == JOB_NONE ? job_phase_text(JOB_PENDING)
+                                       : job_phase_text((enum job_phase)step->phase);
+    return step->block ? "Blocked" : "Waiting";
+}
+
+static void write_conditions(struct page *page)
+{
+    scoped(buf) struct buf name = {0};
+    bool open = false;
+
+    each_shown(page, step)
+    {
+        struct step_detail *made;
+        const struct step_detail *detail = detail_of(page, step, &made);
+        const struct step *s = &page->r->steps[step];
+
+        if (!open)
+            jsonw_member_open(&page->w, "conditions");
+        open = true;
+        jsonw_key(&page->w, job_name(page->r, step, &name));
+        if (s->state == STEP_STARTED && detail && (detail->job || detail->kept_condition)) {
+            step_detail_write_condition(detail, &page->w);
+        } else {
+            jsonw_open(&page->w);
+            jsonw_member_str(&page->w, "phase", step_phase(s));
+            jsonw_close(&page->w);
+        }
+        step_detail_free(made);
+    }
+    if (open)
+        jsonw_close(&page->w);
+}
+
+static void write_met_targets(const struct step_probe *probe, struct jsonw *w)
+{
+    if (!probe || !probe->n_met)
+        return;
+    jsonw_member_open_list(w, "satisfiedTargets");
+    for (size_t i = 0; i < probe->depends->targets.count; i++)
+        if (probe->met[i])
+            jsonw_str(w, probe->depends->targets.items[i]);
+    jsonw_close_list(w);
+}
+
+static void write_why(const struct step *step, const struct step_detail *detail, struct jsonw *w)
+{
+    if (step->block && step->state != STEP_STARTED) {
+        jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
+        jsonw_member_str_opt(w, "message", step->block->message);
+    } else if (step->state == STEP_STARTED && detail) {
+        jsonw_member_str_opt(w, "reason", step_detail_reason(detail));
+        jsonw_member_str_opt(w, "message", step_detail_message(detail));
+    }
+}
+
+static void write_nodes(struct page *page)
+{
+    scoped(buf) struct buf name = {0};
+    struct jsonw *w = &page->w;
+
+    if (!page->r->graph->steps)
+        return;
+    jsonw_member_open_list(w, "nodes");
+    each_shown(page, step)
+    {
+        struct step_detail *made;
+        const struct step_detail *detail = detail_of(page, step, &made);
+        const struct step *s = &page->r->steps[step];
+
+        jsonw_open(w);
+        jsonw_member_str(w, "name", flow_graph_step(page->r->graph, step)->name);
+        jsonw_member_str(w, "phase", step_phase(s));
+        if (s->state == STEP_STARTED) {
+            jsonw_member_open_list(w, "jobs");
+            jsonw_str(w, job_name(page->r, step, &name));
+            jsonw_close_list(w);
+        }
+        jsonw_member_int_opt(w, "attempt", s->attempt);
+        write_met_targets(s->probe, w);
+        write_why(s, detail, w);
+        if (detail && s->attempt) {
+            jsonw_key(w, "attempts");
+            step_detail_write_attempts(detail, s->attempt, w);
+        }
+        jsonw_close(w);
+        step_detail_free(made);
+    }
+    jsonw_close_list(w);
+}
+
+static void write_counts(struct page *page)
+{
+    static const struct {
+        const char *key;
+        enum flow_list list;
+    } rows[] = {
+        /* clang-format off */
+        {"waiting",    FLOW_LIST_WAITING},
+        {"pending",    FLOW_LIST_PENDING},
+        {"running",    FLOW_LIST_RUNNING},
+        {"completed",  FLOW_LIST_COMPLETED},
+        {"failed",     FLOW_LIST_FAILED},
+        {"terminated", FLOW_LIST_TERMINATED},
+        {"unknown",    FLOW_LIST_UNKNOWN},
+        /* clang-format on */
+    };
+
+    jsonw_member_open(&page->w, "stepCounts");
+    jsonw_member_int(&page->w, "total", page->r->graph->steps);
+    for (size_t i = 0; i < countof(rows); i++)
+        jsonw_member_int_opt(&page->w, rows[i].key, page->r->lists[rows[i].list].count);
+    jsonw_member_int_opt(&page->w, "blocked", page->r->blocked.count);
+    jsonw_close(&page->w);
+}
+
+static void write_results(struct page *page)
+{
+    const struct step_set *lists = page->r->lists;
+    struct {
+        const char *key;
+        const struct step_set *a, *b;
+    } rows[] = {
+        {"completed", &page->r->completed, NULL},
+        {"failed", &lists[FLOW_LIST_FAILED], &lists[FLOW_LIST_TERMINATED]},
+    };
+
+    jsonw_member_open(&page->w, "results");
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped(buf) struct buf bits = {0};
+
+        step_bits_write(rows[i].a, rows[i].b, &bits);
+        if (bits.len)
+            jsonw_member_str(&page->w, rows[i].key, bits.data);
+    }
+    jsonw_close(&page->w);
+}
+
+static void write_state(struct page *page)
+{
+    const struct flow_state *state = page->view->state;
+    struct jsonw *w = &page->w;
+
+    jsonw_member_open(w, "state");
+    jsonw_member_str_opt(w, "phase", flow_phase_text(state->phase));
+    jsonw_member_str_opt(w, "reason", state->reason);
+    jsonw_member_str_opt(w, "message", state->message);
+    jsonw_member_time_opt(w, "lastTransitionTime", state->since_ms);
+    jsonw_close(w);
+    jsonw_member_time_opt(w, "startTime", state->start_ms);
+    jsonw_member_time_opt(w, "completionTime", state->completion_ms);
+    jsonw_member_int_opt(w, "observedGeneration", page->view->generation);
+}
+
+static void choose_shown(struct page *page)
+{
+    const struct flow_record *r = page->r;
+    const struct step_set *causes[] = {
+        &r->lists[FLOW_LIST_FAILED],
+        &r->lists[FLOW_LIST_TERMINATED],
+        &r->blocked,
+        &r->lists[FLOW_LIST_RUNNING],
+        &r->lists[FLOW_LIST_UNKNOWN],
+        &r->lists[FLOW_LIST_PENDING],
+        &r->retried,
+    };
+
+    step_set_init(&page->shown, r->graph->steps);
+    for (size_t i = 0; i < countof(causes); i++) {
+        uint32_t left = COMPACT_LIST_MAX;
+
+        step_set_each(causes[i], step)
+        {
+            if (!left--)
+                break;
+            step_set_add(&page->shown, step);
+        }
+    }
+}
+
+struct blob *flow_status_render(const struct flow_status_view *view)
+{
+    scoped(buf) struct buf text = {0};
+    struct page page = {.view = view, .r = view->record, .w = jsonw_to(&text)};
+
+    jsonw_open(&page.w);
+    if (page.r) {
+        if (page.r->compact)
+            choose_shown(&page);
+        write_lists(&page);
+        write_job_status_list(&page);
+        write_conditions(&page);
+    }
+    write_state(&page);
+    if (page.r) {
+        write_counts(&page);
+        write_nodes(&page);
+        if (page.r->compact)
+            write_results(&page);
+        step_set_release(&page.shown);
+    }
+    jsonw_close(&page.w);
+    return jobflow_status_blob(&text, view->state->phase);
+}

@@ -1,0 +1,87 @@
+/*
+ * Addresses of pods, checked.
+ */
+#include "probes/address.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool v4_forbidden(uint32_t host_order)
+{
+    return host_order == 0 || host_order == UINT32_MAX /* this host, everybody */
+           || (host_order & 0xffff0000) == 0xa9fe0000  /* 169.254/16: link-local, metadata */
+           || (host_order & 0xf0000000) == 0xe0000000; /* 224/4: multicast */
+}
+
+static bool v6_forbidden(const struct in6_addr *a)
+{
+    uint32_t inner;
+
+    if (IN6_IS_ADDR_V4MAPPED(a) || IN6_IS_ADDR_V4COMPAT(a)) {
+        memcpy(&inner, a->s6_addr + 12, sizeof inner);
+        if (!IN6_IS_ADDR_LOOPBACK(a) && v4_forbidden(ntohl(inner)))
+            return true;
+    }
+    return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a);
+}
+
+static bool is_refused(const char *const *refused, const char *text)
+{
+    for (; refused && *refused; refused++)
+        if (strcmp(*refused, text) == 0)
+            return true;
+    return false;
+}
+
+bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
+                      struct probe_address *out, struct error *err)
+{
+    struct probe_address a = {0};
+    char canonical[INET6_ADDRSTRLEN];
+    bool forbidden;
+
+    if (port < 1 || port > 65535)
+        return error_set(err, ERR_INVALID, "port", "port %d is not between 1 and 65535", port);
+    if (inet_pton(AF_INET, ip, &a.sock.v4.sin_addr) == 1) {
+        a.sock.v4.sin_family = AF_INET;
+        a.sock.v4.sin_port = htons((uint16_t)port);
+        forbidden = v4_forbidden(ntohl(a.sock.v4.sin_addr.s_addr));
+        inet_ntop(AF_INET, &a.sock.v4.sin_addr, canonical, sizeof canonical);
+        snprintf(a.text, sizeof a.text, "%s:%d", canonical, port);
+    } else if (inet_pton(AF_INET6, ip, &a.sock.v6.sin6_addr) == 1) {
+        a.sock.v6.sin6_family = AF_INET6;
+        a.sock.v6.sin6_port = htons((uint16_t)port);
+        forbidden = v6_forbidden(&a.sock.v6.sin6_addr);
+        inet_ntop(AF_INET6, &a.sock.v6.sin6_addr, canonical, sizeof canonical);
+        snprintf(a.text, sizeof a.text, "[%s]:%d", canonical, port);
+    } else {
+        return error_set(err, ERR_INVALID, "podIP", "%s is not an IP address", ip);
+    }
+    if (forbidden || is_refused(refused, a.text))
+        return error_set(err, ERR_FORBIDDEN, "podIP", "probes may not connect to %s", a.text);
+    *out = a;
+    return true;
+}
+
+bool probe_address_is(const struct probe_address *address, const struct sockaddr *sock, size_t len)
+{
+    if (sock->sa_family != address->sock.any.sa_family)
+        return false;
+    if (sock->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+
+        if (len < sizeof v4)
+            return false;
+        memcpy(&v4, sock, sizeof v4);
+        return v4.sin_port == address->sock.v4.sin_port &&
+               v4.sin_addr.s_addr == address->sock.v4.sin_addr.s_addr;
+    } else {
+        struct sockaddr_in6 v6;
+
+        if (len < sizeof v6)
+            return false;
+        memcpy(&v6, sock, sizeof v6);
+        return v6.sin6_port == address->sock.v6.sin6_port &&
+               memcmp(&v6.sin6_addr, &address->sock.v6.sin6_addr, sizeof v6.sin6_addr) == 0;
+    }
+}

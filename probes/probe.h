@@ -1,0 +1,68 @@
+#pragma once
+/*
+ * The probes of a step, folded to one verdict for each target.
+ *
+ *   pods of the target's job ──► task phases ───────────────┐
+ *                          └──► GETs and connections, when ─┴─► pods passing per need ──► verdict
+ *                               Running, again and again
+ *
+ * Task phases follow pod events; nothing is polled for them. GETs and connections go to pods in
+ * phase Running at the address in their status: at once, then each period (1 s for the first 60
+ * tries, then 5 s, ±10 %), one in flight per pod and entry, a bounded number per flow and in all;
+ * the rest queue, flows taking turns. A pod that passed counts while it runs. Once the verdict is
+ * PASSED it stays, and looking ends. Without targets nothing is watched.
+ */
+#include "api/cluster.h"
+#include "api/types/jobflow.h"
+
+struct probes;
+struct probe_target;
+struct probe_check;
+
+struct probe_limits {
+    unsigned at_once;   /* 0 = 256 */
+    unsigned per_group; /* 0 = 8 */
+    const char *const
+        *refused; /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
+};
+
+struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits);
+void probes_free(struct probes *probes); /* no target may be left; NULL is fine */
+
+/* A flow's share of the tries. Zeroed by its owner, who keeps it alive while targets use it. */
+struct probe_group {
+    unsigned flying;           /* private, all of them */
+    struct probe_check *first; /* waiting for their turn */
+    struct probe_check *last;
+    struct probe_group *next;
+    bool in_turn;
+};
+
+enum probe_verdict {
+    PROBE_NOT_APPLICABLE, /* no entry speaks of this target: its completion decides */
+    PROBE_OPEN,
+    PROBE_PASSED
+};
+
+/**
+ * Look at the pods of `job` for the entries of `spec` that apply to it. `spec` is borrowed for the
+ * life of the target. `passed` runs once, on the loop, when the verdict turns PASSED, never inside
+ * this call; it must not free the target. Owned.
+ */
+struct probe_target *probe_target_new(struct probes *probes, struct probe_group *group,
+                                      const struct flow_probe *spec, const struct object *job,
+                                      void (*passed)(void *ctx), void *ctx);
+void probe_target_free(struct probe_target *target); /* NULL is fine */
+/** A new version of the same job: its pods of older versions no longer count. */
+void probe_target_job_changed(struct probe_target *target, const struct object *job);
+
+enum probe_verdict probe_target_verdict(const struct probe_target *target);
+/** The job has completed: whether that is enough. */
+bool probe_target_met_by_completion(const struct probe_target *target);
+/** Whether one of its entries waits for a failure. */
+bool probe_target_wants_failure(const struct probe_target *target);
+
+struct probe_counts {
+    uint64_t passed[3], failed[3]; /* tries by enum probe_kind (task phases: verdict changes) */
+};
+const struct probe_counts *probes_counts(const struct probes *probes);

@@ -1,0 +1,84 @@
+/*
+ * tcpSocket: the connection opens within the time limit. Nothing is sent.
+ *
+ * The operation owns two handles and is freed when both are closed, so a cancelled try leaves at
+ * once while libuv finishes with the handles.
+ */
+#include "base/mem.h"
+#include "probes/try.h"
+
+struct tcp_operation {
+    struct probe_try *attempt; /* NULL once answered or cancelled */
+    struct loop *loop;
+    uv_tcp_t socket;
+    uv_timer_t limit;
+    uv_connect_t connect;
+    int open_handles;
+};
+
+static void on_close(uv_handle_t *handle)
+{
+    struct tcp_operation *op = handle->data;
+
+    if (--op->open_handles == 0)
+        mem_free(op);
+}
+
+/* Closing the socket makes a pending connect call back with UV_ECANCELED; nobody is left to tell.
+ */
+static struct probe_try *finish(struct tcp_operation *op)
+{
+    struct probe_try *attempt = op->attempt;
+
+    if (!attempt)
+        return NULL;
+    op->attempt = NULL;
+    attempt->operation = NULL;
+    loop_unhold(op->loop);
+    uv_close((uv_handle_t *)&op->socket, on_close);
+    uv_close((uv_handle_t *)&op->limit, on_close);
+    return attempt;
+}
+
+static void on_connect(uv_connect_t *connect, int status)
+{
+    struct probe_try *attempt = finish(connect->data);
+
+    if (attempt)
+        attempt->done(attempt, status == 0);
+}
+
+static void on_limit(uv_timer_t *limit)
+{
+    struct probe_try *attempt = finish(limit->data);
+
+    if (attempt)
+        attempt->done(attempt, false);
+}
+
+bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct probe_tcp *entry,
+                     const struct probe_address *address)
+{
+    struct tcp_operation *op = mem_alloc(sizeof *op);
+
+    op->attempt = attempt;
+    op->loop = loop;
+    op->open_handles = 2;
+    op->socket.data = op->limit.data = op->connect.data = op;
+    attempt->operation = op;
+    loop_hold(loop);
+    uv_tcp_init(loop_uv(loop), &op->socket);
+    uv_timer_init(loop_uv(loop), &op->limit);
+    if (uv_tcp_connect(&op->connect, &op->socket, &address->sock.any, on_connect) != 0) {
+        finish(op);
+        return false;
+    }
+    uv_timer_start(&op->limit, on_limit, (uint64_t)probe_timeout_ms(entry->timeout_s), 0);
+    return true;
+}
+
+void probe_tcp_cancel(struct probe_try *attempt)
+{
+    if (attempt->operation)
+        finish(attempt->operation);
+}

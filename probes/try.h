@@ -1,0 +1,47 @@
+#pragma once
+/*
+ * One try of one polled probe: a GET or a connection, over within its time limit.
+ *
+ * A try is a struct inside the asker's struct. `done` runs once, on the loop, never inside start.
+ * Real time limits a try even on a virtual clock, for the peer lives in real time; the loop is held
+ * meanwhile.
+ */
+#include "api/types/jobflow.h"
+#include "base/loop.h"
+#include "probes/address.h"
+
+enum {
+    PROBE_TIMEOUT_S = 1,      /* when the entry names none */
+    PROBE_TIMEOUT_MAX_S = 30, /* L-33 */
+    PROBE_BODY_MAX = 10 * 1024,
+    PROBE_HEADERS_MAX = 16 * 1024,
+    PROBE_PATH_MAX = 2 * 1024,
+    PROBE_HEADER_NAME_MAX = 256,
+    PROBE_HEADER_VALUE_MAX = 4 * 1024
+};
+
+struct probe_try {
+    void (*done)(struct probe_try *attempt, bool passed);
+    void *operation; /* private to the kind; NULL = none under way */
+};
+
+struct probe_http_client;
+struct probe_http_client *probe_http_client_new(struct loop *loop);
+void probe_http_client_free(struct probe_http_client *client); /* no try may be under way */
+
+/** False when the entry cannot be asked at all (bad header, bad path): a failed try, `done` does
+ * not run. */
+bool probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+                      const struct probe_http *entry, const struct probe_address *address);
+void probe_http_cancel(struct probe_try *attempt); /* `done` will not run; idle is fine */
+
+bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct probe_tcp *entry,
+                     const struct probe_address *address);
+void probe_tcp_cancel(struct probe_try *attempt);
+
+static inline int64_t probe_timeout_ms(int32_t timeout_s)
+{
+    if (timeout_s < 1)
+        return PROBE_TIMEOUT_S * 1000;
+    return (timeout_s > PROBE_TIMEOUT_MAX_S ? PROBE_TIMEOUT_MAX_S : timeout_s) * (int64_t)1000;
+}

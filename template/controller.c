@@ -1,0 +1,205 @@
+/*
+ * One record per template named by a job, whether the template exists or not. An event of a job
+ * updates the record; the status is written after a delay that grows with the list, so that n jobs
+ * of one template do not cost n lists.
+ */
+#include "template/controller.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "template/dependents.h"
+#include "template/job_meta.h"
+#include <string.h>
+
+enum { DELAY_PER_NAME_MS = 10, DELAY_MIN_MS = 100, DELAY_MAX_MS = 60000, RETRY_MS = 1000 };
+
+struct record {
+    struct template_controller *controller;
+    struct template_dependents jobs;
+    struct cluster_call call;
+    struct timer delay;
+    bool flying, dirty;
+    char *namespace_, *name;
+    UT_hash_handle hh;
+    char key[]; /* <namespace>/<name> */
+};
+
+struct template_controller {
+    struct cluster *cluster;
+    struct cluster_watcher templates, jobs;
+    struct record *records;
+    unsigned calls;
+    bool stopped;
+};
+
+static void write_soon(struct record *record);
+
+static void free_record(struct record *record)
+{
+    timer_stop(record->controller->cluster->loop, &record->delay);
+    template_dependents_release(&record->jobs);
+    mem_free(record->namespace_);
+    mem_free(record->name);
+    mem_free(record);
+}
+
+/* After stop, records wait for their write; the last one takes the controller along. */
+static void free_controller(struct template_controller *controller)
+{
+    if (controller->stopped && !controller->calls)
+        mem_free(controller);
+}
+
+static void on_written(struct cluster_call *call, const struct object *result,
+                       const struct error *err)
+{
+    struct record *record = container_of(call, struct record, call);
+    struct template_controller *controller = record->controller;
+
+    record->flying = false;
+    controller->calls--;
+    if (controller->stopped) {
+        free_record(record);
+        free_controller(controller);
+        return;
+    }
+    if (err && err->code != ERR_NOT_FOUND) {
+        log_warn("job template status not written", kv_str("namespace", record->namespace_),
+                 kv_str("template", record->name), kv_str("reason", err->message));
+        timer_start(controller->cluster->loop, &record->delay, RETRY_MS);
+    } else if (record->dirty) {
+        write_soon(record);
+    }
+}
+
+static bool same_list(const struct blob *stored, const struct blob *status)
+{
+    if (!stored)
+        return status->len == strlen("{}");
+    return stored->len == status->len && memcmp(stored->text, status->text, status->len) == 0;
+}
+
+static void write_now(struct timer *timer)
+{
+    struct record *record = container_of(timer, struct record, delay);
+    struct cluster *cluster = record->controller->cluster;
+    const struct object *template_ =
+        cluster_get(cluster, &kind_job_template, record->namespace_, record->name);
+    struct blob *status;
+
+    record->dirty = false;
+    if (!template_)
+        return; /* it is told when it comes */
+    status = template_dependents_status(&record->jobs);
+    if (same_list(template_->status, status)) {
+        blob_unref(status);
+        return;
+    }
+    record->flying = true;
+    record->controller->calls++;
+    record->call.done = on_written;
+    cluster_update_status(cluster, &record->call, template_, status);
+}
+
+static void write_soon(struct record *record)
+{
+    int64_t delay_ms = (int64_t)record->jobs.live * DELAY_PER_NAME_MS;
+
+    record->dirty = true;
+    if (record->flying || timer_armed(&record->delay))
+        return;
+    if (delay_ms < DELAY_MIN_MS)
+        delay_ms = DELAY_MIN_MS;
+    timer_start(record->controller->cluster->loop, &record->delay,
+                delay_ms < DELAY_MAX_MS ? delay_ms : DELAY_MAX_MS);
+}
+
+static struct record *find_record(struct template_controller *controller, const char *ns,
+                                  const char *name, bool make)
+{
+    scoped(buf) struct buf key = {0};
+    struct record *record;
+
+    buf_printf(&key, "%s/%s", ns, name);
+    HASH_FIND(hh, controller->records, key.data, key.len, record);
+    if (record || !make)
+        return record;
+    record = mem_alloc(sizeof *record + key.len + 1);
+    memcpy(record->key, key.data, key.len + 1);
+    record->controller = controller;
+    record->namespace_ = mem_strdup(ns);
+    record->name = mem_strdup(name);
+    record->delay.fire = write_now;
+    HASH_ADD_KEYPTR(hh, controller->records, record->key, key.len, record);
+    return record;
+}
+
+static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
+                   const struct object *old, const struct object *job)
+{
+    struct template_controller *controller =
+        container_of(watcher, struct template_controller, jobs);
+    char ns[TEMPLATE_NAMESPACE_MAX];
+    const char *name;
+    struct record *record;
+    bool changed;
+
+    if (change == CHANGE_MODIFIED || !template_of_job(job, ns, sizeof ns, &name))
+        return;
+    if (strcmp(ns, object_namespace(job)) != 0)
+        return; /* a label can say anything; templates are of the job's namespace */
+    record = find_record(controller, ns, name, change == CHANGE_ADDED);
+    if (!record)
+        return;
+    changed = change == CHANGE_ADDED ? template_dependents_add(&record->jobs, job->meta)
+                                     : template_dependents_remove(&record->jobs, job->meta);
+    if (changed)
+        write_soon(record);
+}
+
+static void on_template(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *object)
+{
+    struct template_controller *controller =
+        container_of(watcher, struct template_controller, templates);
+    struct record *record =
+        find_record(controller, object_namespace(object), object_name(object), false);
+
+    if (change != CHANGE_ADDED)
+        return;
+    if (!record && object->status) /* an old list whose jobs are gone */
+        record = find_record(controller, object_namespace(object), object_name(object), true);
+    if (record)
+        write_soon(record);
+}
+
+struct template_controller *template_controller_start(struct cluster *cluster)
+{
+    struct template_controller *controller = mem_alloc(sizeof *controller);
+
+    controller->cluster = cluster;
+    controller->templates = (struct cluster_watcher){on_template, &kind_job_template};
+    controller->jobs = (struct cluster_watcher){on_job, &kind_job};
+    cluster_watch(cluster, &controller->templates);
+    cluster_watch(cluster, &controller->jobs);
+    return controller;
+}
+
+void template_controller_stop(struct template_controller *controller)
+{
+    struct record *record, *next;
+
+    if (!controller)
+        return;
+    cluster_unwatch(controller->cluster, &controller->templates);
+    cluster_unwatch(controller->cluster, &controller->jobs);
+    HASH_ITER(hh, controller->records, record, next)
+    {
+        HASH_DEL(controller->records, record);
+        timer_stop(controller->cluster->loop, &record->delay);
+        if (!record->flying)
+            free_record(record);
+    }
+    controller->stopped = true;
+    free_controller(controller);
+}

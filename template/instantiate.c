@@ -1,0 +1,240 @@
+/*
+ * Instantiation: the cache, the merge of up to two patches, and minAvailable.
+ */
+#include "template/instantiate.h"
+#include "base/hash.h"
+#include "template/merge.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { CACHED_BODIES = 1024 };
+
+/* Blobs are compared by address: the entry's references keep the addresses from being reused. */
+struct cache_key {
+    const struct blob *template_;
+    const struct blob *owner;
+    uint64_t step;
+};
+
+struct cached_body {
+    struct cache_key key;
+    struct blob *body;
+    UT_hash_handle hh;
+};
+
+struct template_cache {
+    struct cached_body *bodies; /* oldest first, as uthash keeps them */
+    struct blob *last;          /* template body of `last_doc` */
+    json_t *last_doc;
+};
+
+struct template_cache *template_cache_new(void)
+{
+    return mem_alloc(sizeof(struct template_cache));
+}
+
+static void drop(struct template_cache *cache, struct cached_body *entry)
+{
+    HASH_DEL(cache->bodies, entry);
+    blob_unref((struct blob *)(uintptr_t)entry->key.template_);
+    blob_unref((struct blob *)(uintptr_t)entry->key.owner);
+    blob_unref(entry->body);
+    mem_free(entry);
+}
+
+void template_cache_free(struct template_cache *cache)
+{
+    struct cached_body *entry, *next;
+
+    if (!cache)
+        return;
+    HASH_ITER(hh, cache->bodies, entry, next) drop(cache, entry);
+    blob_unref(cache->last);
+    json_decref(cache->last_doc);
+    mem_free(cache);
+}
+
+static struct cached_body *find(const struct template_cache *cache, const struct cache_key *key)
+{
+    struct cached_body *entry;
+
+    HASH_FIND(hh, cache->bodies, key, sizeof *key, entry);
+    return entry;
+}
+
+static void remember(struct template_cache *cache, const struct cache_key *key, struct blob *body)
+{
+    struct cached_body *entry = mem_alloc(sizeof *entry);
+
+    if (HASH_COUNT(cache->bodies) >= CACHED_BODIES)
+        drop(cache, cache->bodies);
+    entry->key = *key;
+    blob_ref(key->template_);
+    blob_ref(key->owner);
+    entry->body = blob_ref(body);
+    HASH_ADD(hh, cache->bodies, key, sizeof entry->key, entry);
+}
+
+/* Many steps in a row come from one template: its document is parsed once. Borrowed. */
+static const json_t *document_of(struct template_cache *cache, const struct object *template_)
+{
+    if (cache->last != template_->body) {
+        blob_unref(cache->last);
+        json_decref(cache->last_doc);
+        cache->last = blob_ref(template_->body);
+        cache->last_doc = object_body_json(template_);
+    }
+    return cache->last_doc;
+}
+
+/* ---- minAvailable ---- */
+
+static int64_t number(const json_t *object, const char *member)
+{
+    return json_integer_value(json_object_get(object, member));
+}
+
+static int64_t default_minimum(const json_t *task)
+{
+    return json_object_get(task, "minAvailable") ? number(task, "minAvailable")
+                                                 : number(task, "replicas");
+}
+
+static int64_t sum_of_minimums(const json_t *spec)
+{
+    const json_t *task;
+    int64_t sum = 0;
+    size_t i;
+
+    json_array_foreach(json_object_get(spec, "tasks"), i, task) sum += default_minimum(task);
+    return sum;
+}
+
+static bool patch_names_minimum(const json_t *patch)
+{
+    const json_t *task;
+    size_t i;
+
+    if (json_is_integer(json_object_get(patch, "minAvailable")))
+        return true;
+    json_array_foreach(json_object_get(patch, "tasks"), i, task)
+    {
+        if (json_is_integer(json_object_get(task, "minAvailable")))
+            return true;
+    }
+    return false;
+}
+
+static const json_t *task_named(const json_t *spec, const json_t *task, size_t at)
+{
+    const char *name = json_string_value(json_object_get(task, "name"));
+    const json_t *other;
+    size_t i;
+
+    if (!name)
+        return json_array_get(json_object_get(spec, "tasks"), at);
+    json_array_foreach(json_object_get(spec, "tasks"), i, other)
+    {
+        const char *other_name = json_string_value(json_object_get(other, "name"));
+
+        if (other_name && strcmp(name, other_name) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+/* The tasks of `merged` with each minAvailable that followed replicas in `before` following it
+ * again. Owned. */
+static json_t *tasks_following(const json_t *before, const json_t *merged)
+{
+    json_t *out = json_array();
+    json_t *task;
+    size_t i;
+
+    json_array_foreach(json_object_get(merged, "tasks"), i, task)
+    {
+        const json_t *old = task_named(before, task, i);
+        bool followed = json_object_get(old, "minAvailable") &&
+                        number(old, "minAvailable") == number(old, "replicas");
+
+        if (followed && number(task, "replicas") != number(old, "replicas")) {
+            json_t *own = json_copy(task);
+
+            json_object_set_new(own, "minAvailable", json_integer(number(task, "replicas")));
+            json_array_append_new(out, own);
+        } else {
+            json_array_append(out, task);
+        }
+    }
+    return out;
+}
+
+/*
+ * A template whose minAvailable is what defaulting makes of its replicas means "all of them"; a
+ * patch that changes replicas and says nothing of minAvailable means the same. `merged` is
+ * consumed.
+ */
+static json_t *follow_replicas(const json_t *before, json_t *merged, const json_t *patch)
+{
+    bool job_followed =
+        number(before, "minAvailable") && number(before, "minAvailable") == sum_of_minimums(before);
+    json_t *out;
+
+    if (!json_is_array(json_object_get(patch, "tasks")) || patch_names_minimum(patch))
+        return merged;
+    out = json_copy(merged);
+    json_decref(merged);
+    json_object_set_new(out, "tasks", tasks_following(before, out));
+    if (job_followed)
+        json_object_set_new(out, "minAvailable", json_integer(sum_of_minimums(out)));
+    return out;
+}
+
+/* ---- the merge of both patches ---- */
+
+static json_t *apply(json_t *spec, const json_t *patch, uint32_t step, const char *member,
+                     struct error *err)
+{
+    scoped(json) json_t *before = spec;
+    char path[64];
+    json_t *merged;
+
+    snprintf(path, sizeof path, "spec.flows[%u].patch.%s", step, member);
+    merged = template_merge(before, patch, path, err);
+    return merged ? follow_replicas(before, merged, patch) : NULL;
+}
+
+struct blob *template_instantiate(struct template_cache *cache, const struct object *template_,
+                                  const struct template_patch *patch, struct error *err)
+{
+    struct cache_key key = {0};
+    struct cached_body *known;
+    struct blob *body;
+    const json_t *doc;
+    json_t *spec;
+
+    if (!patch || (!patch->job_spec && !patch->spec))
+        return blob_ref(template_->body);
+    key.template_ = template_->body;
+    key.owner = patch->owner;
+    key.step = patch->step;
+    known = find(cache, &key);
+    if (known)
+        return blob_ref(known->body);
+
+    doc = document_of(cache, template_);
+    spec = json_incref(json_object_get(doc, "spec"));
+    spec = apply(spec, patch->job_spec, patch->step, "jobSpec", err);
+    if (spec)
+        spec = apply(spec, patch->spec, patch->step, "spec", err);
+    if (!spec)
+        return NULL;
+    {
+        scoped(json) json_t *members = json_copy((json_t *)(uintptr_t)doc);
+
+        json_object_set_new_nocheck(members, "spec", spec);
+        body = object_body_from_json(members);
+    }
+    remember(cache, &key, body);
+    return body;
+}

@@ -1,0 +1,32 @@
+#pragma once
+/*
+ * The metadata of a generated job. Ref: spec/jobflow.md section 4.
+ */
+#include "api/types/jobflow.h"
+
+/* Which version of the template the job was made from. Ref: spec/jobflow.md section 11, row 6. */
+#define ANNOTATION_TEMPLATE_REVISION "volcano.sh/jobTemplateResourceVersion"
+
+enum { TEMPLATE_LABEL_MAX = 63, TEMPLATE_NAMESPACE_MAX = 64 };
+
+struct template_job {
+    const struct object *flow;
+    const struct object *template_;
+    const char *step;
+    const char *name; /* <flow>-<step> */
+    const char *namespace_;
+    unsigned attempt; /* from 1 */
+};
+
+/** `<namespace>.<name>` as a label value: as it is up to 63 characters, beyond that its first 52, a
+ * dash and ten hex digits of a hash of it all. */
+void template_label_value(const char *namespace_, const char *name,
+                          char out[TEMPLATE_LABEL_MAX + 1]);
+
+/** Name, labels, annotations and owner reference of the job of one attempt of a step. Owned. */
+struct meta *template_job_meta(const struct template_job *job);
+
+/** The template a job says it was made from: namespace and name behind the first dot of the
+ * annotation, or of the label. False when it names none. `out_namespace` is cut to its size. */
+bool template_of_job(const struct object *job, char *out_namespace, size_t size,
+                     const char **out_name);

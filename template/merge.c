@@ -1,0 +1,437 @@
+/*
+ * The merge tables and the merge. Recursion is bounded by the depth of the tables; what lies below
+ * them is copied by reference, but for directives and nulls, which are taken out.
+ */
+#include "template/merge.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum merge_how {
+    REPLACE,   /* also every member no row names */
+    BY_KEY,    /* an object: member by member */
+    RECURSE,   /* an object, by the rows of `of` */
+    LIST,      /* a list: elements matched by `keys` and replaced */
+    LIST_DEEP, /* … and merged by the rows of `of` */
+};
+
+/* How elements of a list are told apart: the members that must agree, with what stands in for an
+ * absent one. An element without the first has no name, unless that is given a default. */
+struct merge_key {
+    const char *member, *absent;
+};
+
+struct merge_row {
+    const char *member;
+    enum merge_how how;
+    struct merge_key keys[3];
+    const char *instead;        /* key of a patch element that lacks the first: volumeMounts */
+    bool first_key_is_enough;   /* a patch element with only the first key: tolerations */
+    const struct merge_row *of; /* rows of the object or the elements; ends with {0} */
+};
+
+/* clang-format off */
+static const struct merge_row resources_rows[] = {
+    {"requests", BY_KEY},
+    {"limits",   BY_KEY},
+    {0},
+};
+
+static const struct merge_row container_rows[] = {
+    {"env",           LIST, {{"name"}}},
+    {"volumeMounts",  LIST, {{"mountPath"}}, .instead = "name"},
+    {"volumeDevices", LIST, {{"devicePath"}}},
+    {"ports",         LIST, {{"containerPort"}, {"protocol", "TCP"}}},
+    {"resources",     RECURSE, .of = resources_rows},
+    {0},
+};
+
+static const struct merge_row pod_rows[] = {
+    {"containers",                LIST_DEEP, {{"name"}}, .of = container_rows},
+    {"initContainers",            LIST_DEEP, {{"name"}}, .of = container_rows},
+    {"ephemeralContainers",       LIST_DEEP, {{"name"}}, .of = container_rows},
+    {"volumes",                   LIST, {{"name"}}},
+    {"imagePullSecrets",          LIST, {{"name"}}},
+    {"resourceClaims",            LIST, {{"name"}}},
+    {"schedulingGates",           LIST, {{"name"}}},
+    {"nodeSelector",              BY_KEY},
+    {"tolerations",               LIST, {{"key", ""}, {"operator", "Equal"}, {"effect", ""}}, .first_key_is_enough = true},
+    {"hostAliases",               LIST, {{"ip"}}},
+    {"topologySpreadConstraints", LIST, {{"topologyKey"}, {"whenUnsatisfiable", ""}}},
+    {0},
+};
+
+static const struct merge_row metadata_rows[] = {
+    {"labels",      BY_KEY},
+    {"annotations", BY_KEY},
+    {0},
+};
+
+static const struct merge_row template_rows[] = {
+    {"metadata", RECURSE, .of = metadata_rows},
+    {"spec",     RECURSE, .of = pod_rows},
+    {0},
+};
+
+static const struct merge_row task_rows[] = {
+    {"template", RECURSE, .of = template_rows},
+    {0},
+};
+
+static const struct merge_row job_rows[] = {
+    {"plugins", BY_KEY},
+    {"volumes", LIST, {{"mountPath"}}},
+    {"tasks",   LIST_DEEP, {{"name"}}, .of = task_rows},
+    {0},
+};
+/* clang-format on */
+
+static const char directive_key[] = "$patch";
+static const char retain_key[] = "$retainKeys";
+
+enum directive { MERGE, DELETE, SUBSTITUTE, UNKNOWN_DIRECTIVE };
+
+static enum directive directive_of(const json_t *value)
+{
+    const char *text = json_string_value(json_object_get(value, directive_key));
+
+    if (!json_object_get(value, directive_key))
+        return MERGE;
+    if (text && strcmp(text, "merge") == 0)
+        return MERGE;
+    if (text && strcmp(text, "delete") == 0)
+        return DELETE;
+    if (text && strcmp(text, "replace") == 0)
+        return SUBSTITUTE;
+    return UNKNOWN_DIRECTIVE;
+}
+
+static bool is_directive(const char *member)
+{
+    return strcmp(member, directive_key) == 0 || strcmp(member, retain_key) == 0;
+}
+
+/* Whether a value holds nothing that must be taken out, so that it can be shared. */
+static bool is_clean(const json_t *value)
+{
+    const char *member;
+    json_t *child;
+    size_t i;
+
+    if (json_is_object(value)) {
+        json_object_foreach((json_t *)(uintptr_t)value, member, child)
+        {
+            if (json_is_null(child) || is_directive(member) || !is_clean(child))
+                return false;
+        }
+    }
+    json_array_foreach(value, i, child)
+    {
+        if (!is_clean(child))
+            return false;
+    }
+    return true;
+}
+
+/* A value of the patch as it goes into the result: without nulls and directives. Owned. */
+static json_t *clean(const json_t *value)
+{
+    const char *member;
+    json_t *child, *out;
+    size_t i;
+
+    if (is_clean(value))
+        return json_incref((json_t *)(uintptr_t)value);
+    if (json_is_array(value)) {
+        out = json_array();
+        json_array_foreach(value, i, child)
+        {
+            if (directive_of(child) != DELETE)
+                json_array_append_new(out, clean(child));
+        }
+        return out;
+    }
+    out = json_object();
+    json_object_foreach((json_t *)(uintptr_t)value, member, child)
+    {
+        if (!json_is_null(child) && !is_directive(member) && directive_of(child) != DELETE)
+            json_object_set_new_nocheck(out, member, clean(child));
+    }
+    return out;
+}
+
+static json_t *merge_object(const struct merge_row *rows, const json_t *from, const json_t *patch,
+                            const char *path, struct error *err);
+
+static json_t *share(const json_t *value)
+{
+    return json_incref((json_t *)(uintptr_t)value);
+}
+
+static bool unknown_directive(const json_t *value, const char *path, struct error *err)
+{
+    return error_set(err, ERR_INVALID, path, "$patch %s is none of merge, replace, delete",
+                     json_string_value(json_object_get(value, directive_key))
+                         ? json_string_value(json_object_get(value, directive_key))
+                         : "(not a string)");
+}
+
+static json_t *merge_by_key(const json_t *from, const json_t *patch)
+{
+    json_t *out = json_is_object(from) ? json_copy((json_t *)(uintptr_t)from) : json_object();
+    const char *member;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)patch, member, value)
+    {
+        if (!json_is_null(value) && !is_directive(member))
+            json_object_set_new_nocheck(out, member, clean(value));
+    }
+    return out;
+}
+
+/* ---- lists ---- */
+
+/* A key's value as text; numbers too, for containerPort. */
+static const char *key_text(const json_t *element, const struct merge_key *key, struct buf *scratch)
+{
+    const json_t *value = json_object_get(element, key->member);
+
+    if (json_is_string(value))
+        return json_string_value(value);
+    if (!json_is_integer(value))
+        return key->absent;
+    buf_clear(scratch);
+    buf_int(scratch, json_integer_value(value));
+    return scratch->data;
+}
+
+static bool agree(const json_t *a, const json_t *b, const struct merge_key *key)
+{
+    scoped(buf) struct buf a_number = {0};
+    scoped(buf) struct buf b_number = {0};
+    const char *a_text = key_text(a, key, &a_number), *b_text = key_text(b, key, &b_number);
+
+    return a_text && b_text && strcmp(a_text, b_text) == 0;
+}
+
+/* Only the first key was given: it alone decides. */
+static bool only_first_key(const struct merge_row *row, const json_t *element)
+{
+    return row->first_key_is_enough && json_object_get(element, row->keys[0].member) &&
+           !json_object_get(element, row->keys[1].member) &&
+           !json_object_get(element, row->keys[2].member);
+}
+
+static bool matches(const struct merge_row *row, const json_t *element, const json_t *patch)
+{
+    for (size_t k = 0; k < countof(row->keys) && row->keys[k].member; k++)
+        if (!agree(element, patch, &row->keys[k]))
+            return false;
+    return true;
+}
+
+static bool has_name(const struct merge_row *row, const json_t *element)
+{
+    return row->keys[0].absent || json_object_get(element, row->keys[0].member);
+}
+
+#define NO_MATCH SIZE_MAX
+
+/* Which element of the template's list a named patch element means. */
+static size_t find_match(const struct merge_row *row, const json_t *list, const json_t *patch)
+{
+    const struct merge_key instead = {row->instead, NULL};
+    bool by_instead = row->instead && !json_object_get(patch, row->keys[0].member);
+    json_t *element;
+    size_t i;
+
+    json_array_foreach(list, i, element)
+    {
+        if (by_instead ? agree(element, patch, &instead) : matches(row, element, patch))
+            return i;
+    }
+    if (!only_first_key(row, patch))
+        return NO_MATCH;
+    json_array_foreach(list, i, element)
+    {
+        if (agree(element, patch, &row->keys[0]))
+            return i;
+    }
+    return NO_MATCH;
+}
+
+/* One element of the patch and where it goes. */
+struct placed {
+    const json_t *patch;
+    size_t index; /* in the template's list, or NO_MATCH: append */
+};
+
+static bool place(const struct merge_row *row, const json_t *from, const json_t *patch, size_t at,
+                  const char *path, struct placed *out, struct error *err)
+{
+    const json_t *element = json_array_get(patch, at);
+    size_t had = json_array_size(from);
+    scoped(buf) struct buf where = {0};
+
+    out->patch = element;
+    if (!json_is_object(element)) {
+        buf_printf(&where, "%s[%zu]", path, at);
+        return error_set(err, ERR_INVALID, where.data, "must be an object");
+    }
+    if (has_name(row, element) || (row->instead && json_object_get(element, row->instead))) {
+        out->index = find_match(row, from, element);
+        return true;
+    }
+    if ((had == 1 && at == 0) || had == json_array_size(patch)) {
+        out->index = at;
+        return true;
+    }
+    buf_printf(&where, "%s[%zu].%s", path, at, row->keys[0].member);
+    return error_set(err, ERR_INVALID, where.data,
+                     "is missing: the template has %zu elements here, so it cannot be told which "
+                     "one is meant; name it",
+                     had);
+}
+
+/* The element that takes the place of `from` (NULL = new). A replaced one keeps its name, when the
+ * patch found it without. */
+static json_t *merge_element(const struct merge_row *row, const json_t *from, const json_t *patch,
+                             const char *path, struct error *err)
+{
+    const char *key = row->keys[0].member;
+    json_t *name = json_object_get(from, key), *out, *named;
+
+    if (from && row->how == LIST_DEEP && directive_of(patch) == MERGE)
+        return merge_object(row->of, from, patch, path, err);
+    out = clean(patch);
+    if (!name || json_object_get(out, key))
+        return out;
+    named = json_copy(out);
+    json_decref(out);
+    json_object_set_nocheck(named, key, name);
+    return named;
+}
+
+static json_t *merge_list(const struct merge_row *row, const json_t *from, const json_t *patch,
+                          const char *path, struct error *err)
+{
+    size_t had = json_array_size(from), count = json_array_size(patch);
+    json_t **kept = mem_array(had + 1, sizeof(json_t *)); /* owned elements; NULL = deleted */
+    scoped(json) json_t *added = json_array();
+    bool ok = true;
+    json_t *out = NULL;
+
+    for (size_t i = 0; i < had; i++)
+        kept[i] = json_incref(json_array_get(from, i));
+    for (size_t at = 0; ok && at < count; at++) {
+        scoped(buf) struct buf where = {0};
+        struct placed to = {0};
+        enum directive directive;
+        json_t *element = NULL;
+
+        buf_printf(&where, "%s[%zu]", path, at);
+        ok = place(row, from, patch, at, path, &to, err);
+        if (!ok)
+            break;
+        directive = directive_of(to.patch);
+        if (directive == UNKNOWN_DIRECTIVE) {
+            ok = unknown_directive(to.patch, where.data, err);
+        } else if (directive == DELETE) {
+            if (to.index != NO_MATCH)
+                json_decref(take(kept[to.index]));
+        } else {
+            const json_t *old = to.index != NO_MATCH ? kept[to.index] : NULL;
+
+            element = merge_element(row, old, to.patch, where.data, err);
+            ok = element != NULL;
+            if (ok && to.index != NO_MATCH) {
+                json_decref(kept[to.index]);
+                kept[to.index] = element;
+            } else if (ok) {
+                json_array_append_new(added, element);
+            }
+        }
+    }
+    if (ok) {
+        out = json_array();
+        for (size_t i = 0; i < had; i++)
+            if (kept[i])
+                json_array_append(out, kept[i]);
+        json_array_extend(out, added);
+    }
+    for (size_t i = 0; i < had; i++)
+        json_decref(kept[i]);
+    mem_free(kept);
+    return out;
+}
+
+/* ---- objects ---- */
+
+static const struct merge_row *row_of(const struct merge_row *rows, const char *member)
+{
+    static const struct merge_row replace = {NULL, REPLACE};
+
+    for (; rows && rows->member; rows++)
+        if (strcmp(rows->member, member) == 0)
+            return rows;
+    return &replace;
+}
+
+/* The new value of one member (owned), or NULL with `err`. */
+static json_t *merge_member(const struct merge_row *row, const json_t *from, const json_t *patch,
+                            const char *path, struct error *err)
+{
+    enum directive directive = directive_of(patch);
+
+    if (directive == UNKNOWN_DIRECTIVE) {
+        unknown_directive(patch, path, err);
+        return NULL;
+    }
+    if (directive == SUBSTITUTE)
+        return clean(patch);
+    if (row->how == BY_KEY && json_is_object(patch))
+        return merge_by_key(from, patch);
+    if (row->how == RECURSE && json_is_object(patch))
+        return merge_object(row->of, from, patch, path, err);
+    if ((row->how == LIST || row->how == LIST_DEEP) && json_is_array(patch))
+        return merge_list(row, from, patch, path, err);
+    return clean(patch);
+}
+
+static json_t *merge_object(const struct merge_row *rows, const json_t *from, const json_t *patch,
+                            const char *path, struct error *err)
+{
+    json_t *out = json_is_object(from) ? json_copy((json_t *)(uintptr_t)from) : json_object();
+    const char *member;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)patch, member, value)
+    {
+        scoped(buf) struct buf where = {0};
+        json_t *merged;
+
+        if (json_is_null(value) || is_directive(member))
+            continue;
+        if (directive_of(value) == DELETE) {
+            json_object_del(out, member);
+            continue;
+        }
+        buf_printf(&where, "%s.%s", path, member);
+        merged = merge_member(row_of(rows, member), json_object_get(from, member), value,
+                              where.data, err);
+        if (!merged) {
+            json_decref(out);
+            return NULL;
+        }
+        json_object_set_new_nocheck(out, member, merged);
+    }
+    return out;
+}
+
+json_t *template_merge(const json_t *spec, const json_t *patch, const char *path, struct error *err)
+{
+    if (!json_is_object(patch))
+        return share(spec);
+    return merge_object(job_rows, spec, patch, path, err);
+}

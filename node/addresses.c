@@ -1,0 +1,65 @@
+/*
+ * A bitmap of the /16 and the place where the search goes on.
+ */
+#include "node/addresses.h"
+
+#include <stdio.h>
+
+static bool is_taken(const struct addresses *a, uint32_t address)
+{
+    return a->taken[address / 64] >> (address % 64) & 1;
+}
+
+static void mark(struct addresses *a, uint32_t address)
+{
+    a->taken[address / 64] |= (uint64_t)1 << (address % 64);
+}
+
+uint32_t addresses_take(struct addresses *a)
+{
+    if (a->next < ADDRESS_FIRST || a->next >= ADDRESS_END)
+        a->next = ADDRESS_FIRST;
+    for (uint32_t tries = 0; tries < ADDRESS_END - ADDRESS_FIRST; tries++) {
+        uint32_t address = a->next;
+
+        if (++a->next >= ADDRESS_END)
+            a->next = ADDRESS_FIRST;
+        if (is_taken(a, address))
+            continue;
+        mark(a, address);
+        return address;
+    }
+    return 0;
+}
+
+uint32_t addresses_hold(struct addresses *a, const char *text)
+{
+    unsigned high, low;
+    char rest;
+    uint32_t address;
+
+    if (!text || sscanf(text, "127.10.%3u.%3u%c", &high, &low, &rest) != 2 || high > 255 ||
+        low > 255)
+        return 0;
+    address = high << 8 | low;
+    if (address < ADDRESS_FIRST || address >= ADDRESS_END)
+        return 0;
+    mark(a, address);
+    if (a->next <= address)
+        a->next = address + 1;
+    return address;
+}
+
+void addresses_give_back(struct addresses *a, uint32_t address)
+{
+    if (address)
+        a->taken[address / 64] &= ~((uint64_t)1 << (address % 64));
+}
+
+void address_text(uint32_t address, char out[ADDRESS_TEXT_MAX])
+{
+    if (address)
+        snprintf(out, ADDRESS_TEXT_MAX, "127.10.%u.%u", address >> 8 & 0xff, address & 0xff);
+    else
+        out[0] = '\0';
+}

@@ -1,0 +1,28 @@
+#pragma once
+/*
+ * Addresses of pods: 127.10.0.0/16, of which the first 1,024 stay ours.
+ *
+ * They are given out in a moving window, so that one that was given back rests until all others
+ * have had their turn: connections in TIME_WAIT and stale clients find nobody. Ref:
+ * spec/local-runtime.md 3.1.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    ADDRESS_FIRST = 1024,
+    ADDRESS_END = 65535, /* the last one is a broadcast address */
+    ADDRESS_TEXT_MAX = 16,
+};
+
+struct addresses {
+    uint64_t taken[65536 / 64];
+    uint32_t next; /* where the next search begins */
+};
+
+/** A free address, or 0 when all are taken. */
+uint32_t addresses_take(struct addresses *addresses);
+/** Hold the address of a pod of an earlier life. Returns it, or 0 when `text` is none of ours. */
+uint32_t addresses_hold(struct addresses *addresses, const char *text);
+void addresses_give_back(struct addresses *addresses, uint32_t address); /* 0 is fine */
+void address_text(uint32_t address, char out[ADDRESS_TEXT_MAX]);         /* "" for 0 */

@@ -1,0 +1,466 @@
+/*
+ * Pods as their objects and the runtime's reports come, and the judgement of earlier lives.
+ *
+ * What an earlier life left behind, once the runtime has told what it found:
+ *
+ *   final status                    release what the runtime still keeps of it
+ *   found by the runtime            goes on; its reports follow
+ *   intent, never seen running      this boot: never started, start it; an earlier boot: lost
+ *   seen running, but not found     lost: Failed, never 0 (P-09)
+ *   no intent                       queued like a new one
+ */
+#include "node/kubelet_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { GRACE_DEFAULT_S = 30 };
+
+/* Records. */
+
+static struct kubelet_pod *find_pod(struct kubelet *k, const char *uid)
+{
+    struct kubelet_pod *pod;
+
+    HASH_FIND(hh, k->pods, uid, strlen(uid), pod);
+    return pod;
+}
+
+static struct kubelet_pod *new_pod(struct kubelet *k, const struct meta *meta)
+{
+    struct kubelet_pod *pod = mem_alloc(sizeof *pod);
+
+    pod->kubelet = k;
+    pod->meta = meta_ref(meta);
+    pod->step = STEP_ADOPTING;
+    pod->need.pods = 1;
+    HASH_ADD_KEYPTR(hh, k->pods, pod->meta->uid, strlen(pod->meta->uid), pod);
+    return pod;
+}
+
+static void free_pod(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    HASH_DELETE(hh, k->pods, pod);
+    hosts_leave(k->hosts, &pod->hosts);
+    addresses_give_back(&k->addresses, pod->address);
+    blob_unref(pod->to_write);
+    blob_unref(pod->written);
+    mem_free(pod->hostname);
+    mem_free(pod->subdomain);
+    object_unref((struct object *)pod->object);
+    meta_unref(pod->meta);
+    mem_free(pod);
+}
+
+void kubelet_pod_settle(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (!pod->gone_durable || pod->written || pod->removing || pod->dirty || pod->accepted ||
+        pod->batched)
+        return;
+    if (pod->step == STEP_STARTED || pod->step == STEP_ADOPTING)
+        return; /* its last report is to come */
+    if (pod->to_runtime) {
+        if (pod->step != STEP_RELEASED)
+            k->runtime->ops->release(k->runtime, pod->meta->uid);
+        k->runtime->ops->purge(k->runtime, pod->meta->uid);
+    }
+    free_pod(pod);
+}
+
+static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    struct kubelet *k = pod->kubelet;
+
+    pod->address = addresses_hold(&k->addresses, pod_status_of(pod->object)->pod_ip);
+    if (!pod->address && kubelet_needs_address(k, spec))
+        pod->address = addresses_take(&k->addresses);
+    address_text(pod->address, pod->address_text);
+    if (!kubelet_needs_hosts(k, spec))
+        return;
+    pod->hosts.meta = pod->meta;
+    pod->hosts.address = pod->address_text;
+    pod->hosts.hostname = pod->hostname =
+        mem_strdup(spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name);
+    if (spec->subdomain && *spec->subdomain)
+        pod->hosts.subdomain = pod->subdomain = mem_strdup(spec->subdomain);
+    hosts_join(k->hosts, &pod->hosts);
+}
+
+/* What the object says; the record is new. */
+static void read_object(struct kubelet_pod *pod, const struct object *object)
+{
+    const struct pod_spec *spec = pod_spec_of(object);
+    const struct pod_status *status = pod_status_of(object);
+    struct pod_resources requests = pod_spec_requests(spec);
+
+    pod->object = object_ref(object);
+    pod->need.cpu_milli = amount_clamp(requests.cpu_milli);
+    pod->need.memory_bytes = amount_clamp(requests.memory_bytes);
+    pod->qos = pod_qos_class(spec);
+    pod->phase = status->phase;
+    pod->start_ms = status->start_ms;
+    pod->scheduled_ms = status->scheduled_ms;
+    pod->ready_ms = status->ready_ms;
+    if (status->phase != POD_SUCCEEDED && status->phase != POD_FAILED)
+        set_address(pod, spec);
+}
+
+/* Deletion. */
+
+static int64_t grace_ms(const struct kubelet_pod *pod)
+{
+    const struct meta *meta = pod->object->meta;
+    int64_t grace_s = meta->deletion_grace_s >= 0 ? meta->deletion_grace_s : GRACE_DEFAULT_S;
+
+    return grace_s * 1000;
+}
+
+static void stop_started(struct kubelet_pod *pod, int64_t grace)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->stopping && grace >= pod->stop_grace_ms)
+        return;
+    pod->stopping = true;
+    pod->stop_grace_ms = grace;
+    k->runtime->ops->stop(k->runtime, pod->meta->uid, grace);
+}
+
+static void doom(struct kubelet_pod *pod)
+{
+    if (pod->step == STEP_ADOPTING)
+        return; /* seen to when it is judged */
+    if (pod->step == STEP_STARTED) {
+        stop_started(pod, grace_ms(pod));
+        return;
+    }
+    kubelet_dequeue(pod); /* never started */
+    kubelet_remove(pod);
+}
+
+static void forget(struct kubelet_pod *pod)
+{
+    pod->gone = true;
+    if (pod->step == STEP_STARTED)
+        stop_started(pod, 0);
+    else if (pod->step != STEP_ADOPTING)
+        kubelet_dequeue(pod);
+    hosts_leave(pod->kubelet->hosts, &pod->hosts);
+    kubelet_accepted(pod);
+}
+
+/* Arrival. */
+
+static bool is_final(const struct kubelet_pod *pod)
+{
+    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+}
+
+static void arrive(struct kubelet_pod *pod)
+{
+    const char *reason = NULL;
+    scoped_str why = NULL;
+
+    if (is_final(pod)) {
+        pod->step = STEP_RELEASED;
+        pod->to_runtime = pod->start_ms != 0; /* it may have left logs */
+        if (object_deleting(pod->object))
+            kubelet_remove(pod);
+        return;
+    }
+    pod->step = STEP_QUEUED;
+    why = kubelet_unrunnable(pod->kubelet, pod_spec_of(pod->object), &reason);
+    if (why)
+        kubelet_write_failed(pod, reason, why);
+    else if (object_deleting(pod->object))
+        kubelet_remove(pod);
+    else
+        kubelet_enqueue(pod);
+}
+
+static bool is_ours(const struct kubelet *k, const struct object *object)
+{
+    const char *node = pod_spec_of(object)->node_name;
+
+    return node && !strcmp(node, k->options.node_name);
+}
+
+static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *object)
+{
+    struct kubelet *k = container_of(watcher, struct kubelet, pod_watcher);
+    struct kubelet_pod *pod = find_pod(k, object_uid(object));
+
+    if (pod && pod->object) {
+        bool was_deleting = object_deleting(pod->object);
+
+        object_ref(object);
+        object_unref((struct object *)pod->object);
+        pod->object = object;
+        if (change == CHANGE_DELETED)
+            forget(pod);
+        else if (object_deleting(object) && (!was_deleting || pod->step == STEP_STARTED))
+            doom(pod);
+        return;
+    }
+    if (pod || change == CHANGE_DELETED || !is_ours(k, object))
+        return;
+    pod = new_pod(k, object->meta);
+    read_object(pod, object);
+    if (k->adopted)
+        arrive(pod);
+}
+
+/* Reports. */
+
+void kubelet_report(void *ctx, const struct runtime_report *report)
+{
+    struct kubelet *k = ctx;
+    struct kubelet_pod *pod = find_pod(k, report->uid);
+    bool told;
+
+    if (!pod) {
+        if (!report->final)
+            return;
+        k->runtime->ops->release(k->runtime, report->uid);
+        k->runtime->ops->purge(k->runtime, report->uid);
+        return;
+    }
+    if (pod->final || (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING))
+        return;
+    told = is_final(pod); /* an earlier life wrote its end: it is judged with the others */
+    if (!pod->gone && !told)
+        kubelet_write_report(pod, &report->status);
+    if (!report->final)
+        return;
+    pod->final = pod->to_runtime = true;
+    pod->hosts.running = false;
+    kubelet_room_give(pod);
+    if (told && !pod->gone)
+        return;
+    pod->step = STEP_ENDED;
+    if (pod->gone)
+        kubelet_pod_settle(pod);
+    else if (object_deleting(pod->object))
+        kubelet_remove(pod);
+}
+
+/* Adoption. */
+
+static void pod_found(void *ctx, const char *uid)
+{
+    struct kubelet *k = ctx;
+    struct kubelet_pod *pod = find_pod(k, uid);
+
+    if (!pod) {
+        /* Its object was deleted while nobody looked. */
+        scoped(meta) struct meta *meta =
+            meta_new(&(struct meta){.namespace_ = "", .name = uid, .uid = uid});
+
+        pod = new_pod(k, meta);
+        pod->gone = pod->gone_durable = true;
+    }
+    pod->found = pod->to_runtime = true;
+    kubelet_room_take(pod);
+}
+
+static void judge(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+    bool lost = k->options.machine_restarted || k->runtime->machine_restarted;
+
+    if (pod->step != STEP_ADOPTING)
+        return; /* its last report came already */
+    if (pod->gone && !pod->found) {
+        pod->step = STEP_RELEASED;
+        kubelet_pod_settle(pod);
+    } else if (!pod->gone && is_final(pod)) {
+        kubelet_room_give(pod);
+        arrive(pod);
+        if (pod->found)
+            k->runtime->ops->release(k->runtime, pod->meta->uid);
+    } else if (pod->found) {
+        pod->step = STEP_STARTED;
+        pod->hosts.running = true;
+        if (pod->gone)
+            stop_started(pod, 0);
+        else if (object_deleting(pod->object))
+            doom(pod);
+    } else if (!pod->start_ms) {
+        arrive(pod);
+    } else if (lost || pod->phase == POD_RUNNING) {
+        pod->to_runtime = true;
+        kubelet_write_failed(pod, lost ? "NodeRestarted" : "SupervisorLost",
+                             lost ? "the machine was restarted while the pod had been started"
+                                  : "the pod was running, and nothing is left of it or its end");
+    } else if (object_deleting(pod->object)) {
+        pod->step = STEP_READY;
+        kubelet_remove(pod);
+    } else {
+        kubelet_enqueue_ready(pod);
+    }
+}
+
+/* Those with an intent first, then in the order of their creation. */
+static int by_age(const void *left, const void *right)
+{
+    const struct kubelet_pod *a = *(struct kubelet_pod *const *)left;
+    const struct kubelet_pod *b = *(struct kubelet_pod *const *)right;
+    int64_t row_a = a->object ? a->object->row : 0, row_b = b->object ? b->object->row : 0;
+
+    if (!a->start_ms != !b->start_ms)
+        return a->start_ms ? -1 : 1;
+    return row_a < row_b ? -1 : row_a > row_b;
+}
+
+static void adoption_done(struct task *task)
+{
+    struct kubelet *k = container_of(task, struct kubelet, adoption_done);
+    size_t n = 0;
+    struct kubelet_pod **pods = mem_array(HASH_COUNT(k->pods) + 1, sizeof(struct kubelet_pod *));
+    struct kubelet_pod *pod, *next;
+
+    HASH_ITER(hh, k->pods, pod, next)
+    pods[n++] = pod;
+    qsort(pods, n, sizeof(struct kubelet_pod *), by_age);
+    k->adopted = true;
+    for (size_t i = 0; i < n; i++)
+        judge(pods[i]);
+    mem_free(pods);
+    log_info("pods of an earlier life adopted", kv_int("pods", (int64_t)n));
+    if (k->options.adopted)
+        k->options.adopted(k->options.ctx);
+    kubelet_pump(k);
+}
+
+/* Other objects. */
+
+static void config_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                           const struct object *old, const struct object *object)
+{
+    if (change != CHANGE_DELETED)
+        kubelet_unhold(container_of(watcher, struct kubelet, config_watcher), object);
+}
+
+static void secret_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                           const struct object *old, const struct object *object)
+{
+    if (change != CHANGE_DELETED)
+        kubelet_unhold(container_of(watcher, struct kubelet, secret_watcher), object);
+}
+
+static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                          const struct object *old, const struct object *object)
+{
+    if (change != CHANGE_DELETED)
+        kubelet_unhold(container_of(watcher, struct kubelet, claim_watcher), object);
+}
+
+static void service_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                            const struct object *old, const struct object *object)
+{
+    hosts_service(container_of(watcher, struct kubelet, service_watcher)->hosts, change, object);
+}
+
+static void hosts_changed(void *ctx, struct host_entry *entry, const char *text)
+{
+    struct kubelet_pod *pod = container_of(entry, struct kubelet_pod, hosts);
+
+    pod->kubelet->runtime->ops->set_hosts(pod->kubelet->runtime, pod->meta->uid, text);
+}
+
+/* Start and stop. */
+
+static void see_pod(void *arg, const struct object *object)
+{
+    struct kubelet *k = arg;
+
+    pod_changed(&k->pod_watcher, CHANGE_ADDED, NULL, object);
+}
+
+static void watch(struct kubelet *k, struct cluster_watcher *watcher, const struct kind *kind,
+                  void (*changed)(struct cluster_watcher *, enum cluster_change,
+                                  const struct object *, const struct object *))
+{
+    watcher->kind = kind;
+    watcher->changed = changed;
+    cluster_watch(k->cluster, watcher);
+}
+
+struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
+                              const struct kubelet_options *options)
+{
+    struct kubelet *k = mem_alloc(sizeof *k);
+
+    k->cluster = cluster;
+    k->runtime = runtime;
+    k->options = *options;
+    k->dirty_tail = &k->dirty;
+    k->accepted_tail = &k->accepted;
+    k->adoption_done.run = adoption_done;
+    k->pump.run = kubelet_pump_run;
+    k->flush.run = kubelet_flush_run;
+    k->collect.run = kubelet_collect_run;
+    k->retry.fire = kubelet_retry;
+    TAILQ_INIT(&k->queue);
+    k->hosts = hosts_new(cluster->loop, hosts_changed, k);
+
+    cluster_each(cluster, &kind_pod, NULL, see_pod, k);
+    watch(k, &k->pod_watcher, &kind_pod, pod_changed);
+    watch(k, &k->config_watcher, &kind_config_map, config_changed);
+    watch(k, &k->secret_watcher, &kind_secret, secret_changed);
+    watch(k, &k->claim_watcher, &kind_pvc, claim_changed);
+    watch(k, &k->service_watcher, &kind_service, service_changed);
+    runtime->ops->adopt(runtime, pod_found, &k->adoption_done);
+    return k;
+}
+
+static void release(struct kubelet *k)
+{
+    struct kubelet_pod *pod, *next_pod;
+    struct held *held, *next_held;
+
+    HASH_ITER(hh, k->pods, pod, next_pod)
+    free_pod(pod);
+    HASH_ITER(hh, k->held, held, next_held)
+    kubelet_free_held(k, held);
+    hosts_free(k->hosts);
+    blob_unref(k->intent);
+    mem_free(k);
+}
+
+void kubelet_pending_done(struct kubelet *k)
+{
+    k->pending--;
+    if (k->stopped && !k->pending)
+        release(k);
+}
+
+void kubelet_stop(struct kubelet *k)
+{
+    struct loop *loop;
+
+    if (!k)
+        return;
+    loop = k->cluster->loop;
+    cluster_unwatch(k->cluster, &k->pod_watcher);
+    cluster_unwatch(k->cluster, &k->config_watcher);
+    cluster_unwatch(k->cluster, &k->secret_watcher);
+    cluster_unwatch(k->cluster, &k->claim_watcher);
+    cluster_unwatch(k->cluster, &k->service_watcher);
+    loop_cancel(loop, &k->adoption_done);
+    loop_cancel(loop, &k->pump);
+    loop_cancel(loop, &k->flush);
+    loop_cancel(loop, &k->collect);
+    timer_stop(loop, &k->retry);
+    k->stopped = true;
+    if (!k->pending)
+        release(k);
+}

@@ -1,0 +1,233 @@
+/*
+ * Environments. A container without env, envFrom and references costs nothing but its list of
+ * arguments.
+ */
+#include "node/kubelet_env.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+/* Variables in the order of their first definition; by name for expansion. */
+struct variable {
+    UT_hash_handle hh;
+    struct variable *next;
+    const char *name, *value;
+};
+struct variables {
+    struct arena *arena;
+    struct variable *by_name;
+    struct variable *first, **tail;
+    size_t count;
+};
+
+static const char *lookup(const struct variables *vars, const char *name, size_t len)
+{
+    struct variable *found;
+
+    HASH_FIND(hh, vars->by_name, name, len, found);
+    return found ? found->value : NULL;
+}
+
+static void define(struct variables *vars, const char *name, const char *value)
+{
+    struct variable *var;
+    size_t len = strlen(name);
+
+    HASH_FIND(hh, vars->by_name, name, len, var);
+    if (!var) {
+        var = arena_alloc(vars->arena, sizeof *var);
+        var->name = name;
+        HASH_ADD_KEYPTR(hh, vars->by_name, var->name, len, var);
+        *vars->tail = var;
+        vars->tail = &var->next;
+        vars->count++;
+    }
+    var->value = value;
+}
+
+/* $(NAME) is its value, $$ a $, everything else itself. */
+static const char *expand(const struct variables *vars, const char *text)
+{
+    scoped(buf) struct buf out = {0};
+    const char *at = text;
+
+    if (!strchr(text, '$'))
+        return text;
+    while (*at) {
+        const char *close = at[0] == '$' && at[1] == '(' ? strchr(at, ')') : NULL;
+        const char *value = close ? lookup(vars, at + 2, (size_t)(close - at) - 2) : NULL;
+
+        if (value) {
+            buf_str(&out, value);
+            at = close + 1;
+        } else if (close) {
+            buf_add(&out, at, (size_t)(close - at) + 1);
+            at = close + 1;
+        } else if (at[0] == '$' && at[1] == '$') {
+            buf_char(&out, '$');
+            at += 2;
+        } else {
+            buf_char(&out, *at++);
+        }
+    }
+    return arena_strndup(vars->arena, out.data ? out.data : "", out.len);
+}
+
+/* envFrom. */
+
+static bool usable_name(const char *name)
+{
+    return *name && !strchr(name, '=');
+}
+
+static enum source_verdict add_source(const struct source *source, struct variables *vars,
+                                      const json_t *from)
+{
+    const json_t *map = json_object_get(from, "configMapRef");
+    const json_t *ref = map ? map : json_object_get(from, "secretRef");
+    const struct kind *kind = map ? &kind_config_map : &kind_secret;
+    const char *name = source_text(ref, "name"), *prefix = source_text(from, "prefix");
+    struct source_items items;
+
+    if (!name)
+        return SOURCE_OK;
+    if (!source_data(source, kind, name, NULL, &items)) {
+        if (source_flag(ref, "optional"))
+            return SOURCE_OK;
+        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+    }
+    for (size_t i = 0; i < items.count; i++) {
+        const char *key = items.items[i].key;
+
+        if (prefix && *prefix)
+            key = arena_printf(vars->arena, "%s%s", prefix, key);
+        if (usable_name(key))
+            define(vars, key, items.items[i].bytes);
+    }
+    return SOURCE_OK;
+}
+
+/* valueFrom. */
+
+static enum source_verdict key_value(const struct source *source, const struct kind *kind,
+                                     const json_t *ref, const char **out)
+{
+    const char *name = source_text(ref, "name"), *key = source_text(ref, "key");
+    struct source_items items;
+
+    *out = NULL;
+    if (!name || !key)
+        return SOURCE_OK;
+    if (!source_data(source, kind, name, key, &items)) {
+        if (source_flag(ref, "optional"))
+            return SOURCE_OK;
+        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+    }
+    if (items.count) {
+        *out = items.items[0].bytes;
+        return SOURCE_OK;
+    }
+    if (source_flag(ref, "optional"))
+        return SOURCE_OK;
+    return source_wait(source, kind, name, "couldn't find key %s in %s %s/%s", key, kind->name,
+                       object_namespace(source->pod), name);
+}
+
+static enum source_verdict value_from(const struct source *source,
+                                      const struct pod_container *container,
+                                      const struct env_var *var, const char **out)
+{
+    const json_t *ref;
+
+    if ((ref = json_object_get(var->value_from, "configMapKeyRef")))
+        return key_value(source, &kind_config_map, ref, out);
+    if ((ref = json_object_get(var->value_from, "secretKeyRef")))
+        return key_value(source, &kind_secret, ref, out);
+    if ((ref = json_object_get(var->value_from, "fieldRef"))) {
+        *out = source_field(source, source_text(ref, "fieldPath"));
+        if (!*out)
+            return source_never(source, "InvalidFieldPath",
+                                "container %s: env %s: fieldPath %s is not supported",
+                                container->name, var->name, source_text(ref, "fieldPath"));
+        return SOURCE_OK;
+    }
+    ref = json_object_get(var->value_from, "resourceFieldRef");
+    *out = ref ? source_resource(source, ref, container) : NULL;
+    if (ref && !*out)
+        return source_never(source, "InvalidResourceField",
+                            "container %s: env %s: resource %s is not supported", container->name,
+                            var->name, source_text(ref, "resource"));
+    return SOURCE_OK;
+}
+
+static enum source_verdict define_all(const struct source *source,
+                                      const struct pod_container *container, struct variables *vars)
+{
+    enum source_verdict verdict = SOURCE_OK;
+
+    for (size_t i = 0; i < json_array_size(container->env_from) && verdict == SOURCE_OK; i++)
+        verdict = add_source(source, vars, json_array_get(container->env_from, i));
+    for (size_t i = 0; i < container->env.count && verdict == SOURCE_OK; i++) {
+        const struct env_var *var = &container->env.items[i];
+        const char *value = var->value ? expand(vars, var->value) : "";
+
+        if (var->value_from)
+            verdict = value_from(source, container, var, &value);
+        if (verdict == SOURCE_OK && value) /* NULL: optional and absent */
+            define(vars, var->name, value);
+    }
+    return verdict;
+}
+
+/* The result. */
+
+static void take_env(const struct variables *vars, struct runtime_container *out)
+{
+    struct runtime_env *env = arena_array(vars->arena, vars->count + 1, sizeof *env);
+    size_t n = 0;
+
+    for (const struct variable *var = vars->first; var; var = var->next)
+        env[n++] = (struct runtime_env){var->name, var->value};
+    out->env = env;
+    out->n_env = n;
+}
+
+static void take_argv(const struct variables *vars, const struct pod_container *container,
+                      struct runtime_container *out)
+{
+    size_t n = container->command.count + container->args.count, at = 0;
+    const char **argv = arena_array(vars->arena, n + 1, sizeof *argv);
+
+    for (size_t i = 0; i < container->command.count; i++)
+        argv[at++] = expand(vars, container->command.items[i]);
+    for (size_t i = 0; i < container->args.count; i++)
+        argv[at++] = expand(vars, container->args.items[i]);
+    out->argv = argv;
+    out->n_argv = n;
+}
+
+enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
+                                struct runtime_container *out)
+{
+    struct variables vars = {.arena = source->arena, .tail = &vars.first};
+    enum source_verdict verdict = define_all(source, container, &vars);
+
+    out->spec = container;
+    if (verdict == SOURCE_OK) {
+        take_env(&vars, out);
+        take_argv(&vars, container, out);
+    }
+    HASH_CLEAR(hh, vars.by_name);
+    return verdict;
+}
+
+bool kubelet_env_refers(const struct pod_container *container)
+{
+    if (json_array_size(container->env_from))
+        return true;
+    for (size_t i = 0; i < container->env.count; i++)
+        if (container->env.items[i].value_from)
+            return true;
+    return false;
+}

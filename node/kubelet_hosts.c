@@ -1,0 +1,297 @@
+/*
+ * Groups of pods that see each other's names: those of one job, or one pod alone. A Service belongs
+ * to the job its selector names; others are tried on every pod of their namespace.
+ */
+#include "node/kubelet_hosts.h"
+
+#include <string.h>
+
+#include "api/types/pod.h"
+#include "base/hash.h"
+
+struct service {
+    UT_hash_handle hh; /* by "namespace/name" */
+    char *key;
+    struct meta *meta;
+    json_t *selector; /* string to string */
+    struct host_group *group;
+    struct service *next; /* of the group, or of the general ones */
+};
+
+struct host_group {
+    UT_hash_handle hh; /* by "namespace/job", or by uid */
+    char *key;
+    struct host_entry *first, *last;
+    struct service *services;
+    struct buf text; /* empty: to be built */
+    bool dirty;
+    struct host_group *next_dirty;
+};
+
+struct hosts {
+    struct loop *loop;
+    void (*changed)(void *ctx, struct host_entry *entry, const char *text);
+    void *ctx;
+    struct host_group *groups;
+    struct service *services;
+    struct service *general; /* whose selector names no job */
+    struct host_group *dirty;
+    struct task tell;
+};
+
+/* Groups. */
+
+static struct host_group *group_keyed(struct hosts *hosts, const char *key)
+{
+    struct host_group *group;
+
+    HASH_FIND(hh, hosts->groups, key, strlen(key), group);
+    if (group)
+        return group;
+    group = mem_alloc(sizeof *group);
+    group->key = mem_strdup(key);
+    HASH_ADD_KEYPTR(hh, hosts->groups, group->key, strlen(key), group);
+    return group;
+}
+
+static void touch(struct hosts *hosts, struct host_group *group)
+{
+    buf_clear(&group->text);
+    if (group->dirty)
+        return;
+    group->dirty = true;
+    group->next_dirty = hosts->dirty;
+    hosts->dirty = group;
+    loop_post(hosts->loop, &hosts->tell);
+}
+
+static void free_group(struct hosts *hosts, struct host_group *group)
+{
+    HASH_DELETE(hh, hosts->groups, group);
+    buf_release(&group->text);
+    mem_free(group->key);
+    mem_free(group);
+}
+
+/* The text. */
+
+static void add_names(struct buf *out, const char *address, const char *host, const char *domain,
+                      const char *ns)
+{
+    buf_str(out, address);
+    if (domain)
+        buf_printf(out, " %s.%s.%s.svc.cluster.local %s.%s.%s.svc %s.%s.%s %s.%s", host, domain, ns,
+                   host, domain, ns, host, domain, ns, host, domain);
+    buf_printf(out, " %s\n", host);
+}
+
+static void add_service_names(struct buf *out, const char *address, const char *name,
+                              const char *ns)
+{
+    buf_printf(out, "%s %s.%s.svc.cluster.local %s.%s.svc %s.%s %s\n", address, name, ns, name, ns,
+               name, ns, name);
+}
+
+static bool selects(const struct service *service, const struct meta *pod)
+{
+    const char *key;
+    json_t *value;
+
+    if (strcmp(service->meta->namespace_, pod->namespace_) != 0)
+        return false;
+    json_object_foreach(service->selector, key, value)
+    {
+        const char *has = meta_label(pod, key), *wants = json_string_value(value);
+
+        if (!has || !wants || strcmp(has, wants) != 0)
+            return false;
+    }
+    return json_object_size(service->selector) > 0;
+}
+
+static void add_services(const struct service *service, const struct host_entry *entry,
+                         struct buf *out)
+{
+    for (; service; service = service->next)
+        if (selects(service, entry->meta))
+            add_service_names(out, entry->address, service->meta->name, entry->meta->namespace_);
+}
+
+static const char *text_of(struct hosts *hosts, struct host_group *group)
+{
+    struct buf *out = &group->text;
+
+    if (out->len)
+        return out->data;
+    buf_str(out, "127.0.0.1 localhost\n");
+    for (const struct host_entry *entry = group->first; entry; entry = entry->next)
+        if (*entry->address)
+            add_names(out, entry->address, entry->hostname, entry->subdomain,
+                      entry->meta->namespace_);
+    for (const struct host_entry *entry = group->first; entry; entry = entry->next) {
+        if (!*entry->address)
+            continue;
+        add_services(group->services, entry, out);
+        add_services(hosts->general, entry, out);
+    }
+    return out->data;
+}
+
+static void tell_dirty(struct task *task)
+{
+    struct hosts *hosts = container_of(task, struct hosts, tell);
+
+    while (hosts->dirty) {
+        struct host_group *group = hosts->dirty;
+
+        hosts->dirty = group->next_dirty;
+        group->dirty = false;
+        for (struct host_entry *entry = group->first; entry; entry = entry->next)
+            if (entry->running)
+                hosts->changed(hosts->ctx, entry, text_of(hosts, group));
+        if (!group->first && !group->services)
+            free_group(hosts, group);
+    }
+}
+
+/* Entries. */
+
+void hosts_join(struct hosts *hosts, struct host_entry *entry)
+{
+    const char *job = meta_label(entry->meta, LABEL_JOB_NAME);
+    scoped_str key =
+        job ? mem_printf("%s/%s", entry->meta->namespace_, job) : mem_strdup(entry->meta->uid);
+    struct host_group *group = group_keyed(hosts, key);
+
+    entry->group = group;
+    entry->next = NULL;
+    entry->prev = group->last;
+    if (group->last)
+        group->last->next = entry;
+    else
+        group->first = entry;
+    group->last = entry;
+    touch(hosts, group);
+}
+
+void hosts_leave(struct hosts *hosts, struct host_entry *entry)
+{
+    struct host_group *group = entry->group;
+
+    if (!group)
+        return;
+    if (entry->prev)
+        entry->prev->next = entry->next;
+    else
+        group->first = entry->next;
+    if (entry->next)
+        entry->next->prev = entry->prev;
+    else
+        group->last = entry->prev;
+    entry->group = NULL;
+    touch(hosts, group);
+}
+
+const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
+{
+    return text_of(hosts, entry->group);
+}
+
+/* Services. */
+
+static void relist(struct hosts *hosts, const char *ns)
+{
+    struct host_group *group, *next;
+
+    HASH_ITER(hh, hosts->groups, group, next)
+    if (group->first && !strcmp(group->first->meta->namespace_, ns))
+        touch(hosts, group);
+}
+
+static void drop_service(struct hosts *hosts, struct service *service)
+{
+    struct service **at = service->group ? &service->group->services : &hosts->general;
+
+    while (*at != service)
+        at = &(*at)->next;
+    *at = service->next;
+    if (service->group)
+        touch(hosts, service->group);
+    else
+        relist(hosts, service->meta->namespace_);
+    HASH_DELETE(hh, hosts->services, service);
+    meta_unref(service->meta);
+    json_decref(service->selector);
+    mem_free(service->key);
+    mem_free(service);
+}
+
+static void add_service(struct hosts *hosts, const char *key, const struct object *object)
+{
+    scoped(json) json_t *body = object_body_json(object);
+    json_t *selector = json_object_get(json_object_get(body, "spec"), "selector");
+    const char *job = json_string_value(json_object_get(selector, LABEL_JOB_NAME));
+    struct service *service, **list = &hosts->general;
+
+    if (!json_object_size(selector))
+        return;
+    service = mem_alloc(sizeof *service);
+    service->key = mem_strdup(key);
+    service->meta = meta_ref(object->meta);
+    service->selector = json_incref(selector);
+    HASH_ADD_KEYPTR(hh, hosts->services, service->key, strlen(service->key), service);
+    if (job) {
+        scoped_str group_key = mem_printf("%s/%s", object_namespace(object), job);
+
+        service->group = group_keyed(hosts, group_key);
+        list = &service->group->services;
+    }
+    service->next = *list;
+    *list = service;
+    if (service->group)
+        touch(hosts, service->group);
+    else
+        relist(hosts, object_namespace(object));
+}
+
+void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *object)
+{
+    scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+    struct service *known;
+
+    HASH_FIND(hh, hosts->services, key, strlen(key), known);
+    if (known)
+        drop_service(hosts, known);
+    if (change != CHANGE_DELETED)
+        add_service(hosts, key, object);
+}
+
+/* Life. */
+
+struct hosts *hosts_new(struct loop *loop,
+                        void (*changed)(void *ctx, struct host_entry *entry, const char *text),
+                        void *ctx)
+{
+    struct hosts *hosts = mem_alloc(sizeof *hosts);
+
+    hosts->loop = loop;
+    hosts->changed = changed;
+    hosts->ctx = ctx;
+    hosts->tell.run = tell_dirty;
+    return hosts;
+}
+
+void hosts_free(struct hosts *hosts)
+{
+    struct service *service, *next_service;
+    struct host_group *group, *next_group;
+
+    if (!hosts)
+        return;
+    HASH_ITER(hh, hosts->services, service, next_service)
+    drop_service(hosts, service);
+    HASH_ITER(hh, hosts->groups, group, next_group)
+    free_group(hosts, group);
+    loop_cancel(hosts->loop, &hosts->tell);
+    mem_free(hosts);
+}

@@ -1,0 +1,159 @@
+#pragma once
+/*
+ * The kubelet's inside, shared by its files:
+ *
+ *   kubelet.c         pods as their objects and reports come; adoption; start and stop
+ *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
+ *   kubelet_start.c   one pod made ready for the runtime
+ *   kubelet_write.c   statuses and removals, and what follows once they are durable
+ */
+#include <sys/queue.h>
+
+#include "base/hash.h"
+#include "node/addresses.h"
+#include "node/kubelet.h"
+#include "node/kubelet_hosts.h"
+
+#define HOST_IP "127.0.0.1"
+
+/* clang-format off */
+#define POD_STEPS(X)                                                       \
+    X(ADOPTING) /* of an earlier life: not judged yet */                   \
+    X(QUEUED)   /* in the start queue */                                   \
+    X(INTENT)   /* in the queue; its intent is on the way to the disk */   \
+    X(READY)    /* in the queue; its intent is durable */                  \
+    X(HELD)     /* an object it refers to is missing */                    \
+    X(STARTED)  /* the runtime has it */                                   \
+    X(ENDED)    /* its final status is on the way to the disk */           \
+    X(RELEASED) /* its final status is durable */
+/* clang-format on */
+#define STEP_ENUM(name) STEP_##name,
+enum pod_step { POD_STEPS(STEP_ENUM) STEP_N };
+#undef STEP_ENUM
+
+/* An object that pods wait for. */
+struct held {
+    UT_hash_handle hh;
+    STAILQ_HEAD(, kubelet_pod) pods;
+    char key[];
+};
+
+struct kubelet_pod {
+    UT_hash_handle hh; /* by uid */
+    struct kubelet *kubelet;
+    struct meta *meta;
+    const struct object *object; /* the newest version; NULL: only the runtime knows it */
+    enum pod_step step;
+    enum pod_phase phase; /* last told: moves forward only */
+    struct amount need;
+    const char *qos;
+    int64_t start_ms, scheduled_ms, ready_ms;
+
+    bool queued;
+    TAILQ_ENTRY(kubelet_pod) queue; /* start queue */
+    struct held *held;
+    STAILQ_ENTRY(kubelet_pod) next_held;
+
+    bool has_room;   /* counted in kubelet.used */
+    bool to_runtime; /* the runtime may know it: release and purge it */
+    bool found;      /* by adopt */
+    bool final;      /* the runtime's last report has come */
+    bool stopping;
+    int64_t stop_grace_ms;
+
+    uint32_t address;
+    char address_text[ADDRESS_TEXT_MAX];
+    struct host_entry hosts; /* its texts are owned here: */
+    char *hostname, *subdomain;
+
+    struct blob *to_write; /* the status to be written next, or NULL */
+    bool to_remove;        /* the object, once there is nothing to write */
+    struct blob *written;  /* under way */
+    bool removing;         /* under way */
+    bool retry;
+    bool dirty, accepted, batched, accepted_again;
+    struct kubelet_pod *next_dirty, *next_accepted;
+    struct cluster_call call;
+
+    bool gone;         /* the object is deleted, */
+    bool gone_durable; /* durably */
+};
+
+/* Pods for which something accepted waits to be durable. */
+struct kubelet_batch {
+    struct task task;
+    struct kubelet *kubelet;
+    struct kubelet_pod *first;
+};
+
+struct kubelet {
+    struct cluster *cluster;
+    struct runtime *runtime;
+    struct kubelet_options options;
+    struct kubelet_pod *pods;
+    struct amount used; /* by pods the runtime runs */
+    bool adopted;
+    struct task adoption_done;
+
+    TAILQ_HEAD(pod_queue, kubelet_pod) queue; /* those with an intent first */
+    struct kubelet_pod *first_queued;         /* the first without one */
+    int64_t intents;                          /* in the queue, written or durable */
+    struct task pump;
+    struct blob *intent; /* the status of a plain pod, shared by those of one second */
+    int64_t intent_ms;
+    const char *intent_qos;
+
+    struct held *held;
+    struct addresses addresses;
+    struct hosts *hosts;
+
+    struct kubelet_pod *dirty, **dirty_tail;
+    struct task flush;
+    struct kubelet_pod *accepted, **accepted_tail;
+    struct task collect;
+    struct timer retry;
+
+    struct cluster_watcher pod_watcher, config_watcher, secret_watcher, claim_watcher,
+        service_watcher;
+    size_t pending; /* calls and batches under way; the last one frees a stopped kubelet */
+    bool stopped;
+};
+
+/* kubelet.c */
+void kubelet_pending_done(struct kubelet *kubelet);
+/** Free the record if nothing can come for it any more. */
+void kubelet_pod_settle(struct kubelet_pod *pod);
+
+/* kubelet_queue.c */
+void kubelet_enqueue(struct kubelet_pod *pod);       /* step QUEUED */
+void kubelet_enqueue_ready(struct kubelet_pod *pod); /* step READY; ahead of those without intent */
+void kubelet_dequeue(struct kubelet_pod *pod);       /* out of queue and hold, whichever it is in */
+void kubelet_pump(struct kubelet *kubelet);          /* soon, in this turn */
+void kubelet_pump_run(struct task *task);
+void kubelet_room_take(struct kubelet_pod *pod);
+void kubelet_room_give(struct kubelet_pod *pod);
+void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap);
+void kubelet_unhold(struct kubelet *kubelet, const struct object *object);
+void kubelet_free_held(struct kubelet *kubelet, struct held *held);
+
+/* kubelet_start.c */
+/** Give the pod to the runtime; its step is STARTED, HELD or ENDED afterwards. */
+void kubelet_start_pod(struct kubelet_pod *pod);
+/** A pod no start can help: NULL, or an owned message with `reason`. */
+char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
+                         const char **reason);
+bool kubelet_needs_address(const struct kubelet *kubelet, const struct pod_spec *spec);
+bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *spec);
+
+/* kubelet_write.c */
+void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */
+void kubelet_write_intent(struct kubelet_pod *pod);
+void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message);
+/** The pod ends without the runtime: phase Failed. */
+void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message);
+void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *status);
+void kubelet_remove(struct kubelet_pod *pod);
+void kubelet_accepted(struct kubelet_pod *pod); /* look at it once all accepted so far is durable */
+void kubelet_flush_run(struct task *task);
+void kubelet_collect_run(struct task *task);
+void kubelet_retry(struct timer *timer);

@@ -1,0 +1,166 @@
+/*
+ * One pod made ready for the runtime: what it may not be, what it needs, and its parts resolved.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/kubelet_env.h"
+#include "node/kubelet_impl.h"
+
+/* What a spec says. */
+
+static bool runs_something(const struct pod_container *container)
+{
+    return container->command.count || container->args.count;
+}
+
+static const char *idle_container(const struct pod_spec *spec)
+{
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        if (!runs_something(&spec->init_containers.items[i]))
+            return spec->init_containers.items[i].name;
+    for (size_t i = 0; i < spec->containers.count; i++)
+        if (!runs_something(&spec->containers.items[i]))
+            return spec->containers.items[i].name;
+    return NULL;
+}
+
+char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, const char **reason)
+{
+    const char *idle = k->options.volumes.sim ? NULL : idle_container(spec);
+
+    if (!spec->containers.count) {
+        *reason = "NoContainers";
+        return mem_strdup("the pod has no containers");
+    }
+    if (!idle)
+        return NULL;
+    *reason = "NoCommand";
+    return mem_printf("container %s has no command and no args: images are not used here, the "
+                      "programs are the host's; set command",
+                      idle);
+}
+
+static bool refers_to_address(const struct pod_container *container)
+{
+    for (size_t i = 0; i < container->env.count; i++) {
+        const char *path = source_text(
+            json_object_get(container->env.items[i].value_from, "fieldRef"), "fieldPath");
+
+        if (path && !strncmp(path, "status.podIP", 12))
+            return true;
+    }
+    return false;
+}
+
+static bool container_needs_address(const struct pod_container *container)
+{
+    return container->ports.count || container->liveness || container->readiness ||
+           container->startup || refers_to_address(container);
+}
+
+bool kubelet_needs_hosts(const struct kubelet *k, const struct pod_spec *spec)
+{
+    return k->options.isolate_all || (spec->hostname && *spec->hostname) ||
+           (spec->subdomain && *spec->subdomain);
+}
+
+bool kubelet_needs_address(const struct kubelet *k, const struct pod_spec *spec)
+{
+    if (spec->host_network)
+        return false;
+    if (kubelet_needs_hosts(k, spec))
+        return true;
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        if (container_needs_address(&spec->init_containers.items[i]))
+            return true;
+    for (size_t i = 0; i < spec->containers.count; i++)
+        if (container_needs_address(&spec->containers.items[i]))
+            return true;
+    return false;
+}
+
+/* Resolving. */
+
+static enum source_verdict resolve_containers(const struct source *source,
+                                              const struct pod_container *from, size_t n,
+                                              const struct runtime_container **out)
+{
+    struct runtime_container *containers = arena_array(source->arena, n + 1, sizeof *containers);
+    enum source_verdict verdict = SOURCE_OK;
+
+    for (size_t i = 0; i < n && verdict == SOURCE_OK; i++)
+        verdict = kubelet_env(source, &from[i], &containers[i]);
+    *out = containers;
+    return verdict;
+}
+
+static enum source_verdict resolve(struct kubelet_pod *pod, const struct source *source,
+                                   struct runtime_pod *out)
+{
+    const struct pod_spec *spec = source->spec;
+    struct runtime_volume *volumes;
+    enum source_verdict verdict =
+        kubelet_volumes(source, &pod->kubelet->options.volumes, &volumes, &out->n_volumes);
+
+    out->volumes = volumes;
+    out->n_init = spec->init_containers.count;
+    out->n_containers = spec->containers.count;
+    if (verdict == SOURCE_OK)
+        verdict = resolve_containers(source, spec->init_containers.items, out->n_init, &out->init);
+    if (verdict == SOURCE_OK)
+        verdict =
+            resolve_containers(source, spec->containers.items, out->n_containers, &out->containers);
+    return verdict;
+}
+
+static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
+{
+    struct kubelet *k = pod->kubelet;
+
+    start->uid = pod->meta->uid;
+    start->ns = pod->meta->namespace_;
+    start->name = pod->meta->name;
+    start->object = pod->object;
+    start->hostname =
+        start->spec->hostname && *start->spec->hostname ? start->spec->hostname : pod->meta->name;
+    start->pod_ip = pod->address_text;
+    start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
+    pod->step = STEP_STARTED;
+    pod->to_runtime = pod->hosts.running = true;
+    kubelet_room_take(pod);
+    k->runtime->ops->start(k->runtime, start);
+}
+
+void kubelet_start_pod(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct source_gap gap = {0};
+    struct runtime_pod start = {.spec = pod_spec_of(pod->object)};
+    const struct source source = {
+        .cluster = k->cluster,
+        .arena = arena,
+        .pod = pod->object,
+        .spec = start.spec,
+        .pod_ip = pod->address ? pod->address_text : HOST_IP,
+        .host_ip = HOST_IP,
+        .node_name = k->options.node_name,
+        .cpu_milli = k->options.capacity.cpu_milli,
+        .memory_bytes = k->options.capacity.memory_bytes,
+        .gap = &gap,
+    };
+
+    switch (resolve(pod, &source, &start)) {
+    case SOURCE_OK:
+        give_to_runtime(pod, &start);
+        break;
+    case SOURCE_WAIT:
+        kubelet_hold(pod, &gap);
+        kubelet_write_waiting(pod, "CreateContainerConfigError", gap.message);
+        break;
+    case SOURCE_NEVER:
+        kubelet_write_failed(pod, gap.reason, gap.message);
+        break;
+    }
+}

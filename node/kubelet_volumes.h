@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * The volumes of a pod, resolved to files and directories the runtime can mount.
+ */
+#include "node/kubelet_source.h"
+#include "node/runtime.h"
+
+struct volume_rules {
+    const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
+    bool host_paths;      /* hostPath is allowed (DC-08) */
+    bool sim;             /* touch nothing on disk */
+};
+
+/** Resolve every volume of the pod into `out` ([n], in the source's arena). */
+enum source_verdict kubelet_volumes(const struct source *source, const struct volume_rules *rules,
+                                    struct runtime_volume **out, size_t *n);
+
+/** The directory of a claim, owned. */
+char *kubelet_claim_path(const char *data_dir, const char *ns, const char *uid);

@@ -1,0 +1,393 @@
+/*
+ * What the kubelet writes, and what it does once it is on disk.
+ *
+ *   to_write ─► call under way ─► accepted ─► batch, durable ─► release, start, purge
+ *      ▲ replaced by later reports of the same turn
+ *
+ * A pod has one call under way at most. Everything that was accepted in a turn shares one batch.
+ */
+#include "node/kubelet_impl.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+
+enum { RETRY_DELAY_MS = 1000 };
+
+/* Calls. */
+
+static bool is_final(enum pod_phase phase)
+{
+    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+}
+
+static const struct object *current(const struct kubelet_pod *pod)
+{
+    const struct object *object =
+        cluster_get(pod->kubelet->cluster, &kind_pod, pod->meta->namespace_, pod->meta->name);
+
+    return object && !strcmp(object_uid(object), pod->meta->uid) ? object : NULL;
+}
+
+static void push(struct kubelet_pod *pod);
+
+static void mark_dirty(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->dirty)
+        return;
+    pod->dirty = true;
+    pod->next_dirty = NULL;
+    *k->dirty_tail = pod;
+    k->dirty_tail = &pod->next_dirty;
+    loop_post(k->cluster->loop, &k->flush);
+}
+
+static void try_later(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    pod->retry = true;
+    if (!timer_armed(&k->retry))
+        timer_start(k->cluster->loop, &k->retry, RETRY_DELAY_MS);
+}
+
+/* The write is to be done again, unless there is a newer one or nobody left to write about. */
+static void write_refused(struct kubelet_pod *pod, struct blob *written, const struct error *err)
+{
+    if (err->code == ERR_NOT_FOUND || pod->gone) {
+        blob_unref(written);
+        return;
+    }
+    if (pod->to_write)
+        blob_unref(written);
+    else
+        pod->to_write = written;
+    if (err->code == ERR_CONFLICT) {
+        mark_dirty(pod);
+        return;
+    }
+    log_warn("pod status could not be written", kv_str("pod", pod->meta->name),
+             kv_str("error", err->message));
+    try_later(pod);
+}
+
+static void status_done(struct cluster_call *call, const struct object *result,
+                        const struct error *err)
+{
+    struct kubelet_pod *pod = container_of(call, struct kubelet_pod, call);
+    struct kubelet *k = pod->kubelet;
+    struct blob *written = take(pod->written);
+
+    if (k->stopped) {
+        blob_unref(written);
+    } else if (err) {
+        write_refused(pod, written, err);
+    } else {
+        blob_unref(written);
+        if (pod->step == STEP_INTENT || pod->step == STEP_ENDED)
+            kubelet_accepted(pod);
+        push(pod);
+    }
+    if (!k->stopped)
+        kubelet_pod_settle(pod);
+    kubelet_pending_done(k);
+}
+
+static void removal_done(struct cluster_call *call, const struct object *result,
+                         const struct error *err)
+{
+    struct kubelet_pod *pod = container_of(call, struct kubelet_pod, call);
+    struct kubelet *k = pod->kubelet;
+
+    pod->removing = false;
+    if (!k->stopped) {
+        if (err && err->code != ERR_NOT_FOUND) {
+            pod->to_remove = true;
+            try_later(pod);
+        }
+        kubelet_pod_settle(pod);
+    }
+    kubelet_pending_done(k);
+}
+
+static void push_status(struct kubelet_pod *pod, const struct object *object)
+{
+    pod->written = take(pod->to_write);
+    pod->call.done = status_done;
+    pod->kubelet->pending++;
+    cluster_update_status(pod->kubelet->cluster, &pod->call, object, blob_ref(pod->written));
+}
+
+static void push_removal(struct kubelet_pod *pod)
+{
+    const struct cluster_removal how = {.uid = pod->meta->uid, .propagation = PROPAGATE_BACKGROUND};
+
+    pod->to_remove = false;
+    pod->removing = true;
+    pod->call.done = removal_done;
+    pod->kubelet->pending++;
+    cluster_remove(pod->kubelet->cluster, &pod->call, &kind_pod, pod->meta->namespace_,
+                   pod->meta->name, &how);
+}
+
+static void push(struct kubelet_pod *pod)
+{
+    const struct object *object;
+
+    if (pod->written || pod->removing || (!pod->to_write && !pod->to_remove))
+        return;
+    object = pod->gone ? NULL : current(pod);
+    if (!object) {
+        blob_unref(take(pod->to_write));
+        pod->to_remove = false;
+        return;
+    }
+    if (pod->to_write)
+        push_status(pod, object);
+    else
+        push_removal(pod);
+}
+
+void kubelet_flush_run(struct task *task)
+{
+    struct kubelet *k = container_of(task, struct kubelet, flush);
+    struct kubelet_pod *pod = k->dirty;
+
+    k->dirty = NULL;
+    k->dirty_tail = &k->dirty;
+    while (pod) {
+        struct kubelet_pod *next = pod->next_dirty;
+
+        pod->dirty = false;
+        push(pod);
+        kubelet_pod_settle(pod);
+        pod = next;
+    }
+}
+
+void kubelet_retry(struct timer *timer)
+{
+    struct kubelet *k = container_of(timer, struct kubelet, retry);
+    struct kubelet_pod *pod, *next;
+
+    HASH_ITER(hh, k->pods, pod, next)
+    {
+        if (pod->retry)
+            mark_dirty(pod);
+        pod->retry = false;
+    }
+}
+
+/* Statuses. */
+
+void kubelet_write(struct kubelet_pod *pod, struct blob *status)
+{
+    blob_unref(pod->to_write);
+    pod->to_write = status;
+    mark_dirty(pod);
+}
+
+static struct pod_status base_status(struct kubelet_pod *pod, enum pod_phase phase)
+{
+    return (struct pod_status){
+        .phase = phase,
+        .pod_ip = pod->address_text,
+        .host_ip = HOST_IP,
+        .start_ms = pod->start_ms,
+        .scheduled = true,
+        .scheduled_ms = pod->scheduled_ms,
+        .qos_class = pod->qos,
+    };
+}
+
+/* Times are stored in whole seconds: equal ones make equal statuses. */
+static int64_t this_second(const struct kubelet *k)
+{
+    return loop_wall_ms(k->cluster->loop) / 1000 * 1000;
+}
+
+void kubelet_write_intent(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+    struct pod_status status;
+
+    pod->start_ms = pod->scheduled_ms = this_second(k);
+    if (!pod->address && k->intent && k->intent_ms == pod->start_ms && k->intent_qos == pod->qos) {
+        kubelet_write(pod, blob_ref(k->intent));
+        return;
+    }
+    status = base_status(pod, POD_PENDING);
+    status.initialized = false;
+    kubelet_write(pod, pod_status_blob(&status));
+    if (!pod->address) {
+        blob_unref(k->intent);
+        k->intent = blob_ref(pod->to_write);
+        k->intent_ms = pod->start_ms;
+        k->intent_qos = pod->qos;
+    }
+}
+
+static struct container_status *waiting_containers(const struct pod_spec *spec, size_t *n,
+                                                   enum container_state state, const char *reason,
+                                                   const char *message)
+{
+    struct container_status *items = mem_array(spec->containers.count + 1, sizeof *items);
+
+    *n = spec->containers.count;
+    for (size_t i = 0; i < *n; i++)
+        items[i] = (struct container_status){
+            .name = spec->containers.items[i].name,
+            .image = spec->containers.items[i].image,
+            .state = state,
+            .reason = reason,
+            .message = message,
+            .exit_code = state == CONTAINER_TERMINATED ? 137 : 0,
+        };
+    return items;
+}
+
+void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    struct pod_status status = base_status(pod, POD_PENDING);
+    struct container_status *items =
+        waiting_containers(spec, &status.containers.count, CONTAINER_WAITING, reason, message);
+
+    status.containers.items = items;
+    kubelet_write(pod, pod_status_blob(&status));
+    mem_free(items);
+}
+
+void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message)
+{
+    struct pod_status status = base_status(pod, POD_FAILED);
+    struct container_status *items = NULL;
+
+    /* It ran, and nobody saw how it ended: that is no exit code 0 (P-09). */
+    if (pod->phase == POD_RUNNING)
+        status.containers.items = items =
+            waiting_containers(pod_spec_of(pod->object), &status.containers.count,
+                               CONTAINER_TERMINATED, "ContainerStatusUnknown", message);
+    status.reason = reason;
+    status.message = message;
+    pod->phase = POD_FAILED;
+    pod->step = STEP_ENDED;
+    kubelet_write(pod, pod_status_blob(&status));
+    mem_free(items);
+}
+
+static int rank(enum pod_phase phase)
+{
+    return is_final(phase) ? 2 : phase == POD_RUNNING;
+}
+
+void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *report)
+{
+    struct pod_status status = *report;
+    struct pod_status base = base_status(pod, report->phase);
+
+    if (rank(status.phase) < rank(pod->phase))
+        status.phase = pod->phase; /* INV-N5 */
+    status.pod_ip = base.pod_ip;
+    status.host_ip = base.host_ip;
+    status.start_ms = base.start_ms;
+    status.scheduled = true;
+    status.scheduled_ms = base.scheduled_ms;
+    status.qos_class = base.qos_class;
+    status.unschedulable = NULL;
+    status.ready = status.phase == POD_RUNNING && status.ready;
+    if (status.ready && !pod->ready_ms)
+        pod->ready_ms = this_second(pod->kubelet);
+    status.ready_ms = pod->ready_ms;
+    pod->phase = status.phase;
+    kubelet_write(pod, pod_status_blob(&status));
+}
+
+void kubelet_remove(struct kubelet_pod *pod)
+{
+    pod->to_remove = true;
+    mark_dirty(pod);
+}
+
+/* Durability. */
+
+void kubelet_accepted(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->batched) {
+        pod->accepted_again = true;
+        return;
+    }
+    if (pod->accepted)
+        return;
+    pod->accepted = true;
+    pod->next_accepted = NULL;
+    *k->accepted_tail = pod;
+    k->accepted_tail = &pod->next_accepted;
+    loop_post(k->cluster->loop, &k->collect);
+}
+
+static void now_durable(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->gone) {
+        pod->gone_durable = true;
+    } else if (pod->step == STEP_INTENT && !pod->written && !pod->to_write) {
+        pod->step = STEP_READY;
+    } else if (pod->step == STEP_ENDED && !pod->written && !pod->to_write) {
+        pod->step = STEP_RELEASED;
+        if (pod->to_runtime)
+            k->runtime->ops->release(k->runtime, pod->meta->uid);
+    }
+}
+
+static void batch_durable(struct task *task)
+{
+    struct kubelet_batch *batch = container_of(task, struct kubelet_batch, task);
+    struct kubelet *k = batch->kubelet;
+    struct kubelet_pod *pod = k->stopped ? NULL : batch->first;
+
+    mem_free(batch);
+    while (pod) {
+        struct kubelet_pod *next = pod->next_accepted;
+
+        pod->batched = false;
+        if (pod->accepted_again) {
+            pod->accepted_again = false;
+            kubelet_accepted(pod);
+        } else {
+            now_durable(pod);
+        }
+        kubelet_pod_settle(pod);
+        pod = next;
+    }
+    if (!k->stopped)
+        kubelet_pump_run(&k->pump);
+    kubelet_pending_done(k);
+}
+
+void kubelet_collect_run(struct task *task)
+{
+    struct kubelet *k = container_of(task, struct kubelet, collect);
+    struct kubelet_batch *batch;
+
+    if (!k->accepted)
+        return;
+    batch = mem_alloc(sizeof *batch);
+    batch->kubelet = k;
+    batch->task.run = batch_durable;
+    batch->first = k->accepted;
+    for (struct kubelet_pod *pod = batch->first; pod; pod = pod->next_accepted) {
+        pod->accepted = false;
+        pod->batched = true;
+    }
+    k->accepted = NULL;
+    k->accepted_tail = &k->accepted;
+    k->pending++;
+    cluster_when_durable(k->cluster, &batch->task);
+}

@@ -1,0 +1,111 @@
+/*
+ * The node put together: machine, runtime, kubelet, scheduler, queues and claims.
+ */
+#include "node/node.h"
+
+#include "base/mem.h"
+#include "node/kubelet.h"
+#include "node/kubelet_claims.h"
+#include "node/machine.h"
+#include "node/queue_state.h"
+#include "node/scheduler.h"
+
+struct node {
+    struct cluster *cluster;
+    struct machine machine;
+    char *data_dir;
+    struct runtime *runtime;
+    struct kubelet *kubelet;
+    struct scheduler *scheduler;
+    struct queue_states *queue_states;
+    struct claims *claims;
+    struct machine_writer *writer;
+};
+
+/* The runtime has no ctx yet when it is made: it gets the node, and the node knows the kubelet. */
+static void report(void *ctx, const struct runtime_report *told)
+{
+    struct node *node = ctx;
+
+    if (node->kubelet)
+        kubelet_report(node->kubelet, told);
+}
+
+/* Behind the judgement of earlier lives in the log: see machine_write. */
+static void adopted(void *ctx)
+{
+    struct node *node = ctx;
+
+    node->writer =
+        machine_write(node->cluster, &node->machine, node->runtime->ops->describe(node->runtime));
+}
+
+static void start_parts(struct node *node, const struct node_options *options)
+{
+    const struct kubelet_options kubelet = {
+        .node_name = node->machine.name,
+        .capacity = node->machine.allocatable,
+        .ahead = scheduler_ahead(node->machine.allocatable.pods),
+        .volumes = {.data_dir = node->data_dir,
+                    .host_paths = options->host_paths,
+                    .sim = options->sim},
+        .isolate_all = !options->sim && options->host.isolate_all,
+        .machine_restarted = machine_restarted(node->cluster, &node->machine),
+        .adopted = adopted,
+        .ctx = node,
+    };
+    const struct scheduler_options scheduler = {
+        .node_name = node->machine.name,
+        .capacity = node->machine.allocatable,
+        .labels = node->machine.labels,
+        .n_labels = MACHINE_LABELS,
+    };
+
+    node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
+    node->scheduler = scheduler_start(node->cluster, &scheduler);
+    node->queue_states = queue_states_start(node->cluster);
+    node->claims = claims_start(node->cluster, options->sim ? NULL : node->data_dir);
+}
+
+struct node *node_start(struct cluster *cluster, const struct node_options *options,
+                        struct error *err)
+{
+    struct node *node = mem_alloc(sizeof *node);
+
+    node->cluster = cluster;
+    node->data_dir = mem_strdup(options->data_dir);
+    machine_read(&node->machine, &(struct machine_options){.name = options->name,
+                                                           .max_pods = options->max_pods,
+                                                           .cpu_milli = options->cpu_milli,
+                                                           .memory_bytes = options->memory_bytes,
+                                                           .sim = options->sim});
+    node->runtime = options->sim
+                        ? runtime_sim_new(cluster->loop, report, node)
+                        : runtime_host_new(cluster->loop, &options->host, report, node, err);
+    if (!node->runtime) {
+        node_stop(node);
+        return NULL;
+    }
+    start_parts(node, options);
+    return node;
+}
+
+void node_stop(struct node *node)
+{
+    if (!node)
+        return;
+    claims_stop(node->claims);
+    queue_states_stop(node->queue_states);
+    scheduler_stop(node->scheduler);
+    kubelet_stop(node->kubelet);
+    machine_writer_free(node->writer);
+    if (node->runtime)
+        node->runtime->ops->free(node->runtime);
+    mem_free(node->data_dir);
+    mem_free(node);
+}
+
+struct runtime *node_runtime(struct node *node)
+{
+    return node->runtime;
+}

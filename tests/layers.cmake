@@ -33,7 +33,6 @@ layer(listener  "^api/server/(listener|connection|tls)[^/]*\\.[ch]$"
 layer(server    "^api/server/"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS jansson openssl llhttp)
 layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
-layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
 layer(probes    "^probes/"                  MAY ${domain} "^probes/" LIBS jansson)
 layer(template  "^template/"                MAY ${domain} "^template/" LIBS jansson)
 layer(job       "^job/"                     MAY ${domain} "^job/" LIBS jansson openssl)

@@ -221,13 +221,3 @@ enum source_verdict kubelet_env(const struct source *source, const struct pod_co
     HASH_CLEAR(hh, vars.by_name);
     return verdict;
 }
-
-bool kubelet_env_refers(const struct pod_container *container)
-{
-    if (json_array_size(container->env_from))
-        return true;
-    for (size_t i = 0; i < container->env.count; i++)
-        if (container->env.items[i].value_from)
-            return true;
-    return false;
-}

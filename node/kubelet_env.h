@@ -13,6 +13,3 @@
  */
 enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
                                 struct runtime_container *out);
-
-/** Whether kubelet_env of this container looks at anything but its spec. */
-bool kubelet_env_refers(const struct pod_container *container);

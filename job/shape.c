@@ -66,7 +66,7 @@ int32_t job_shape_task_at(const struct job_shape *shape, const char *name)
     return -1;
 }
 
-/* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M7, M8. */
+/* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M6, M7, M8. */
 static const struct job_spec *with_defaults(struct job_shape *shape, const struct job_spec *given)
 {
     struct job_spec *spec = arena_alloc(shape->arena, sizeof *spec);
@@ -83,6 +83,7 @@ static const struct job_spec *with_defaults(struct job_shape *shape, const struc
             task->max_retry = 3;
         if (task->replicas < 0)
             task->replicas = 0;
+        task->min_available = (struct opt_i32){true, job_task_minimum(task)};
     }
     if (!spec->queue || !*spec->queue)
         spec->queue = "default";

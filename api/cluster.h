@@ -70,11 +70,14 @@ struct cluster_ops {
     void (*watch)(struct cluster *c, struct cluster_watcher *watcher);
     void (*unwatch)(struct cluster *c, struct cluster_watcher *watcher);
     void (*when_durable)(struct cluster *c, struct task *task);
+    void (*forget)(struct cluster *c, struct task *task);
+    void (*hurry)(struct cluster *c); /* may be NULL */
 };
 
 struct cluster {
     const struct cluster_ops *ops;
     struct loop *loop;
+    struct event_recorder *events; /* private to api/events.c */
 };
 
 /* ---- reads: borrowed until the caller returns to the loop ---- */
@@ -145,9 +148,25 @@ static inline void cluster_when_durable(struct cluster *c, struct task *task)
 {
     c->ops->when_durable(c, task);
 }
+/** Whoever asked goes away: `task` does not run any more. */
+static inline void cluster_forget(struct cluster *c, struct task *task)
+{
+    c->ops->forget(c, task);
+}
+/** Somebody has nothing to do until what is pending is durable (a free slot waits for a start
+ * intent): do not let it wait for company. */
+static inline void cluster_hurry(struct cluster *c)
+{
+    if (c->ops->hurry)
+        c->ops->hurry(c);
+}
 
 /* ---- api/events.c: Kubernetes Events, counted instead of repeated (L-40) ---- */
 enum event_type { EVENT_NORMAL, EVENT_WARNING };
+/** Tell people what happened to `about` (borrowed). Never fails and never waits: an event that says
+ * nothing new raises the count of the one before; too many about one object are told as one. */
 void cluster_event(struct cluster *c, const struct object *about, enum event_type type,
                    const char *reason, const char *component, const char *format, ...)
     PRINTF_LIKE(6, 7);
+/** For backends: before the cluster goes. */
+void cluster_events_release(struct cluster *c);

@@ -12,11 +12,21 @@
 
 struct registry;
 
+/* L-11, L-20, L-21; 0 = the default, which carries flows of a million steps (DC-05). */
+struct registry_limits {
+    size_t objects;              /* 4,000,000 */
+    size_t objects_in_namespace; /* 3,500,000 */
+    size_t kind_in_namespace;    /* 1,100,000 */
+    size_t object_bytes;         /* 128 MiB */
+    size_t store_bytes;          /* 8 GiB, of all objects together */
+};
+
 struct registry_options {
     bool upstream_compat;     /* --jobflow-compat=upstream */
     bool virtual_runtime;     /* --runtime sim */
     bool deletion_protection; /* DC-02; default on */
     bool reject_flow_updates; /* DC-02; default on */
+    struct registry_limits limits;
 };
 
 /** Starts the garbage collector; makes the objects every cluster has (namespace default, queues
@@ -27,8 +37,12 @@ void registry_free(struct registry *registry);
 struct store *registry_store(const struct registry *registry);
 const struct admission *registry_admission(const struct registry *registry);
 
-/* Every write is applied to the head at once; `*out` is borrowed until the caller returns to the
- * loop. False with every finding in `errors`. */
+/*
+ * Every write is applied to the head at once; `*out` (may be NULL) is borrowed until the caller
+ * returns to the loop. False with every finding in `errors`. Findings about the object's content
+ * have code INVALID and a field; the others are one error whose message is the whole text of the
+ * answer. STORAGE while the disk is full, except for deletes (D-08).
+ */
 enum registry_dry_run { REGISTRY_APPLY, REGISTRY_DRY_RUN };
 struct registry_write {
     enum registry_dry_run dry_run;

@@ -462,6 +462,23 @@ void index_each_owned(const struct index *index, const struct kind *kind, const 
     snapshot_visit(&snapshot, visit, arg);
 }
 
+const struct object *index_find_owned(const struct index *index, const char *owner_uid,
+                                      bool (*matches)(void *arg, const struct object *object),
+                                      void *arg)
+{
+    const struct identity *owner = identity_find(index, owner_uid);
+
+    if (!owner)
+        return NULL;
+    for (const struct ring *at = owner->dependents.next; at != &owner->dependents; at = at->next) {
+        const struct object *object = container_of(at, struct owner_link, ring)->entry->object;
+
+        if (!matches || matches(arg, object))
+            return object;
+    }
+    return NULL;
+}
+
 size_t index_count(const struct index *index, const struct kind *kind, const char *ns)
 {
     const struct space *space;

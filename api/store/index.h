@@ -99,6 +99,11 @@ void index_each(const struct index *index, const struct kind *kind, const char *
 void index_each_owned(const struct index *index, const struct kind *kind, const char *owner_uid,
                       index_visit_fn visit, void *arg);
 
+/** The first dependent that matches (NULL: any), in the order they came, or NULL. */
+const struct object *index_find_owned(const struct index *index, const char *owner_uid,
+                                      bool (*matches)(void *arg, const struct object *object),
+                                      void *arg);
+
 /** Objects of `kind` (NULL: any) in `ns` (NULL: any). O(1) but for one kind over all namespaces,
  * which is O(1) too. */
 size_t index_count(const struct index *index, const struct kind *kind, const char *ns);

@@ -33,6 +33,13 @@ void store_each_owned(const struct store *store, const struct kind *kind, const 
     index_each_owned(&store->index, kind, owner_uid, visit, arg);
 }
 
+const struct object *store_find_owned(const struct store *store, const char *owner_uid,
+                                      bool (*matches)(void *arg, const struct object *object),
+                                      void *arg)
+{
+    return index_find_owned(&store->index, owner_uid, matches, arg);
+}
+
 size_t store_count(const struct store *store, const struct kind *kind, const char *ns)
 {
     return index_count(&store->index, kind, ns);
@@ -56,6 +63,8 @@ size_t store_page(struct store *store, const struct kind *kind, const char *ns, 
 
 bool store_writable(const struct store *store, struct error *err)
 {
+    if (store->options.read_only)
+        return error_set(err, ERR_FORBIDDEN, "", "the store was opened for looking only");
     switch (store->state) {
     case STORE_OPEN:
         return true;

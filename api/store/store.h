@@ -58,6 +58,10 @@ void store_each(const struct store *store, const struct kind *kind, const char *
 /** Objects of any kind (kind NULL) that name `owner_uid` in an owner reference; O(their number). */
 void store_each_owned(const struct store *store, const struct kind *kind, const char *owner_uid,
                       void (*visit)(void *arg, const struct object *object), void *arg);
+/** The first of them for which `matches` (NULL: any) holds, in the order they came; NULL = none. */
+const struct object *store_find_owned(const struct store *store, const char *owner_uid,
+                                      bool (*matches)(void *arg, const struct object *object),
+                                      void *arg);
 size_t store_count(const struct store *store, const struct kind *kind, const char *ns);
 int64_t store_revision(const struct store *store); /* newest accepted */
 int64_t store_durable_revision(const struct store *store);
@@ -91,7 +95,8 @@ void store_when_durable(struct store *store,
 void store_forget(struct store *store, struct task *task); /* whoever asked goes away */
 void store_hurry(struct store *store); /* somebody idle waits for the pending batch */
 /** Whether writes other than deletes are taken now. STORAGE while the disk is full (D-08), INTERNAL
- * after a commit failed (D-04). The registry asks before it changes anything. */
+ * after a commit failed (D-04), FORBIDDEN when opened for looking. The registry asks before it
+ * changes anything. */
 bool store_writable(const struct store *store, struct error *err);
 /** A commit failed for good (D-04): called once, on the loop; the process must report and exit. */
 void store_on_failure(struct store *store, void (*failed)(void *ctx, const struct error *err),

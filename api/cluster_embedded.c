@@ -1,0 +1,359 @@
+/*
+ * The cluster interface on the embedded registry and store.
+ *
+ * A write is carried out inside the call, so it is in the cache at once; its `done` waits in a
+ * queue and runs from a task, in the order of the writes. Changes come from the store's listener,
+ * in the order of the writes too. A watcher begins with what is there when its task runs and skips
+ * what it is told later about that time.
+ */
+#include "api/cluster_embedded.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/* The answer to a write, until its caller has it. */
+struct answer {
+    struct answer *next;
+    struct cluster_call *call;
+    struct object *result; /* owned; NULL after a removal or a failure */
+    struct error *err;     /* owned; NULL on success */
+};
+
+struct watching {
+    struct watching *next;
+    struct cluster_watcher *watcher; /* NULL: given up while it was told of a change */
+    int64_t since;                   /* has seen everything up to this revision; -1 = nothing yet */
+};
+
+struct embedded {
+    struct cluster cluster;
+    struct registry *registry;
+    struct store *store;
+
+    struct answer *first, **last, *spare;
+    struct task deliver;
+
+    struct store_listener listener;
+    struct watching *watchers[KIND_N];
+    struct task introduce; /* tells new watchers what is there */
+    unsigned telling;      /* depth; entries given up are freed at 0 */
+};
+
+static struct embedded *embedded_of(struct cluster *c)
+{
+    return container_of(c, struct embedded, cluster);
+}
+
+/* ---- reads ---- */
+
+static const struct object *embedded_get(struct cluster *c, const struct kind *kind, const char *ns,
+                                         const char *name)
+{
+    return store_get(embedded_of(c)->store, kind, ns, name);
+}
+
+static void embedded_each(struct cluster *c, const struct kind *kind, const char *ns,
+                          void (*visit)(void *arg, const struct object *object), void *arg)
+{
+    store_each(embedded_of(c)->store, kind, ns, visit, arg);
+}
+
+static void embedded_each_owned(struct cluster *c, const struct kind *kind, const char *owner_uid,
+                                void (*visit)(void *arg, const struct object *object), void *arg)
+{
+    store_each_owned(embedded_of(c)->store, kind, owner_uid, visit, arg);
+}
+
+/* ---- answers ---- */
+
+static struct answer *answer_new(struct embedded *e)
+{
+    struct answer *answer = e->spare;
+
+    if (!answer)
+        return mem_alloc(sizeof *answer);
+    e->spare = answer->next;
+    *answer = (struct answer){0};
+    return answer;
+}
+
+static void answer_release(struct embedded *e, struct answer *answer)
+{
+    object_unref(answer->result);
+    mem_free(answer->err);
+    answer->next = e->spare;
+    e->spare = answer;
+}
+
+static void deliver(struct task *task)
+{
+    struct embedded *e = container_of(task, struct embedded, deliver);
+    struct answer *answer = e->first;
+
+    e->first = NULL;
+    e->last = &e->first;
+    while (answer) {
+        struct answer *next = answer->next;
+
+        answer->call->done(answer->call, answer->result, answer->err);
+        answer_release(e, answer);
+        answer = next;
+    }
+}
+
+static struct error *first_error(const struct error_list *errors)
+{
+    struct error *err = mem_alloc(sizeof *err);
+
+    error_list_ok(errors, err);
+    return err;
+}
+
+static void log_refused(const struct error_list *errors)
+{
+    struct error err;
+
+    error_list_ok(errors, &err);
+    log_warn("write refused", kv_str("field", err.field), kv_str("error", err.message));
+}
+
+/* `errors` is released. */
+static void answer_call(struct embedded *e, struct cluster_call *call, bool ok,
+                        const struct object *result, struct error_list *errors)
+{
+    struct answer *answer;
+
+    if (!call) {
+        if (!ok)
+            log_refused(errors);
+        error_list_release(errors);
+        return;
+    }
+    answer = answer_new(e);
+    answer->call = call;
+    if (ok)
+        answer->result = object_ref(result);
+    else
+        answer->err = first_error(errors);
+    error_list_release(errors);
+    *e->last = answer;
+    e->last = &answer->next;
+    loop_post(e->cluster.loop, &e->deliver);
+}
+
+/* ---- writes ---- */
+
+static void embedded_create(struct cluster *c, struct cluster_call *call, struct object *draft)
+{
+    struct embedded *e = embedded_of(c);
+    struct error_list errors = {0};
+    const struct object *result = NULL;
+    bool ok = registry_create_object(e->registry, draft, &result, &errors);
+
+    answer_call(e, call, ok, result, &errors);
+}
+
+static void embedded_update(struct cluster *c, struct cluster_call *call, struct object *object)
+{
+    struct embedded *e = embedded_of(c);
+    struct error_list errors = {0};
+    const struct object *result = NULL;
+    bool ok = registry_update_object(e->registry, object, &result, &errors);
+
+    answer_call(e, call, ok, result, &errors);
+}
+
+static void embedded_update_status(struct cluster *c, struct cluster_call *call,
+                                   const struct object *object, struct blob *status)
+{
+    struct embedded *e = embedded_of(c);
+    struct error_list errors = {0};
+    const struct object *result = NULL;
+    bool ok = registry_update_status(e->registry, object, status, &result, &errors);
+
+    answer_call(e, call, ok, result, &errors);
+}
+
+static void embedded_remove(struct cluster *c, struct cluster_call *call, const struct kind *kind,
+                            const char *ns, const char *name, const struct cluster_removal *how)
+{
+    static const enum registry_propagation propagation[] = {
+        [PROPAGATE_BACKGROUND] = REGISTRY_BACKGROUND,
+        [PROPAGATE_FOREGROUND] = REGISTRY_FOREGROUND,
+        [PROPAGATE_ORPHAN] = REGISTRY_ORPHAN,
+    };
+    const struct registry_delete deletion = {
+        .uid = how->uid,
+        .revision = how->revision,
+        .grace_s = how->grace_s,
+        .propagation = propagation[how->propagation],
+        .internal = true,
+    };
+    struct embedded *e = embedded_of(c);
+    struct error_list errors = {0};
+    bool ok = registry_delete(e->registry, kind, ns, name, &deletion, NULL, &errors);
+
+    answer_call(e, call, ok, NULL, &errors);
+}
+
+/* ---- changes ---- */
+
+static void free_given_up(struct embedded *e)
+{
+    if (e->telling > 0)
+        return;
+    for (size_t id = 0; id < KIND_N; id++) {
+        for (struct watching **at = &e->watchers[id]; *at;) {
+            struct watching *watching = *at;
+
+            if (watching->watcher) {
+                at = &watching->next;
+                continue;
+            }
+            *at = watching->next;
+            mem_free(watching);
+        }
+    }
+}
+
+static void changed(struct store_listener *listener, enum store_change change,
+                    const struct object *old, const struct object *object)
+{
+    static const enum cluster_change words[] = {
+        [STORE_ADDED] = CHANGE_ADDED,
+        [STORE_MODIFIED] = CHANGE_MODIFIED,
+        [STORE_DELETED] = CHANGE_DELETED,
+    };
+    struct embedded *e = container_of(listener, struct embedded, listener);
+
+    e->telling++;
+    for (struct watching *at = e->watchers[object->kind->id]; at; at = at->next)
+        if (at->watcher && at->since >= 0 && object->revision > at->since)
+            at->watcher->changed(at->watcher, words[change], old, object);
+    e->telling--;
+}
+
+static void introduce_one(void *arg, const struct object *object)
+{
+    struct watching *watching = arg;
+
+    if (watching->watcher)
+        watching->watcher->changed(watching->watcher, CHANGE_ADDED, NULL, object);
+}
+
+static void introduce(struct task *task)
+{
+    struct embedded *e = container_of(task, struct embedded, introduce);
+
+    e->telling++;
+    for (size_t id = 0; id < KIND_N; id++) {
+        for (struct watching *at = e->watchers[id]; at; at = at->next) {
+            if (at->since >= 0)
+                continue;
+            at->since = store_revision(e->store);
+            store_each(e->store, kind_by_id((enum kind_id)id), NULL, introduce_one, at);
+        }
+    }
+    e->telling--;
+    free_given_up(e);
+}
+
+static void embedded_watch(struct cluster *c, struct cluster_watcher *watcher)
+{
+    struct embedded *e = embedded_of(c);
+    struct watching **at = &e->watchers[watcher->kind->id];
+
+    while (*at)
+        at = &(*at)->next;
+    *at = mem_alloc(sizeof **at);
+    **at = (struct watching){.watcher = watcher, .since = -1};
+    loop_post(c->loop, &e->introduce);
+}
+
+static void embedded_unwatch(struct cluster *c, struct cluster_watcher *watcher)
+{
+    struct embedded *e = embedded_of(c);
+
+    for (struct watching *at = e->watchers[watcher->kind->id]; at; at = at->next)
+        if (at->watcher == watcher)
+            at->watcher = NULL;
+    free_given_up(e);
+}
+
+/* ---- durability ---- */
+
+static void embedded_when_durable(struct cluster *c, struct task *task)
+{
+    store_when_durable(embedded_of(c)->store, task);
+}
+
+static void embedded_forget(struct cluster *c, struct task *task)
+{
+    store_forget(embedded_of(c)->store, task);
+}
+
+static void embedded_hurry(struct cluster *c)
+{
+    store_hurry(embedded_of(c)->store);
+}
+
+/* ---- life ---- */
+
+static const struct cluster_ops ops = {
+    .get = embedded_get,
+    .each = embedded_each,
+    .each_owned = embedded_each_owned,
+    .create = embedded_create,
+    .update = embedded_update,
+    .update_status = embedded_update_status,
+    .remove = embedded_remove,
+    .watch = embedded_watch,
+    .unwatch = embedded_unwatch,
+    .when_durable = embedded_when_durable,
+    .forget = embedded_forget,
+    .hurry = embedded_hurry,
+};
+
+struct cluster *cluster_embedded_new(struct loop *loop, struct registry *registry)
+{
+    struct embedded *e = mem_alloc(sizeof *e);
+
+    e->cluster = (struct cluster){.ops = &ops, .loop = loop};
+    e->registry = registry;
+    e->store = registry_store(registry);
+    e->last = &e->first;
+    e->deliver.run = deliver;
+    e->introduce.run = introduce;
+    e->listener.changed = changed;
+    store_listen(e->store, &e->listener);
+    return &e->cluster;
+}
+
+void cluster_embedded_free(struct cluster *cluster)
+{
+    struct embedded *e;
+
+    if (!cluster)
+        return;
+    e = embedded_of(cluster);
+    cluster_events_release(cluster);
+    store_unlisten(e->store, &e->listener);
+    loop_cancel(cluster->loop, &e->deliver);
+    loop_cancel(cluster->loop, &e->introduce);
+    while (e->first) {
+        struct answer *answer = e->first;
+
+        e->first = answer->next;
+        answer_release(e, answer);
+    }
+    while (e->spare) {
+        struct answer *answer = e->spare;
+
+        e->spare = answer->next;
+        mem_free(answer);
+    }
+    for (size_t id = 0; id < KIND_N; id++)
+        for (struct watching *at = e->watchers[id]; at; at = at->next)
+            at->watcher = NULL;
+    free_given_up(e);
+    mem_free(e);
+}

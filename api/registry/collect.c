@@ -1,0 +1,423 @@
+/*
+ * The collector: dependents follow their owners, namespaces take their content along.
+ *
+ * It keeps a queue of uids to look at. Looking depends only on what is stored, so a uid may be
+ * queued for any reason and more than once:
+ *
+ *   nothing has the uid            its dependents are collected: deleted when all their owners are
+ *                                  gone, else rid of the dead reference
+ *   it is deleted in foreground    its dependents are deleted; when none that blocks is left, it
+ *                                  loses its finalizer
+ *   it is deleted and orphaned     its dependents lose the reference, then it its finalizer
+ *   a namespace being deleted      everything in it is deleted, then it goes
+ *   anything else                  is collected itself if all its owners are gone
+ *
+ * An owner counts by uid, in the same namespace or cluster-scoped. Ref: spec/kube-api.md 14.3,
+ * 14.4; Kubernetes pkg/controller/garbagecollector.
+ *
+ * A look that concerns many objects takes a list of them once and works it off in slices, so that
+ * ten thousand pods do not stop the loop.
+ */
+#include "api/registry/internal.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum { SLICE = 256 };
+
+enum scope {
+    LOOK_ONCE, /* at the object itself, and whether its deletion is complete */
+    LOOK_ALL,  /* also at each of its dependents, or of a namespace's contents */
+};
+
+struct look {
+    UT_hash_handle hh;
+    enum scope scope;
+    bool listed;          /* the list was taken */
+    struct object **list; /* [count], owned references; before `at` done */
+    size_t count, cap, at;
+    char uid[]; /* key */
+};
+
+struct collector {
+    struct registry *r;
+    struct look *looks; /* in order of arrival, which uthash keeps */
+    struct task task;
+};
+
+/* ---- the queue ---- */
+
+static void look_at(struct collector *collector, const char *uid, enum scope scope)
+{
+    struct look *look = NULL;
+    size_t len = strlen(uid);
+
+    HASH_FIND(hh, collector->looks, uid, len, look);
+    if (!look) {
+        look = mem_alloc(sizeof *look + len + 1);
+        memcpy(look->uid, uid, len + 1);
+        HASH_ADD_KEYPTR(hh, collector->looks, look->uid, len, look);
+    }
+    if (scope > look->scope)
+        look->scope = scope;
+    loop_post(collector->r->loop, &collector->task);
+}
+
+static void look_over(struct collector *collector, struct look *look)
+{
+    HASH_DEL(collector->looks, look);
+    for (size_t i = look->at; i < look->count; i++)
+        object_unref(look->list[i]);
+    mem_free(look->list);
+    mem_free(look);
+}
+
+static void list_add(void *arg, const struct object *object)
+{
+    struct look *look = arg;
+
+    mem_grow(look->list, look->count, look->cap);
+    look->list[look->count++] = object_ref(object);
+}
+
+/* ---- owners ---- */
+
+/* The living owner behind a reference, or NULL. */
+static const struct object *owner_of(const struct registry *r, const struct object *object,
+                                     const struct owner_ref *reference)
+{
+    const struct object *owner = store_get_uid(r->store, reference->uid);
+
+    if (owner && owner->kind->namespaced &&
+        strcmp(object_namespace(owner), object_namespace(object)) != 0)
+        return NULL;
+    return owner;
+}
+
+static bool in_foreground(const struct object *object)
+{
+    return object_deleting(object) && meta_has_finalizer(object->meta, FINALIZER_FOREGROUND);
+}
+
+static bool is_orphaning(const struct object *object)
+{
+    return object_deleting(object) && meta_has_finalizer(object->meta, FINALIZER_ORPHAN);
+}
+
+/* Owners that wait for their dependents may have one less. */
+static void look_at_owners(struct collector *collector, const struct object *object)
+{
+    for (uint32_t i = 0; i < object->meta->n_owners; i++) {
+        const struct object *owner = owner_of(collector->r, object, &object->meta->owners[i]);
+
+        if (owner && in_foreground(owner))
+            look_at(collector, object_uid(owner), LOOK_ONCE);
+    }
+}
+
+struct owners {
+    uint32_t solid;   /* there to stay */
+    uint32_t waiting; /* being deleted in foreground: want the object gone */
+    uint32_t gone;
+};
+
+static struct owners count_owners(const struct registry *r, const struct object *object)
+{
+    struct owners owners = {0};
+
+    for (uint32_t i = 0; i < object->meta->n_owners; i++) {
+        const struct object *owner = owner_of(r, object, &object->meta->owners[i]);
+
+        if (!owner)
+            owners.gone++;
+        else if (in_foreground(owner))
+            owners.waiting++;
+        else
+            owners.solid++;
+    }
+    return owners;
+}
+
+static bool keeps(const struct registry *r, const struct object *object,
+                  const struct owner_ref *reference, const char *without)
+{
+    const struct object *owner = owner_of(r, object, reference);
+
+    if (without)
+        return strcmp(reference->uid, without) != 0;
+    return owner && !in_foreground(owner);
+}
+
+/* Take out the references to `without`, or (NULL) to owners that are gone or going. */
+static void drop_owners(struct collector *collector, const struct object *object,
+                        const char *without)
+{
+    struct registry *r = collector->r;
+    struct meta meta = *object->meta;
+    struct owner_ref *kept = mem_array(meta.n_owners, sizeof *kept);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < meta.n_owners; i++)
+        if (keeps(r, object, &meta.owners[i], without))
+            kept[n++] = meta.owners[i];
+    meta.owners = kept;
+    meta.n_owners = n;
+    store_put(r->store, object_with_meta(object, meta_new(&meta)));
+    mem_free(kept);
+    look_at_owners(collector, object);
+}
+
+/* ---- deleting ---- */
+
+static void delete_internal(struct registry *r, const struct object *object,
+                            enum registry_propagation propagation)
+{
+    const struct registry_delete how = {
+        .uid = object_uid(object),
+        .grace_s = -1,
+        .propagation = propagation,
+        .internal = true,
+    };
+    struct error_list errors = {0};
+    struct error err;
+
+    registry_delete(r, object->kind, object_namespace(object), object_name(object), &how, NULL,
+                    &errors);
+    if (!error_list_ok(&errors, &err))
+        log_warn("object not collected", kv_str("kind", object->kind->name),
+                 kv_str("namespace", object_namespace(object)), kv_str("name", object_name(object)),
+                 kv_str("error", err.message));
+    error_list_release(&errors);
+}
+
+static bool blocks(void *arg, const struct object *object)
+{
+    const char *owner_uid = arg;
+
+    for (uint32_t i = 0; i < object->meta->n_owners; i++)
+        if (object->meta->owners[i].block_owner_deletion &&
+            strcmp(object->meta->owners[i].uid, owner_uid) == 0)
+            return true;
+    return false;
+}
+
+static bool has_blocking(const struct registry *r, const struct object *object)
+{
+    return store_find_owned(r->store, object_uid(object), blocks,
+                            (void *)(uintptr_t)object_uid(object));
+}
+
+/* An object with owners, none of whom is there to stay: it goes too. */
+static void collect(struct collector *collector, const struct object *object)
+{
+    struct registry *r = collector->r;
+    struct owners owners = count_owners(r, object);
+
+    if (owners.gone + owners.waiting == 0)
+        return;
+    if (owners.solid) {
+        drop_owners(collector, object, NULL);
+        return;
+    }
+    if (object_deleting(object))
+        return;
+    delete_internal(r, object,
+                    owners.waiting && has_blocking(r, object) ? REGISTRY_FOREGROUND
+                                                              : REGISTRY_BACKGROUND);
+}
+
+static void drop_finalizer(struct registry *r, const struct object *object, const char *finalizer)
+{
+    struct meta meta = *object->meta;
+    const char **kept = mem_array(meta.n_finalizers, sizeof *kept);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < meta.n_finalizers; i++)
+        if (strcmp(meta.finalizers[i], finalizer) != 0)
+            kept[n++] = meta.finalizers[i];
+    meta.finalizers = kept;
+    meta.n_finalizers = n;
+    if (n == 0 && meta.deletion_grace_s <= 0 && object->kind != &kind_namespace)
+        registry_remove(r, object);
+    else
+        store_put(r->store, object_with_meta(object, meta_new(&meta)));
+    mem_free(kept);
+}
+
+/* ---- looks ---- */
+
+/* What a look at `uid` has to go through, one by one. */
+static void take_list(const struct registry *r, struct look *look, const struct object *object)
+{
+    look->listed = true;
+    if (look->scope != LOOK_ALL)
+        return;
+    if (!object || in_foreground(object) || is_orphaning(object))
+        store_each_owned(r->store, NULL, look->uid, list_add, look);
+    if (!object || object->kind != &kind_namespace || !object_deleting(object))
+        return;
+    for (int id = 0; id < KIND_N; id++)
+        if (kind_by_id((enum kind_id)id)->namespaced)
+            store_each(r->store, kind_by_id((enum kind_id)id), object_name(object), list_add, look);
+}
+
+static void handle_listed(struct collector *collector, const struct object *object,
+                          const struct object *listed)
+{
+    struct registry *r = collector->r;
+    const struct object *current = store_get_uid(r->store, object_uid(listed));
+
+    if (!current)
+        return;
+    if (!object || in_foreground(object))
+        collect(collector, current);
+    else if (is_orphaning(object))
+        drop_owners(collector, current, object_uid(object));
+    else if (object->kind == &kind_namespace && !object_deleting(current))
+        delete_internal(r, current, REGISTRY_BACKGROUND);
+}
+
+static void finish_namespace(struct registry *r, const struct object *object)
+{
+    if (store_count(r->store, NULL, object_name(object)) == 0 && object->meta->n_finalizers == 0)
+        registry_remove(r, object);
+}
+
+/* The list is worked off: is the object itself done? */
+static void conclude(struct collector *collector, const struct look *look,
+                     const struct object *object)
+{
+    struct registry *r = collector->r;
+
+    if (!object)
+        return;
+    if (in_foreground(object)) {
+        if (has_blocking(r, object))
+            return;
+        if (is_orphaning(object)) /* both: the other one's turn comes next */
+            look_at(collector, look->uid, LOOK_ALL);
+        drop_finalizer(r, object, FINALIZER_FOREGROUND);
+    } else if (is_orphaning(object)) {
+        if (look->scope == LOOK_ALL)
+            drop_finalizer(r, object, FINALIZER_ORPHAN);
+    } else if (object->kind == &kind_namespace && object_deleting(object)) {
+        finish_namespace(r, object);
+    } else if (object->meta->n_owners) {
+        collect(collector, object);
+    }
+}
+
+/* Returns how many objects were handled. */
+static size_t work_on(struct collector *collector, struct look *look, size_t most)
+{
+    struct registry *r = collector->r;
+    const struct object *object = store_get_uid(r->store, look->uid);
+    size_t done = 0;
+
+    if (!look->listed)
+        take_list(r, look, object);
+    while (look->at < look->count && done < most) {
+        struct object *listed = look->list[look->at++];
+
+        handle_listed(collector, store_get_uid(r->store, look->uid), listed);
+        object_unref(listed);
+        done++;
+    }
+    return done;
+}
+
+static void work(struct task *task)
+{
+    struct collector *collector = container_of(task, struct collector, task);
+    size_t left = SLICE;
+
+    while (collector->looks && left > 0) {
+        struct look *look = collector->looks;
+        size_t done = work_on(collector, look, left);
+
+        left -= done < left ? done : left;
+        if (look->at < look->count)
+            break;
+        left -= left > 0;
+
+        /* taken out first: what concluding brings about may queue the same uid anew */
+        HASH_DEL(collector->looks, look);
+        conclude(collector, look, store_get_uid(collector->r->store, look->uid));
+        mem_free(look->list);
+        mem_free(look);
+    }
+    if (collector->looks)
+        loop_post(collector->r->loop, &collector->task);
+}
+
+/* ---- what happened ---- */
+
+void collector_owners_changed(struct collector *collector, const struct object *old,
+                              const struct object *object)
+{
+    struct owners owners;
+
+    if (old)
+        look_at_owners(collector, old);
+    if (object->meta->n_owners == 0)
+        return;
+    owners = count_owners(collector->r, object);
+    if (owners.gone + owners.waiting > 0)
+        look_at(collector, object_uid(object), LOOK_ONCE);
+}
+
+void collector_deleting(struct collector *collector, const struct object *object)
+{
+    if (in_foreground(object) || is_orphaning(object) || object->kind == &kind_namespace)
+        look_at(collector, object_uid(object), LOOK_ALL);
+}
+
+static void look_at_namespace(struct collector *collector, const char *name)
+{
+    const struct object *namespace_ = store_get(collector->r->store, &kind_namespace, "", name);
+
+    if (namespace_ && object_deleting(namespace_) &&
+        store_count(collector->r->store, NULL, name) == 0)
+        look_at(collector, object_uid(namespace_), LOOK_ONCE);
+}
+
+void collector_removed(struct collector *collector, const struct object *object)
+{
+    if (store_find_owned(collector->r->store, object_uid(object), NULL, NULL))
+        look_at(collector, object_uid(object), LOOK_ALL);
+    look_at_owners(collector, object);
+    if (object->kind->namespaced)
+        look_at_namespace(collector, object_namespace(object));
+}
+
+/* ---- life ---- */
+
+static void recover(void *arg, const struct object *object)
+{
+    struct collector *collector = arg;
+
+    collector_owners_changed(collector, NULL, object);
+    if (object_deleting(object))
+        collector_deleting(collector, object);
+}
+
+struct collector *collector_new(struct registry *r)
+{
+    struct collector *collector = mem_alloc(sizeof *collector);
+
+    collector->r = r;
+    collector->task.run = work;
+    for (int id = 0; id < KIND_N; id++)
+        store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, collector);
+    return collector;
+}
+
+void collector_free(struct collector *collector)
+{
+    if (!collector)
+        return;
+    loop_cancel(collector->r->loop, &collector->task);
+    while (collector->looks)
+        look_over(collector, collector->looks);
+    mem_free(collector);
+}

@@ -1,0 +1,154 @@
+/*
+ * Create: admission, a name, the fields the server owns. Ref: spec/kube-api.md 6.4.
+ */
+#include "api/registry/internal.h"
+#include "base/mem.h"
+#include <string.h>
+
+static bool namespace_takes(const struct registry *r, const struct object *draft,
+                            struct error_list *errors)
+{
+    const char *ns = object_namespace(draft);
+    const struct object *namespace_;
+    char resource[RESOURCE_TEXT_MAX];
+
+    if (!draft->kind->namespaced)
+        return true;
+    namespace_ = store_get(r->store, &kind_namespace, "", ns);
+    if (!namespace_)
+        return registry_not_found(&kind_namespace, ns, errors);
+    if (!object_deleting(namespace_))
+        return true;
+    error_list_add(errors, ERR_FORBIDDEN, "metadata.namespace",
+                   "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
+                   "it is being terminated",
+                   registry_resource(draft->kind, resource), object_name(draft), ns);
+    return false;
+}
+
+static bool name_is_free(const struct registry *r, const struct object *draft, const char *name,
+                         struct error_list *errors)
+{
+    char resource[RESOURCE_TEXT_MAX];
+
+    if (!store_get(r->store, draft->kind, object_namespace(draft), name))
+        return true;
+    error_list_add(errors, ERR_EXISTS, "", "%s \"%s\" already exists",
+                   registry_resource(draft->kind, resource), name);
+    return false;
+}
+
+/* Labels as they are, but `key` with `value`; `out` has room for one more. */
+static uint32_t labels_with(const struct meta *meta, const char *key, const char *value,
+                            struct kv *out)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < meta->n_labels; i++)
+        if (strcmp(meta->labels[i].key, key) != 0)
+            out[n++] = meta->labels[i];
+    out[n++] = (struct kv){key, value};
+    return n;
+}
+
+static struct meta *born_meta(struct registry *r, const struct object *draft, const char *name)
+{
+    static const char name_label[] = "kubernetes.io/metadata.name";
+    struct meta meta = *draft->meta;
+    struct kv *labels = NULL;
+    struct meta *born;
+    char uid[CLOCK_UUID_LEN + 1];
+
+    clock_uuid(loop_clock(r->loop), uid);
+    meta.name = name;
+    meta.uid = uid;
+    meta.generation = draft->kind->no_generation ? 0 : 1;
+    meta.created_at_ms = loop_wall_ms(r->loop) / 1000 * 1000;
+    meta.deleted_at_ms = 0;
+    meta.deletion_grace_s = -1;
+    if (draft->kind == &kind_namespace) {
+        labels = mem_array(meta.n_labels + 1, sizeof *labels);
+        meta.n_labels = labels_with(draft->meta, name_label, name, labels);
+        meta.labels = labels;
+    }
+    born = meta_new(&meta);
+    mem_free(labels);
+    return born;
+}
+
+/* The status an object begins with: its own only where status is no subresource. */
+static struct blob *born_status(const struct object *draft)
+{
+    static const char pending[] = "{\"phase\":\"Pending\"}", active[] = "{\"phase\":\"Active\"}";
+
+    if (draft->kind == &kind_pod)
+        return blob_intern(pending, strlen(pending));
+    if (draft->kind == &kind_namespace)
+        return blob_intern(active, strlen(active));
+    return draft->kind->has_status ? NULL : blob_ref(draft->status);
+}
+
+static struct blob *born_body(const struct object *draft)
+{
+    static const char namespace_body[] = "{\"spec\":{\"finalizers\":[\"kubernetes\"]}}";
+
+    if (draft->kind == &kind_namespace)
+        return blob_intern(namespace_body, strlen(namespace_body));
+    return blob_ref(draft->body);
+}
+
+/* `draft` (owned here) has passed admission. */
+static bool create(struct registry *r, struct object *draft, enum registry_dry_run dry_run,
+                   const struct object **out, struct error_list *errors)
+{
+    scoped(object) struct object *owned = draft;
+    const struct object *created;
+    struct object *born;
+    char name[254];
+
+    if (draft->revision) {
+        error_list_add(errors, ERR_BAD_REQUEST, "metadata.resourceVersion",
+                       "resourceVersion should not be set on objects to be created");
+        return false;
+    }
+    if (!namespace_takes(r, draft, errors))
+        return false;
+    snprintf(name, sizeof name, "%s", object_name(draft));
+    if (!*name)
+        registry_generate_name(r, draft->kind, object_namespace(draft), draft->meta->generate_name,
+                               name);
+    if (!name_is_free(r, draft, name, errors) || !registry_has_room(r, draft, true, errors))
+        return false;
+    born = object_new(draft->kind, born_meta(r, draft, name), born_body(draft), born_status(draft));
+    created = registry_put(r, born, dry_run);
+    if (dry_run == REGISTRY_APPLY)
+        collector_owners_changed(r->collector, NULL, created);
+    if (dry_run == REGISTRY_APPLY && created->kind == &kind_event)
+        retention_added(r->events, created);
+    if (out)
+        *out = created;
+    return true;
+}
+
+bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
+                     const struct object **out, struct error_list *errors)
+{
+    struct admission admission = registry_admission_for(r, how);
+    struct object *draft;
+
+    if (!registry_may_write(r, errors))
+        return false;
+    draft = admission_admit(&admission, doc, NULL, how->unknown, errors);
+    return draft && create(r, draft, how->dry_run, out, errors);
+}
+
+bool registry_create_object(struct registry *r, struct object *draft, const struct object **out,
+                            struct error_list *errors)
+{
+    if (!registry_may_write(r, errors)) {
+        object_unref(draft);
+        return false;
+    }
+    draft = admission_admit_object(&r->admission, draft, NULL, errors);
+    return draft && create(r, draft, REGISTRY_APPLY, out, errors);
+}

@@ -1,0 +1,76 @@
+#pragma once
+/*
+ * The registry's parts.
+ */
+#include "api/registry/registry.h"
+#include "base/hash.h"
+
+struct collector;
+struct retention;
+
+struct registry {
+    struct loop *loop;
+    struct store *store;
+    struct registry_options options;
+    struct admission admission;
+    struct collector *collector;
+    struct retention *events;  /* NULL while nothing may be written */
+    struct turn_hook turn_end; /* drops `kept` */
+    struct object **kept;      /* [n_kept]: results of dry runs, borrowed until the turn ends */
+    size_t n_kept, cap_kept;
+};
+
+/* Finalizers of deletion policies; the collector takes them out. */
+#define FINALIZER_FOREGROUND "foregroundDeletion"
+#define FINALIZER_ORPHAN     "orphan"
+
+/* ---- write.c ---- */
+
+/** Writes other than deletes may go on. */
+bool registry_may_write(const struct registry *r, struct error_list *errors);
+/** Store it (consumed), or with `dry_run` only keep it for the turn. */
+const struct object *registry_put(struct registry *r, struct object *object,
+                                  enum registry_dry_run dry_run);
+/** Remove from the store, and everything that follows from it. `out` gets the last state. */
+void registry_remove(struct registry *r, const struct object *object);
+/** L-11, L-20, L-21: is there room for `object` (new, or a new version)? */
+bool registry_has_room(const struct registry *r, const struct object *object, bool is_new,
+                       struct error_list *errors);
+/** The admission of one write: warnings go to `how`'s list. */
+struct admission registry_admission_for(const struct registry *r, const struct registry_write *how);
+
+/* ---- text.c: words of errors ---- */
+
+enum { RESOURCE_TEXT_MAX = 160 };
+/** "jobflows.flow.volcano.sh"; core: "pods". */
+const char *registry_resource(const struct kind *kind, char out[RESOURCE_TEXT_MAX]);
+/** "JobFlow.flow.volcano.sh"; core: "Pod". */
+const char *registry_kind_text(const struct kind *kind, char out[RESOURCE_TEXT_MAX]);
+bool registry_not_found(const struct kind *kind, const char *name, struct error_list *errors);
+bool registry_conflict(const struct kind *kind, const char *name, struct error_list *errors);
+/** Fill in the name of a draft that only has generate_name; false: 8 tries found no free one. */
+bool registry_generate_name(struct registry *r, const struct kind *kind, const char *ns,
+                            const char *prefix, char out[254]);
+
+/* ---- protect.c ---- */
+
+/** DC-02: may a user delete it without force? FORBIDDEN with the way out when not. */
+bool registry_may_delete(const struct registry *r, const struct object *object, struct error *err);
+
+/* ---- collect.c: owners, dependents and namespaces ---- */
+
+struct collector *collector_new(struct registry *r);
+void collector_free(struct collector *collector);
+/** A new object (`old` NULL), or one whose metadata, perhaps its owners, changed. */
+void collector_owners_changed(struct collector *collector, const struct object *old,
+                              const struct object *object);
+/** It got its deletion mark; its finalizers or kind say what is to happen with its dependents. */
+void collector_deleting(struct collector *collector, const struct object *object);
+/** It is gone. */
+void collector_removed(struct collector *collector, const struct object *object);
+
+/* ---- retention.c: how long Events are kept ---- */
+
+struct retention *retention_new(struct registry *r);
+void retention_free(struct retention *retention);
+void retention_added(struct retention *retention, const struct object *event);

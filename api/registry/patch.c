@@ -1,0 +1,101 @@
+/*
+ * Patch: the stored document, patched, goes the way of an update. Ref: spec/kube-api.md 6.6, 10.
+ */
+#include "api/types/patch.h"
+#include "api/registry/internal.h"
+#include <string.h>
+
+/* Kinds that a real cluster knows by a CustomResourceDefinition. */
+static bool is_custom(const struct kind *kind)
+{
+    static const char suffix[] = "volcano.sh";
+    size_t len = strlen(kind->group);
+
+    return len >= strlen(suffix) && strcmp(kind->group + len - strlen(suffix), suffix) == 0;
+}
+
+static json_t *apply(const struct kind *kind, enum registry_patch type, const json_t *doc,
+                     const json_t *patch, struct error *err)
+{
+    switch (type) {
+    case REGISTRY_PATCH_JSON:
+        return patch_json(doc, patch, err);
+    case REGISTRY_PATCH_MERGE:
+        return patch_merge(doc, patch, err);
+    case REGISTRY_PATCH_STRATEGIC:
+        break;
+    }
+    if (!is_custom(kind))
+        return patch_strategic(kind->schema, doc, patch, err);
+    error_set(err, ERR_MEDIA_TYPE, "",
+              "the body of the request was in an unknown format - accepted media types include: "
+              "application/json-patch+json, application/merge-patch+json, "
+              "application/apply-patch+yaml");
+    return NULL;
+}
+
+static const char *metadata_text(const json_t *doc, const char *member)
+{
+    const char *text = json_string_value(json_object_get(json_object_get(doc, "metadata"), member));
+
+    return text ? text : "";
+}
+
+/* A patch may not turn the object into another one. */
+static bool still_the_same(const struct object *current, const json_t *patched,
+                           struct error_list *errors)
+{
+    const struct {
+        const char *member, *stored, *field;
+        enum error_code code;
+    } identity[] = {
+        {"name", object_name(current), "metadata.name", ERR_BAD_REQUEST},
+        {"namespace", object_namespace(current), "metadata.namespace", ERR_BAD_REQUEST},
+        {"uid", object_uid(current), "metadata.uid", ERR_INVALID},
+    };
+    const char *kind = json_string_value(json_object_get(patched, "kind"));
+    const char *version = json_string_value(json_object_get(patched, "apiVersion"));
+
+    if (!kind || !version || kind_by_gvk(version, kind) != current->kind) {
+        error_list_add(errors, ERR_BAD_REQUEST, "kind",
+                       "a patch cannot change the apiVersion and kind of an object");
+        return false;
+    }
+    for (size_t i = 0; i < countof(identity); i++) {
+        const char *text = metadata_text(patched, identity[i].member);
+
+        if (strcmp(text, identity[i].stored) == 0)
+            continue;
+        if (identity[i].code == ERR_INVALID)
+            error_list_add(errors, ERR_INVALID, identity[i].field,
+                           "Invalid value: \"%.128s\": field is immutable", text);
+        else
+            error_list_add(errors, identity[i].code, identity[i].field,
+                           "the %s of the object (%.253s) does not match the %s on the URL (%s)",
+                           identity[i].member, text, identity[i].member, identity[i].stored);
+        return false;
+    }
+    return true;
+}
+
+bool registry_patch(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+                    enum registry_patch type, const json_t *patch, enum registry_subresource sub,
+                    const struct registry_write *how, const struct object **out,
+                    struct error_list *errors)
+{
+    const struct object *current = store_get(r->store, kind, ns, name);
+    scoped(json) json_t *doc = NULL;
+    scoped(json) json_t *patched = NULL;
+    struct error err = {0};
+
+    if (!current)
+        return registry_not_found(kind, name, errors);
+    doc = object_to_json(current);
+    patched = apply(kind, type, doc, patch, &err);
+    if (!patched) {
+        error_list_append(errors, &err);
+        return false;
+    }
+    return still_the_same(current, patched, errors) &&
+           registry_update(r, patched, sub, how, out, errors);
+}

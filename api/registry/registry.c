@@ -1,0 +1,141 @@
+/*
+ * The registry's life, what admission looks up, and the objects every cluster has.
+ */
+#include "api/registry/registry.h"
+#include "api/registry/internal.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <string.h>
+
+static const struct registry_limits default_limits = {
+    .objects = 4000000,
+    .objects_in_namespace = 3500000,
+    .kind_in_namespace = 1100000,
+    .object_bytes = (size_t)128 << 20,
+    .store_bytes = (size_t)8 << 30,
+};
+
+static const struct object *look_up(void *ctx, const struct kind *kind, const char *ns,
+                                    const char *name)
+{
+    return store_get(((struct registry *)ctx)->store, kind, ns, name);
+}
+
+static void look_at_each(void *ctx, const struct kind *kind, const char *ns,
+                         void (*visit)(void *arg, const struct object *object), void *arg)
+{
+    store_each(((struct registry *)ctx)->store, kind, ns, visit, arg);
+}
+
+static void drop_kept(struct turn_hook *hook)
+{
+    struct registry *r = container_of(hook, struct registry, turn_end);
+
+    while (r->n_kept)
+        object_unref(r->kept[--r->n_kept]);
+}
+
+/* ---- what every cluster has ---- */
+
+struct builtin {
+    const struct kind *kind;
+    const char *name, *body, *status;
+};
+
+/* clang-format off */
+static const struct builtin builtins[] = {
+    {&kind_namespace, "default", "{}",                                      NULL},
+    {&kind_queue,     "root",    "{\"spec\":{\"weight\":1}}",               "{\"state\":\"Open\"}"},
+    {&kind_queue,     "default", "{\"spec\":{\"weight\":1,\"parent\":\"root\"}}", "{\"state\":\"Open\"}"},
+};
+/* clang-format on */
+
+static void make_builtin(struct registry *r, const struct builtin *builtin)
+{
+    const struct meta draft = {.namespace_ = "", .name = builtin->name, .deletion_grace_s = -1};
+    struct error_list errors = {0};
+    struct error err;
+    const struct object *object = NULL;
+
+    if (store_get(r->store, builtin->kind, "", builtin->name))
+        return;
+    registry_create_object(r,
+                           object_new(builtin->kind, meta_new(&draft),
+                                      blob_intern(builtin->body, strlen(builtin->body)), NULL),
+                           &object, &errors);
+    if (object && builtin->status)
+        registry_update_status(r, object, blob_new(builtin->status, strlen(builtin->status)), NULL,
+                               &errors);
+    if (!error_list_ok(&errors, &err))
+        log_error("built-in object not made", kv_str("kind", builtin->kind->name),
+                  kv_str("name", builtin->name), kv_str("error", err.message));
+    error_list_release(&errors);
+}
+
+/* ---- life ---- */
+
+static void default_limit(size_t *limit, size_t value)
+{
+    if (*limit == 0)
+        *limit = value;
+}
+
+static void default_all_limits(struct registry_limits *limits)
+{
+    default_limit(&limits->objects, default_limits.objects);
+    default_limit(&limits->objects_in_namespace, default_limits.objects_in_namespace);
+    default_limit(&limits->kind_in_namespace, default_limits.kind_in_namespace);
+    default_limit(&limits->object_bytes, default_limits.object_bytes);
+    default_limit(&limits->store_bytes, default_limits.store_bytes);
+}
+
+struct registry *registry_new(struct loop *loop, struct store *store,
+                              const struct registry_options *options)
+{
+    struct registry *r = mem_alloc(sizeof *r);
+
+    r->loop = loop;
+    r->store = store;
+    r->options = *options;
+    default_all_limits(&r->options.limits);
+    r->admission = (struct admission){
+        .get = look_up,
+        .each = look_at_each,
+        .ctx = r,
+        .scheduler_name = "volcano",
+        .upstream_compat = options->upstream_compat,
+        .virtual_runtime = options->virtual_runtime,
+        .allow_flow_updates = !options->reject_flow_updates,
+    };
+    r->turn_end.end = drop_kept;
+    loop_on_turn_end(loop, &r->turn_end);
+    r->collector = collector_new(r);
+    if (!store_writable(store, NULL)) /* opened for looking */
+        return r;
+    r->events = retention_new(r);
+    for (size_t i = 0; i < countof(builtins); i++)
+        make_builtin(r, &builtins[i]);
+    return r;
+}
+
+void registry_free(struct registry *r)
+{
+    if (!r)
+        return;
+    drop_kept(&r->turn_end);
+    loop_off_turn_end(r->loop, &r->turn_end);
+    collector_free(r->collector);
+    retention_free(r->events);
+    mem_free(r->kept);
+    mem_free(r);
+}
+
+struct store *registry_store(const struct registry *r)
+{
+    return r->store;
+}
+
+const struct admission *registry_admission(const struct registry *r)
+{
+    return &r->admission;
+}

@@ -24,7 +24,7 @@
 #define VOLUMES(list)       JOB("tasks: [" ONE "], volumes: [" list "]")
 #define CONTAINER(members)                                                                         \
     JOB("tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, " members "}]}}}" \
-                                                                                           "]")
+        "]")
 #define PARTITIONED(replicas, members, policy)                                                     \
     JOB("tasks: [" TASK("t", "replicas: " replicas members ", partitionPolicy: {" policy "}") "]")
 
@@ -268,18 +268,17 @@ static void a_job_is_decoded_once(void **state)
 
     world_init(&world);
 
-    scoped(object) struct object *
-        job = world_admit(&world,
-                          JOB("tasks: [" TASK(
-                              "a", "replicas: 2, dependsOn: {name: [b], iteration: any}, policies: "
-                                   "[{events: [PodFailed, "
-                                   "PodEvicted], event: TaskFailed, action: AbortJob, timeout: "
-                                   "1m}]") ", {replicas: 4, name: b, partitionPolicy: "
-                                           "{partitionSize: 2}, " POD
-                                           "}], volumes: [{mountPath: /d, volumeClaim: "
-                                           "{accessModes: [ReadWriteOnce]}}], runningEstimate: 1h, "
-                                           "plugins: {svc: [--x=1]}, ttlSecondsAfterFinished: 0"),
-                          NULL);
+    scoped(object) struct object *job = world_admit(
+        &world,
+        JOB("tasks: [" TASK("a", "replicas: 2, dependsOn: {name: [b], iteration: any}, policies: "
+                                 "[{events: [PodFailed, "
+                                 "PodEvicted], event: TaskFailed, action: AbortJob, timeout: "
+                                 "1m}]") ", {replicas: 4, name: b, partitionPolicy: "
+                                         "{partitionSize: 2}, " POD
+                                         "}], volumes: [{mountPath: /d, volumeClaim: "
+                                         "{accessModes: [ReadWriteOnce]}}], runningEstimate: 1h, "
+                                         "plugins: {svc: [--x=1]}, ttlSecondsAfterFinished: 0"),
+        NULL);
 
     if (!job)
         print_findings(&world.errors);

@@ -86,8 +86,7 @@ struct field {
     const char *const *one_of;       /* NULL-terminated enum */
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
-    const char *merge_key; /* strategic merge: lists merged by this member ("a,b": by both); "" for
-                              a set of primitives */
+    const char *merge_key; /* strategic merge: lists merged by this member; "" for primitive set */
     bool as_json;          /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
                               the document: for parts our code hands on instead of reading */
     bool immutable_doc;    /* documentation only: may not change after create */

@@ -6,12 +6,31 @@
 
 struct selector;
 
-/** Kubernetes label selector text: a=b, a!=b, a in (x,y), a notin (x), a, !a. Bounded by L-31. NULL
- * with BAD_REQUEST. */
+/** Kubernetes label selector text: a=b, a!=b, a in (x,y), a notin (x), a, !a, a>1. Bounded by L-31.
+ * NULL with BAD_REQUEST. */
 struct selector *selector_parse(const char *text, struct error *err);
 void selector_free(struct selector *selector);
+SCOPED_DEFINE_PTR(selector, struct selector *, selector_free)
 bool selector_matches(const struct selector *selector,
                       const struct meta *meta); /* NULL matches all */
+/** Append the selector as text that parses to the same. */
+void selector_print(const struct selector *selector, struct buf *out);
+
+struct field_selector;
+
+/** Field selector text: metadata.name=a,status.phase!=Running; \ \, \= in values. Bounded by L-31.
+ * NULL with BAD_REQUEST. */
+struct field_selector *field_selector_parse(const char *text, struct error *err);
+void field_selector_free(struct field_selector *selector);
+SCOPED_DEFINE_PTR(field_selector, struct field_selector *, field_selector_free)
+/** BAD_REQUEST when the kind has no such field to select by. */
+bool field_selector_check(const struct field_selector *selector, const struct kind *kind,
+                          struct error *err);
+/** A missing field compares as "". NULL matches all. Reads the object's text unless it asks for
+ * names only. */
+bool field_selector_matches(const struct field_selector *selector, const struct object *object);
+/** The value of metadata.name=…, by which the object can be looked up; NULL without one. */
+const char *field_selector_name(const struct field_selector *selector);
 
 /* Formats. On failure err->message is Kubernetes' text about the rule, without the value. */
 bool label_key_valid(const char *key, struct error *err);

@@ -20,10 +20,10 @@ const char *apply_result_text(enum apply_result result)
 /* The stored object with what the manifest says laid over it: fields the manifest does not mention
  * stay, as kubectl apply leaves them. */
 static bool replace(struct registry *registry, const struct manifest *manifest,
-                    const struct object *stored, const struct object **out,
-                    struct error_list *errors)
+                    const struct object *stored, struct error_list *warnings,
+                    const struct object **out, struct error_list *errors)
 {
-    const struct registry_write how = {.unknown = UNKNOWN_ERROR};
+    const struct registry_write how = {.unknown = UNKNOWN_ERROR, .warnings = warnings};
     scoped(json) json_t *patch = json_copy(manifest->doc);
 
     json_object_del(patch, "status");
@@ -32,9 +32,10 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
 }
 
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
-                                 const struct object **out, struct error_list *errors)
+                                 struct error_list *warnings, const struct object **out,
+                                 struct error_list *errors)
 {
-    const struct registry_write how = {.unknown = UNKNOWN_ERROR};
+    const struct registry_write how = {.unknown = UNKNOWN_ERROR, .warnings = warnings};
     const json_t *metadata = json_object_get(manifest->doc, "metadata");
     const char *ns = json_string_value(json_object_get(metadata, "namespace"));
     const char *name = json_string_value(json_object_get(metadata, "name"));
@@ -46,7 +47,7 @@ enum apply_result apply_manifest(struct registry *registry, const struct manifes
         return registry_create(registry, manifest->doc, &how, out, errors) ? APPLY_CREATED
                                                                            : APPLY_FAILED;
     revision = stored->revision;
-    if (!replace(registry, manifest, stored, out, errors))
+    if (!replace(registry, manifest, stored, warnings, out, errors))
         return APPLY_FAILED;
     return (*out)->revision == revision ? APPLY_UNCHANGED : APPLY_CONFIGURED;
 }

@@ -7,9 +7,10 @@
 
 enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED, APPLY_FAILED };
 
-/** Apply one manifest. On failure every finding is in `errors`. `*out` is borrowed until the caller
- * returns to the loop. */
+/** Apply one manifest. Warnings go to `warnings` (may be NULL); on failure every finding is in
+ * `errors`. `*out` is borrowed until the caller returns to the loop. */
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
-                                 const struct object **out, struct error_list *errors);
+                                 struct error_list *warnings, const struct object **out,
+                                 struct error_list *errors);
 const char *apply_result_text(
     enum apply_result result); /* "created", "configured", "unchanged" as kubectl prints */

@@ -4,6 +4,7 @@
 #include "cli/preflight.h"
 #include "api/types/jobflow.h"
 #include "base/mem.h"
+#include "cli/apply.h"
 #include "cli/command.h"
 #include <stdlib.h>
 #include <string.h>
@@ -86,41 +87,44 @@ static void remember(struct preflight_run *run, const struct object *object,
     run->by_row[row] = manifest;
 }
 
+/* A second definition of a name; false when the object in the way is none of the files'. */
+static bool report_double(struct preflight_run *run, const struct manifest *manifest)
+{
+    const struct manifest *first = first_of_name(run, manifest);
+    struct error err = {0};
+
+    if (!first)
+        return false;
+    error_set(&err, ERR_EXISTS, "metadata.name",
+              "a %s of this name is already defined at %s:%zu; rename one of the two",
+              manifest->kind->name, first->file, manifest_line(first, "metadata.name"));
+    manifest_print(manifest, "error", &err);
+    run->result->errors++;
+    return true;
+}
+
 static void check_one(struct preflight_run *run, const struct manifest *manifest)
 {
     struct error_list errors = {0}, warnings = {0};
-    const struct registry_write how = {
-        .dry_run = REGISTRY_APPLY, .unknown = UNKNOWN_ERROR, .warnings = &warnings};
     const struct object *object = NULL;
 
     set_namespace(manifest, run->options->namespace_);
-    if (registry_create(engine_registry(run->scratch), manifest->doc, &how, &object, &errors)) {
-        remember(run, object, manifest);
-    } else if (errors.count == 1 && errors.items[0].code == ERR_EXISTS) {
-        const struct manifest *first = first_of_name(run, manifest);
-
-        if (first) { /* else: an object every cluster has, such as queue default; applying it is
-                        fine */
-            struct error err = {0};
-
-            error_set(&err, ERR_EXISTS, "metadata.name",
-                      "a %s of this name is already defined at %s:%zu; rename one of the two",
-                      manifest->kind->name, first->file, manifest_line(first, "metadata.name"));
-            manifest_print(manifest, "error", &err);
-            run->result->errors++;
-        }
-    } else {
-        print_list(run, manifest, "error", &errors);
+    if (!report_double(run, manifest)) {
+        if (apply_manifest(engine_registry(run->scratch), manifest, &warnings, &object, &errors) !=
+            APPLY_FAILED)
+            remember(run, object, manifest);
+        else
+            print_list(run, manifest, "error", &errors);
     }
-    print_list(run, manifest, "warning", &warnings);
+    if (run->result->errors == 0)
+        print_list(run, manifest, "warning", &warnings);
     error_list_release(&errors);
     error_list_release(&warnings);
 }
 
 static bool template_known(const struct preflight_run *run, const char *ns, const char *name)
 {
-    return store_get(engine_store(run->scratch), &kind_job_template, ns, name) ||
-           (run->options->live && store_get(run->options->live, &kind_job_template, ns, name));
+    return store_get(engine_store(run->scratch), &kind_job_template, ns, name) != NULL;
 }
 
 /* Is a template of that name in the files at all, though perhaps refused or in another namespace?
@@ -177,6 +181,25 @@ static void check_templates(void *arg, const struct object *flow)
     }
 }
 
+static void copy_object(void *arg, const struct object *object)
+{
+    struct preflight_run *run = arg;
+    struct store *store = engine_store(run->scratch);
+
+    if (!store_get(store, object->kind, object_namespace(object), object_name(object)))
+        store_put(store, object_with_meta(object, meta_ref(object->meta)));
+}
+
+/* What the files may refer to without defining it. */
+static void copy_live(struct preflight_run *run)
+{
+    static const struct kind *const kinds[] = {&kind_namespace, &kind_priority_class, &kind_queue,
+                                               &kind_job_template};
+
+    for (size_t i = 0; run->options->live && i < countof(kinds); i++)
+        store_each(run->options->live, kinds[i], NULL, copy_object, run);
+}
+
 bool preflight(struct manifests *set, const struct preflight_options *options,
                struct preflight_result *result)
 {
@@ -192,6 +215,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         cli_error(&err);
         result->errors++;
     } else {
+        copy_live(&run);
         for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);

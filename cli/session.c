@@ -291,7 +291,7 @@ static bool apply_one(struct session *session, const struct manifest *manifest)
         else
             resumed = true;
     }
-    if (apply_manifest(engine_registry(session->engine), manifest, &object, &errors) ==
+    if (apply_manifest(engine_registry(session->engine), manifest, NULL, &object, &errors) ==
         APPLY_FAILED) {
         ok = report_refusal(manifest, &errors);
         if (resumed)

@@ -16,7 +16,7 @@
     "namespace: " ns "}\nspec: {" spec "}\n"
 #define NAMESPACE(name, annotations)                                                               \
     "apiVersion: v1\nkind: Namespace\nmetadata: {name: " name ", annotations: {" annotations "}}"  \
-                                                                                             "\n"
+    "\n"
 
 /* clang-format off */
 static const struct verdict_case queues[] = {

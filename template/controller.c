@@ -79,6 +79,14 @@ static bool same_list(const struct blob *stored, const struct blob *status)
     return stored->len == status->len && memcmp(stored->text, status->text, status->len) == 0;
 }
 
+static void forget_when_empty(struct record *record)
+{
+    if (record->jobs.live)
+        return;
+    HASH_DEL(record->controller->records, record);
+    free_record(record);
+}
+
 static void write_now(struct timer *timer)
 {
     struct record *record = container_of(timer, struct record, delay);
@@ -88,11 +96,10 @@ static void write_now(struct timer *timer)
     struct blob *status;
 
     record->dirty = false;
-    if (!template_)
-        return; /* it is told when it comes */
     status = template_dependents_status(&record->jobs);
-    if (same_list(template_->status, status)) {
+    if (!template_ || same_list(template_->status, status)) { /* a new template is told then */
         blob_unref(status);
+        forget_when_empty(record);
         return;
     }
     record->flying = true;

@@ -1,0 +1,429 @@
+/*
+ * Which jobs a flow creates, when, and what keeps it from doing so.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+
+#include <stdio.h>
+
+#include "template/job_meta.h"
+
+/* covers: jobflow.md 42 43 44 46 54 */
+static void root_is_created_with_an_event(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    const struct object *job, *flow;
+
+    flow_bed_run(bed, "f", "a");
+    job = flow_bed_get(bed, &kind_job, "f-a");
+    flow = flow_bed_get(bed, &kind_job_flow, "f");
+    check("created", job != NULL);
+    check_str("owner", meta_controller(job->meta)->uid, object_uid(flow));
+    check_str("template", meta_label(job->meta, LABEL_CREATED_BY_TEMPLATE), "default.a");
+    check_int("one event", flow_bed_events(bed, "Created"), 1);
+    check_str("its text", flow_bed_event_text(bed, "Created"), "create a job named f-a!");
+    flow_bed_restart(bed);
+    flow_bed_advance(bed, 1000);
+    check_str("no second job", bed->created.data, "f-a");
+    check_int("no second event", flow_bed_events(bed, "Created"), 1);
+}
+
+/* covers: jobflow.md 47 48 */
+static void dependent_waits_for_completed(void **state)
+{
+    static const enum job_phase earlier[] = {JOB_PENDING, JOB_RUNNING, JOB_COMPLETING};
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "a, b<-a");
+    for (size_t i = 0; i < countof(earlier); i++) {
+        flow_bed_phase(bed, "f-a", earlier[i]);
+        check(job_phase_text(earlier[i]), !flow_bed_has_job(bed, "f-b"));
+    }
+    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
+    check("created", flow_bed_has_job(bed, "f-b"));
+}
+
+/* covers: jobflow.md 49 106 */
+static void dependent_of_a_failure_is_not_created(void **state)
+{
+    static const enum job_phase ends[] = {JOB_FAILED,      JOB_TERMINATED, JOB_ABORTED,
+                                          JOB_TERMINATING, JOB_ABORTING,   JOB_RESTARTING};
+
+    for (size_t i = 0; i < countof(ends); i++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_run(bed, "f", "a, b<-a");
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_phase(bed, "f-a", ends[i]);
+        flow_bed_advance(bed, 60000);
+        check(job_phase_text(ends[i]), !flow_bed_has_job(bed, "f-b"));
+    }
+}
+
+/* covers: jobflow.md 50 56 */
+static void all_targets_are_needed(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "a, b, c<-a+b");
+    flow_bed_complete(bed, "f-a");
+    flow_bed_phase(bed, "f-b", JOB_RUNNING);
+    check("waits", !flow_bed_has_job(bed, "f-c"));
+    flow_bed_phase(bed, "f-b", JOB_COMPLETED);
+    check_str("once", bed->created.data, "f-a f-b f-c");
+}
+
+/* covers: jobflow.md 51 */
+static void targets_may_come_later_in_the_list(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "b<-a, a");
+    check_str("a alone", bed->created.data, "f-a");
+    flow_bed_complete(bed, "f-a");
+    check_str("then b", bed->created.data, "f-a f-b");
+}
+
+/* covers: jobflow.md 21 52 */
+static void empty_and_repeated_targets(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "a b c d");
+    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                        "spec: {flows: [{name: a}, {name: b, dependsOn: {targets: []}},\n"
+                        "  {name: c, dependsOn: {}}, {name: d, dependsOn: {targets: [a, a]}}]}\n");
+    check_str("at once", bed->created.data, "f-a f-b f-c");
+    flow_bed_complete(bed, "f-a");
+    check_str("named twice is needed once", bed->created.data, "f-a f-b f-c f-d");
+}
+
+/* covers: jobflow.md 53; 5.4 order */
+static void steps_start_in_list_order(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "c, a, b, z<-b, y<-a, x<-c");
+    check_str("roots", bed->created.data, "f-c f-a f-b");
+    flow_bed_phase_soon(bed, "f-b", JOB_COMPLETED);
+    flow_bed_phase_soon(bed, "f-c", JOB_COMPLETED);
+    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
+    check_str("all that became ready in one turn", bed->created.data, "f-c f-a f-b f-z f-y f-x");
+}
+
+/* covers: jobflow.md 55 */
+static void any_target_is_enough(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "a1 a2 b");
+    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                        "spec: {flows: [{name: a1}, {name: a2},\n"
+                        "  {name: b, dependsOn: {strategy: any, targets: [a1, a2]}}]}\n");
+    flow_bed_phase(bed, "f-a1", JOB_RUNNING);
+    check("waits for one", !flow_bed_has_job(bed, "f-b"));
+    flow_bed_complete(bed, "f-a2");
+    check("one is enough", flow_bed_has_job(bed, "f-b"));
+    flow_bed_phase(bed, "f-a1", JOB_COMPLETED);
+    check_str("once", bed->created.data, "f-a1 f-a2 f-b");
+    flow_bed_complete(bed, "f-b");
+    check_str("ends", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+}
+
+/* covers: jobflow.md 57; section 11 row 5 and 6 */
+static void template_changes_reach_later_jobs_only(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    char before[24];
+
+    flow_bed_templates(bed, "t");
+    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                        "spec: {flows: [{name: a, jobTemplateName: t},\n"
+                        "  {name: b, jobTemplateName: t, dependsOn: {targets: [a]}}]}\n");
+    snprintf(
+        before, sizeof before, "%s",
+        meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_TEMPLATE_REVISION));
+    flow_bed_apply(bed,
+                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
+                   "spec: {tasks: [{name: main, replicas: 7, template: {spec: {containers: "
+                   "[{name: c, image: i, command: [c]}]}}}]}\n");
+    flow_bed_complete(bed, "f-a");
+    check_int("as it was",
+              job_spec_of(flow_bed_get(bed, &kind_job, "f-a"))->tasks.items[0].replicas, 1);
+    check_int("as it is", job_spec_of(flow_bed_get(bed, &kind_job, "f-b"))->tasks.items[0].replicas,
+              7);
+    check("the version is told",
+          strcmp(before, meta_annotation(flow_bed_get(bed, &kind_job, "f-b")->meta,
+                                         ANNOTATION_TEMPLATE_REVISION)) != 0);
+}
+
+/* covers: jobflow.md 58 59 60; section 11 rows 1 to 4 */
+static void missing_template_holds_up_its_step_alone(void **state)
+{
+    static const int64_t waits_ms[] = {10000, 600000};
+
+    for (size_t i = 0; i < countof(waits_ms); i++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_templates(bed, "x z");
+        flow_bed_flow(bed, "f", "x, y, z", NULL);
+        check_str("the others start", bed->created.data, "f-x f-z");
+        flow_bed_advance(bed, waits_ms[i]);
+        check_str("why", flow_bed_at(bed, "f", "nodes/1/reason"), "TemplateNotFound");
+        check_str("as a phase", flow_bed_at(bed, "f", "nodes/1/phase"), "Blocked");
+        check_str("in the conditions", flow_bed_at(bed, "f", "conditions/f-y/phase"), "Blocked");
+        check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), "TemplateNotFound");
+        check_int("one warning", flow_bed_events(bed, "TemplateNotFound"), 1);
+        flow_bed_templates(bed, "y");
+        check("at once", flow_bed_has_job(bed, "f-y"));
+        flow_bed_advance(bed, 1000);
+        check_str("no reason any more", flow_bed_at(bed, "f", "nodes/1/reason"), "");
+        check_str("nor of the flow", flow_bed_at(bed, "f", "state/reason"), "");
+    }
+}
+
+/* covers: section 11 row 4 */
+static void deleted_template_holds_up_what_is_not_created(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "a, b<-a");
+    flow_bed_delete(bed, &kind_job_template, "b", REGISTRY_BACKGROUND);
+    flow_bed_delete(bed, &kind_job_template, "a", REGISTRY_BACKGROUND);
+    flow_bed_complete(bed, "f-a");
+    check("waits", !flow_bed_has_job(bed, "f-b"));
+    flow_bed_templates(bed, "b");
+    check("goes on", flow_bed_has_job(bed, "f-b"));
+}
+
+/* covers: jobflow.md 61; section 11 row 13 */
+static void flows_share_templates_not_jobs(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_run(bed, "f", "a, b<-a");
+    flow_bed_flow(bed, "g", "a, b<-a", NULL);
+    flow_bed_complete(bed, "f-a");
+    check_str("each its own", bed->created.data, "f-a g-a f-b");
+    flow_bed_advance(bed, 1000);
+    check_str("listed apart", flow_bed_at(bed, "g", "completedJobs"), "");
+}
+
+/* covers: jobflow.md 62; section 11 row 15; INV-F3 INV-F10 */
+static void taken_name_is_waited_for(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "c b-c");
+    flow_bed_flow(bed, "a-b", "c", NULL);
+    flow_bed_phase(bed, "a-b-c", JOB_RUNNING);
+    flow_bed_flow(bed, "a", "b-c", NULL);
+    flow_bed_advance(bed, 60000);
+    check_str("why", flow_bed_at(bed, "a", "nodes/0/reason"), "JobNameConflict");
+    check_has("whose", flow_bed_at(bed, "a", "nodes/0/message"), "belongs to JobFlow a-b");
+    check_int("one warning", flow_bed_events(bed, "JobNameConflict"), 1);
+    flow_bed_phase(bed, "a-b-c", JOB_COMPLETED);
+    check_str("the first is undisturbed", flow_bed_at(bed, "a-b", "state/phase"), "Succeed");
+    check_str("the second does not count it", flow_bed_at(bed, "a", "state/phase"), "Pending");
+    flow_bed_delete(bed, &kind_job, "a-b-c", REGISTRY_BACKGROUND);
+    check_str("free at once", bed->created.data, "a-b-c a-b-c");
+    check_str("and now its own", meta_controller(flow_bed_get(bed, &kind_job, "a-b-c")->meta)->name,
+              "a");
+}
+
+/* covers: section 11 row 16 */
+static void job_made_by_hand_is_foreign(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_apply(bed, "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: f-a}\n"
+                        "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+                        "[{name: c, image: i, command: [c]}]}}}]}\n");
+    flow_bed_run(bed, "f", "a, b<-a");
+    flow_bed_complete(bed, "f-a");
+    check_str("nothing of ours", bed->created.data, "f-a");
+    check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "JobNameConflict");
+}
+
+/* covers: jobflow.md 63; section 11 row 8 */
+static void jobs_of_a_former_flow_are_not_taken_over(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped_str old_uid = NULL;
+
+    flow_bed_run(bed, "f", "a, b<-a");
+    flow_bed_complete(bed, "f-a");
+    old_uid = mem_strdup(object_uid(flow_bed_get(bed, &kind_job, "f-a")));
+    flow_bed_delete(bed, &kind_job_flow, "f", REGISTRY_BACKGROUND);
+    flow_bed_flow(bed, "f", "a, b<-a", NULL);
+    flow_bed_advance(bed, 1000);
+    check("a new job", flow_bed_has_job(bed, "f-a"));
+    check("not the old one", strcmp(old_uid, object_uid(flow_bed_get(bed, &kind_job, "f-a"))) != 0);
+    check("nothing is met yet", !flow_bed_has_job(bed, "f-b"));
+}
+
+/* covers: jobflow.md 65; section 11 row 17 */
+static void long_names_give_valid_labels(void **state)
+{
+    static const char flow[] = "a-flow-with-a-name-that-fills-nearly-all-there-is";
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    const struct object *job;
+
+    flow_bed_apply(bed,
+                   "apiVersion: v1\nkind: Namespace\nmetadata: {name: a-namespace-of-its-own}\n"
+                   "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
+                   "metadata: {name: a, namespace: a-namespace-of-its-own}\n"
+                   "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+                   "[{name: c, image: i, command: [c]}]}}}]}\n"
+                   "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: a-flow-with-a-name-that-fills-nearly-all-there-is, "
+                   "namespace: a-namespace-of-its-own}\nspec: {flows: [{name: a}]}\n");
+    job = store_get(bed->store, &kind_job, "a-namespace-of-its-own",
+                    "a-flow-with-a-name-that-fills-nearly-all-there-is-a");
+    check("created", job != NULL);
+    check("label", strlen(meta_label(job->meta, LABEL_CREATED_BY_FLOW)) <= 63);
+    check_has("annotation", meta_annotation(job->meta, LABEL_CREATED_BY_FLOW), flow);
+}
+
+/* covers: jobflow.md 66 */
+static void thousand_roots_are_created_once_each(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(buf) struct buf yaml = {0};
+    size_t blanks = 0;
+
+    flow_bed_templates(bed, "t");
+    buf_str(&yaml, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                   "spec: {flows: [");
+    for (int i = 0; i < 1000; i++)
+        buf_printf(&yaml, "{name: s%d, jobTemplateName: t},", i);
+    buf_str(&yaml, "]}\n");
+    flow_bed_apply(bed, yaml.data);
+    for (const char *c = bed->created.data; *c; c++)
+        blanks += *c == ' ';
+    check_int("jobs", blanks + 1, 1000);
+    check_int("bodies",
+              flow_bed_get(bed, &kind_job, "f-s0")->body ==
+                  flow_bed_get(bed, &kind_job, "f-s999")->body,
+              1);
+}
+
+/* covers: jobflow.md 85 87; section 11 row 25 */
+static void refused_job_waits_with_the_reason(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "a b");
+    flow_bed_apply(bed,
+                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                   "spec: {flows: [{name: a, patch: {spec: {minAvailable: 9}}}, {name: b}]}\n");
+    check_str("b is not held up", bed->created.data, "f-b");
+    flow_bed_advance(bed, 200000);
+    check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "AdmissionDenied");
+    check_has("in words", flow_bed_at(bed, "f", "nodes/0/message"), "minAvailable");
+    check_int("one warning", flow_bed_events(bed, "AdmissionDenied"), 1);
+    flow_bed_apply(bed,
+                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: f, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                   "spec: {flows: [{name: a, patch: {spec: {minAvailable: 1}}}, {name: b}]}\n");
+    check_str("fixed by the spec", bed->created.data, "f-b f-a");
+}
+
+/* covers: jobflow.md 85 */
+static void unmatched_patch_blocks_with_its_path(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+                        "spec: {flows: [{name: t, patch: {spec: {tasks: [{replicas: 2}]}}}]}\n");
+    flow_bed_apply(
+        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\nmetadata: {name: t}\n"
+             "spec: {tasks: [{name: m, replicas: 1, template: {spec: {containers: "
+             "[{name: c, image: i, command: [c]}]}}}, {name: o, replicas: 1, template: {spec: "
+             "{containers: [{name: c, image: i, command: [c]}]}}}]}\n");
+    check("not created", !flow_bed_has_job(bed, "f-t"));
+    flow_bed_advance(bed, 1000);
+    check_str("phase", flow_bed_at(bed, "f", "nodes/0/phase"), "Blocked");
+    check_has("where", flow_bed_at(bed, "f", "nodes/0/message"),
+              "spec.flows[0].patch.spec.tasks[0].name");
+}
+
+/* covers: jobflow.md 86 156 */
+static void two_flows_patch_one_template(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped_str before = NULL;
+
+    flow_bed_templates(bed, "t");
+    before = mem_strdup(flow_bed_get(bed, &kind_job_template, "t")->body->text);
+    flow_bed_apply(
+        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+             "spec: {flows: [{name: t, patch: {spec: {tasks: [{name: main, replicas: 2}]}}}]}\n"
+             "---\n"
+             "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: g}\n"
+             "spec: {flows: [{name: x, jobTemplateName: t, patch: {jobSpec: {tasks: "
+             "[{replicas: 3}]}}}]}\n");
+    check_int("f", job_spec_of(flow_bed_get(bed, &kind_job, "f-t"))->tasks.items[0].replicas, 2);
+    check_int("g", job_spec_of(flow_bed_get(bed, &kind_job, "g-x"))->tasks.items[0].replicas, 3);
+    check_str("unchanged", flow_bed_get(bed, &kind_job_template, "t")->body->text, before);
+    flow_bed_advance(bed, 1000);
+    check_has("both are listed", flow_bed_get(bed, &kind_job_template, "t")->status->text,
+              "[\"f-t\",\"g-x\"]");
+}
+
+/* covers: jobflow.md 64 88 103 111 */
+static void upstream_mode_ignores_probes_and_patches(void **state)
+{
+    const struct flow_options upstream = {.upstream_compat = true};
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&upstream);
+
+    flow_bed_templates(bed, "a b");
+    flow_bed_apply(
+        bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\n"
+             "spec: {flows: [{name: a}, {name: b, patch: {jobSpec: {maxRetry: 9}}, dependsOn: "
+             "{targets: [a], probe: {taskStatusList: [{taskName: main, phase: Running}]}}}]}\n"
+             "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: e}\n"
+             "spec: {flows: []}\n");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
+    check("the probe is not there", !flow_bed_has_job(bed, "f-b"));
+    flow_bed_phase(bed, "f-a", JOB_COMPLETING);
+    flow_bed_advance(bed, 1000);
+    check_str("Completing is in no list", flow_bed_at(bed, "f", "completedJobs"), "");
+    flow_bed_phase(bed, "f-a", JOB_COMPLETED);
+    check("completion counts", flow_bed_has_job(bed, "f-b"));
+    check("the patch is not there",
+          job_spec_of(flow_bed_get(bed, &kind_job, "f-b"))->max_retry != 9);
+    check_str("an empty flow stays", flow_bed_at(bed, "e", "state/phase"), "Pending");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(root_is_created_with_an_event),
+        cmocka_unit_test(dependent_waits_for_completed),
+        cmocka_unit_test(dependent_of_a_failure_is_not_created),
+        cmocka_unit_test(all_targets_are_needed),
+        cmocka_unit_test(targets_may_come_later_in_the_list),
+        cmocka_unit_test(empty_and_repeated_targets),
+        cmocka_unit_test(steps_start_in_list_order),
+        cmocka_unit_test(any_target_is_enough),
+        cmocka_unit_test(template_changes_reach_later_jobs_only),
+        cmocka_unit_test(missing_template_holds_up_its_step_alone),
+        cmocka_unit_test(deleted_template_holds_up_what_is_not_created),
+        cmocka_unit_test(flows_share_templates_not_jobs),
+        cmocka_unit_test(taken_name_is_waited_for),
+        cmocka_unit_test(job_made_by_hand_is_foreign),
+        cmocka_unit_test(jobs_of_a_former_flow_are_not_taken_over),
+        cmocka_unit_test(long_names_give_valid_labels),
+        cmocka_unit_test(thousand_roots_are_created_once_each),
+        cmocka_unit_test(refused_job_waits_with_the_reason),
+        cmocka_unit_test(unmatched_patch_blocks_with_its_path),
+        cmocka_unit_test(two_flows_patch_one_template),
+        cmocka_unit_test(upstream_mode_ignores_probes_and_patches),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+/*
+ * The decision tables.
+ */
+#include "tests/unit.h"
+
+#include "flow/decide.h"
+
+/* covers: jobflow.md 92 93 94 95 104 105 111 122; INV-F4 INV-F7 */
+static const struct {
+    const char *name;
+    enum flow_phase now;
+    unsigned facts;
+    enum flow_phase want;
+} phases[] = {
+    /* clang-format off */
+    {"nothing happened",                     FLOW_NONE,    0,                                  FLOW_PENDING},
+    {"a job runs",                           FLOW_PENDING, FACT_STARTED,                       FLOW_RUNNING},
+    {"running never goes back",              FLOW_RUNNING, FACT_STARTED,                       FLOW_RUNNING},
+    {"all done",                             FLOW_RUNNING, FACT_STARTED | FACT_ALL_DONE,       FLOW_SUCCEED},
+    {"pending may succeed at once",          FLOW_PENDING, FACT_ALL_DONE,                      FLOW_SUCCEED},
+    {"a failure ends it",                    FLOW_RUNNING, FACT_STARTED | FACT_STEP_FAILED,    FLOW_FAILED},
+    {"a failure before all is done",         FLOW_RUNNING, FACT_STEP_FAILED | FACT_ALL_DONE,   FLOW_FAILED},
+    {"failed is final",                      FLOW_FAILED,  FACT_FINISHED | FACT_ALL_DONE,      FLOW_FAILED},
+    {"succeed is final",                     FLOW_SUCCEED, FACT_FINISHED | FACT_STEP_FAILED,   FLOW_SUCCEED},
+    {"a deletion mark wins over the end",    FLOW_SUCCEED, FACT_FINISHED | FACT_DELETING,      FLOW_TERMINATING},
+    {"a deletion mark wins over running",    FLOW_RUNNING, FACT_STARTED | FACT_DELETING,       FLOW_TERMINATING},
+    {"an unusable graph stays pending",      FLOW_NONE,    FACT_UNUSABLE,                      FLOW_PENDING},
+    {"an unusable graph does not succeed",   FLOW_PENDING, FACT_UNUSABLE | FACT_ALL_DONE,      FLOW_PENDING},
+    /* clang-format on */
+};
+
+static void phase_follows_from_facts(void **state)
+{
+    for (size_t i = 0; i < countof(phases); i++)
+        check_int(phases[i].name, flow_decide_phase(phases[i].now, phases[i].facts),
+                  phases[i].want);
+}
+
+/* covers: jobflow.md 54 60 62 63; INV-F3 */
+static const struct {
+    const char *name;
+    unsigned facts;
+    enum step_action want;
+} steps[] = {
+    /* clang-format off */
+    {"template known",                  FACT_TEMPLATE_KNOWN,                                       STEP_DO_CREATE},
+    {"no template",                     0,                                                         STEP_DO_WAIT_FOR_TEMPLATE},
+    {"job is there",                    FACT_JOB_OURS | FACT_TEMPLATE_KNOWN,                       STEP_DO_ADOPT},
+    {"job is there, template is not",   FACT_JOB_OURS,                                             STEP_DO_ADOPT},
+    {"name is taken",                   FACT_JOB_FOREIGN | FACT_TEMPLATE_KNOWN,                    STEP_DO_WAIT_FOR_NAME},
+    {"name is taken, no template",      FACT_JOB_FOREIGN,                                          STEP_DO_WAIT_FOR_NAME},
+    {"closed flow creates nothing",     FACT_FLOW_CLOSED | FACT_TEMPLATE_KNOWN,                    STEP_DO_NOTHING},
+    {"closed flow adopts nothing",      FACT_FLOW_CLOSED | FACT_JOB_OURS | FACT_TEMPLATE_KNOWN,    STEP_DO_NOTHING},
+    /* clang-format on */
+};
+
+static void step_action_follows_from_facts(void **state)
+{
+    for (size_t i = 0; i < countof(steps); i++)
+        check_int(steps[i].name, flow_decide_step(steps[i].facts), steps[i].want);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(phase_follows_from_facts),
+        cmocka_unit_test(step_action_follows_from_facts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

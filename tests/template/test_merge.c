@@ -1,0 +1,294 @@
+/*
+ * Patches merged into templates, given and wanted as JSON text; minAvailable; the cache.
+ */
+#include "tests/unit.h"
+
+#include "template/instantiate.h"
+#include "template/merge.h"
+
+#define TASKS(containers)                                                                          \
+    "{'tasks':[{'name':'main','replicas':1,'template':{'spec':{'containers':[" containers "]}}}]}"
+#define POD(members)  "{'tasks':[{'name':'main','template':{'spec':{" members "}}}]}"
+#define META(members) "{'tasks':[{'name':'main','template':{'metadata':{" members "}}}]}"
+
+struct merge_case {
+    const char *name, *spec, *patch;
+    const char *want;  /* NULL: refused */
+    const char *field; /* of the refusal */
+};
+
+/* covers: jobflow.md 79 80 81 82 83 84 85 88a 88b */
+/* clang-format off */
+static const struct merge_case cases[] = {
+    {"one container's command",
+     TASKS("{'name':'a','image':'x','command':['1']},{'name':'b','command':['2']}"),
+     "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'name':'b','command':['3','4']}]}}}]}",
+     TASKS("{'name':'a','image':'x','command':['1']},{'name':'b','command':['3','4']}"), NULL},
+    {"a new container comes last", TASKS("{'name':'a'}"),
+     "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'name':'z','image':'i'}]}}}]}",
+     TASKS("{'name':'a'},{'name':'z','image':'i'}"), NULL},
+    {"env: replaced, kept, appended",
+     TASKS("{'name':'a','env':[{'name':'X','valueFrom':{'k':1}},{'name':'Y','value':'y'}]}"),
+     TASKS("{'name':'a','env':[{'name':'Z','value':'z'},{'name':'X','value':'new'}]}"),
+     TASKS("{'name':'a','env':[{'name':'X','value':'new'},{'name':'Y','value':'y'},{'name':'Z','value':'z'}]}"),
+     NULL},
+    {"volume and mount are added",
+     POD("'volumes':[{'name':'v','emptyDir':{}}],'containers':[{'name':'a','volumeMounts':[{'name':'v','mountPath':'/v'}]}]"),
+     POD("'volumes':[{'name':'w','configMap':{'name':'c'}}],'containers':[{'name':'a','volumeMounts':[{'name':'w','mountPath':'/w'}]}]"),
+     POD("'volumes':[{'name':'v','emptyDir':{}},{'name':'w','configMap':{'name':'c'}}],'containers':[{'name':'a','volumeMounts':[{'name':'v','mountPath':'/v'},{'name':'w','mountPath':'/w'}]}]"),
+     NULL},
+    {"a mount found by its volume keeps its path",
+     POD("'containers':[{'name':'a','volumeMounts':[{'name':'v','mountPath':'/v'}]}]"),
+     POD("'containers':[{'name':'a','volumeMounts':[{'name':'v','readOnly':true}]}]"),
+     POD("'containers':[{'name':'a','volumeMounts':[{'name':'v','readOnly':true,'mountPath':'/v'}]}]"),
+     NULL},
+    {"zero counts", "{'maxRetry':5,'queue':'q'}", "{'maxRetry':0}", "{'maxRetry':0,'queue':'q'}",
+     NULL},
+    {"absent does not", "{'maxRetry':5}", "{}", "{'maxRetry':5}", NULL},
+    {"null is not there", "{'maxRetry':5,'plugins':{'svc':[]}}", "{'maxRetry':null,'plugins':null}",
+     "{'maxRetry':5,'plugins':{'svc':[]}}", NULL},
+    {"a typed client's patch", TASKS("{'name':'a'}"),
+     "{'tasks':[{'name':'main','replicas':2,'template':{'metadata':{'creationTimestamp':null},'spec':{'containers':null}}}]}",
+     "{'tasks':[{'name':'main','replicas':2,'template':{'spec':{'containers':[{'name':'a'}]},'metadata':{}}}]}",
+     NULL},
+    {"an unnamed task of one", "{'tasks':[{'name':'main','replicas':1}]}",
+     "{'tasks':[{'replicas':4}]}", "{'tasks':[{'name':'main','replicas':4}]}", NULL},
+    {"unnamed tasks, as many as there are", "{'tasks':[{'name':'a'},{'name':'b'}]}",
+     "{'tasks':[{'replicas':1},{'replicas':2}]}",
+     "{'tasks':[{'name':'a','replicas':1},{'name':'b','replicas':2}]}", NULL},
+    {"an unnamed task of two", "{'tasks':[{'name':'a'},{'name':'b'}]}",
+     "{'tasks':[{'replicas':1}]}", NULL, "p.tasks[0].name"},
+    {"a second unnamed task of one", "{'tasks':[{'name':'a'}]}",
+     "{'tasks':[{'replicas':1},{'replicas':2}]}", NULL, "p.tasks[1].name"},
+    {"an unnamed env keeps its name", TASKS("{'name':'a','env':[{'name':'X','value':'1'}]}"),
+     TASKS("{'name':'a','env':[{'value':'2'}]}"),
+     TASKS("{'name':'a','env':[{'value':'2','name':'X'}]}"), NULL},
+    {"an unnamed container deep down", TASKS("{'name':'a'},{'name':'b'}"),
+     "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'image':'i'}]}}}]}", NULL,
+     "p.tasks[0].template.spec.containers[0].name"},
+    {"an element that is none", "{'tasks':[{'name':'a'}]}", "{'tasks':['a']}", NULL, "p.tasks[0]"},
+    {"a container is deleted", TASKS("{'name':'a'},{'name':'sidecar'}"),
+     TASKS("{'name':'sidecar','$patch':'delete'}"), TASKS("{'name':'a'}"), NULL},
+    {"deleting what is not there", TASKS("{'name':'a'}"), TASKS("{'name':'b','$patch':'delete'}"),
+     TASKS("{'name':'a'}"), NULL},
+    {"a container is replaced", TASKS("{'name':'a','image':'x','command':['c']}"),
+     TASKS("{'name':'a','image':'y','$patch':'replace'}"), TASKS("{'name':'a','image':'y'}"), NULL},
+    {"an object is replaced",
+     "{'tasks':[{'name':'main','template':{'spec':{'hostname':'h','containers':[]}}}]}",
+     "{'tasks':[{'name':'main','template':{'spec':{'$patch':'replace','containers':[{'name':'n'}]}}}]}",
+     "{'tasks':[{'name':'main','template':{'spec':{'containers':[{'name':'n'}]}}}]}", NULL},
+    {"a member is deleted", POD("'affinity':{'x':1},'hostname':'h'"),
+     POD("'affinity':{'$patch':'delete'}"), POD("'hostname':'h'"), NULL},
+    {"an unknown directive", TASKS("{'name':'a'}"), TASKS("{'name':'a','$patch':'remove'}"), NULL,
+     "p.tasks[0].template.spec.containers[0]"},
+    {"directives do not leak", POD("'affinity':{'x':1}"),
+     POD("'affinity':{'y':{'$retainKeys':['z'],'z':2}}"), POD("'affinity':{'y':{'z':2}}"), NULL},
+    {"plugins by key", "{'plugins':{'svc':['a'],'ssh':[]}}", "{'plugins':{'svc':['b'],'env':[]}}",
+     "{'plugins':{'svc':['b'],'ssh':[],'env':[]}}", NULL},
+    {"empty where it merges is nothing", "{'plugins':{'svc':[]},'volumes':[{'mountPath':'/a'}]}",
+     "{'plugins':{},'volumes':[]}", "{'plugins':{'svc':[]},'volumes':[{'mountPath':'/a'}]}", NULL},
+    {"empty where it replaces is empty", "{'policies':[{'event':'*','action':'RestartJob'}]}",
+     "{'policies':[]}", "{'policies':[]}", NULL},
+    {"job volumes by path",
+     "{'volumes':[{'mountPath':'/a','volumeClaimName':'x'},{'mountPath':'/b'}]}",
+     "{'volumes':[{'mountPath':'/a','volumeClaimName':'y'}]}",
+     "{'volumes':[{'mountPath':'/a','volumeClaimName':'y'},{'mountPath':'/b'}]}", NULL},
+    {"labels by key", META("'labels':{'a':'1','b':'2'},'annotations':{'x':'y'}"),
+     META("'labels':{'b':'3','c':'4'}"),
+     META("'labels':{'a':'1','b':'3','c':'4'},'annotations':{'x':'y'}"), NULL},
+    {"node selector by key", POD("'nodeSelector':{'a':'1'}"), POD("'nodeSelector':{'b':'2'}"),
+     POD("'nodeSelector':{'a':'1','b':'2'}"), NULL},
+    {"ports by number and protocol",
+     POD("'containers':[{'name':'a','ports':[{'containerPort':80,'protocol':'TCP','name':'t'},{'containerPort':80,'protocol':'UDP'}]}]"),
+     POD("'containers':[{'name':'a','ports':[{'containerPort':80,'name':'n'},{'containerPort':81}]}]"),
+     POD("'containers':[{'name':'a','ports':[{'containerPort':80,'name':'n'},{'containerPort':80,'protocol':'UDP'},{'containerPort':81}]}]"),
+     NULL},
+    {"resources by name",
+     POD("'containers':[{'name':'a','resources':{'requests':{'cpu':'1','memory':'1Gi'}}}]"),
+     POD("'containers':[{'name':'a','resources':{'requests':{'cpu':'2'},'limits':{'cpu':'2'}}}]"),
+     POD("'containers':[{'name':'a','resources':{'requests':{'cpu':'2','memory':'1Gi'},'limits':{'cpu':'2'}}}]"),
+     NULL},
+    {"tolerations by three keys",
+     POD("'tolerations':[{'key':'k','operator':'Exists','effect':'NoSchedule'}]"),
+     POD("'tolerations':[{'key':'k','operator':'Exists','effect':'NoExecute'}]"),
+     POD("'tolerations':[{'key':'k','operator':'Exists','effect':'NoSchedule'},{'key':'k','operator':'Exists','effect':'NoExecute'}]"),
+     NULL},
+    {"a toleration by its key alone",
+     POD("'tolerations':[{'key':'j'},{'key':'k','operator':'Exists','effect':'NoSchedule'}]"),
+     POD("'tolerations':[{'key':'k','value':'v'}]"),
+     POD("'tolerations':[{'key':'j'},{'key':'k','value':'v'}]"), NULL},
+    {"host aliases by address", POD("'hostAliases':[{'ip':'1.1.1.1','hostnames':['a']}]"),
+     POD("'hostAliases':[{'ip':'1.1.1.1','hostnames':['b']}]"),
+     POD("'hostAliases':[{'ip':'1.1.1.1','hostnames':['b']}]"), NULL},
+    {"a new task comes last", "{'tasks':[{'name':'a'}]}", "{'tasks':[{'name':'b','replicas':2}]}",
+     "{'tasks':[{'name':'a'},{'name':'b','replicas':2}]}", NULL},
+    {"a task is deleted", "{'tasks':[{'name':'a'},{'name':'b'}]}",
+     "{'tasks':[{'name':'a','$patch':'delete'}]}", "{'tasks':[{'name':'b'}]}", NULL},
+};
+/* clang-format on */
+
+static json_t *parse(const char *name, const char *text)
+{
+    json_error_t err;
+    char *quoted = mem_strdup(text);
+    json_t *value;
+
+    for (char *c = quoted; *c; c++)
+        if (*c == '\'')
+            *c = '"';
+    value = json_loads(quoted, JSON_DECODE_ANY, &err);
+    if (!value)
+        check_fail("%s: bad test text: %s in %s", name, err.text, quoted);
+    mem_free(quoted);
+    return value;
+}
+
+static void check_json(const char *name, const json_t *got, const json_t *want)
+{
+    char *got_text, *want_text;
+
+    if (json_equal(got, want))
+        return;
+    got_text = json_dumps(got, JSON_COMPACT);
+    want_text = json_dumps(want, JSON_COMPACT);
+    check_fail("%s: got\n  %s\nnot\n  %s", name, got_text, want_text);
+}
+
+static void patches_merge_by_the_table(void **state)
+{
+    for (size_t i = 0; i < countof(cases); i++) {
+        const struct merge_case *c = &cases[i];
+        scoped(json) json_t *spec = parse(c->name, c->spec);
+        scoped(json) json_t *before = json_deep_copy(spec);
+        scoped(json) json_t *patch = parse(c->name, c->patch);
+        scoped(json) json_t *patch_before = json_deep_copy(patch);
+        scoped(json) json_t *want = c->want ? parse(c->name, c->want) : NULL;
+        struct error err = {0};
+        scoped(json) json_t *got = template_merge(spec, patch, "p", &err);
+
+        if (want) {
+            check_ok(c->name, got != NULL, err);
+            check_json(c->name, got, want);
+        } else {
+            check_error(c->name, got != NULL, err, ERR_INVALID);
+            check_str(c->name, err.field, c->field);
+        }
+        check_json(c->name, spec, before); /* #4720: the template is not touched */
+        check_json(c->name, patch, patch_before);
+    }
+}
+
+static struct object *make_template(const char *name, const char *spec)
+{
+    scoped(json) json_t *members = json_object();
+    const struct meta draft = {
+        .namespace_ = "default", .name = name, .uid = "u", .deletion_grace_s = -1};
+
+    json_object_set_new(members, "spec", parse(name, spec));
+    return object_new(&kind_job_template, meta_new(&draft), object_body_from_json(members), NULL);
+}
+
+struct minimum_case {
+    const char *name, *spec, *patch, *want;
+};
+
+/* clang-format off */
+static const struct minimum_case minimums[] = {
+    {"both follow", "{'minAvailable':3,'tasks':[{'name':'a','replicas':3,'minAvailable':3}]}",
+     "{'tasks':[{'replicas':5}]}",
+     "{'minAvailable':5,'tasks':[{'name':'a','replicas':5,'minAvailable':5}]}"},
+    {"a chosen one stays", "{'minAvailable':2,'tasks':[{'name':'a','replicas':3}]}",
+     "{'tasks':[{'replicas':5}]}", "{'minAvailable':2,'tasks':[{'name':'a','replicas':5}]}"},
+    {"the patch names it", "{'minAvailable':3,'tasks':[{'name':'a','replicas':3}]}",
+     "{'minAvailable':1,'tasks':[{'replicas':5}]}",
+     "{'minAvailable':1,'tasks':[{'name':'a','replicas':5}]}"},
+    {"the patch names the task's", "{'minAvailable':3,'tasks':[{'name':'a','replicas':3}]}",
+     "{'tasks':[{'replicas':5,'minAvailable':4}]}",
+     "{'minAvailable':3,'tasks':[{'name':'a','replicas':5,'minAvailable':4}]}"},
+    {"absent stays absent", "{'tasks':[{'name':'a','replicas':3}]}", "{'tasks':[{'replicas':5}]}",
+     "{'tasks':[{'name':'a','replicas':5}]}"},
+    {"two tasks change places",
+     "{'minAvailable':5,'tasks':[{'name':'a','replicas':2,'minAvailable':2},{'name':'b','replicas':3,'minAvailable':3}]}",
+     "{'tasks':[{'name':'a','replicas':3},{'name':'b','replicas':2}]}",
+     "{'minAvailable':5,'tasks':[{'name':'a','replicas':3,'minAvailable':3},{'name':'b','replicas':2,'minAvailable':2}]}"},
+    {"a deleted task counts no more",
+     "{'minAvailable':5,'tasks':[{'name':'a','replicas':2},{'name':'b','replicas':3}]}",
+     "{'tasks':[{'name':'b','$patch':'delete'}]}",
+     "{'minAvailable':2,'tasks':[{'name':'a','replicas':2}]}"},
+    {"other changes leave it", "{'minAvailable':1,'queue':'q','tasks':[{'name':'a','replicas':1}]}",
+     "{'queue':'r'}", "{'minAvailable':1,'queue':'r','tasks':[{'name':'a','replicas':1}]}"},
+};
+/* clang-format on */
+
+static void minimum_follows_replicas(void **state)
+{
+    for (size_t i = 0; i < countof(minimums); i++) {
+        const struct minimum_case *c = &minimums[i];
+        struct template_cache *cache = template_cache_new();
+        scoped(object) struct object *template_ = make_template(c->name, c->spec);
+        scoped(json) json_t *patch = parse(c->name, c->patch);
+        scoped(json) json_t *want = parse(c->name, c->want);
+        const struct template_patch how = {.spec = patch, .owner = template_->body};
+        struct error err = {0};
+        scoped(blob) struct blob *body = template_instantiate(cache, template_, &how, &err);
+        scoped(json) json_t *got = NULL;
+
+        check_ok(c->name, body != NULL, err);
+        got = json_loads(body->text, 0, NULL);
+        check_json(c->name, json_object_get(got, "spec"), want);
+        template_cache_free(cache);
+    }
+}
+
+/* covers: jobflow.md 86 88; DC-03 */
+static void equal_asks_share_one_body(void **state)
+{
+    struct template_cache *cache = template_cache_new();
+    scoped(object) struct object *template_ =
+        make_template("t", "{'tasks':[{'name':'a','replicas':1}]}");
+    scoped(blob) struct blob *owner = blob_new("{}", 2);
+    scoped(json) json_t *job_spec = parse("p", "{'queue':'q','maxRetry':1}");
+    scoped(json) json_t *spec = parse("p", "{'queue':'r'}");
+    const struct template_patch both = {job_spec, spec, owner, 1};
+    const struct template_patch other = {job_spec, NULL, owner, 2};
+    scoped(blob) struct blob *plain = template_instantiate(cache, template_, NULL, NULL);
+    scoped(blob) struct blob *one = template_instantiate(cache, template_, &both, NULL);
+    scoped(blob) struct blob *again = template_instantiate(cache, template_, &both, NULL);
+    scoped(blob) struct blob *two = template_instantiate(cache, template_, &other, NULL);
+
+    check("no patch: the template's own bytes", plain == template_->body);
+    check("the same step: the same body", one == again);
+    check_has("jobSpec first, then spec", one->text, "\"queue\":\"r\"");
+    check_has("jobSpec first, then spec", one->text, "\"maxRetry\":1");
+    check_has("each step its own", two->text, "\"queue\":\"q\"");
+    check("the template is as before", !strstr(template_->body->text, "queue"));
+    template_cache_free(cache);
+}
+
+static void the_cache_is_bounded(void **state)
+{
+    struct template_cache *cache = template_cache_new();
+    scoped(object) struct object *template_ = make_template("t", "{'tasks':[{'name':'a'}]}");
+    scoped(json) json_t *patch = parse("p", "{'queue':'q'}");
+
+    for (uint32_t i = 0; i < 5000; i++) {
+        const struct template_patch how = {patch, NULL, template_->body, i};
+
+        blob_unref(template_instantiate(cache, template_, &how, NULL));
+    }
+    check("holds what it may", atomic_load(&template_->body->refs) < 2 * 1024 + 10);
+    template_cache_free(cache);
+    check_int("lets go", atomic_load(&template_->body->refs), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patches_merge_by_the_table),
+        cmocka_unit_test(minimum_follows_replicas),
+        cmocka_unit_test(equal_asks_share_one_body),
+        cmocka_unit_test(the_cache_is_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

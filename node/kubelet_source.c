@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/types/quantity.h"
+#include "base/base64.h"
 #include "base/buf.h"
 
 enum source_verdict source_wait(const struct source *source, const struct kind *kind,
@@ -54,38 +55,14 @@ int source_mode(const json_t *doc, const char *member, int otherwise)
 
 /* Data of ConfigMaps and Secrets. */
 
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Admission has checked the text; what is no digit (padding, line breaks) is passed over. */
 static struct source_item base64_item(struct arena *arena, const char *key, const json_t *value)
 {
-    size_t text_len = json_string_length(value), len = 0;
-    const char *text = json_string_value(value);
-    char *bytes = arena_alloc(arena, text_len / 4 * 3 + 4);
-    unsigned held = 0, bits = 0;
+    scoped(buf) struct buf bytes = {0};
 
-    for (size_t i = 0; i < text_len; i++) {
-        int digit = base64_digit(text[i]);
-
-        if (digit < 0)
-            continue;
-        held = held << 6 | (unsigned)digit;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            bytes[len++] = (char)(held >> bits & 0xff);
-        }
-    }
-    return (struct source_item){arena_strdup(arena, key), bytes, len};
+    base64_decode(json_string_value(value), json_string_length(value), &bytes);
+    return (struct source_item){arena_strdup(arena, key),
+                                arena_strndup(arena, bytes.data ? bytes.data : "", bytes.len),
+                                bytes.len};
 }
 
 static struct source_item text_item(struct arena *arena, const char *key, const json_t *value)

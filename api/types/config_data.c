@@ -8,7 +8,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/core_schema.h"
-#include "base/mem.h"
+#include "base/base64.h"
 
 /* clang-format off */
 static const struct field config_map_fields[] = {
@@ -30,34 +30,6 @@ static const struct field secret_fields[] = {
 static const struct schema secret_schema = {"Secret", secret_fields};
 /* clang-format on */
 
-static const char base64_digits[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static bool is_base64(const char *value)
-{
-    size_t len = strlen(value), digits = strspn(value, base64_digits);
-    size_t padding = strspn(value + digits, "=");
-
-    return len % 4 == 0 && digits + padding == len && padding <= 2;
-}
-
-static char *base64_encode(const unsigned char *bytes, size_t len)
-{
-    char *out = mem_alloc((len + 2) / 3 * 4 + 1), *at = out;
-
-    for (size_t i = 0; i < len; i += 3) {
-        unsigned group = (unsigned)bytes[i] << 16;
-
-        group |= i + 1 < len ? (unsigned)bytes[i + 1] << 8 : 0;
-        group |= i + 2 < len ? bytes[i + 2] : 0;
-        *at++ = base64_digits[group >> 18];
-        *at++ = base64_digits[group >> 12 & 63];
-        *at++ = i + 1 < len ? base64_digits[group >> 6 & 63] : '=';
-        *at++ = i + 2 < len ? base64_digits[group & 63] : '=';
-    }
-    return out;
-}
-
 static void secret_normalize(json_t *body)
 {
     json_t *plain = json_object_get(body, "stringData"), *data = json_object_get(body, "data"),
@@ -72,10 +44,10 @@ static void secret_normalize(json_t *body)
     }
     json_object_foreach(plain, key, value)
     {
-        scoped_str encoded = base64_encode((const unsigned char *)json_string_value(value),
-                                           json_string_length(value));
+        scoped(buf) struct buf encoded = {0};
 
-        json_object_set_new(data, key, json_string(encoded));
+        base64_encode(json_string_value(value), json_string_length(value), &encoded);
+        json_object_set_new(data, key, json_string(encoded.len ? encoded.data : ""));
     }
     json_object_del(body, "stringData");
 }
@@ -109,7 +81,8 @@ static int64_t check_member(const json_t *body, const char *member, enum encodin
                     "Invalid value: \"%s\": a key has at most 253 of the characters A-Z a-z 0-9 "
                     "'-' '_' '.' and does not begin with '..'",
                     key);
-        if (encoding == BASE64 && !is_base64(json_string_value(value)))
+        if (encoding == BASE64 &&
+            !base64_valid(json_string_value(value), json_string_length(value)))
             FINDING(errors, ("%s[%s]", member, key),
                     "Invalid value: must be base64 text; plain text goes to %s",
                     strcmp(member, "data") == 0 ? "stringData" : "data");

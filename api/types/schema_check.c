@@ -7,7 +7,6 @@
  */
 #include "api/types/schema.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "api/types/nearest.h"
 #include "api/types/quantity.h"
 #include "api/types/schema_rows.h"
+#include "base/base64.h"
 #include "base/timefmt.h"
 
 struct place {
@@ -278,21 +278,6 @@ static void check_int_or_str(struct check *c, const struct field *field, bool pa
         check_integer_within(c, field, value, place, INT32_MIN, INT32_MAX);
 }
 
-static bool is_base64(const char *text, size_t len)
-{
-    size_t padding = 0;
-
-    if (len % 4)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] == '=')
-            padding++;
-        else if (padding || !(isalnum((unsigned char)text[i]) || text[i] == '+' || text[i] == '/'))
-            return false;
-    }
-    return padding <= 2;
-}
-
 static void check_base64(struct check *c, const struct field *field, bool partial, json_t *value,
                          const struct place *place)
 {
@@ -300,7 +285,7 @@ static void check_base64(struct check *c, const struct field *field, bool partia
 
     if (!expect(c, place, value, json_is_string(value), "string"))
         return;
-    if (!is_base64(json_string_value(value), json_string_length(value)))
+    if (!base64_valid(json_string_value(value), json_string_length(value)))
         REPORT(c, place, "Invalid value: %s: must be base64 text", shown(value, text));
     else
         check_text_rules(c, field, value, place);

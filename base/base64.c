@@ -1,0 +1,80 @@
+/*
+ * Base64.
+ */
+#include "base/base64.h"
+#include <string.h>
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+enum { NO_DIGIT = -1, PADDING = -2, LINE_BREAK = -3 };
+
+static int digit_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    if (c == '=')
+        return PADDING;
+    if (c == '\r' || c == '\n')
+        return LINE_BREAK;
+    return c == '+' ? 62 : c == '/' ? 63 : NO_DIGIT;
+}
+
+bool base64_valid(const char *text, size_t len)
+{
+    size_t n = 0, padding = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        int value = digit_value(text[i]);
+
+        if (value == LINE_BREAK)
+            continue;
+        if (value == NO_DIGIT || (value >= 0 && padding))
+            return false;
+        n++;
+        padding += value == PADDING;
+    }
+    return n % 4 == 0 && padding <= 2;
+}
+
+bool base64_decode(const char *text, size_t len, struct buf *out)
+{
+    unsigned held = 0, bits = 0;
+
+    if (!base64_valid(text, len))
+        return false;
+    buf_reserve(out, len / 4 * 3 + 1);
+    for (size_t i = 0; i < len; i++) {
+        int value = digit_value(text[i]);
+
+        if (value < 0)
+            continue;
+        held = held << 6 | (unsigned)value;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            buf_char(out, (char)(held >> bits & 0xff));
+        }
+    }
+    return true;
+}
+
+void base64_encode(const void *bytes, size_t len, struct buf *out)
+{
+    const unsigned char *in = bytes;
+
+    buf_reserve(out, (len + 2) / 3 * 4 + 1);
+    for (size_t i = 0; i < len; i += 3) {
+        unsigned group = (unsigned)in[i] << 16;
+
+        group |= i + 1 < len ? (unsigned)in[i + 1] << 8 : 0;
+        group |= i + 2 < len ? in[i + 2] : 0;
+        buf_char(out, digits[group >> 18]);
+        buf_char(out, digits[group >> 12 & 63]);
+        buf_char(out, i + 1 < len ? digits[group >> 6 & 63] : '=');
+        buf_char(out, i + 2 < len ? digits[group & 63] : '=');
+    }
+}

@@ -1,0 +1,12 @@
+#pragma once
+/*
+ * Base64 as Kubernetes takes it (RFC 4648, padded; line breaks within the text are passed over, as
+ * Go's decoder does).
+ */
+#include "base/buf.h"
+#include <stdbool.h>
+
+bool base64_valid(const char *text, size_t len);
+/** Append the decoded bytes. False, with nothing appended, when the text is not base64. */
+bool base64_decode(const char *text, size_t len, struct buf *out);
+void base64_encode(const void *bytes, size_t len, struct buf *out);

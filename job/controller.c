@@ -105,7 +105,7 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
 {
     struct job_controller *ctl = container_of(watcher, struct job_controller, queues);
 
-    if (change == CHANGE_ADDED)
+    if (change != CHANGE_DELETED)
         job_waits_wake(&ctl->waits, &kind_queue, "", object_name(queue));
 }
 

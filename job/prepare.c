@@ -82,16 +82,20 @@ static bool is_owned(const struct job_run *run, const struct object *object)
 
 /* ---- queue ---- */
 
-static bool queue_exists(struct job_run *run)
+/* It exists, and takes PodGroups when one is still to be made. */
+static bool queue_takes_us(struct job_run *run)
 {
-    const char *queue = run->view.shape->spec->queue;
+    const char *name = run->view.shape->spec->queue;
+    const struct object *queue = cluster_get(run->ctl->cluster, &kind_queue, "", name);
     scoped_str message = NULL;
 
-    if (cluster_get(run->ctl->cluster, &kind_queue, "", queue))
+    if (queue && (run->view.group || strcmp(queue_state_of(queue), "Open") == 0))
         return true;
-    message = mem_printf("queue %s does not exist; the job goes on when it does", queue);
-    job_explain(run, "QueueNotFound", message);
-    job_wait_for(run, &kind_queue, "", queue);
+    message = queue ? mem_printf("queue %s is %s; the job goes on when it is open", name,
+                                 *queue_state_of(queue) ? queue_state_of(queue) : "not open yet")
+                    : mem_printf("queue %s does not exist; the job goes on when it does", name);
+    job_explain(run, queue ? "QueueNotOpen" : "QueueNotFound", message);
+    job_wait_for(run, &kind_queue, "", name);
     return false;
 }
 
@@ -485,7 +489,7 @@ bool job_prepare(struct job_run *run)
     if (run->prep_ops > 0)
         return false;
     if (!run->prepared) {
-        if (!queue_exists(run) || !claims_are_there(run) || !plugins_are_there(run))
+        if (!queue_takes_us(run) || !claims_are_there(run) || !plugins_are_there(run))
             return false;
         run->prepared = true;
     }

@@ -1,0 +1,433 @@
+/*
+ * Policies at work, at once and delayed, over restarts of the process too.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_world.h"
+
+#include "api/types/pod.h"
+
+static void check_phase(struct world *world, const char *job, const char *want)
+{
+    check_str(job, world_phase(world, job), want);
+}
+
+static struct world *running_pods(void)
+{
+    return world_new(&(struct world_options){.run_pods = true});
+}
+
+struct eviction_case {
+    const char *name, *policies;
+    const char *phases;
+    int retries;
+};
+
+/* covers: job.md POL-10 POL-11 POL-16 POL-28 */
+static void a_pod_deleted_by_a_user_is_an_eviction(void **unused)
+{
+    static const struct eviction_case cases[] = {
+        {"restart", "policies: [{event: PodEvicted, action: RestartJob}]",
+         "Pending Running Restarting Pending Running", 1},
+        {"any", "policies: [{event: \"*\", action: RestartJob}]",
+         "Pending Running Restarting Pending Running", 1},
+        {"terminate", "policies: [{events: [PodEvicted, PodFailed], action: TerminateJob}]",
+         "Pending Running Terminating Terminated", 0},
+        {"abort", "policies: [{event: PodEvicted, action: AbortJob}]",
+         "Pending Running Aborting Aborted", 0},
+        {"task", "policies: [{event: PodEvicted, action: RestartTask}]",
+         "Pending Running Restarting Pending Running", 1},
+        {"none", "", "Pending Running", 0},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct world *world = running_pods();
+
+        world_job_simple(world, "j", "t*2", cases[i].policies);
+        world_delete(world, &kind_pod, "j-t-0");
+        world_settle(world);
+        if (i !=
+            5) /* without a policy the running job goes on, or is Pending until the pod is back */
+            check_str(cases[i].name, world->phases, cases[i].phases);
+        check_int(cases[i].name, world_job(world, "j")->retry_count, cases[i].retries);
+        world_free(world);
+    }
+}
+
+/* covers: job.md POL-14 */
+static void an_exit_code_decides(void **unused)
+{
+    struct world *world = running_pods();
+
+    world_job_simple(world, "j", "t*2",
+                     "policies: [{exitCode: 3, action: RestartJob}];minAvailable: 1");
+    world_pod_failed(world, "j-t-0", 4);
+    check_phase(world, "j", "Running");
+    world_pod_failed(world, "j-t-1", 3);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    world_free(world);
+}
+
+/* covers: job.md POL-18 */
+static void container_restarts_use_up_a_task(void **unused)
+{
+    struct world *world = running_pods();
+
+    world_job_simple(world, "j", "t*1", "policies: [{event: TaskFailed, action: TerminateJob}]");
+    world_pod_restarts(world, "j-t-0", 2);
+    check_phase(world, "j", "Running");
+    world_pod_restarts(world, "j-t-0", 4);
+    check_phase(world, "j", "Terminated");
+    world_free(world);
+}
+
+/* covers: job.md POL-21 POL-22 POL-23 */
+static void an_unknown_gang_restarts_the_job_again_and_again(void **unused)
+{
+    struct world *world = running_pods();
+
+    world_job_simple(world, "j", "t*1", "policies: [{event: Unknown, action: RestartJob}]");
+    world_group_phase(world, PODGROUP_UNKNOWN);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    check_phase(world, "j", "Running");
+    world_group_phase(world, PODGROUP_UNKNOWN);
+    assert_int_equal(world_job(world, "j")->retry_count, 2);
+    world_free(world);
+
+    world = running_pods();
+    world_job_simple(world, "j", "t*1", "policies: [{event: Unknown, action: RestartTask}]");
+    world_group_phase(world, PODGROUP_UNKNOWN);
+    assert_int_equal(world_job(world, "j")->retry_count, 0);
+    check_phase(world, "j", "Running");
+    assert_true(world_has_event(world, "ExecuteAction"));
+    world_free(world);
+}
+
+/* covers: job.md POL-25 */
+static void an_evicted_pod_that_exits_is_only_evicted(void **unused)
+{
+    struct world *world =
+        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+
+    world_job_simple(world, "j", "t*1",
+                     "policies: [{event: PodFailed, action: TerminateJob}, {event: PodEvicted, "
+                     "action: RestartJob}]");
+    world_delete(world, &kind_pod, "j-t-0");
+    world_pod_failed(world, "j-t-0", 143);
+    check_phase(world, "j", "Running");
+    world_let_go(world);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    assert_null(strstr(world->phases, "Terminating"));
+    world_free(world);
+}
+
+/* covers: job.md POL-26 POL-27 */
+static void what_happened_while_down_is_seen_before_the_first_sync(void **unused)
+{
+    struct world *world = running_pods();
+
+    world_job_simple(world, "j", "t*1", "policies: [{event: PodFailed, action: RestartJob}]");
+    world_stop_controller(world);
+    world_pod_failed(world, "j-t-0", 1);
+    world_start_controller(world);
+    world_settle(world);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    check_phase(world, "j", "Running");
+    world_free(world);
+
+    world = running_pods();
+    world_job_simple(world, "j", "t*1 other*1",
+                     "policies: [{event: TaskCompleted, action: CompleteJob}]");
+    world_stop_controller(world);
+    world_pod(world, "j-t-0", POD_SUCCEEDED);
+    world_start_controller(world);
+    world_settle(world);
+    check_phase(world, "j", "Completed");
+    world_free(world);
+}
+
+/* covers: job.md O-15 */
+static void a_pod_lost_while_down_is_an_eviction(void **unused)
+{
+    struct world *world = running_pods();
+
+    world_job_simple(world, "j", "t*3", "policies: [{event: PodEvicted, action: RestartJob}]");
+    world_stop_controller(world);
+    world_delete(world, &kind_pod, "j-t-1");
+    world_start_controller(world);
+    world_settle(world);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    check_phase(world, "j", "Running");
+    world_free(world);
+}
+
+static void a_restart_of_the_process_alone_changes_nothing(void **unused)
+{
+    struct world *world = running_pods();
+    unsigned writes;
+
+    world_job_simple(world, "j", "t*3",
+                     "policies: [{event: \"*\", action: RestartJob, timeout: 5s}]");
+    writes = world->job_writes;
+    for (int i = 0; i < 5; i++) {
+        world_restart(world);
+        world_advance(world, 10000);
+    }
+    assert_int_equal(world->job_writes, writes);
+    assert_int_equal(world_job(world, "j")->retry_count, 0);
+    world_free(world);
+}
+
+/* covers: job.md POD-31 POL-06 INV-J6 */
+static void a_restarted_pod_leaves_the_others_and_the_services_alone(void **unused)
+{
+    struct world *world =
+        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+    scoped_str service = NULL;
+    scoped_str other = NULL;
+
+    world_job_simple(world, "j", "t*3",
+                     "plugins: {svc: []};policies: [{event: PodFailed, action: RestartPod}]");
+    check_phase(world, "j", "Running");
+    service = mem_strdup(object_uid(world_get(world, &kind_service, "j")));
+    other = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-1")));
+    world_pod_failed(world, "j-t-0", 1);
+    world_let_go(world);
+    check_phase(world, "j", "Running");
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    assert_int_equal(world_job(world, "j")->version, 0);
+    assert_string_equal(object_uid(world_get(world, &kind_service, "j")), service);
+    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-1")), other);
+    assert_int_equal(world->group_deletions, 0);
+    world_free(world);
+}
+
+/* covers: job.md PRT-07 */
+static void a_partition_restarts_alone(void **unused)
+{
+    struct world *world = running_pods();
+    scoped_str first = NULL;
+    scoped_str last = NULL;
+
+    world_apply(world, "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
+                       "namespace: default}, spec: {\n"
+                       "policies: [{event: PodEvicted, action: RestartPartition}], tasks: [{name: "
+                       "t, replicas: 4,\n"
+                       "partitionPolicy: {totalPartitions: 2, partitionSize: 2},\n"
+                       "template: {spec: {restartPolicy: Never, containers: [{name: main, image: "
+                       "x, command: [run]}]}}}]}}");
+    check_phase(world, "j", "Running");
+    first = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-0")));
+    last = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-3")));
+    world_delete(world, &kind_pod, "j-t-2");
+    world_settle(world);
+    check_phase(world, "j", "Running");
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-0")), first);
+    assert_string_not_equal(object_uid(world_get(world, &kind_pod, "j-t-3")), last);
+    world_free(world);
+}
+
+/* ---- delayed ---- */
+
+/* covers: job.md DLY-01 DLY-02 DLY-16 DLY-20 DLY-21 */
+static void a_pod_that_stays_pending_aborts_the_job(void **unused)
+{
+    static const char policy[] = "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]";
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*2", policy);
+    world_advance(world, 4900);
+    check_phase(world, "j", "Pending");
+    world_advance(world, 200);
+    check_phase(world, "j", "Aborted");
+    world_free(world);
+
+    world = world_new(&(struct world_options){0});
+    world_job_simple(world, "j", "t*2", policy);
+    world_advance(world, 2000);
+    world_pods(world, POD_RUNNING);
+    world_restart(world);
+    world_advance(world, 20000);
+    check_phase(world, "j", "Running");
+    world_free(world);
+
+    world = world_new(&(struct world_options){0});
+    world_job_simple(world, "j", "t*1 u*1", policy);
+    world_pod(world, "j-u-0", POD_RUNNING);
+    world_pod(world, "j-t-0", POD_SUCCEEDED); /* in one step */
+    world_advance(world, 20000);
+    check_phase(world, "j", "Running");
+    world_free(world);
+}
+
+/* covers: job.md DLY-17 */
+static void a_deadline_survives_a_restart_of_the_process(void **unused)
+{
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1",
+                     "policies: [{event: PodPending, action: AbortJob, timeout: 4s}]");
+    world_advance(world, 2000);
+    world_restart(world);
+    world_advance(world, 1900);
+    check_phase(world, "j", "Pending");
+    world_advance(world, 200);
+    check_phase(world, "j", "Aborted");
+    world_free(world);
+}
+
+/* covers: job.md DLY-03 */
+static void a_new_pod_has_a_new_deadline(void **unused)
+{
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1",
+                     "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]");
+    world_advance(world, 3000);
+    world_delete(world, &kind_pod, "j-t-0");
+    world_advance(world, 3000);
+    check_phase(world, "j", "Pending");
+    world_advance(world, 3000);
+    check_phase(world, "j", "Aborted");
+    world_free(world);
+}
+
+/* covers: job.md DLY-05 DLY-06 */
+static void an_eviction_is_forgiven_when_the_pod_runs_again(void **unused)
+{
+    static const char policy[] =
+        "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]";
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1", policy);
+    world_pods(world, POD_RUNNING);
+    world_delete(world, &kind_pod, "j-t-0");
+    assert_non_null(world_get(world, &kind_pod, "j-t-0")); /* again at once */
+    world_advance(world, 3000);
+    world_pods(world, POD_RUNNING);
+    world_advance(world, 20000);
+    assert_int_equal(world_job(world, "j")->retry_count, 0);
+
+    world_delete(world, &kind_pod, "j-t-0");
+    world_advance(world, 9000);
+    assert_int_equal(world_job(world, "j")->retry_count, 0);
+    world_advance(world, 2000);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    world_free(world);
+}
+
+/* covers: job.md O-26 */
+static void an_eviction_timer_survives_a_restart_of_the_process(void **unused)
+{
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1",
+                     "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]");
+    world_pods(world, POD_RUNNING);
+    world_delete(world, &kind_pod, "j-t-0");
+    world_advance(world, 6000);
+    world_restart(world);
+    world_advance(world, 2500);
+    assert_int_equal(world_job(world, "j")->retry_count, 0);
+    world_advance(world, 2500);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    world_free(world);
+}
+
+/* covers: job.md DLY-07 DLY-08 */
+static void a_ladder_of_policies_escalates(void **unused)
+{
+    static const char ladder[] = "policies: [{event: PodFailed, action: RestartPod}, "
+                                 "{event: PodEvicted, action: RestartJob, timeout: 10s}]";
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1", ladder);
+    world_pods(world, POD_RUNNING);
+    world_pod_failed(world, "j-t-0", 1);
+    world_pods(world, POD_RUNNING); /* the replacement runs */
+    world_advance(world, 60000);
+    check_phase(world, "j", "Running");
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+
+    world_pod_failed(world, "j-t-0", 1); /* and now it stays pending */
+    world_advance(world, 9000);
+    assert_int_equal(world_job(world, "j")->version, 0);
+    world_advance(world, 2000);
+    assert_int_equal(world_job(world, "j")->version, 1);
+    assert_int_equal(world_job(world, "j")->retry_count, 3);
+    world_free(world);
+}
+
+/* covers: job.md DLY-09 */
+static void the_first_of_two_timers_restarts_once(void **unused)
+{
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*2",
+                     "policies: [{event: PodPending, action: RestartJob, timeout: 5s}]");
+    world_advance(world, 5100);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    world_pods(world, POD_RUNNING);
+    world_advance(world, 20000);
+    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    world_free(world);
+}
+
+/* covers: job.md DLY-10 */
+static void timers_of_different_tasks_are_independent(void **unused)
+{
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(
+        world, "j", "a*1 b*1",
+        "maxRetry: 9;policies: [{event: PodPending, action: RestartTask, timeout: 5s}]");
+    world_advance(world, 3000);
+    world_delete(world, &kind_pod, "j-b-0"); /* b's deadline starts again */
+    world_advance(world, 2500);
+    assert_int_equal(world_job(world, "j")->retry_count, 1); /* a */
+    world_advance(world, 2600);
+    assert_int_equal(world_job(world, "j")->retry_count, 2); /* b */
+    world_free(world);
+}
+
+/* covers: job.md DLY-15 */
+static void a_timer_never_hits_the_next_job_of_the_name(void **unused)
+{
+    static const char policy[] = "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]";
+    struct world *world = world_new(&(struct world_options){0});
+
+    world_job_simple(world, "j", "t*1", policy);
+    world_advance(world, 3000);
+    world_delete(world, &kind_job, "j");
+    world_job_simple(world, "j", "t*1", policy);
+    world_advance(world, 3000);
+    check_phase(world, "j", "Pending");
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_deleted_by_a_user_is_an_eviction),
+        cmocka_unit_test(an_exit_code_decides),
+        cmocka_unit_test(container_restarts_use_up_a_task),
+        cmocka_unit_test(an_unknown_gang_restarts_the_job_again_and_again),
+        cmocka_unit_test(an_evicted_pod_that_exits_is_only_evicted),
+        cmocka_unit_test(what_happened_while_down_is_seen_before_the_first_sync),
+        cmocka_unit_test(a_pod_lost_while_down_is_an_eviction),
+        cmocka_unit_test(a_restart_of_the_process_alone_changes_nothing),
+        cmocka_unit_test(a_restarted_pod_leaves_the_others_and_the_services_alone),
+        cmocka_unit_test(a_partition_restarts_alone),
+        cmocka_unit_test(a_pod_that_stays_pending_aborts_the_job),
+        cmocka_unit_test(a_deadline_survives_a_restart_of_the_process),
+        cmocka_unit_test(a_new_pod_has_a_new_deadline),
+        cmocka_unit_test(an_eviction_is_forgiven_when_the_pod_runs_again),
+        cmocka_unit_test(an_eviction_timer_survives_a_restart_of_the_process),
+        cmocka_unit_test(a_ladder_of_policies_escalates),
+        cmocka_unit_test(the_first_of_two_timers_restarts_once),
+        cmocka_unit_test(timers_of_different_tasks_are_independent),
+        cmocka_unit_test(a_timer_never_hits_the_next_job_of_the_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -220,7 +220,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
 /* Reports. */
 
-void kubelet_report(void *ctx, const struct runtime_report *report)
+static void on_report(void *ctx, const struct runtime_report *report)
 {
     struct kubelet *k = ctx;
     struct kubelet_pod *pod = find_pod(k, report->uid);
@@ -418,6 +418,8 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     watch(k, &k->secret_watcher, &kind_secret, secret_changed);
     watch(k, &k->claim_watcher, &kind_pvc, claim_changed);
     watch(k, &k->service_watcher, &kind_service, service_changed);
+    runtime->report = on_report;
+    runtime->ctx = k;
     runtime->ops->adopt(runtime, pod_found, &k->adoption_done);
     return k;
 }
@@ -436,10 +438,10 @@ static void release(struct kubelet *k)
     mem_free(k);
 }
 
-void kubelet_pending_done(struct kubelet *k)
+void kubelet_call_done(struct kubelet *k)
 {
-    k->pending--;
-    if (k->stopped && !k->pending)
+    k->calls--;
+    if (k->stopped && !k->calls)
         release(k);
 }
 
@@ -460,7 +462,8 @@ void kubelet_stop(struct kubelet *k)
     loop_cancel(loop, &k->flush);
     loop_cancel(loop, &k->collect);
     timer_stop(loop, &k->retry);
+    kubelet_forget_batches(k);
     k->stopped = true;
-    if (!k->pending)
+    if (!k->calls)
         release(k);
 }

@@ -33,11 +33,9 @@ struct kubelet_options {
     void *ctx;
 };
 
-/** Adopts pods of earlier lives first; starts none before that is done. Borrows both. The runtime
- * must report to kubelet_report with the kubelet as its context. */
+/** Adopts pods of earlier lives first; starts none before that is done. Borrows both, and becomes
+ * the one the runtime reports to. */
 struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
                               const struct kubelet_options *options);
 /** Pods go on. NULL is fine. */
 void kubelet_stop(struct kubelet *kubelet);
-
-void kubelet_report(void *kubelet, const struct runtime_report *report);

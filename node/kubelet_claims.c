@@ -1,12 +1,13 @@
 /*
  * Binding claims, and taking their directories away: after the deletion is durable, on a worker,
- * for a tree can be large.
+ * for a tree can be large. What a crash left between the two is swept at the next start.
  */
 #include "node/kubelet_claims.h"
 
-#include <errno.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -18,10 +19,13 @@ struct claims {
     struct cluster *cluster;
     const char *data_dir;
     struct cluster_watcher watcher;
+    LIST_HEAD(, removal) waiting; /* for durability */
+    struct sweep *sweep;          /* under way, or NULL */
 };
 
-/* One directory to be removed; on its own, for it may outlive the claims. */
+/* One directory to be removed. On its own once a worker has it: it may outlive the claims. */
 struct removal {
+    LIST_ENTRY(removal) all;
     struct task durable;
     struct pool_work work;
     struct loop *loop;
@@ -30,6 +34,14 @@ struct removal {
     struct error err;
 };
 
+/* Removal. */
+
+static void free_removal(struct removal *removal)
+{
+    mem_free(removal->path);
+    mem_free(removal);
+}
+
 static void removed(struct pool_work *work)
 {
     struct removal *removal = container_of(work, struct removal, work);
@@ -37,8 +49,7 @@ static void removed(struct pool_work *work)
     if (removal->failed)
         log_warn("claim directory could not be removed", kv_str("path", removal->path),
                  kv_str("error", removal->err.message));
-    mem_free(removal->path);
-    mem_free(removal);
+    free_removal(removal);
 }
 
 static void remove_tree(struct pool_work *work)
@@ -60,23 +71,118 @@ static void deletion_durable(struct task *task)
 {
     struct removal *removal = container_of(task, struct removal, durable);
 
+    LIST_REMOVE(removal, all);
     removal->work.run = remove_tree;
     removal->work.done = removed;
     loop_work(removal->loop, &removal->work);
 }
 
-static void remove_directory(struct claims *claims, const struct object *claim)
+static void remove_directory(struct claims *claims, const char *ns, const char *uid)
 {
     struct removal *removal = mem_alloc(sizeof *removal);
 
     removal->loop = claims->cluster->loop;
-    removal->path =
-        kubelet_claim_path(claims->data_dir, object_namespace(claim), object_uid(claim));
+    removal->path = kubelet_claim_path(claims->data_dir, ns, uid);
     removal->durable.run = deletion_durable;
+    LIST_INSERT_HEAD(&claims->waiting, removal, all);
     cluster_when_durable(claims->cluster, &removal->durable);
 }
 
-/* What is asked for is what one gets: nothing enforces a size here. */
+/* The sweep: a worker lists <data_dir>/pvc/<namespace>/<uid>, the loop knows which are claims. */
+
+struct sweep {
+    struct pool_work work;
+    struct claims *claims; /* NULL: stopped meanwhile */
+    char *path;
+    struct buf found; /* "namespace\0uid\0" … */
+};
+
+static void list_namespace(struct sweep *sweep, int parent_fd, const char *ns)
+{
+    int fd = openat(parent_fd, ns, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        buf_add(&sweep->found, ns, strlen(ns) + 1);
+        buf_add(&sweep->found, entry->d_name, strlen(entry->d_name) + 1);
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static void list_claims(struct pool_work *work)
+{
+    struct sweep *sweep = container_of(work, struct sweep, work);
+    DIR *dir = opendir(sweep->path);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir)))
+        if (entry->d_name[0] != '.')
+            list_namespace(sweep, dirfd(dir), entry->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+struct lookup {
+    const char *uid;
+    bool found;
+};
+
+static void look(void *arg, const struct object *claim)
+{
+    struct lookup *lookup = arg;
+
+    lookup->found = lookup->found || !strcmp(lookup->uid, object_uid(claim));
+}
+
+static void remove_unclaimed(struct claims *claims, const struct buf *found)
+{
+    const char *at = found->data, *end = at + found->len;
+
+    while (at < end) {
+        const char *ns = at, *uid = ns + strlen(ns) + 1;
+        struct lookup lookup = {.uid = uid};
+
+        cluster_each(claims->cluster, &kind_pvc, ns, look, &lookup);
+        if (!lookup.found)
+            remove_directory(claims, ns, uid);
+        at = uid + strlen(uid) + 1;
+    }
+}
+
+static void swept(struct pool_work *work)
+{
+    struct sweep *sweep = container_of(work, struct sweep, work);
+
+    if (sweep->claims) {
+        sweep->claims->sweep = NULL;
+        if (sweep->found.len)
+            remove_unclaimed(sweep->claims, &sweep->found);
+    }
+    buf_release(&sweep->found);
+    mem_free(sweep->path);
+    mem_free(sweep);
+}
+
+static void start_sweep(struct claims *claims)
+{
+    struct sweep *sweep = mem_alloc(sizeof *sweep);
+
+    sweep->claims = claims;
+    sweep->path = mem_printf("%s/pvc", claims->data_dir);
+    sweep->work.run = list_claims;
+    sweep->work.done = swept;
+    claims->sweep = sweep;
+    loop_work(claims->cluster->loop, &sweep->work);
+}
+
+/* Binding. What is asked for is what one gets: nothing enforces a size here. */
+
 static void bind_claim(struct claims *claims, const struct object *claim)
 {
     scoped(json) json_t *body = object_body_json(claim);
@@ -104,7 +210,7 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
 
     if (change == CHANGE_DELETED) {
         if (claims->data_dir)
-            remove_directory(claims, object);
+            remove_directory(claims, object_namespace(object), object_uid(object));
     } else if (now && !strcmp(object_uid(now), object_uid(object)) && !now->status) {
         bind_claim(claims, now);
     }
@@ -116,16 +222,28 @@ struct claims *claims_start(struct cluster *cluster, const char *data_dir)
 
     claims->cluster = cluster;
     claims->data_dir = data_dir;
+    LIST_INIT(&claims->waiting);
     claims->watcher.kind = &kind_pvc;
     claims->watcher.changed = claim_changed;
     cluster_watch(cluster, &claims->watcher);
+    if (data_dir)
+        start_sweep(claims);
     return claims;
 }
 
 void claims_stop(struct claims *claims)
 {
+    struct removal *removal;
+
     if (!claims)
         return;
     cluster_unwatch(claims->cluster, &claims->watcher);
+    while ((removal = LIST_FIRST(&claims->waiting))) {
+        LIST_REMOVE(removal, all);
+        cluster_forget(claims->cluster, &removal->durable);
+        free_removal(removal);
+    }
+    if (claims->sweep)
+        claims->sweep->claims = NULL;
     mem_free(claims);
 }

@@ -82,6 +82,7 @@ struct kubelet_pod {
 /* Pods for which something accepted waits to be durable. */
 struct kubelet_batch {
     struct task task;
+    LIST_ENTRY(kubelet_batch) all;
     struct kubelet *kubelet;
     struct kubelet_pod *first;
 };
@@ -111,16 +112,17 @@ struct kubelet {
     struct task flush;
     struct kubelet_pod *accepted, **accepted_tail;
     struct task collect;
+    LIST_HEAD(, kubelet_batch) batches; /* on the way to the disk */
     struct timer retry;
 
     struct cluster_watcher pod_watcher, config_watcher, secret_watcher, claim_watcher,
         service_watcher;
-    size_t pending; /* calls and batches under way; the last one frees a stopped kubelet */
+    size_t calls; /* under way; the last one frees a stopped kubelet */
     bool stopped;
 };
 
 /* kubelet.c */
-void kubelet_pending_done(struct kubelet *kubelet);
+void kubelet_call_done(struct kubelet *kubelet);
 /** Free the record if nothing can come for it any more. */
 void kubelet_pod_settle(struct kubelet_pod *pod);
 
@@ -130,6 +132,8 @@ void kubelet_enqueue_ready(struct kubelet_pod *pod); /* step READY; ahead of tho
 void kubelet_dequeue(struct kubelet_pod *pod);       /* out of queue and hold, whichever it is in */
 void kubelet_pump(struct kubelet *kubelet);          /* soon, in this turn */
 void kubelet_pump_run(struct task *task);
+/** A free slot waits for a start intent. */
+bool kubelet_slot_waits(const struct kubelet *kubelet);
 void kubelet_room_take(struct kubelet_pod *pod);
 void kubelet_room_give(struct kubelet_pod *pod);
 void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap);
@@ -156,4 +160,5 @@ void kubelet_remove(struct kubelet_pod *pod);
 void kubelet_accepted(struct kubelet_pod *pod); /* look at it once all accepted so far is durable */
 void kubelet_flush_run(struct task *task);
 void kubelet_collect_run(struct task *task);
+void kubelet_forget_batches(struct kubelet *kubelet);
 void kubelet_retry(struct timer *timer);

@@ -99,6 +99,13 @@ void kubelet_dequeue(struct kubelet_pod *pod)
     kubelet_pump(k);
 }
 
+bool kubelet_slot_waits(const struct kubelet *k)
+{
+    const struct kubelet_pod *pod = TAILQ_FIRST(&k->queue);
+
+    return pod && pod->step == STEP_INTENT && has_room_for(k, pod);
+}
+
 /* As many intents ahead as may be; they are on disk when their turn comes. */
 static void write_intents(struct kubelet *k)
 {

@@ -93,7 +93,7 @@ static void status_done(struct cluster_call *call, const struct object *result,
     }
     if (!k->stopped)
         kubelet_pod_settle(pod);
-    kubelet_pending_done(k);
+    kubelet_call_done(k);
 }
 
 static void removal_done(struct cluster_call *call, const struct object *result,
@@ -110,14 +110,14 @@ static void removal_done(struct cluster_call *call, const struct object *result,
         }
         kubelet_pod_settle(pod);
     }
-    kubelet_pending_done(k);
+    kubelet_call_done(k);
 }
 
 static void push_status(struct kubelet_pod *pod, const struct object *object)
 {
     pod->written = take(pod->to_write);
     pod->call.done = status_done;
-    pod->kubelet->pending++;
+    pod->kubelet->calls++;
     cluster_update_status(pod->kubelet->cluster, &pod->call, object, blob_ref(pod->written));
 }
 
@@ -128,7 +128,7 @@ static void push_removal(struct kubelet_pod *pod)
     pod->to_remove = false;
     pod->removing = true;
     pod->call.done = removal_done;
-    pod->kubelet->pending++;
+    pod->kubelet->calls++;
     cluster_remove(pod->kubelet->cluster, &pod->call, &kind_pod, pod->meta->namespace_,
                    pod->meta->name, &how);
 }
@@ -350,8 +350,9 @@ static void batch_durable(struct task *task)
 {
     struct kubelet_batch *batch = container_of(task, struct kubelet_batch, task);
     struct kubelet *k = batch->kubelet;
-    struct kubelet_pod *pod = k->stopped ? NULL : batch->first;
+    struct kubelet_pod *pod = batch->first;
 
+    LIST_REMOVE(batch, all);
     mem_free(batch);
     while (pod) {
         struct kubelet_pod *next = pod->next_accepted;
@@ -366,9 +367,7 @@ static void batch_durable(struct task *task)
         kubelet_pod_settle(pod);
         pod = next;
     }
-    if (!k->stopped)
-        kubelet_pump_run(&k->pump);
-    kubelet_pending_done(k);
+    kubelet_pump_run(&k->pump);
 }
 
 void kubelet_collect_run(struct task *task)
@@ -382,12 +381,25 @@ void kubelet_collect_run(struct task *task)
     batch->kubelet = k;
     batch->task.run = batch_durable;
     batch->first = k->accepted;
+    LIST_INSERT_HEAD(&k->batches, batch, all);
     for (struct kubelet_pod *pod = batch->first; pod; pod = pod->next_accepted) {
         pod->accepted = false;
         pod->batched = true;
     }
     k->accepted = NULL;
     k->accepted_tail = &k->accepted;
-    k->pending++;
     cluster_when_durable(k->cluster, &batch->task);
+    if (kubelet_slot_waits(k))
+        cluster_hurry(k->cluster);
+}
+
+void kubelet_forget_batches(struct kubelet *k)
+{
+    struct kubelet_batch *batch;
+
+    while ((batch = LIST_FIRST(&k->batches))) {
+        LIST_REMOVE(batch, all);
+        cluster_forget(k->cluster, &batch->task);
+        mem_free(batch);
+    }
 }

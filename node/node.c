@@ -22,15 +22,6 @@ struct node {
     struct machine_writer *writer;
 };
 
-/* The runtime has no ctx yet when it is made: it gets the node, and the node knows the kubelet. */
-static void report(void *ctx, const struct runtime_report *told)
-{
-    struct node *node = ctx;
-
-    if (node->kubelet)
-        kubelet_report(node->kubelet, told);
-}
-
 /* Behind the judgement of earlier lives in the log: see machine_write. */
 static void adopted(void *ctx)
 {
@@ -79,9 +70,8 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
                                                            .cpu_milli = options->cpu_milli,
                                                            .memory_bytes = options->memory_bytes,
                                                            .sim = options->sim});
-    node->runtime = options->sim
-                        ? runtime_sim_new(cluster->loop, report, node)
-                        : runtime_host_new(cluster->loop, &options->host, report, node, err);
+    node->runtime = options->sim ? runtime_sim_new(cluster->loop, NULL, NULL)
+                                 : runtime_host_new(cluster->loop, &options->host, NULL, NULL, err);
     if (!node->runtime) {
         node_stop(node);
         return NULL;

@@ -299,7 +299,9 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     enum member_state state = state_of(object);
     bool deleting = object_deleting(object) || member->deleting;
 
-    member_move(member, state > member->state ? state : member->state, deleting);
+    if (state < member->state || state == MEMBER_PENDING)
+        state = member->state;
+    member_move(member, state, deleting);
 }
 
 /* Queues and priority classes. */

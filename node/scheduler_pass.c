@@ -207,7 +207,7 @@ enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
 
 static enum verdict judge(struct scheduler *s, struct group *group, struct amount need)
 {
-    bool single = group_missing(group) <= 1;
+    bool single = group->min_member <= 1 || group_missing(group) <= 0;
     struct amount limit = single && !s->open_gangs ? s->ahead_capacity : s->capacity;
     struct amount others = amount_minus(s->used, group->granted);
     struct queue *limiter;

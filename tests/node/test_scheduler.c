@@ -1,0 +1,557 @@
+/*
+ * Admission, gangs, queues and phases, on the embedded cluster.
+ */
+#include "tests/unit.h"
+
+#include "api/types/podgroup.h"
+#include "node/scheduler.h"
+#include "tests/support/node_bed.h"
+
+enum { GIB = 1 << 30 };
+
+static struct rig *set_up(int64_t pods)
+{
+    struct rig *rig = rig_new();
+
+    rig_start_scheduler(rig, (struct amount){4000, 8LL * GIB, pods});
+    return rig;
+}
+
+static void end_pod(struct rig *rig, const char *name, const char *phase)
+{
+    rig_set_status(rig, &kind_pod, name, "{'phase':'%s'}", phase);
+    rig_settle(rig);
+}
+
+#define CPU(amount)                                                                                \
+    ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
+    "'" amount "'}}}]"
+
+/* covers: job.md O-60 */
+static void a_single_pod_group_goes_from_pending_to_completed(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    rig_group(rig, "g", 1, NULL);
+    rig_settle(rig);
+    check_str("room", rig_group_phase(rig, "g"), "Inqueue");
+    rig_pods(rig, "g", 0, 1, NULL);
+    rig_settle(rig);
+    check("bound", rig_bound(rig, "g-0"));
+    check_has("to us", rig_get(rig, &kind_pod, "g-0")->body->text, "\"nodeName\":\"here\"");
+    end_pod(rig, "g-0", "Running");
+    rig_advance(rig, 100);
+    check_str("running", rig_group_phase(rig, "g"), "Running");
+    check_has("scheduled", rig_status(rig, &kind_pod_group, "g"), "\"type\":\"Scheduled\"");
+    end_pod(rig, "g-0", "Succeeded");
+    rig_advance(rig, 100);
+    check_str("completed", rig_group_phase(rig, "g"), "Completed");
+    check_has("counts", rig_status(rig, &kind_pod_group, "g"), "\"succeeded\":1");
+    rig_free(rig);
+}
+
+/* covers: job.md O-60; reliability.md INV-J5 */
+static void a_gang_is_bound_whole_or_not_at_all(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "g", 3, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 2, NULL);
+    rig_settle(rig);
+    check_int("two of three", rig_count_bound(rig), 0);
+    check_str("waits for pods", rig_group_phase(rig, "g"), "Inqueue");
+    rig_pods(rig, "g", 2, 3, NULL);
+    rig_settle(rig);
+    check_int("three of three", rig_count_bound(rig), 3);
+    rig_advance(rig, 100);
+    check_str("placed", rig_group_phase(rig, "g"), "Running");
+    rig_free(rig);
+}
+
+static void a_gang_is_admitted_only_when_all_of_it_has_room(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "a", 3, NULL);
+    rig_group(rig, "b", 2, NULL);
+    rig_settle(rig);
+    check_str("first", rig_group_phase(rig, "a"), "Inqueue");
+    check_str("no room for the second", rig_group_phase(rig, "b"), "");
+    rig_pods(rig, "a", 0, 3, NULL);
+    rig_settle(rig);
+    end_pod(rig, "a-0", "Succeeded");
+    check_str("two slots are free", rig_group_phase(rig, "b"), "Inqueue");
+    rig_free(rig);
+}
+
+/* covers: reliability.md INV-J5 */
+static void reserved_room_is_not_given_to_others(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "gang", 3, NULL);
+    for (int i = 0; i < 6; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "s%d", i);
+        rig_group(rig, name, 1, NULL);
+        rig_settle(rig);
+        rig_pods(rig, name, 0, 1, NULL);
+    }
+    rig_settle(rig);
+    check_int("one slot beside the reservation", rig_count_bound(rig), 1);
+    rig_pods(rig, "gang", 0, 3, NULL);
+    rig_settle(rig);
+    check("the gang",
+          rig_bound(rig, "gang-0") && rig_bound(rig, "gang-1") && rig_bound(rig, "gang-2"));
+    rig_free(rig);
+}
+
+/* covers: local-runtime.md 6.6 */
+static void a_gang_that_can_never_fit_says_why_and_what_to_do(void **state)
+{
+    static const struct {
+        const char *name, *spec;
+        int min;
+        const char *says;
+    } cases[] = {
+        {"pods", "", 8, "needs 8 pods at once, the node runs at most 4: start with -j 8"},
+        {"cpu", ",'minResources':{'cpu':'16'}", 1, "needs 16 cpu, the node has 4"},
+        {"memory", ",'minResources':{'memory':'64Gi'}", 1,
+         "needs 64Gi of memory, the node has 8Gi"},
+        {"queue", ",'queue':'small','minResources':{'cpu':'3'}", 1,
+         "needs 3 cpu, queue small allows 2: raise its spec.capability"},
+        {"parent", ",'queue':'child','minResources':{'cpu':'3'}", 1, "queue small allows 2"},
+    };
+    struct rig *rig = set_up(4);
+
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'small'},'spec':{'weight':1,'capability':{'cpu':'2'}}}");
+    rig_settle(rig);
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'child'},'spec':{'weight':1,'parent':'small'}}");
+    rig_settle(rig);
+    for (size_t i = 0; i < countof(cases); i++)
+        rig_group(rig, cases[i].name, cases[i].min, cases[i].spec);
+    rig_group(rig, "fits", 1, NULL);
+    rig_advance(rig, 100);
+    for (size_t i = 0; i < countof(cases); i++) {
+        const char *status = rig_status(rig, &kind_pod_group, cases[i].name);
+
+        check_has(cases[i].name, status, "\"phase\":\"Pending\"");
+        check_has(cases[i].name, status, "\"type\":\"Unschedulable\"");
+        check_has(cases[i].name, status, "\"reason\":\"NotEnoughResources\"");
+        check_has(cases[i].name, status, cases[i].says);
+    }
+    check_str("it holds nobody up", rig_group_phase(rig, "fits"), "Inqueue");
+    rig_delete(rig, &kind_pod_group, "parent", -1);
+    rig_patch(rig, &kind_queue, "small", "{'spec':{'capability':{'cpu':'3'}}}");
+    rig_settle(rig);
+    check_str("the limit was raised", rig_group_phase(rig, "queue"), "Inqueue");
+    rig_free(rig);
+}
+
+static void priority_comes_first_then_age(void **state)
+{
+    static const char *const order[] = {"old-high", "new-high", "old", "new"};
+    struct rig *rig = set_up(2);
+
+    rig_create(rig, "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
+                    "'metadata':{'name':'high'},'value':1000}");
+    rig_group(rig, "first", 2, NULL);
+    rig_settle(rig);
+    rig_group(rig, "old", 2, NULL);
+    rig_group(rig, "old-high", 2, ",'priorityClassName':'high'");
+    rig_group(rig, "new", 2, NULL);
+    rig_group(rig, "new-high", 2, ",'priorityClassName':'high'");
+    rig_settle(rig);
+    rig_delete(rig, &kind_pod_group, "first", -1);
+    rig_settle(rig);
+    for (size_t i = 0; i < countof(order); i++) {
+        check_str(order[i], rig_group_phase(rig, order[i]), "Inqueue");
+        for (size_t j = i + 1; j < countof(order); j++)
+            check_str(order[j], rig_group_phase(rig, order[j]), "");
+        rig_delete(rig, &kind_pod_group, order[i], -1);
+        rig_settle(rig);
+    }
+    rig_free(rig);
+}
+
+static void a_big_gang_is_not_passed_over_by_small_ones(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "s0", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "s0", 0, 1, NULL);
+    rig_group(rig, "big", 4, NULL);
+    rig_group(rig, "s1", 1, NULL);
+    rig_settle(rig);
+    check_str("the gang waits", rig_group_phase(rig, "big"), "");
+    check_str("and who comes later too", rig_group_phase(rig, "s1"), "");
+    rig_advance(rig, 1500);
+    check_has("the head is told why", rig_status(rig, &kind_pod_group, "big"),
+              "waits for room on the node: needs 4 of its 4 pods");
+    end_pod(rig, "s0-0", "Failed");
+    check_str("its turn", rig_group_phase(rig, "big"), "Inqueue");
+    check_str("not the other's", rig_group_phase(rig, "s1"), "");
+    rig_free(rig);
+}
+
+/* DC-18 */
+static void single_pods_are_bound_a_bounded_number_ahead(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    for (int i = 0; i < 30; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "s%d", i);
+        rig_group(rig, name, 1, NULL);
+        rig_settle(rig);
+        if (!strcmp(rig_group_phase(rig, name), "Inqueue"))
+            rig_pods(rig, name, 0, 1, NULL);
+    }
+    rig_settle(rig);
+    check_int("2 slots and 2 * 2 + 8 ahead", rig_count_bound(rig), 14);
+    rig_free(rig);
+}
+
+static void pods_beyond_the_minimum_are_bound_one_by_one(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "g", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 6, CPU("2"));
+    rig_settle(rig);
+    check_int("as many as the processors carry, and three times that", rig_count_bound(rig), 6);
+    rig_pods(rig, "g", 6, 8, CPU("2"));
+    rig_settle(rig);
+    check_int("no more", rig_count_bound(rig), 6);
+    end_pod(rig, "g-0", "Succeeded");
+    check_int("one more", rig_count_bound(rig), 7);
+    rig_free(rig);
+}
+
+static void a_queue_at_its_limit_does_not_stop_the_others(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'small'},'spec':{'weight':1,'capability':{'cpu':'1'}}}");
+    rig_settle(rig);
+    rig_group(rig, "a", 1, ",'queue':'small','minResources':{'cpu':'1'}");
+    rig_group(rig, "b", 1, ",'queue':'small','minResources':{'cpu':'1'}");
+    rig_group(rig, "c", 1, ",'minResources':{'cpu':'1'}");
+    rig_advance(rig, 100);
+    check_str("a", rig_group_phase(rig, "a"), "Inqueue");
+    check_has("b", rig_status(rig, &kind_pod_group, "b"), "waits for room in queue small");
+    check_str("c", rig_group_phase(rig, "c"), "Inqueue");
+    rig_delete(rig, &kind_pod_group, "a", -1);
+    rig_settle(rig);
+    check_str("b has its turn", rig_group_phase(rig, "b"), "Inqueue");
+    rig_free(rig);
+}
+
+static void a_missing_or_closed_queue_holds_its_groups(void **state)
+{
+    static const char *const queues[] = {"lost", "shut"};
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "all", 4, NULL);
+    for (size_t i = 0; i < countof(queues); i++) {
+        rig_create(rig,
+                   "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                   "'metadata':{'name':'%s'},'spec':{'weight':1}}",
+                   queues[i]);
+        rig_settle(rig);
+    }
+    rig_group(rig, "a", 1, ",'queue':'lost'");
+    rig_group(rig, "b", 1, ",'queue':'shut'");
+    rig_settle(rig);
+    rig_set_status(rig, &kind_queue, "shut", "{'state':'Closed'}");
+    rig_delete(rig, &kind_queue, "lost", 0);
+    rig_delete(rig, &kind_pod_group, "all", -1);
+    rig_advance(rig, 100);
+    check_has("a", rig_status(rig, &kind_pod_group, "a"), "queue lost does not exist");
+    check_has("b", rig_status(rig, &kind_pod_group, "b"), "queue shut takes nothing");
+    rig_set_status(rig, &kind_queue, "shut", "{'state':'Open'}");
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'lost'},'spec':{'weight':1}}");
+    rig_advance(rig, 100);
+    check_str("made anew", rig_group_phase(rig, "a"), "Inqueue");
+    check_str("opened", rig_group_phase(rig, "b"), "Inqueue");
+    rig_free(rig);
+}
+
+/* covers: job.md 19.1 */
+static void a_queue_is_closed_by_command_and_takes_its_children_along(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'up'},'spec':{'weight':1}}");
+    rig_settle(rig);
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'down'},'spec':{'weight':1,'parent':'up'}}");
+    rig_settle(rig);
+    check_str("open", queue_state_of(rig_get(rig, &kind_queue, "up")), "Open");
+    rig_group(rig, "g", 1, ",'queue':'down'");
+    rig_settle(rig);
+    rig_create(rig,
+               "{'apiVersion':'bus.volcano.sh/v1alpha1','kind':'Command','metadata':{'name':'c',"
+               "'namespace':'default'},'action':'CloseQueue','target':{'apiVersion':"
+               "'scheduling.volcano.sh/v1beta1','kind':'Queue','name':'up','uid':'%s'}}",
+               object_uid(rig_get(rig, &kind_queue, "up")));
+    rig_settle(rig);
+    check("the command is used up", !rig_get(rig, &kind_command, "c"));
+    check_str("closed", queue_state_of(rig_get(rig, &kind_queue, "up")), "Closed");
+    check_str("it has a group yet", queue_state_of(rig_get(rig, &kind_queue, "down")), "Closing");
+    check_str(
+        "by its parent",
+        meta_annotation(rig_get(rig, &kind_queue, "down")->meta, "volcano.sh/closed-by-parent"),
+        "true");
+    rig_delete(rig, &kind_pod_group, "g", -1);
+    rig_settle(rig);
+    check_str("it has none", queue_state_of(rig_get(rig, &kind_queue, "down")), "Closed");
+    rig_create(rig,
+               "{'apiVersion':'bus.volcano.sh/v1alpha1','kind':'Command','metadata':{'name':'c',"
+               "'namespace':'default'},'action':'OpenQueue','target':{'apiVersion':"
+               "'scheduling.volcano.sh/v1beta1','kind':'Queue','name':'up','uid':'%s'}}",
+               object_uid(rig_get(rig, &kind_queue, "up")));
+    rig_settle(rig);
+    check_str("open again", queue_state_of(rig_get(rig, &kind_queue, "up")), "Open");
+    check_str("with its parent", queue_state_of(rig_get(rig, &kind_queue, "down")), "Open");
+    check_str(
+        "not closed by it",
+        meta_annotation(rig_get(rig, &kind_queue, "down")->meta, "volcano.sh/closed-by-parent"),
+        "false");
+    rig_free(rig);
+}
+
+static void task_pods(struct rig *rig, const char *group, const char *task, int n)
+{
+    for (int i = 0; i < n; i++)
+        rig_create(rig,
+                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%s-%d',"
+                   "'namespace':'default','labels':{'volcano.sh/task-spec':'%s'},"
+                   "'annotations':{'scheduling.k8s.io/group-name':'%s'}},'spec':{"
+                   "'restartPolicy':'Never','containers':[{'name':'c','image':'i','command':["
+                   "'true']}]}}",
+                   group, task, i, task, group);
+    rig_settle(rig);
+}
+
+static void every_task_must_reach_its_own_minimum(void **state)
+{
+    struct rig *rig = set_up(8);
+
+    rig_group(rig, "g", 3, ",'minTaskMember':{'ps':1,'worker':2}");
+    rig_settle(rig);
+    task_pods(rig, "g", "worker", 4);
+    check_int("enough pods, but no ps", rig_count_bound(rig), 0);
+    task_pods(rig, "g", "ps", 1);
+    check_int("all of them", rig_count_bound(rig), 5);
+    rig_free(rig);
+}
+
+static void the_gang_takes_the_minimum_of_each_task_first(void **state)
+{
+    struct rig *rig = set_up(8);
+
+    rig_group(rig, "g", 3, ",'minTaskMember':{'ps':1,'worker':2},'minResources':{'cpu':'3'}");
+    rig_settle(rig);
+    task_pods(rig, "g", "worker", 4);
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'g-ps-0','namespace':'default',"
+               "'labels':{'volcano.sh/task-spec':'ps'},'annotations':{"
+               "'scheduling.k8s.io/group-name':'g'}},'spec':{'restartPolicy':'Never',"
+               "'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{"
+               "'cpu':'3'}}}]}}");
+    rig_settle(rig);
+    check("the ps", rig_bound(rig, "g-ps-0"));
+    check("two workers", rig_bound(rig, "g-worker-0") && rig_bound(rig, "g-worker-1"));
+    rig_free(rig);
+}
+
+/* covers: job.md O-57 DEP-09 */
+static void a_task_that_waits_for_others_does_not_hold_the_gang(void **state)
+{
+    struct rig *rig = set_up(4);
+    const struct object *job;
+
+    rig_create(rig,
+               "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':'j',"
+               "'namespace':'default'},'spec':{'minAvailable':3,'tasks':[{'name':'master',"
+               "'replicas':1,'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c',"
+               "'image':'i','command':['true']}]}}},{'name':'worker','replicas':2,'dependsOn':{"
+               "'name':['master']},'template':{'spec':{'restartPolicy':'Never','containers':[{"
+               "'name':'c','image':'i','command':['true']}]}}}]}}");
+    job = rig_get(rig, &kind_job, "j");
+    rig_create(
+        rig,
+        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':{"
+        "'name':'g','namespace':'default','ownerReferences':[{'apiVersion':"
+        "'batch.volcano.sh/v1alpha1','kind':'Job','name':'j','uid':'%s','controller':true}]},"
+        "'spec':{'minMember':3,'minTaskMember':{'master':1,'worker':2}}}",
+        object_uid(job));
+    rig_settle(rig);
+    check_str("admitted", rig_group_phase(rig, "g"), "Inqueue");
+    task_pods(rig, "g", "master", 1);
+    check_int("the master alone", rig_count_bound(rig), 1);
+    rig_advance(rig, 100);
+    check_str("its stage runs", rig_group_phase(rig, "g"), "Running");
+    end_pod(rig, "g-master-0", "Running");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'g-worker-0',"
+                    "'namespace':'default','labels':{'volcano.sh/task-spec':'worker'},"
+                    "'annotations':{'scheduling.k8s.io/group-name':'g'}},'spec':{"
+                    "'restartPolicy':'Never','containers':[{'name':'c','image':'i','command':["
+                    "'true']}]}}");
+    rig_settle(rig);
+    check_int("the second stage waits for its own gang", rig_count_bound(rig), 1);
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'g-worker-1',"
+                    "'namespace':'default','labels':{'volcano.sh/task-spec':'worker'},"
+                    "'annotations':{'scheduling.k8s.io/group-name':'g'}},'spec':{"
+                    "'restartPolicy':'Never','containers':[{'name':'c','image':'i','command':["
+                    "'true']}]}}");
+    rig_settle(rig);
+    check_int("and has it", rig_count_bound(rig), 3);
+    rig_free(rig);
+}
+
+/* covers: job.md PG-20 */
+static void the_task_of_higher_priority_runs_when_there_is_room_for_one(void **state)
+{
+    struct rig *rig = set_up(1);
+
+    rig_create(rig, "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
+                    "'metadata':{'name':'high'},'value':1000}");
+    rig_group(rig, "g", 1, NULL);
+    rig_pods(rig, "g", 0, 1, CPU("4"));
+    rig_pods(rig, "g", 1, 2, CPU("4") ",'priorityClassName':'high'");
+    rig_settle(rig);
+    check("the second, of high priority, is bound", rig_bound(rig, "g-1"));
+    rig_free(rig);
+}
+
+static void a_lost_member_with_no_room_makes_the_group_unknown(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    rig_group(rig, "g", 2, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 2, CPU("2"));
+    rig_settle(rig);
+    end_pod(rig, "g-0", "Running");
+    end_pod(rig, "g-1", "Running");
+    rig_delete(rig, &kind_pod, "g-1", 0);
+    rig_pods(rig, "g", 1, 2, CPU("4"));
+    rig_advance(rig, 2000);
+    check_str("some run, the rest has no room", rig_group_phase(rig, "g"), "Unknown");
+    check_has("and says why", rig_status(rig, &kind_pod_group, "g"), "Unschedulable");
+    end_pod(rig, "g-0", "Succeeded");
+    rig_advance(rig, 100);
+    check("room", rig_bound(rig, "g-1"));
+    check_str("whole again", rig_group_phase(rig, "g"), "Running");
+    rig_free(rig);
+}
+
+static void a_pod_that_belongs_to_no_group_is_bound_too(void **state)
+{
+    struct rig *rig = set_up(1);
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                    "'spec':{'containers':[{'name':'c','image':'i','command':['true']}]}}");
+    rig_settle(rig);
+    check("bound", rig_bound(rig, "p"));
+    rig_free(rig);
+}
+
+static void a_pod_this_node_can_never_take_says_why(void **state)
+{
+    struct rig *rig = set_up(1);
+
+    rig_group(rig, "g", 1, NULL);
+    rig_group(rig, "h", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 1, ",'nodeSelector':{'gpu':'yes'}");
+    rig_pods(rig, "h", 0, 1, CPU("64"));
+    rig_advance(rig, 100);
+    check_has("g", rig_status(rig, &kind_pod, "g-0"), "nodeSelector asks for gpu=yes");
+    check_has("h", rig_status(rig, &kind_pod, "h-0"), "needs 64 cpu, the node has 4");
+    check_has("the group too", rig_status(rig, &kind_pod_group, "g"), "pod g-0 nodeSelector");
+    check_int("none", rig_count_bound(rig), 0);
+    rig_free(rig);
+}
+
+static void a_scheduler_that_starts_again_goes_on(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    rig_group(rig, "a", 2, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "a", 0, 2, NULL);
+    rig_group(rig, "b", 1, NULL);
+    rig_settle(rig);
+    rig_advance(rig, 100);
+    int64_t before = rig_get(rig, &kind_pod_group, "a")->revision;
+
+    rig_stop(rig);
+    rig_start_scheduler(rig, (struct amount){4000, GIB, 2});
+    rig_advance(rig, 100);
+    check_int("nothing was written", rig_get(rig, &kind_pod_group, "a")->revision, before);
+    end_pod(rig, "a-0", "Succeeded");
+    end_pod(rig, "a-1", "Succeeded");
+    rig_advance(rig, 100);
+    check_str("a", rig_group_phase(rig, "a"), "Completed");
+    check_str("b", rig_group_phase(rig, "b"), "Inqueue");
+    rig_free(rig);
+}
+
+/* covers: reliability.md INV-F11 */
+static void at_rest_nothing_is_written(void **state)
+{
+    struct rig *rig = set_up(1);
+    int64_t before;
+
+    rig_group(rig, "a", 1, NULL);
+    rig_group(rig, "b", 2, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "a", 0, 3, NULL);
+    rig_advance(rig, 5000);
+    before = store_revision(rig->store);
+    rig_advance(rig, 100000);
+    check_int("revision", store_revision(rig->store), before);
+    rig_free(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_single_pod_group_goes_from_pending_to_completed),
+        cmocka_unit_test(a_gang_is_bound_whole_or_not_at_all),
+        cmocka_unit_test(a_gang_is_admitted_only_when_all_of_it_has_room),
+        cmocka_unit_test(reserved_room_is_not_given_to_others),
+        cmocka_unit_test(a_gang_that_can_never_fit_says_why_and_what_to_do),
+        cmocka_unit_test(priority_comes_first_then_age),
+        cmocka_unit_test(a_big_gang_is_not_passed_over_by_small_ones),
+        cmocka_unit_test(single_pods_are_bound_a_bounded_number_ahead),
+        cmocka_unit_test(pods_beyond_the_minimum_are_bound_one_by_one),
+        cmocka_unit_test(a_queue_at_its_limit_does_not_stop_the_others),
+        cmocka_unit_test(a_missing_or_closed_queue_holds_its_groups),
+        cmocka_unit_test(a_queue_is_closed_by_command_and_takes_its_children_along),
+        cmocka_unit_test(every_task_must_reach_its_own_minimum),
+        cmocka_unit_test(the_gang_takes_the_minimum_of_each_task_first),
+        cmocka_unit_test(a_task_that_waits_for_others_does_not_hold_the_gang),
+        cmocka_unit_test(the_task_of_higher_priority_runs_when_there_is_room_for_one),
+        cmocka_unit_test(a_lost_member_with_no_room_makes_the_group_unknown),
+        cmocka_unit_test(a_pod_that_belongs_to_no_group_is_bound_too),
+        cmocka_unit_test(a_pod_this_node_can_never_take_says_why),
+        cmocka_unit_test(a_scheduler_that_starts_again_goes_on),
+        cmocka_unit_test(at_rest_nothing_is_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

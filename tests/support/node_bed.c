@@ -1,0 +1,444 @@
+#include "tests/unit.h"
+
+#include "tests/support/node_bed.h"
+
+#include <stdio.h>
+
+#include "api/types/podgroup.h"
+
+enum { START_MS = 1700000000000 };
+
+/* The scripted runtime. */
+
+static struct rig *rig_of(struct runtime *rt)
+{
+    struct rig *rig = *(struct rig **)(rt + 1);
+
+    return rig;
+}
+
+static struct rig_pod *pod_of_uid(struct rig *rig, const char *uid)
+{
+    for (size_t i = 0; i < rig->n_pods; i++)
+        if (!strcmp(rig->pods[i].uid, uid))
+            return &rig->pods[i];
+    return NULL;
+}
+
+struct rig_pod *rig_started(struct rig *rig, const char *name)
+{
+    for (size_t i = rig->n_pods; i > 0; i--)
+        if (!strcmp(rig->pods[i - 1].name, name))
+            return &rig->pods[i - 1];
+    return NULL;
+}
+
+static void script_adopt(struct runtime *rt, runtime_found_fn found, struct task *done)
+{
+    struct rig *rig = rig_of(rt);
+
+    for (size_t i = 0; i < rig->n_found; i++)
+        found(rt->ctx, rig->found[i]);
+    loop_post(rt->loop, done);
+}
+
+static void append(char *out, size_t size, const char *format, ...) PRINTF_LIKE(3, 4);
+static void append(char *out, size_t size, const char *format, ...)
+{
+    size_t len = strlen(out);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(out + len, size - len, format, args);
+    va_end(args);
+}
+
+static void note_volumes(struct rig_pod *pod, const struct runtime_pod *start)
+{
+    for (size_t i = 0; i < start->n_volumes; i++) {
+        const struct runtime_volume *volume = &start->volumes[i];
+
+        append(pod->volumes, sizeof pod->volumes, "%s:%d%s:%s;", volume->name, (int)volume->kind,
+               volume->memory ? "m" : "", volume->host_path ? volume->host_path : "");
+        for (size_t f = 0; f < volume->n_files; f++)
+            append(pod->files, sizeof pod->files, "%s:%s=%.*s,%o;", volume->name,
+                   volume->files[f].path, (int)volume->files[f].len,
+                   (const char *)volume->files[f].bytes, (unsigned)volume->files[f].mode);
+    }
+}
+
+static void script_start(struct runtime *rt, const struct runtime_pod *start)
+{
+    struct rig *rig = rig_of(rt);
+    struct rig_pod *pod = pod_of_uid(rig, start->uid);
+    const struct runtime_container *c = &start->containers[0];
+
+    if (!pod) {
+        check("room for the pod", rig->n_pods < RIG_PODS_MAX);
+        pod = &rig->pods[rig->n_pods++];
+        snprintf(pod->uid, sizeof pod->uid, "%s", start->uid);
+        snprintf(pod->name, sizeof pod->name, "%s", start->name);
+    }
+    check_int(start->name, ++pod->starts, 1); /* INV-N1 */
+    pod->running = true;
+    if (++rig->running > rig->peak)
+        rig->peak = rig->running;
+    snprintf(pod->ip, sizeof pod->ip, "%s", start->pod_ip);
+    snprintf(pod->hostname, sizeof pod->hostname, "%s", start->hostname);
+    snprintf(pod->hosts, sizeof pod->hosts, "%s", start->hosts ? start->hosts : "");
+    for (size_t i = 0; i < c->n_env; i++)
+        append(pod->env, sizeof pod->env, "%s=%s;", c->env[i].name, c->env[i].value);
+    for (size_t i = 0; i < c->n_argv; i++)
+        append(pod->argv, sizeof pod->argv, i ? " %s" : "%s", c->argv[i]);
+    note_volumes(pod, start);
+}
+
+static void script_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    if (!pod)
+        return;
+    pod->stops++;
+    pod->grace_ms = grace_ms;
+}
+
+static void script_release(struct runtime *rt, const char *uid)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    if (pod)
+        pod->released = true;
+}
+
+static void script_purge(struct runtime *rt, const char *uid)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    if (pod)
+        pod->purged = true;
+}
+
+static void script_set_hosts(struct runtime *rt, const char *uid, const char *hosts)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    check("a running pod", pod != NULL);
+    snprintf(pod->hosts, sizeof pod->hosts, "%s", hosts);
+}
+
+static bool script_read_log(struct runtime *rt, const char *uid,
+                            const struct runtime_log_options *options, int64_t *offset,
+                            struct buf *out, struct error *err)
+{
+    return true;
+}
+
+static const char *script_describe(struct runtime *rt)
+{
+    return "scripted";
+}
+
+static void script_free(struct runtime *rt)
+{
+    mem_free(rt);
+}
+
+static const struct runtime_ops script_ops = {
+    .adopt = script_adopt,
+    .start = script_start,
+    .stop = script_stop,
+    .release = script_release,
+    .purge = script_purge,
+    .set_hosts = script_set_hosts,
+    .read_log = script_read_log,
+    .describe = script_describe,
+    .free = script_free,
+};
+
+static void tell(struct rig *rig, struct rig_pod *pod, enum container_state state, int exit_code)
+{
+    struct container_status container = {
+        .name = "c",
+        .state = state,
+        .exit_code = exit_code,
+        .ready = state == CONTAINER_RUNNING,
+        .started_ms = loop_wall_ms(rig->loop),
+    };
+    struct runtime_report report = {.uid = pod->uid, .final = state == CONTAINER_TERMINATED};
+
+    report.status.phase = !report.final ? POD_RUNNING : exit_code ? POD_FAILED : POD_SUCCEEDED;
+    report.status.initialized = true;
+    report.status.ready = !report.final;
+    report.status.containers.items = &container;
+    report.status.containers.count = 1;
+    if (report.final && pod->running) {
+        pod->running = false;
+        rig->running--;
+    }
+    rig->runtime->report(rig->runtime->ctx, &report);
+}
+
+void rig_tell_running(struct rig *rig, const char *name)
+{
+    struct rig_pod *pod = rig_started(rig, name);
+
+    check(name, pod != NULL);
+    tell(rig, pod, CONTAINER_RUNNING, 0);
+    rig_settle(rig);
+}
+
+void rig_tell_ended(struct rig *rig, const char *name, int exit_code)
+{
+    struct rig_pod *pod = rig_started(rig, name);
+
+    check(name, pod != NULL);
+    tell(rig, pod, CONTAINER_TERMINATED, exit_code);
+    rig_settle(rig);
+}
+
+void rig_run_all(struct rig *rig)
+{
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < rig->n_pods; i++) {
+            if (!rig->pods[i].running)
+                continue;
+            tell(rig, &rig->pods[i], CONTAINER_TERMINATED, 0);
+            any = true;
+        }
+        rig_settle(rig);
+    }
+}
+
+/* Life. */
+
+struct rig *rig_new(void)
+{
+    struct rig *rig = mem_alloc(sizeof *rig);
+    const struct store_options store = {.directory = NULL};
+    const struct registry_options registry = {.virtual_runtime = true};
+    struct error err;
+
+    rig->clock = clock_virtual_new(START_MS, 1);
+    rig->loop = loop_new(rig->clock);
+    rig->store = store_open(rig->loop, &store, &err);
+    check_ok("store", rig->store != NULL, err);
+    rig->registry = registry_new(rig->loop, rig->store, &registry);
+    rig->cluster = cluster_embedded_new(rig->loop, rig->registry);
+    rig_settle(rig);
+    return rig;
+}
+
+void rig_stop(struct rig *rig)
+{
+    rig_settle(rig);
+    queue_states_stop(rig->queue_states);
+    scheduler_stop(rig->scheduler);
+    kubelet_stop(rig->kubelet);
+    node_stop(rig->node);
+    if (rig->runtime)
+        rig->runtime->ops->free(rig->runtime);
+    rig->queue_states = NULL;
+    rig->scheduler = NULL;
+    rig->kubelet = NULL;
+    rig->node = NULL;
+    rig->runtime = NULL;
+    rig_settle(rig);
+}
+
+void rig_free(struct rig *rig)
+{
+    rig_stop(rig);
+    cluster_embedded_free(rig->cluster);
+    registry_free(rig->registry);
+    store_close(rig->store);
+    loop_free(rig->loop);
+    clock_free(rig->clock);
+    mem_free(rig);
+}
+
+void rig_start_scheduler(struct rig *rig, struct amount capacity)
+{
+    static const struct kv labels[] = {{"kubernetes.io/hostname", "here"}};
+
+    rig->scheduler = scheduler_start(rig->cluster, &(struct scheduler_options){.node_name = "here",
+                                                                               .capacity = capacity,
+                                                                               .labels = labels,
+                                                                               .n_labels = 1});
+    rig->queue_states = queue_states_start(rig->cluster);
+    rig_settle(rig);
+}
+
+void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options)
+{
+    rig->runtime = mem_alloc(sizeof *rig->runtime + sizeof rig);
+    *(struct rig **)(rig->runtime + 1) = rig;
+    rig->runtime->ops = &script_ops;
+    rig->runtime->loop = rig->loop;
+    rig->kubelet = kubelet_start(rig->cluster, rig->runtime, options);
+    rig_settle(rig);
+}
+
+void rig_settle(struct rig *rig)
+{
+    loop_settle(rig->loop);
+}
+
+void rig_advance(struct rig *rig, int64_t ms)
+{
+    loop_advance(rig->loop, ms);
+}
+
+/* Objects. */
+
+static json_t *parse(const char *format, va_list args)
+{
+    char text[8192];
+    json_error_t where;
+    json_t *doc;
+
+    check("fits", vsnprintf(text, sizeof text, format, args) < (int)sizeof text);
+    for (char *at = text; *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    doc = json_loads(text, 0, &where);
+    if (!doc)
+        check_fail("%s: %s", where.text, text);
+    return doc;
+}
+
+static void must(bool ok, struct error_list *errors)
+{
+    struct error err;
+
+    if (!ok) {
+        error_list_ok(errors, &err);
+        check_fail("refused: %s: %s", err.field, err.message);
+    }
+    error_list_release(errors);
+}
+
+static const struct registry_write plain = {.unknown = UNKNOWN_ERROR};
+
+void rig_create(struct rig *rig, const char *format, ...)
+{
+    struct error_list errors = {0};
+    const struct object *out;
+    va_list args;
+
+    va_start(args, format);
+    scoped(json) json_t *doc = parse(format, args);
+    va_end(args);
+    must(registry_create(rig->registry, doc, &plain, &out, &errors), &errors);
+}
+
+void rig_set_status(struct rig *rig, const struct kind *kind, const char *name, const char *format,
+                    ...)
+{
+    struct error_list errors = {0};
+    const struct object *out;
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    scoped(json) json_t *doc = parse(format, args);
+    va_end(args);
+    text = json_dumps(doc, JSON_COMPACT);
+    must(registry_update_status(rig->registry, rig_get(rig, kind, name),
+                                blob_new(text, strlen(text)), &out, &errors),
+         &errors);
+    mem_free(text);
+}
+
+void rig_patch(struct rig *rig, const struct kind *kind, const char *name, const char *format, ...)
+{
+    struct error_list errors = {0};
+    const struct object *out;
+    va_list args;
+
+    va_start(args, format);
+    scoped(json) json_t *patch = parse(format, args);
+    va_end(args);
+    must(registry_patch(rig->registry, kind, kind->namespaced ? "default" : "", name,
+                        REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, &plain, &out, &errors),
+         &errors);
+}
+
+void rig_delete(struct rig *rig, const struct kind *kind, const char *name, int64_t grace_s)
+{
+    struct error_list errors = {0};
+    const struct object *out;
+
+    must(registry_delete(rig->registry, kind, kind->namespaced ? "default" : "", name,
+                         &(struct registry_delete){.grace_s = grace_s, .internal = true}, &out,
+                         &errors),
+         &errors);
+}
+
+const struct object *rig_get(struct rig *rig, const struct kind *kind, const char *name)
+{
+    return cluster_get(rig->cluster, kind, kind->namespaced ? "default" : "", name);
+}
+
+const char *rig_status(struct rig *rig, const struct kind *kind, const char *name)
+{
+    const struct object *object = rig_get(rig, kind, name);
+
+    return object && object->status ? object->status->text : "";
+}
+
+enum pod_phase rig_pod_phase(struct rig *rig, const char *name)
+{
+    const struct object *pod = rig_get(rig, &kind_pod, name);
+
+    return pod ? pod_status_of(pod)->phase : POD_UNKNOWN;
+}
+
+bool rig_bound(struct rig *rig, const char *name)
+{
+    const struct object *pod = rig_get(rig, &kind_pod, name);
+
+    return pod && pod_spec_of(pod)->node_name && *pod_spec_of(pod)->node_name;
+}
+
+const char *rig_group_phase(struct rig *rig, const char *name)
+{
+    const struct object *group = rig_get(rig, &kind_pod_group, name);
+
+    return group ? podgroup_phase_text(podgroup_status_of(group)->phase) : "gone";
+}
+
+static void count_bound(void *arg, const struct object *pod)
+{
+    size_t *n = arg;
+
+    *n += pod_spec_of(pod)->node_name && *pod_spec_of(pod)->node_name;
+}
+
+size_t rig_count_bound(struct rig *rig)
+{
+    size_t n = 0;
+
+    cluster_each(rig->cluster, &kind_pod, "default", count_bound, &n);
+    return n;
+}
+
+void rig_group(struct rig *rig, const char *name, int min_member, const char *more_spec)
+{
+    rig_create(rig,
+               "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup',"
+               "'metadata':{'name':'%s','namespace':'default'},'spec':{'minMember':%d%s}}",
+               name, min_member, more_spec ? more_spec : "");
+}
+
+void rig_pods(struct rig *rig, const char *group, int from, int to, const char *more_spec)
+{
+    for (int i = from; i < to; i++)
+        rig_create(rig,
+                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d',"
+                   "'namespace':'default','annotations':{'scheduling.k8s.io/group-name':'%s'}},"
+                   "'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i',"
+                   "'command':['true']}]%s}}",
+                   group, i, group, more_spec ? more_spec : "");
+}

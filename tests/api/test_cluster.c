@@ -1,0 +1,332 @@
+/* The embedded cluster as a controller sees it, the faulty one, and events.
+ * covers: reliability.md L-40 INV-S6; kube-api.md 126 140; job.md WQ-06 */
+#include "tests/unit.h"
+
+#include "api/cluster_embedded.h"
+#include "tests/fake/faulty.h"
+#include "tests/support/world.h"
+
+struct bed {
+    struct world *world;
+    struct cluster *cluster;
+};
+
+static struct bed bed_new(void)
+{
+    struct bed bed = {.world = world_new(NULL, NULL)};
+
+    bed.cluster = cluster_embedded_new(bed.world->loop, bed.world->registry);
+    return bed;
+}
+
+static void bed_free(struct bed *bed)
+{
+    cluster_embedded_free(bed->cluster);
+    world_free(bed->world);
+}
+
+SCOPED_DEFINE(bed, struct bed, bed_free)
+
+/* ---- a controller's notes ---- */
+
+struct notes {
+    char text[8192];
+    struct cluster *cluster;
+    struct cluster_watcher watcher;
+    bool stop_at_first;
+};
+
+struct noted_call {
+    struct cluster_call call;
+    struct notes *notes;
+    const char *name;
+};
+
+static void note(struct notes *notes, const char *format, ...) PRINTF_LIKE(2, 3);
+static void note(struct notes *notes, const char *format, ...)
+{
+    size_t used = strlen(notes->text);
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(notes->text + used, sizeof notes->text - used, format, args);
+    va_end(args);
+}
+
+static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct noted_call *noted = container_of(call, struct noted_call, call);
+
+    note(noted->notes, "%s:%s ", noted->name,
+         err      ? error_reason(err->code)
+         : result ? object_name(result)
+                  : "gone");
+}
+
+static void on_change(struct cluster_watcher *watcher, enum cluster_change change,
+                      const struct object *old, const struct object *object)
+{
+    struct notes *notes = container_of(watcher, struct notes, watcher);
+
+    note(notes, "%c%s ", "+~-"[change], object_name(object));
+    if (notes->stop_at_first)
+        cluster_unwatch(notes->cluster, watcher);
+}
+
+static void watch(struct bed *bed, struct notes *notes)
+{
+    notes->cluster = bed->cluster;
+    notes->watcher = (struct cluster_watcher){.kind = &kind_config_map, .changed = on_change};
+    cluster_watch(bed->cluster, &notes->watcher);
+}
+
+static struct object *draft(const char *name)
+{
+    const struct meta meta = {.namespace_ = "default", .name = name, .deletion_grace_s = -1};
+
+    return object_new(&kind_config_map, meta_new(&meta), blob_intern("{}", 2), NULL);
+}
+
+static void create(struct cluster *cluster, struct notes *notes, struct noted_call *call,
+                   const char *name)
+{
+    *call = (struct noted_call){{on_done}, notes, "create"};
+    cluster_create(cluster, &call->call, draft(name));
+}
+
+static void remove_(struct cluster *cluster, struct notes *notes, struct noted_call *call,
+                    const char *name)
+{
+    *call = (struct noted_call){{on_done}, notes, "remove"};
+    cluster_remove(cluster, &call->call, &kind_config_map, "default", name,
+                   &(struct cluster_removal){.grace_s = -1});
+}
+
+/* ---- embedded ---- */
+
+static void answers_come_later_and_in_order(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct notes notes = {0};
+    struct noted_call calls[5];
+
+    create(bed.cluster, &notes, &calls[0], "a");
+    create(bed.cluster, &notes, &calls[1], "a");
+    create(bed.cluster, &notes, &calls[2], "b");
+    remove_(bed.cluster, &notes, &calls[3], "a");
+    remove_(bed.cluster, &notes, &calls[4], "a");
+    check_str("not inside the call", notes.text, "");
+    check("in the cache at once", cluster_get(bed.cluster, &kind_config_map, "default", "b"));
+    loop_settle(bed.world->loop);
+    check_str("in order", notes.text,
+              "create:a create:AlreadyExists create:b remove:gone remove:NotFound ");
+}
+
+static void a_stale_write_conflicts(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct notes notes = {0};
+    struct noted_call call = {{on_done}, &notes, "update"};
+    struct noted_call status = {{on_done}, &notes, "status"};
+    const struct object *object;
+    struct object *stale, *other;
+    struct meta meta;
+
+    object = world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':"
+                                     "'a','namespace':'default'}}");
+    stale = object_with_body(object, blob_intern("{\"data\":{\"x\":\"1\"}}", 18));
+    meta = *object->meta;
+    meta.uid = "another";
+    other = object_with_meta(object, meta_new(&meta));
+    check("patch", world_patch(bed.world, &kind_config_map, "a", "{'data':{'x':'2'}}"));
+    cluster_update(bed.cluster, &call.call, object_ref(stale));
+    stale->revision = 0;
+    cluster_update(bed.cluster, &call.call, stale);
+    other->revision = 0;
+    cluster_update_status(bed.cluster, &status.call, other, blob_intern("{}", 2));
+    loop_settle(bed.world->loop);
+    check_str("answers", notes.text, "update:Conflict update:a status:Conflict ");
+    object_unref(other);
+}
+
+static void a_watcher_hears_everything_once(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct notes early = {0}, late = {0}, quitter = {.stop_at_first = true};
+    struct noted_call calls[4];
+
+    create(bed.cluster, &early, &calls[0], "a");
+    loop_settle(bed.world->loop);
+    early.text[0] = '\0';
+    watch(&bed, &early);
+    watch(&bed, &quitter);
+    check_str("not inside the call", early.text, "");
+    create(bed.cluster, &late, &calls[1], "b"); /* before the watch is introduced */
+    loop_settle(bed.world->loop);
+    check_str("what is there", early.text, "+a +b ");
+    check_str("quitter", quitter.text, "+a ");
+    watch(&bed, &late);
+    create(bed.cluster, &early, &calls[2], "c");
+    remove_(bed.cluster, &early, &calls[3], "a");
+    loop_settle(bed.world->loop);
+    check_str("early", early.text, "+a +b +c -a create:c remove:gone ");
+    check_str("late", late.text, "create:b +b +c ");
+    cluster_unwatch(bed.cluster, &early.watcher);
+    cluster_unwatch(bed.cluster, &late.watcher);
+}
+
+/* ---- faulty ---- */
+
+static void faults_hit_the_nth_write(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct cluster *faulty = faulty_new(bed.cluster);
+    struct notes notes = {0};
+    struct noted_call calls[6];
+
+    faulty_expect(faulty, .ops = FAULTY_CREATE, .skip = 1, .times = 1, .code = ERR_TIMEOUT);
+    faulty_expect(faulty, .ops = FAULTY_CREATE, .skip = 1, .times = 1, .way = FAULTY_LOSE,
+                  .code = ERR_INTERNAL);
+    faulty_expect(faulty, .ops = FAULTY_REMOVE, .kind = &kind_config_map, .times = 1,
+                  .way = FAULTY_DELAY, .delay_ms = 100);
+    create(faulty, &notes, &calls[0], "a"); /* passes both */
+    create(faulty, &notes, &calls[1], "b"); /* refused */
+    create(faulty, &notes, &calls[2], "c"); /* lost */
+    create(faulty, &notes, &calls[3], "d");
+    remove_(faulty, &notes, &calls[4], "a"); /* delayed */
+    remove_(faulty, &notes, &calls[5], "d");
+    loop_settle(bed.world->loop);
+    check("b", !cluster_get(faulty, &kind_config_map, "default", "b"));
+    check("c", cluster_get(faulty, &kind_config_map, "default", "c"));
+    check("a still", cluster_get(faulty, &kind_config_map, "default", "a"));
+    loop_advance(bed.world->loop, 100);
+    check("a gone", !cluster_get(faulty, &kind_config_map, "default", "a"));
+    check_str("answers", notes.text,
+              "create:a create:InternalError create:d remove:gone create:Timeout remove:gone ");
+    check_int("writes", faulty_writes(faulty), 6);
+    check_int("hits", faulty_hits(faulty), 3);
+    faulty_free(faulty);
+}
+
+/* ---- events ---- */
+
+static void count_visit(void *arg, const struct object *event)
+{
+    scoped(json) json_t *body = object_body_json(event);
+    int64_t *counts = arg;
+
+    counts[0]++;
+    counts[1] += json_integer_value(json_object_get(body, "count"));
+}
+
+/* Event objects, and how often they say it happened. */
+static void check_events(struct bed *bed, const char *name, int64_t objects, int64_t times)
+{
+    int64_t counts[2] = {0};
+
+    loop_settle(bed->world->loop);
+    cluster_each(bed->cluster, &kind_event, NULL, count_visit, counts);
+    check_int(name, counts[0], objects);
+    check_int(name, counts[1], times);
+}
+
+static void equal_events_are_counted(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    const struct object *about;
+
+    about = world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                    "'namespace':'default'}}");
+    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
+    check_events(&bed, "one", 1, 1);
+    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made %s", "it");
+    cluster_event(bed.cluster, about, EVENT_WARNING, "Made", "test", "made it");
+    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made that");
+    check_events(&bed, "three", 3, 4);
+
+    /* another process goes on counting */
+    cluster_embedded_free(bed.cluster);
+    bed.cluster = cluster_embedded_new(bed.world->loop, bed.world->registry);
+    cluster_event(bed.cluster, about, EVENT_NORMAL, "Made", "test", "made it");
+    check_events(&bed, "after a restart", 3, 5);
+
+    about = world_get(bed.world, &kind_queue, "default");
+    cluster_event(bed.cluster, about, EVENT_NORMAL, "Opened", "test", "x");
+    check_events(&bed, "cluster-scoped", 4, 6);
+    check_int("in default", store_count(bed.world->store, &kind_event, "default"), 4);
+}
+
+static void an_event_names_what_it_is_about(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct object *page[1];
+    const struct object *about =
+        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                "'namespace':'default'}}");
+
+    cluster_event(bed.cluster, about, EVENT_WARNING, "Why", "me", "what \"it\" was");
+    loop_settle(bed.world->loop);
+    check_int("one", store_page(bed.world->store, &kind_event, NULL, NULL, 1, page), 1);
+    check_int("name", strncmp(object_name(page[0]), "a.", 2), 0);
+    check_has("uid", page[0]->body->text, object_uid(about));
+    check_has("kind", page[0]->body->text, "\"kind\":\"ConfigMap\"");
+    check_has("version", page[0]->body->text, "\"apiVersion\":\"v1\"");
+    check_has("message", page[0]->body->text, "\"message\":\"what \\\"it\\\" was\"");
+    check_has("type", page[0]->body->text, "\"type\":\"Warning\"");
+    check_has("times", page[0]->body->text, "\"firstTimestamp\":\"2026-01-02T03:04:05Z\"");
+    check_has("component", page[0]->body->text, "\"source\":{\"component\":\"me\"}");
+    object_unref(page[0]);
+}
+
+static void a_flood_about_one_object_is_told_as_one(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct store_stats before, after;
+    const struct object *about =
+        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                "'namespace':'default'}}");
+
+    store_stats(bed.world->store, &before);
+    for (int i = 0; i < 10000; i++)
+        cluster_event(bed.cluster, about, EVENT_NORMAL, "Created", "test", "created %d", i);
+    loop_settle(bed.world->loop);
+    store_stats(bed.world->store, &after);
+    check_int("burst and one", after.changes - before.changes, 26);
+    loop_advance(bed.world->loop, 2000);
+    check_events(&bed, "all counted", 26, 10000);
+    check("nothing is left to do", loop_drain(bed.world->loop, 1000));
+}
+
+static void repeats_are_written_once_a_second(void **state)
+{
+    scoped(bed) struct bed bed = bed_new();
+    struct store_stats before, after;
+    const struct object *about =
+        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                "'namespace':'default'}}");
+
+    store_stats(bed.world->store, &before);
+    for (int i = 0; i < 1000; i++) {
+        cluster_event(bed.cluster, about, EVENT_NORMAL, "Again", "test", "again");
+        loop_advance(bed.world->loop, 10);
+    }
+    store_stats(bed.world->store, &after);
+    check("25 and one a second", after.changes - before.changes <= 36);
+    loop_advance(bed.world->loop, 2000);
+    check_events(&bed, "all", 1, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(answers_come_later_and_in_order),
+        cmocka_unit_test(a_stale_write_conflicts),
+        cmocka_unit_test(a_watcher_hears_everything_once),
+        cmocka_unit_test(faults_hit_the_nth_write),
+        cmocka_unit_test(equal_events_are_counted),
+        cmocka_unit_test(an_event_names_what_it_is_about),
+        cmocka_unit_test(a_flood_about_one_object_is_told_as_one),
+        cmocka_unit_test(repeats_are_written_once_a_second),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,7 +16,7 @@ enum {
     DEPTH_MAX = 128,
     POINTER_MAX = DEPTH_MAX, /* parts */
 };
-static const size_t work_max = 20000000; /* about 0.2 s */
+static const size_t work_max = 5000000; /* about 0.1 s */
 
 struct patching {
     json_t *root;  /* owned */

@@ -24,7 +24,7 @@ struct at {
 
 /* Lists are searched from end to end, so a patch of long lists costs their product; that is
  * bounded. */
-enum { COMPARISONS_MAX = 20000000 };
+enum { COMPARISONS_MAX = 5000000 };
 
 struct merging {
     size_t comparisons; /* beyond the bound every search fails, and the merge with it */

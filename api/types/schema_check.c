@@ -7,6 +7,7 @@
  */
 #include "api/types/schema.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -62,34 +62,43 @@ static bool same_second(int64_t a_ms, int64_t b_ms)
     return a_ms / 1000 == b_ms / 1000;
 }
 
-/* The job's conditions are its transitions, newest last; append those after the last one we have.
+/*
+ * Where the conditions go on behind the history: behind its last span, or, when that is not among
+ * them (another job's, or its phase was entered again), with the first one that is not earlier.
  */
+static size_t first_new(const struct step_span *last, const struct job_status *status)
+{
+    size_t count = status->conditions.count, at;
+
+    for (at = count; at > 0; at--) {
+        const struct job_condition *condition = &status->conditions.items[at - 1];
+
+        if (condition->phase == last->phase && same_second(condition->at_ms, last->start_ms))
+            return at;
+    }
+    while (at < count && status->conditions.items[at].at_ms < last->start_ms)
+        at++;
+    return at;
+}
+
+static void enter(struct step_detail *detail, enum job_phase phase, int64_t at_ms)
+{
+    const struct step_span *last = detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
+    const struct step_span span = {phase, at_ms, 0};
+
+    if (phase != JOB_NONE && !(last && last->phase == phase && !last->end_ms))
+        step_detail_add_span(detail, &span);
+}
+
+/* The job's conditions are its transitions, newest last, at most one per phase. */
 static void extend_history(struct step_detail *detail, const struct job_status *status,
                            int64_t now_ms)
 {
-    const struct step_span *last = detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
-    size_t from = status->conditions.count;
+    size_t from = detail->n_spans ? first_new(&detail->spans[detail->n_spans - 1], status) : 0;
 
-    while (from > 0 && last &&
-           !(status->conditions.items[from - 1].phase == last->phase &&
-             same_second(status->conditions.items[from - 1].at_ms, last->start_ms)))
-        from--;
-    if (!last)
-        from = 0;
-    for (size_t i = from; i < status->conditions.count; i++) {
-        const struct job_condition *condition = &status->conditions.items[i];
-        struct step_span span = {condition->phase, condition->at_ms, 0};
-
-        if (condition->phase != JOB_NONE)
-            step_detail_add_span(detail, &span);
-    }
-    last = detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
-    if (status->phase != JOB_NONE && (!last || last->phase != status->phase)) {
-        struct step_span span = {status->phase,
-                                 status->transition_ms ? status->transition_ms : now_ms, 0};
-
-        step_detail_add_span(detail, &span);
-    }
+    for (size_t i = from; i < status->conditions.count; i++)
+        enter(detail, status->conditions.items[i].phase, status->conditions.items[i].at_ms);
+    enter(detail, status->phase, status->transition_ms ? status->transition_ms : now_ms);
 }
 
 void step_detail_see(struct step_detail *detail, const struct object *job, int64_t now_ms)

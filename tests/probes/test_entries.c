@@ -1,0 +1,178 @@
+/*
+ * What a probe asks of a job, without any pod.
+ */
+#include "tests/unit.h"
+
+#include "probes/address.h"
+#include "probes/entries.h"
+#include <arpa/inet.h>
+
+static struct job_task tasks[] = {
+    {.name = "ps", .replicas = 2},
+    {.name = "worker", .replicas = 4, .min_available = {true, 3}},
+    {.name = "idle", .replicas = 1, .min_available = {true, 0}},
+};
+static const struct job_spec job = {.tasks = {tasks, 3}};
+
+/* covers: jobflow.md 6.2 "how many pods" */
+static void threshold_is_min_available(void **state)
+{
+    struct probe_tcp tcp[] = {{.port = 1}};
+    struct probe_task_status status[] = {{"worker", "Failed"}, {"ps", "Running"}};
+    const struct flow_probe probe = {.tcp = {tcp, 1}, .task_status = {status, 2}};
+    struct probe_needs needs = {0};
+    static const struct {
+        const char *task;
+        int32_t threshold;
+    } want[] = {{"ps", 2}, {"worker", 3}, {"idle", 1}, {"worker", 1}, {"ps", 2}};
+
+    probe_needs_of(&probe, &job, &needs);
+    check_int("an entry without a task is for each", needs.count, countof(want));
+    for (size_t i = 0; i < countof(want); i++) {
+        check_str("task", needs.items[i].task, want[i].task);
+        check_int(want[i].task, needs.items[i].threshold, want[i].threshold);
+    }
+    probe_needs_release(&needs);
+}
+
+/* covers: jobflow.md 6.2 "which target" */
+static void entry_applies_by_its_task(void **state)
+{
+    struct probe_http http[] = {{.task = "ps"}, {.task = ""}};
+    struct probe_tcp tcp[] = {{.task = "master", .port = 1}};
+    const struct flow_probe probe = {.http = {http, 2}, .tcp = {tcp, 1}};
+
+    check_int("entries", probe_entry_count(&probe), 3);
+    check("named", probe_entry_applies(&probe, 0, &job));
+    check("unnamed", probe_entry_applies(&probe, 1, &job));
+    check("no such task", !probe_entry_applies(&probe, 2, &job));
+    check_str("which", probe_entry_task(&probe, 2), "master");
+    check_str("empty is none", probe_entry_task(&probe, 1), NULL);
+}
+
+/* covers: jobflow.md 71 72 73 */
+static const struct {
+    const char *wanted;
+    bool counts[POD_PHASE_N]; /* Pending Running Succeeded Failed Unknown */
+} reached[] = {
+    /* clang-format off */
+    {"Pending",   {true,  true,  true,  true,  true}},
+    {"Running",   {false, true,  true,  false, false}},
+    {"running",   {false, true,  true,  false, false}},
+    {"",          {false, true,  true,  false, false}},
+    {"Succeeded", {false, false, true,  false, false}},
+    {"completed", {false, false, true,  false, false}},
+    {"Failed",    {false, false, false, true,  false}},
+    {"UNKNOWN",   {false, false, false, false, true}},
+    {"Nonsense",  {false, false, false, false, false}},
+    /* clang-format on */
+};
+
+static void phases_are_reached_or_passed(void **state)
+{
+    for (size_t i = 0; i < countof(reached); i++)
+        for (int phase = 0; phase < POD_PHASE_N; phase++)
+            check_int(reached[i].wanted,
+                      probe_phase_reached(reached[i].wanted, (enum pod_phase)phase),
+                      reached[i].counts[phase]);
+    check("none is Running", probe_phase_reached(NULL, POD_RUNNING));
+    check("known", probe_phase_known("Completed") && !probe_phase_known("Nonsense"));
+}
+
+/* covers: jobflow.md 6.2 "latching" and "targets that fail" */
+static void completion_stands_in_where_it_can(void **state)
+{
+    static const struct {
+        const char *phase;
+        bool by_completion, wants_failure;
+    } cases[] = {
+        {"Running", true, false}, {"Pending", true, false},  {"Succeeded", true, false},
+        {"Failed", false, true},  {"Unknown", false, false},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct probe_task_status status[] = {{"ps", cases[i].phase}};
+        const struct flow_probe probe = {.task_status = {status, 1}};
+        struct probe_needs needs = {0};
+
+        probe_needs_of(&probe, &job, &needs);
+        check_int(cases[i].phase, probe_needs_met_by_completion(&needs), cases[i].by_completion);
+        check_int(cases[i].phase, probe_needs_want_failure(&needs), cases[i].wants_failure);
+        check("not met", !probe_needs_met(&needs));
+        needs.items[0].passing = needs.items[0].threshold;
+        check("met", probe_needs_met(&needs) && probe_needs_met_by_completion(&needs));
+        probe_needs_release(&needs);
+    }
+}
+
+/* covers: SEC-13 */
+static const struct {
+    const char *ip;
+    int32_t port;
+    const char *want; /* NULL = refused */
+} addresses[] = {
+    /* clang-format off */
+    {"10.0.0.7",              80,    "10.0.0.7:80"},
+    {"127.0.0.1",             8080,  "127.0.0.1:8080"},
+    {"fd00::0:7",             80,    "[fd00::7]:80"},
+    {"::1",                   80,    "[::1]:80"},
+    {"169.254.169.254",       80,    NULL},
+    {"0.0.0.0",               80,    NULL},
+    {"255.255.255.255",       80,    NULL},
+    {"224.0.0.1",             80,    NULL},
+    {"fe80::1",               80,    NULL},
+    {"::",                    80,    NULL},
+    {"ff02::1",               80,    NULL},
+    {"::ffff:169.254.169.254", 80,   NULL},
+    {"127.0.0.1",             6443,  NULL}, /* the API's own */
+    {"::1",                   6443,  NULL},
+    {"10.0.0.7",              0,     NULL},
+    {"10.0.0.7",              65536, NULL},
+    {"example.org",           80,    NULL},
+    {"10.0.0.7/8",            80,    NULL},
+    {"010.0.0.7",             80,    NULL},
+    {"",                      80,    NULL},
+    /* clang-format on */
+};
+
+static void only_plain_addresses_are_let_through(void **state)
+{
+    static const char *const refused[] = {"127.0.0.1:6443", "[::1]:6443", NULL};
+
+    for (size_t i = 0; i < countof(addresses); i++) {
+        struct probe_address address;
+        struct error err = {0};
+        bool ok = probe_address_of(addresses[i].ip, addresses[i].port, refused, &address, &err);
+
+        check_int(addresses[i].ip, ok, addresses[i].want != NULL);
+        if (ok)
+            check_str(addresses[i].ip, address.text, addresses[i].want);
+    }
+}
+
+static void another_address_is_told_apart(void **state)
+{
+    struct probe_address address, other;
+
+    check("made", probe_address_of("10.0.0.7", 80, NULL, &address, NULL));
+    check("itself", probe_address_is(&address, &address.sock.any, sizeof address.sock.v4));
+    check("made", probe_address_of("10.0.0.7", 81, NULL, &other, NULL));
+    check("port", !probe_address_is(&address, &other.sock.any, sizeof other.sock.v4));
+    check("made", probe_address_of("::1", 80, NULL, &other, NULL));
+    check("family", !probe_address_is(&address, &other.sock.any, sizeof other.sock.v6));
+    check("cut short", !probe_address_is(&address, &address.sock.any, 4));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threshold_is_min_available),
+        cmocka_unit_test(entry_applies_by_its_task),
+        cmocka_unit_test(phases_are_reached_or_passed),
+        cmocka_unit_test(completion_stands_in_where_it_can),
+        cmocka_unit_test(only_plain_addresses_are_let_through),
+        cmocka_unit_test(another_address_is_told_apart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

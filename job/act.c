@@ -98,7 +98,7 @@ static void decide_target(struct job_run *run, struct job_request *request)
     char message[MESSAGE_MAX];
 
     if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* restarting, or ending, anyway */
-        job_request_free(request);
+        job_request_finish(run, request);
         run->sync_wanted = true;
         return;
     }
@@ -120,7 +120,7 @@ static void kill_target(struct job_run *run, struct job_request *request, enum j
     if (run->target.marks == 0) { /* O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s has no pod to restart; nothing is done", job_action_text(action));
-        job_request_free(request);
+        job_request_finish(run, request);
         run->sync_wanted = true;
         return;
     }
@@ -134,7 +134,7 @@ void job_act_marked(struct job_run *run)
 
     run->target.request = NULL;
     if (run->target.marked == 0) { /* all gone already */
-        job_request_free(request);
+        job_request_finish(run, request);
         return;
     }
     request->marked = true;
@@ -158,7 +158,7 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
     if (rule->to == JOB_NONE) {
         run->sync_wanted = true;
         if (!rule->version || !any_pod_of_this_epoch(&run->view)) {
-            job_request_free(request); /* the kill is under way (O-30) */
+            job_request_finish(run, request); /* the kill is under way (O-30) */
             return;
         }
         state->version++;
@@ -248,7 +248,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
                       : action == ACT_RESTART_POD ? "pod"
                                                   : "partition",
                       job_event_text(request->event));
-        job_request_free(request);
+        job_request_finish(run, request);
         run->sync_wanted = true;
         return;
     }
@@ -260,7 +260,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
         job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s has no effect on a job that is %s",
                       job_action_text(action), job_phase_text(run->view.state.phase));
         run->sync_wanted = true;
-        job_request_free(request);
+        job_request_finish(run, request);
         return;
     }
     if (!job_action_internal(action))
@@ -276,7 +276,7 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
     case DO_SYNC:
     case DO_NOTHING:
         run->sync_wanted = true;
-        job_request_free(request);
+        job_request_finish(run, request);
         return;
     }
 }
@@ -297,7 +297,7 @@ void job_act(struct job_run *run, struct job_request *request)
     if (object_deleting(run->view.job) ||
         (request->has_task && request->at.task >= shape->spec->tasks.count) ||
         (request->expired && !request->marked && !job_delayed_holds(run, request))) {
-        job_request_free(request);
+        job_request_finish(run, request);
         return;
     }
     job_delayed_on_event(run, request);
@@ -307,13 +307,13 @@ void job_act(struct job_run *run, struct job_request *request)
     if (response.delay_ms >
         0) { /* and a sync, so that counters and pods are right meanwhile (O-25) */
         job_delayed_add(run, request, &response);
-        job_request_free(request);
+        job_request_finish(run, request);
         run->sync_wanted = true;
         return;
     }
     if (job_action_internal(response.action)) {
         run->sync_wanted = true;
-        job_request_free(request);
+        job_request_finish(run, request);
         return;
     }
     execute(run, request, response.action);

@@ -1,5 +1,6 @@
 /*
- * Watches jobs, pods, PodGroups, queues and claims, and tells the records of the jobs concerned.
+ * Watches jobs, pods, PodGroups, queues, claims and Commands, and tells the records of the jobs
+ * concerned.
  */
 #include "job/controller.h"
 
@@ -55,13 +56,26 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
     struct job_run *run = job_run_find(ctl, object_uid(job));
 
     if (change == CHANGE_DELETED) {
+        job_ttl_forget(&ctl->ttl, job);
         if (run)
             job_run_drop(run); /* timers, requests and retries go with it (O-64) */
-    } else if (run) {
+        return;
+    }
+    job_ttl_look(&ctl->ttl, job);
+    if (run) {
         job_run_job(run, job);
     } else if (!object_deleting(job) && needs_record(ctl, job, change == CHANGE_ADDED)) {
         job_run_get(ctl, job);
     }
+    if (change == CHANGE_ADDED && ctl->parked)
+        job_commands_unpark(ctl, job);
+}
+
+static void command_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                            const struct object *old, const struct object *command)
+{
+    if (change == CHANGE_ADDED)
+        job_command_arrived(container_of(watcher, struct job_controller, commands), command);
 }
 
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -134,12 +148,15 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .groups = {group_changed, &kind_pod_group},
         .queues = {queue_changed, &kind_queue},
         .claims = {claim_changed, &kind_pvc},
+        .commands = {command_changed, &kind_command},
+        .ttl = {.cluster = cluster},
     };
     cluster_watch(cluster, &ctl->queues);
     cluster_watch(cluster, &ctl->claims);
     cluster_watch(cluster, &ctl->jobs);
     cluster_watch(cluster, &ctl->pods);
     cluster_watch(cluster, &ctl->groups);
+    cluster_watch(cluster, &ctl->commands);
     return ctl;
 }
 
@@ -149,12 +166,15 @@ void job_controller_stop(struct job_controller *ctl)
 
     if (!ctl)
         return;
+    cluster_unwatch(ctl->cluster, &ctl->commands);
     cluster_unwatch(ctl->cluster, &ctl->groups);
     cluster_unwatch(ctl->cluster, &ctl->pods);
     cluster_unwatch(ctl->cluster, &ctl->jobs);
     cluster_unwatch(ctl->cluster, &ctl->claims);
     cluster_unwatch(ctl->cluster, &ctl->queues);
     timer_stop(ctl->loop, &ctl->flush);
+    job_commands_release(ctl);
+    job_ttl_release(&ctl->ttl);
     HASH_ITER(hh, ctl->runs, run, next)
     job_run_drop(run);
     ctl->stopping = true; /* writes under way are still answered */

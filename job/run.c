@@ -37,6 +37,13 @@ void job_request_free(struct job_request *request)
     mem_free(request);
 }
 
+void job_request_finish(struct job_run *run, struct job_request *request)
+{
+    if (request && request->command)
+        job_command_done(run, request->command);
+    job_request_free(request);
+}
+
 void job_run_post(struct job_run *run, struct job_request *request)
 {
     if (run->gone) {

@@ -17,8 +17,10 @@
 #include "api/cluster.h"
 #include "base/hash.h"
 #include "base/workq.h"
+#include "job/commands.h"
 #include "job/controller.h"
 #include "job/delayed.h"
+#include "job/ttl.h"
 #include "job/view.h"
 #include "job/waits.h"
 
@@ -33,7 +35,9 @@ struct job_controller {
     struct job_waits waits;
     struct job_run *stale; /* list: status lags behind the counters */
     struct timer flush;
-    struct cluster_watcher jobs, pods, groups, queues, claims;
+    struct job_ttl ttl;
+    struct parked_command *parked; /* Commands without their job */
+    struct cluster_watcher jobs, pods, groups, queues, claims, commands;
     unsigned records; /* runs, also those that only wait for an answer */
     bool stopping;
 };
@@ -113,6 +117,8 @@ void job_run_repeat(struct job_run *run, struct job_request *request);
 void job_run_sync(struct job_run *run); /* soon */
 void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
 void job_request_free(struct job_request *request);
+/** The request was dealt with: free it, and delete the Command it came from. */
+void job_request_finish(struct job_run *run, struct job_request *request);
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
                                        const struct object *pod, const struct pod_facts *facts);
 /** A newer version of the job; a changed body raises JobUpdated. */

@@ -180,7 +180,7 @@ static void stored(struct cluster_call *call, const struct object *job, const st
     }
     if (job->revision > run->view.job->revision)
         job_view_set_job(&run->view, job);
-    job_request_free(run->deciding);
+    job_request_finish(run, run->deciding);
     run->deciding = NULL;
     job_run_sync(run);
 }
@@ -192,6 +192,8 @@ void job_store(struct job_run *run, struct job_request *request)
     job_status_forget(run);
     run->storing = true;
     run->deciding = request;
+    if (request && request->command) /* so that it is not executed twice (O-66) */
+        job_state_control(&run->view.state, RESOURCE_COMMAND_UID, object_uid(request->command));
     compose(run, &room);
     run->store_call.done = stored;
     cluster_update_status(run->ctl->cluster, &run->store_call, run->view.job,

@@ -1,0 +1,22 @@
+#pragma once
+/*
+ * Deletes finished jobs after ttlSecondsAfterFinished. Ref: spec/job.md 17.2, INV-J9.
+ *
+ * One timer for each finished job with a ttl, whatever else is known of the job. The deadline
+ * derives from the stored time of the last transition, so a restart of the process does not extend
+ * it.
+ */
+#include "api/cluster.h"
+#include "base/hash.h"
+
+struct job_ttl_entry;
+
+struct job_ttl {
+    struct cluster *cluster;
+    struct job_ttl_entry *entries; /* hash by uid */
+};
+
+/** A job was added or changed: arm, or disarm when it is no candidate (any more). */
+void job_ttl_look(struct job_ttl *ttl, const struct object *job);
+void job_ttl_forget(struct job_ttl *ttl, const struct object *job);
+void job_ttl_release(struct job_ttl *ttl);

@@ -110,6 +110,7 @@ void flow_open(struct flow *flow)
         refuse(flow, &err);
     } else {
         gather_jobs(flow);
+        flow_probe_restore(flow);
         flow_restore_lost(&flow->record);
         flow_record_recount(&flow->record);
     }

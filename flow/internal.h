@@ -127,6 +127,8 @@ void flow_explain(struct flow *flow);
 /** Look at the targets of the steps in record.probing. */
 void flow_probe_steps(struct flow *flow);
 void flow_probe_rest(struct flow *flow); /* look no more */
+/** After a restart: failures that steps had waited for are handled still. */
+void flow_probe_restore(struct flow *flow);
 
 /* retain.c */
 /** Carry out jobRetainPolicy: delete, once the flow is stored as Succeed. */

@@ -84,6 +84,15 @@ static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe 
                   flow_graph_step(flow->record.graph, step)->name, task ? task : "at all");
 }
 
+/* The target is met: its failure, now or later, may be just what the step waited for. */
+static void note_wanted_failure(struct flow *flow, const struct step_probe *probe, uint32_t target)
+{
+    const struct object *job = job_of(flow, target);
+
+    if (probe_wants_failure(probe->depends->probe, job ? job_spec_of(job) : NULL))
+        flow_record_handle_failure(&flow->record, target);
+}
+
 /* Learn what there is to learn from one target, and whether it is met. */
 static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t t)
 {
@@ -101,9 +110,8 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
         return;
     step_probe_meet(probe, t);
     r->changes++;
-    if (probe->targets[t] && probe_target_verdict(probe->targets[t]) == PROBE_PASSED &&
-        probe_target_wants_failure(probe->targets[t]))
-        flow_record_handle_failure(r, target);
+    if (probe->targets[t] && probe_target_verdict(probe->targets[t]) == PROBE_PASSED)
+        note_wanted_failure(flow, probe, target);
     probe_target_free(take(probe->targets[t]));
 }
 
@@ -147,4 +155,17 @@ void flow_probe_rest(struct flow *flow)
     for (uint32_t i = 0; r->probed && i < r->graph->steps; i++)
         if (r->steps[i].probe)
             step_probe_rest(r->steps[i].probe);
+}
+
+void flow_probe_restore(struct flow *flow)
+{
+    struct flow_record *r = &flow->record;
+
+    for (uint32_t i = 0; r->probed && i < r->graph->steps; i++) {
+        const struct step_probe *probe = r->steps[i].probe;
+
+        for (size_t t = 0; probe && t < probe->depends->targets.count; t++)
+            if (probe->met[t])
+                note_wanted_failure(flow, probe, target_step(flow, probe, t));
+    }
 }

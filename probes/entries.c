@@ -146,11 +146,13 @@ bool probe_needs_met_by_completion(const struct probe_needs *needs)
     return true;
 }
 
-bool probe_needs_want_failure(const struct probe_needs *needs)
+bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job)
 {
-    for (size_t i = 0; i < needs->count; i++)
-        if (needs->items[i].status &&
-            status_phase_of(needs->items[i].status->phase) == status_phase_of("Failed"))
+    size_t before = probe->http.count + probe->tcp.count;
+
+    for (size_t i = 0; i < probe->task_status.count; i++)
+        if (status_phase_of(probe->task_status.items[i].phase) == status_phase_of("Failed") &&
+            (!job || probe_entry_applies(probe, before + i, job)))
             return true;
     return false;
 }

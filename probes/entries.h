@@ -43,8 +43,9 @@ bool probe_needs_met(const struct probe_needs *needs);
 /** Whether a target that has completed counts as met although a probe has not passed: every need
  * would have held on the way. */
 bool probe_needs_met_by_completion(const struct probe_needs *needs);
-/** Whether one of the needs waits for the failure of a task. */
-bool probe_needs_want_failure(const struct probe_needs *needs);
+/** Whether an entry that applies to the job waits for the failure of a task; `job` NULL = it is
+ * gone and may have had any task. */
+bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *job);
 
 /** Whether a pod in `phase` counts for a taskStatus entry: reached or passed. */
 bool probe_phase_reached(const char *wanted, enum pod_phase phase);

@@ -444,11 +444,6 @@ bool probe_target_met_by_completion(const struct probe_target *target)
     return target->verdict_passed || probe_needs_met_by_completion(&target->needs);
 }
 
-bool probe_target_wants_failure(const struct probe_target *target)
-{
-    return probe_needs_want_failure(&target->needs);
-}
-
 /* ---- the whole ---- */
 
 struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits)

@@ -59,8 +59,6 @@ void probe_target_job_changed(struct probe_target *target, const struct object *
 enum probe_verdict probe_target_verdict(const struct probe_target *target);
 /** The job has completed: whether that is enough. */
 bool probe_target_met_by_completion(const struct probe_target *target);
-/** Whether one of its entries waits for a failure. */
-bool probe_target_wants_failure(const struct probe_target *target);
 
 struct probe_counts {
     uint64_t passed[3], failed[3]; /* tries by enum probe_kind (task phases: verdict changes) */

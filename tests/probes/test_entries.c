@@ -97,7 +97,8 @@ static void completion_stands_in_where_it_can(void **state)
 
         probe_needs_of(&probe, &job, &needs);
         check_int(cases[i].phase, probe_needs_met_by_completion(&needs), cases[i].by_completion);
-        check_int(cases[i].phase, probe_needs_want_failure(&needs), cases[i].wants_failure);
+        check_int(cases[i].phase, probe_wants_failure(&probe, &job), cases[i].wants_failure);
+        check_int(cases[i].phase, probe_wants_failure(&probe, NULL), cases[i].wants_failure);
         check("not met", !probe_needs_met(&needs));
         needs.items[0].passing = needs.items[0].threshold;
         check("met", probe_needs_met(&needs) && probe_needs_met_by_completion(&needs));

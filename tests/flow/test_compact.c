@@ -1,0 +1,169 @@
+/*
+ * Large flows: the compact status, its restoring, and what a transition costs. covers: DC-05 DC-20
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+
+#include "flow/critical_path.h"
+#include <stdio.h>
+
+enum { STEPS = 3000, WIDTH = 100 };
+
+/* Layers of WIDTH steps; each step waits for the one above it. */
+static void make_large_flow(struct flow_bed *bed)
+{
+    scoped(buf) struct buf yaml = {0};
+
+    flow_bed_templates(bed, "t");
+    buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
+                   "spec: {flows: [");
+    for (int i = 0; i < STEPS; i++) {
+        buf_printf(&yaml, "{name: s%d, jobTemplateName: t", i);
+        if (i >= WIDTH)
+            buf_printf(&yaml, ", dependsOn: {targets: [s%d]}", i - WIDTH);
+        buf_str(&yaml, "},");
+    }
+    buf_str(&yaml, "]}}");
+    flow_bed_apply(bed, yaml.data);
+}
+
+static void complete_layer(struct flow_bed *bed, int layer, bool remove)
+{
+    for (int i = layer * WIDTH; i < (layer + 1) * WIDTH; i++) {
+        char job[32];
+
+        snprintf(job, sizeof job, "f-s%d", i);
+        flow_bed_phase_soon(bed, job, JOB_COMPLETED);
+        if (remove)
+            flow_bed_delete(bed, &kind_job, job, REGISTRY_BACKGROUND);
+    }
+    flow_bed_settle(bed);
+}
+
+static void status_is_bounded(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    make_large_flow(bed);
+    for (int layer = 0; layer < 3; layer++)
+        complete_layer(bed, layer, false);
+    flow_bed_phase(bed, "f-s300", JOB_RUNNING);
+    flow_bed_advance(bed, 2000);
+    check_str("counts", flow_bed_at(bed, "f", "stepCounts"),
+              "{\"total\":3000,\"waiting\":2600,\"running\":1,\"completed\":300,\"unknown\":99}");
+    check_str("shown", flow_bed_at(bed, "f", "runningJobs"), "[\"f-s300\"]");
+    check_str("the first", flow_bed_at(bed, "f", "completedJobs/99"), "f-s99");
+    check_str("not all", flow_bed_at(bed, "f", "completedJobs/100"), "");
+    check_str("what is under way", flow_bed_at(bed, "f", "nodes/0/name"), "s300");
+    check_str("with its record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Running");
+    check("small", flow_bed_get(bed, &kind_job_flow, "f")->status->len < 64 << 10);
+}
+
+static void results_outlive_jobs_and_restarts(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    size_t jobs = 1;
+
+    make_large_flow(bed);
+    for (int layer = 0; layer < STEPS / WIDTH; layer++) {
+        complete_layer(bed, layer, layer % 3 == 0);
+        if (layer % 5 == 2)
+            flow_bed_restart(bed);
+    }
+    flow_bed_advance(bed, 5000);
+    check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    for (const char *c = bed->created.data; *c; c++)
+        jobs += *c == ' ';
+    check_int("each job once", jobs, STEPS);
+    check_str("counts", flow_bed_at(bed, "f", "stepCounts"), "{\"total\":3000,\"completed\":3000}");
+}
+
+static void failed_step_is_shown_with_its_reason(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    make_large_flow(bed);
+    complete_layer(bed, 0, false);
+    flow_bed_status(bed, "f-s150",
+                    &(const struct job_status){.phase = JOB_FAILED,
+                                               .running_duration_ns = -1,
+                                               .reason = "PodFailed",
+                                               .message = "exit code 3"});
+    flow_bed_advance(bed, 5000);
+    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    check_str("listed", flow_bed_at(bed, "f", "failedJobs"), "[\"f-s150\"]");
+    check_has("described", flow_bed_get(bed, &kind_job_flow, "f")->status->text, "exit code 3");
+}
+
+/* Writes of a compact flow do not grow with its transitions. */
+static void transitions_share_a_write(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    unsigned before;
+
+    make_large_flow(bed);
+    flow_bed_phase(bed, "f-s0", JOB_RUNNING);
+    flow_bed_advance(bed, 5000);
+    before = bed->flow_writes;
+    complete_layer(bed, 0, false);
+    complete_layer(bed, 1, false);
+    flow_bed_advance(bed, 5000);
+    check_int("one for two hundred", bed->flow_writes, before + 1);
+}
+
+static void critical_path_is_the_chain_that_waited(void **state)
+{
+    static const char *a_only[] = {"a"}, *both[] = {"b", "a"};
+    struct flow_depends on_a = {.targets = {a_only, 1}}, on_both = {.targets = {both, 2}};
+    struct flow_step steps[] = {{.name = "a"},
+                                {.name = "b", .depends = &on_a},
+                                {.name = "c", .depends = &on_both},
+                                {.name = "d"}};
+    const struct jobflow_spec spec = {.steps = {steps, countof(steps)}};
+    const struct step_times times[] = {{0, 10}, {10, 15}, {15, 40}, {0, 39}};
+    scoped(flow_graph) struct flow_graph *graph = flow_graph_new(&spec, NULL);
+    uint32_t path[4];
+
+    check_int("length", flow_critical_path(graph, times, path), 3);
+    check("a b c", path[0] == 0 && path[1] == 1 && path[2] == 2);
+}
+
+/* covers: INV-F7 */
+static void unusable_graphs_are_refused(void **state)
+{
+    static const char *b_only[] = {"b"}, *a_only[] = {"a"}, *none[] = {"nobody"};
+    struct flow_depends on_a = {.targets = {a_only, 1}}, on_b = {.targets = {b_only, 1}},
+                        on_none = {.targets = {none, 1}};
+    struct {
+        const char *field;
+        struct flow_step steps[2];
+    } cases[] = {
+        {"spec.flows", {{.name = "a", .depends = &on_b}, {.name = "b", .depends = &on_a}}},
+        {"spec.flows", {{.name = "a", .depends = &on_a}, {.name = "b"}}},
+        {"spec.flows[1].name", {{.name = "a"}, {.name = "a"}}},
+        {"spec.flows[1].dependsOn.targets[0]", {{.name = "a"}, {.name = "b", .depends = &on_none}}},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        const struct jobflow_spec spec = {.steps = {cases[i].steps, 2}};
+        struct error err = {0};
+
+        check_error(cases[i].field, flow_graph_new(&spec, &err) != NULL, err, ERR_INVALID);
+        check_str("field", err.field, cases[i].field);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(status_is_bounded),
+        cmocka_unit_test(results_outlive_jobs_and_restarts),
+        cmocka_unit_test(failed_step_is_shown_with_its_reason),
+        cmocka_unit_test(transitions_share_a_write),
+        cmocka_unit_test(critical_path_is_the_chain_that_waited),
+        cmocka_unit_test(unusable_graphs_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/*
+ * Steps that wait for probes: task phases on the virtual clock, sockets on the real one.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+#include "tests/support/peer.h"
+
+#include <stdio.h>
+
+/* A flow whose last step "z" waits for the others with `probe`; templates have tasks ps (2
+ * replicas) and worker (2, one available is enough). */
+static void run_probed(struct flow_bed *bed, const char *flow, const char *targets,
+                       const char *probe)
+{
+    scoped(buf) struct buf yaml = {0};
+    scoped_str list = mem_strdup(targets);
+    char *rest = NULL;
+
+    buf_printf(&yaml,
+               "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+               "metadata: {name: %s}\nspec: {flows: [",
+               flow);
+    for (char *name = strtok_r(list, " ,", &rest); name; name = strtok_r(NULL, " ,", &rest))
+        buf_printf(&yaml, "{name: %s, jobTemplateName: servers},", name);
+    buf_printf(&yaml,
+               "{name: z, jobTemplateName: servers, dependsOn: {targets: [%s], probe: {%s}}}"
+               "]}\n",
+               targets, probe);
+    if (!flow_bed_get(bed, &kind_job_template, "servers"))
+        flow_bed_apply(bed,
+                       "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
+                       "metadata: {name: servers}\nspec: {tasks: [\n"
+                       "{name: ps, replicas: 2, template: {spec: {containers: [{name: c, image: i, "
+                       "command: [c]}]}}},\n"
+                       "{name: worker, replicas: 2, minAvailable: 1, template: {spec: {containers: "
+                       "[{name: c, image: i, command: [c]}]}}}]}\n");
+    flow_bed_apply(bed, yaml.data);
+}
+
+static bool started(struct flow_bed *bed)
+{
+    return flow_bed_has_job(bed, "f-z");
+}
+
+/* covers: jobflow.md 71 72; old issue 21 */
+static void task_that_ends_starts_the_next_step(void **state)
+{
+    static const char *const probes[] = {
+        "taskStatusList: [{taskName: ps, phase: Succeeded}]",
+        "taskStatusList: [{taskName: ps, phase: Completed}]",
+        "taskStatusList: [{taskName: ps, phase: succeeded}]",
+    };
+
+    for (size_t i = 0; i < countof(probes); i++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        run_probed(bed, "f", "a", probes[i]);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, NULL);
+        flow_bed_pod(bed, "f-a", "ps", 0, POD_SUCCEEDED, NULL);
+        flow_bed_pod(bed, "f-a", "ps", 1, POD_RUNNING, NULL);
+        check("one is not enough", !started(bed));
+        flow_bed_pod(bed, "f-a", "ps", 1, POD_SUCCEEDED, NULL);
+        check("both are", started(bed));
+        check_str("while it runs", flow_bed_at(bed, "f", "state/phase"), "Running");
+        flow_bed_advance(bed, 1000);
+        check_str("recorded", flow_bed_at(bed, "f", "nodes/1/satisfiedTargets"), "[\"a\"]");
+    }
+}
+
+/* covers: jobflow.md 73 */
+static void passed_phase_counts_as_reached(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: worker, phase: Running}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_PENDING, NULL);
+    check("not yet", !started(bed));
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_SUCCEEDED, NULL);
+    check("passed through", started(bed));
+}
+
+/* covers: jobflow.md 74 */
+static void every_entry_must_pass(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(
+        bed, "f", "a",
+        "taskStatusList: [{taskName: worker, phase: Running}, {taskName: ps, phase: Running}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, NULL);
+    flow_bed_pod(bed, "f-a", "ps", 0, POD_RUNNING, NULL);
+    check("one entry is short of a pod", !started(bed));
+    flow_bed_pod(bed, "f-a", "ps", 1, POD_RUNNING, NULL);
+    check("both", started(bed));
+}
+
+/* covers: jobflow.md 75 */
+static void entry_without_a_task_never_passes(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "servers");
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: master, phase: Running}]");
+    flow_bed_complete(bed, "f-a");
+    flow_bed_advance(bed, 60000);
+    check("never", !started(bed));
+    check_int("one warning", flow_bed_events(bed, "ProbeTaskNotFound"), 1);
+    check_has("which", flow_bed_event_text(bed, "ProbeTaskNotFound"), "master");
+}
+
+/* Two templates: only one of the targets has the task. */
+static void run_two_kinds(struct flow_bed *bed)
+{
+    flow_bed_templates(bed, "plain z");
+    flow_bed_apply(bed,
+                   "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
+                   "metadata: {name: server}\nspec: {tasks: [{name: ps, replicas: 1, template: "
+                   "{spec: {containers: [{name: c, image: i, command: [c]}]}}}]}\n"
+                   "---\napiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: f}\nspec: {flows: [{name: server}, {name: plain},\n"
+                   "{name: z, dependsOn: {targets: [server, plain], probe: {taskStatusList: "
+                   "[{taskName: ps, phase: Running}]}}}]}\n");
+    flow_bed_phase(bed, "f-server", JOB_RUNNING);
+    flow_bed_phase(bed, "f-plain", JOB_RUNNING);
+}
+
+/* covers: jobflow.md 76 */
+static void target_no_entry_speaks_of_must_complete(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_two_kinds(bed);
+    flow_bed_pod(bed, "f-server", "ps", 0, POD_RUNNING, NULL);
+    check("the other still runs", !started(bed));
+    flow_bed_phase(bed, "f-plain", JOB_COMPLETED);
+    check("started", started(bed));
+}
+
+/* covers: jobflow.md 77; 6.2 "latching" */
+static void met_target_stays_met(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_two_kinds(bed);
+    flow_bed_pod(bed, "f-server", "ps", 0, POD_RUNNING, NULL);
+    flow_bed_pod(bed, "f-server", "ps", 0, POD_PENDING, NULL);
+    flow_bed_advance(bed, 1000);
+    flow_bed_restart(bed);
+    flow_bed_phase(bed, "f-plain", JOB_COMPLETED);
+    check("also over a restart", started(bed));
+}
+
+/* covers: jobflow.md 77 */
+static void completed_target_counts_before_its_probe_passed(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(bed, "f", "a, b", "tcpSocketList: [{taskName: ps, port: 1}]");
+    flow_bed_complete(bed, "f-a");
+    check("the other", !started(bed));
+    flow_bed_complete(bed, "f-b");
+    check("both", started(bed));
+}
+
+/* covers: jobflow.md 78 */
+static void target_that_fails_fails_the_flow(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: ps, phase: Running}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_phase(bed, "f-a", JOB_FAILED);
+    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    check("not started", !started(bed));
+}
+
+/* covers: jobflow.md 6.2 "targets that fail", the exception */
+static void failure_somebody_waits_for_is_handled(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: ps, phase: Failed}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "ps", 0, POD_FAILED, NULL);
+    check("one pod is enough", started(bed));
+    flow_bed_phase(bed, "f-a", JOB_FAILED);
+    flow_bed_advance(bed, 1000);
+    check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
+    flow_bed_restart(bed);
+    check_str("after a restart too", flow_bed_at(bed, "f", "state/phase"), "Running");
+    flow_bed_complete(bed, "f-z");
+    check_str("ends well", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+}
+
+/* covers: jobflow.md 6.2 "taskStatus": pods of the job's current version */
+static void restarted_job_is_looked_at_anew(void **state)
+{
+    struct job_status status = {.phase = JOB_RUNNING, .running_duration_ns = -1, .version = 0};
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: ps, phase: Running}]");
+    flow_bed_status(bed, "f-a", &status);
+    flow_bed_pod(bed, "f-a", "ps", 0, POD_RUNNING, NULL);
+    flow_bed_delete(bed, &kind_pod, "f-a-ps-0", REGISTRY_BACKGROUND);
+    status.version = 1;
+    flow_bed_status(bed, "f-a", &status);
+    flow_bed_pod(bed, "f-a", "ps", 1, POD_RUNNING, NULL);
+    check("a pod that is gone does not count", !started(bed));
+    flow_bed_pod(bed, "f-a", "ps", 0, POD_RUNNING, NULL);
+    check("both of the new", started(bed));
+}
+
+/* ---- sockets ---- */
+
+struct wait {
+    struct flow_bed *bed;
+    struct timer look;
+    int looks;
+    bool (*over)(struct flow_bed *bed);
+};
+
+static void on_look(struct timer *timer)
+{
+    struct wait *wait = container_of(timer, struct wait, look);
+
+    if (wait->over(wait->bed) || ++wait->looks > 2000)
+        loop_stop(wait->bed->loop);
+    else
+        timer_start(wait->bed->loop, &wait->look, 5);
+}
+
+/* Run the real loop until it is so, ten seconds at most. */
+static bool until(struct flow_bed *bed, bool (*over)(struct flow_bed *bed))
+{
+    struct wait wait = {.bed = bed, .look.fire = on_look, .over = over};
+
+    timer_start(bed->loop, &wait.look, 0);
+    loop_run(bed->loop);
+    return over(bed);
+}
+
+static struct peer *peer;
+
+static bool asked(struct flow_bed *bed)
+{
+    return peer_connections(peer) > 0;
+}
+
+static bool asked_again(struct flow_bed *bed)
+{
+    return peer_connections(peer) > 2;
+}
+
+/* covers: jobflow.md 67 68 */
+static void as_many_pods_as_needed_must_listen(void **state)
+{
+    static const struct {
+        const char *task;
+        bool one_is_enough;
+    } cases[] = {{"ps", false}, {"worker", true}};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
+        char probe[128];
+
+        peer = peer_new(bed->loop, NULL);
+        snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: %s, port: %d}]", cases[i].task,
+                 peer_port(peer));
+        run_probed(bed, "f", "a", probe);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_pod(bed, "f-a", cases[i].task, 0, POD_RUNNING, "127.0.0.1");
+        check("asked at once", until(bed, asked));
+        if (cases[i].one_is_enough) {
+            check("one is enough", until(bed, started));
+        } else {
+            flow_bed_settle(bed);
+            check("one is not", !started(bed));
+            flow_bed_pod(bed, "f-a", cases[i].task, 1, POD_RUNNING, "127.0.0.1");
+            check("two are", until(bed, started));
+        }
+        peer_free(peer);
+    }
+}
+
+/* covers: jobflow.md 69 */
+static void failing_answer_is_asked_again(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
+    char probe[128];
+
+    peer = peer_new(bed->loop, "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
+    snprintf(probe, sizeof probe, "httpGetList: [{taskName: worker, path: /up, port: %d}]",
+             peer_port(peer));
+    run_probed(bed, "f", "a", probe);
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, "127.0.0.1");
+    check("asked", until(bed, asked));
+    flow_bed_settle(bed);
+    check("not started", !started(bed));
+    peer_answer(peer, "HTTP/1.1 204 No Content\r\n\r\n");
+    check("started", until(bed, started));
+    peer_free(peer);
+}
+
+/* covers: jobflow.md 70 */
+static void silent_peer_delays_nobody_else(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
+    char probe[128];
+
+    peer = peer_new(bed->loop, NULL);
+    snprintf(probe, sizeof probe, "httpGetList: [{taskName: worker, path: /up, port: %d}]",
+             peer_port(peer));
+    run_probed(bed, "f", "a", probe);
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, "127.0.0.1");
+    check("asked", until(bed, asked));
+    for (int i = 0; i < 100; i++) {
+        char name[32], job[32];
+
+        snprintf(name, sizeof name, "g%d", i);
+        snprintf(job, sizeof job, "g%d-a", i);
+        flow_bed_run(bed, name, "a, b<-a");
+        flow_bed_phase(bed, job, JOB_COMPLETED);
+        snprintf(job, sizeof job, "g%d-b", i);
+        check(job, flow_bed_has_job(bed, job));
+    }
+    check("its tries end and are repeated", until(bed, asked_again));
+    check("without success", !started(bed));
+    peer_free(peer);
+}
+
+/* covers: SEC-13 */
+static void api_address_is_never_asked(void **state)
+{
+    struct loop *loop = loop_new(clock_real());
+    char own[32], probe[128];
+    const char *refused[] = {own, NULL};
+    const struct flow_options options = {.refused_addresses = refused};
+
+    peer = peer_new(loop, "HTTP/1.1 200 OK\r\n\r\n");
+    snprintf(own, sizeof own, "127.0.0.1:%d", peer_port(peer));
+    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]", peer_port(peer));
+    {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&options);
+
+        run_probed(bed, "f", "a", probe);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, "127.0.0.1");
+        flow_bed_advance(bed, 10000);
+        check("not started", !started(bed));
+    }
+    loop_settle(loop);
+    check_int("not asked", peer_connections(peer), 0);
+    peer_free(peer);
+    loop_settle(loop);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(task_that_ends_starts_the_next_step),
+        cmocka_unit_test(passed_phase_counts_as_reached),
+        cmocka_unit_test(every_entry_must_pass),
+        cmocka_unit_test(entry_without_a_task_never_passes),
+        cmocka_unit_test(target_no_entry_speaks_of_must_complete),
+        cmocka_unit_test(met_target_stays_met),
+        cmocka_unit_test(completed_target_counts_before_its_probe_passed),
+        cmocka_unit_test(target_that_fails_fails_the_flow),
+        cmocka_unit_test(failure_somebody_waits_for_is_handled),
+        cmocka_unit_test(restarted_job_is_looked_at_anew),
+        cmocka_unit_test(as_many_pods_as_needed_must_listen),
+        cmocka_unit_test(failing_answer_is_asked_again),
+        cmocka_unit_test(silent_peer_delays_nobody_else),
+        cmocka_unit_test(api_address_is_never_asked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,8 +8,8 @@
  *
  * Ten thousand objects with one body pay for one pass. What makes that sound: schema, mutate and
  * validate judge the body alone, or the kind says that mutate does not (kinds.h), so an equal input
- * gives an equal outcome. An outcome that came with warnings is not remembered, for each user
- * should see them; neither is a large one, for the input would be kept beside it.
+ * gives an equal outcome. An outcome that came with warnings somebody reads is not remembered, for
+ * each user should see them; neither is a large one, for the input would be kept beside it.
  */
 #include "api/types/admission.h"
 
@@ -26,6 +26,7 @@ struct write {
     const struct kind *kind;
     const struct object *old; /* NULL on create */
     struct error_list *errors;
+    bool heard; /* somebody reads the warnings */
 };
 
 static size_t findings(const struct error_list *list)
@@ -97,7 +98,8 @@ static void validate_body(const struct write *write, struct object *object,
 
     if (kind->validate)
         kind->validate(write->adm, write->old, object, write->errors);
-    if (findings(write->errors) > before || findings(write->adm->warnings) > warnings_before)
+    if (findings(write->errors) > before ||
+        (write->heard && findings(write->adm->warnings) > warnings_before))
         return;
     if (write->old && kind->mutate) /* not mutated: not what a create would have made of it */
         return;
@@ -232,7 +234,8 @@ struct object *admission_admit(const struct admission *adm, json_t *doc, const s
 {
     struct error_list warnings = {0};
     struct admission with_warnings = *adm;
-    struct write write = {&with_warnings, object_kind_from_json(doc, errors), old, errors};
+    struct write write = {&with_warnings, object_kind_from_json(doc, errors), old, errors,
+                          adm->warnings != NULL};
     struct object *object;
 
     if (!write.kind)
@@ -249,7 +252,7 @@ struct object *admission_admit_object(const struct admission *adm, struct object
 {
     struct error_list warnings = {0};
     struct admission with_warnings = *adm;
-    struct write write = {&with_warnings, draft->kind, old, errors};
+    struct write write = {&with_warnings, draft->kind, old, errors, adm->warnings != NULL};
     struct object *object;
     struct blob *known;
 

@@ -15,7 +15,9 @@
 #include "job/run.h"
 #include "job/state/rules.h"
 
-enum { MESSAGE_MAX = 256 };
+/* How often pods of a targeted kill that could not be marked are tried again before the rest goes
+ * on without them. */
+enum { MESSAGE_MAX = 256, MARK_ROUNDS = 10 };
 
 /* One line on what led here: event, pod, exit code, action. */
 static void describe(const struct job_run *run, const struct job_request *request,
@@ -112,20 +114,19 @@ static void decide_target(struct job_run *run, struct job_request *request)
 static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
 {
     request->action = action;
-    if (request->marked) {
+    run->target.marked = run->target.failed = 0;
+    if (!request->marked)
+        mark_target(run, request, action);
+    if (run->target.marks > 0) {
+        run->target.request = request;
+    } else if (request->marked || request->begun) {
         decide_target(run, request);
-        return;
-    }
-    mark_target(run, request, action);
-    if (run->target.marks == 0) { /* O-50 */
+    } else { /* O-50 */
         job_run_event(run, EVENT_WARNING, "ExecuteAction",
                       "%s has no pod to restart; nothing is done", job_action_text(action));
         job_request_finish(run, request);
         run->sync_wanted = true;
-        return;
     }
-    run->target.marked = 0;
-    run->target.request = request;
 }
 
 void job_act_marked(struct job_run *run)
@@ -133,7 +134,13 @@ void job_act_marked(struct job_run *run)
     struct job_request *request = run->target.request;
 
     run->target.request = NULL;
-    if (run->target.marked == 0) { /* all gone already */
+    request->begun |= run->target.marked > 0;
+    if (run->target.failed > 0 && request->rounds++ < MARK_ROUNDS) { /* the others first (O-51) */
+        run->paused = true;
+        job_run_repeat(run, request);
+        return;
+    }
+    if (!request->begun) { /* all gone already */
         job_request_finish(run, request);
         return;
     }
@@ -296,7 +303,8 @@ void job_act(struct job_run *run, struct job_request *request)
 
     if (object_deleting(run->view.job) ||
         (request->has_task && request->at.task >= shape->spec->tasks.count) ||
-        (request->expired && !request->marked && !job_delayed_holds(run, request))) {
+        (request->expired && !request->marked && !request->begun &&
+         !job_delayed_holds(run, request))) {
         job_request_finish(run, request);
         return;
     }

@@ -215,6 +215,7 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     if (targeted) {
         run->target.marks--;
         run->target.marked += err == NULL;
+        run->target.failed += err != NULL && err->code != ERR_NOT_FOUND;
         if (run->target.marks == 0)
             job_act_marked(run);
     }

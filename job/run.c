@@ -372,8 +372,8 @@ static bool is_settled(const struct job_run *run)
     struct job_counts counts = job_view_counts(&run->view);
 
     return job_phase_at_rest(counts.phase) && job_counts_alive(&counts) == 0 && !run->view.group &&
-           !run->first && !run->sync_wanted && !run->stale_link && !job_run_holding(run) &&
-           !job_has_plugin_records(run);
+           !run->first && !run->sync_wanted && !run->held && !run->stale_link &&
+           !job_run_holding(run) && !job_has_plugin_records(run);
 }
 
 void job_run_settle(struct job_run *run)
@@ -397,6 +397,10 @@ static void take_up(struct work *work)
     int left = REQUESTS_PER_GO;
 
     run->paused = run->paused && job_run_holding(run);
+    if (run->held && !job_run_holding(run)) {
+        run->held = false;
+        run->sync_wanted = true;
+    }
     run->working = true;
     while (!run->paused && !run->storing && !run->target.request) {
         if (run->view.state.phase == JOB_NONE && !object_deleting(run->view.job)) {

@@ -48,9 +48,10 @@ struct job_request {
     struct job_request *next;
     enum job_event event;
     bool has_action;
-    bool marked; /* a targeted kill whose pods are marked, but whose decision was not stored yet */
-    bool
-        expired; /* a delayed action whose time has come: its cause is looked at once more (O-24) */
+    bool expired;   /* a delayed action is due: its cause is looked at once more (O-24) */
+    bool begun;     /* a targeted kill: some of its pods were marked in an earlier round */
+    bool marked;    /* all of them are; the decision is still to be stored */
+    uint8_t rounds; /* of marking that left pods unmarked */
     bool has_task, has_pod;
     enum job_action action;
     struct slot_at at;
@@ -74,6 +75,7 @@ struct job_run {
     bool storing;
     bool gone;    /* the job was deleted: nothing is begun any more */
     bool working; /* inside the work item */
+    bool held;    /* a sync left something undone because of the back-off */
     bool paused;  /* a decision could not be stored: wait for fresh data or for the timer */
     bool counts_changed;
     bool prepared;      /* claims and plugin objects are as the spec asks */
@@ -88,6 +90,7 @@ struct job_run {
         struct job_request *request; /* a targeted kill whose pods are being marked */
         unsigned marks;              /* under way */
         unsigned marked;             /* done */
+        unsigned failed;             /* to be tried again (O-51) */
     } target;
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */

@@ -190,5 +190,6 @@ bool job_sync(struct job_run *run)
 {
     if (object_deleting(run->view.job)) /* what the job owns goes with it */
         return false;
+    run->held = job_run_holding(run);
     return job_phase_active(run->view.state.phase) ? sync_active(run) : sync_ending(run);
 }

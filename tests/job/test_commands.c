@@ -3,16 +3,16 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_world.h"
+#include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
 
-static void check_phase(struct world *world, const char *job, const char *want)
+static void check_phase(struct stage *stage, const char *job, const char *want)
 {
-    check_str(job, world_phase(world, job), want);
+    check_str(job, stage_phase(stage, job), want);
 }
 
-static void command_for(struct world *world, const char *uid, const char *action)
+static void command_for(struct stage *stage, const char *uid, const char *action)
 {
     scoped_str yaml =
         mem_printf("{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
@@ -21,17 +21,17 @@ static void command_for(struct world *world, const char *uid, const char *action
                    "j, uid: %s}}",
                    action, uid);
 
-    world_apply(world, yaml);
+    stage_apply(stage, yaml);
 }
 
-static void command(struct world *world, const char *action)
+static void command(struct stage *stage, const char *action)
 {
-    command_for(world, object_uid(world_get(world, &kind_job, "j")), action);
+    command_for(stage, object_uid(stage_get(stage, &kind_job, "j")), action);
 }
 
-static struct world *running_pods(void)
+static struct stage *running_pods(void)
 {
-    return world_new(&(struct world_options){.run_pods = true});
+    return stage_new(&(struct stage_options){.run_pods = true});
 }
 
 /* covers: job.md CMD-02 CMD-03 CMD-05 CMD-06 */
@@ -48,184 +48,184 @@ static void commands_do_what_they_say(void **unused)
     };
 
     for (size_t i = 0; i < countof(rows); i++) {
-        struct world *world = running_pods();
+        struct stage *stage = running_pods();
 
-        world_job_simple(world, "j", "t*2", "");
-        command(world, rows[i].action);
-        check_str(rows[i].action, world->phases, rows[i].phases);
-        check_int(rows[i].action, world_count(world, &kind_command), 0);
-        check(rows[i].action, world_has_event(world, "CommandIssued"));
-        world_free(world);
+        stage_job_simple(stage, "j", "t*2", "");
+        command(stage, rows[i].action);
+        check_str(rows[i].action, stage->phases, rows[i].phases);
+        check_int(rows[i].action, stage_count(stage, &kind_command), 0);
+        check(rows[i].action, stage_has_event(stage, "CommandIssued"));
+        stage_free(stage);
     }
 }
 
 /* covers: job.md CMD-04 */
 static void a_pending_job_is_suspended_without_pods(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){.hold_groups = true});
+    struct stage *stage = stage_new(&(struct stage_options){.hold_groups = true});
 
-    world_job_simple(world, "j", "t*2", "");
-    command(world, "AbortJob");
-    check_phase(world, "j", "Aborted");
-    assert_string_equal(world->created, "");
-    assert_int_equal(world_count(world, &kind_pod_group), 0);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", "");
+    command(stage, "AbortJob");
+    check_phase(stage, "j", "Aborted");
+    assert_string_equal(stage->created, "");
+    assert_int_equal(stage_count(stage, &kind_pod_group), 0);
+    stage_free(stage);
 }
 
 /* covers: job.md ST-28 ST-29 ST-39 */
 static void suspending_and_resuming_is_no_failure(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*2", "maxRetry: 3");
+    stage_job_simple(stage, "j", "t*2", "maxRetry: 3");
     for (int i = 1; i <= 5; i++) {
-        command(world, "AbortJob");
-        check_phase(world, "j", "Aborted");
-        command(world, "ResumeJob");
-        check_phase(world, "j", "Running");
-        assert_int_equal(world_job(world, "j")->retry_count, i);
+        command(stage, "AbortJob");
+        check_phase(stage, "j", "Aborted");
+        command(stage, "ResumeJob");
+        check_phase(stage, "j", "Running");
+        assert_int_equal(stage_job(stage, "j")->retry_count, i);
     }
-    world_free(world);
+    stage_free(stage);
 }
 
 /* covers: job.md ST-40 O-35 */
 static void resuming_runs_failed_work_again_and_keeps_what_succeeded(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     scoped_str kept = NULL;
     scoped_str lost = NULL;
 
-    world_job_simple(world, "j", "t*3", "policies: [{event: PodFailed, action: AbortJob}]");
-    world_pod(world, "j-t-0", POD_SUCCEEDED);
-    kept = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-0")));
-    lost = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-1")));
-    world_pod_failed(world, "j-t-1", 1);
-    check_phase(world, "j", "Aborted");
-    world_restart(world); /* the record of a job at rest is made again */
-    command(world, "ResumeJob");
-    check_phase(world, "j", "Running");
-    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-0")), kept);
-    assert_string_not_equal(object_uid(world_get(world, &kind_pod, "j-t-1")), lost);
-    assert_int_equal(world_job(world, "j")->succeeded, 1);
-    assert_int_equal(world_job(world, "j")->running, 2);
-    world_pods(world, POD_SUCCEEDED);
-    check_phase(world, "j", "Completed");
-    assert_int_equal(world_job(world, "j")->succeeded, 3);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*3", "policies: [{event: PodFailed, action: AbortJob}]");
+    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
+    kept = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-0")));
+    lost = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-1")));
+    stage_pod_failed(stage, "j-t-1", 1);
+    check_phase(stage, "j", "Aborted");
+    stage_restart(stage); /* the record of a job at rest is made again */
+    command(stage, "ResumeJob");
+    check_phase(stage, "j", "Running");
+    assert_string_equal(object_uid(stage_get(stage, &kind_pod, "j-t-0")), kept);
+    assert_string_not_equal(object_uid(stage_get(stage, &kind_pod, "j-t-1")), lost);
+    assert_int_equal(stage_job(stage, "j")->succeeded, 1);
+    assert_int_equal(stage_job(stage, "j")->running, 2);
+    stage_pods(stage, POD_SUCCEEDED);
+    check_phase(stage, "j", "Completed");
+    assert_int_equal(stage_job(stage, "j")->succeeded, 3);
+    stage_free(stage);
 }
 
 /* covers: job.md ST-30 ST-42 O-33 */
 static void an_aborted_job_can_be_ended_for_good(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "");
-    command(world, "AbortJob");
-    command(world, "RestartJob");
-    check_phase(world, "j", "Aborted");
-    command(world, "TerminateJob");
-    check_phase(world, "j", "Terminated");
-    command(world, "ResumeJob");
-    check_phase(world, "j", "Terminated");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "");
+    command(stage, "AbortJob");
+    command(stage, "RestartJob");
+    check_phase(stage, "j", "Aborted");
+    command(stage, "TerminateJob");
+    check_phase(stage, "j", "Terminated");
+    command(stage, "ResumeJob");
+    check_phase(stage, "j", "Terminated");
+    stage_free(stage);
 }
 
 /* covers: job.md CMD-07 */
 static void a_command_for_an_earlier_job_is_refused(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "");
-    command_for(world, "another", "AbortJob");
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_count(world, &kind_command), 0);
-    assert_true(world_has_event(world, "CommandRejected"));
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "");
+    command_for(stage, "another", "AbortJob");
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_count(stage, &kind_command), 0);
+    assert_true(stage_has_event(stage, "CommandRejected"));
+    stage_free(stage);
 }
 
 /* covers: job.md CMD-08 */
 static void a_command_that_was_executed_is_not_executed_again(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     struct job_status stored;
     struct str_pair done = {"command-uid", NULL};
 
-    world_job_simple(world, "j", "t*1", "");
-    world_stop_controller(world);
-    command(world, "RestartJob");
-    done.value = object_uid(world_get(world, &kind_command, "c"));
-    stored = *world_job(world, "j"); /* as if the process had died between decision and deletion */
+    stage_job_simple(stage, "j", "t*1", "");
+    stage_stop_controller(stage);
+    command(stage, "RestartJob");
+    done.value = object_uid(stage_get(stage, &kind_command, "c"));
+    stored = *stage_job(stage, "j"); /* as if the process had died between decision and deletion */
     stored.controlled.items = &done;
     stored.controlled.count = 1;
-    cluster_update_status(world->backend, NULL, world_get(world, &kind_job, "j"),
+    cluster_update_status(stage->backend, NULL, stage_get(stage, &kind_job, "j"),
                           job_status_blob(&stored));
-    loop_settle(world->loop);
-    world_start_controller(world);
-    world_settle(world);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    assert_int_equal(world_count(world, &kind_command), 0);
-    world_free(world);
+    loop_settle(stage->loop);
+    stage_start_controller(stage);
+    stage_settle(stage);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    assert_int_equal(stage_count(stage, &kind_command), 0);
+    stage_free(stage);
 }
 
 /* covers: job.md O-68 */
 static void a_command_waits_a_while_for_its_job(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    command_for(world, "''", "AbortJob");
-    assert_int_equal(world_count(world, &kind_command), 1);
-    world_advance(world, 5000);
-    world_job_simple(world, "j", "t*1", "");
-    check_phase(world, "j", "Aborted");
-    assert_int_equal(world_count(world, &kind_command), 0);
-    world_free(world);
+    command_for(stage, "''", "AbortJob");
+    assert_int_equal(stage_count(stage, &kind_command), 1);
+    stage_advance(stage, 5000);
+    stage_job_simple(stage, "j", "t*1", "");
+    check_phase(stage, "j", "Aborted");
+    assert_int_equal(stage_count(stage, &kind_command), 0);
+    stage_free(stage);
 
-    world = running_pods();
-    command_for(world, "''", "AbortJob");
-    world_advance(world, 31000);
-    assert_int_equal(world_count(world, &kind_command), 0);
-    world_free(world);
+    stage = running_pods();
+    command_for(stage, "''", "AbortJob");
+    stage_advance(stage, 31000);
+    assert_int_equal(stage_count(stage, &kind_command), 0);
+    stage_free(stage);
 }
 
 /* covers: job.md GC-01 GC-02 GC-03 GC-08 GC-09 */
 static void finished_jobs_are_deleted_after_their_time(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "ttlSecondsAfterFinished: 10");
-    world_advance(world, 60000);
-    check_phase(world, "j", "Running");
-    world_pod(world, "j-t-0", POD_SUCCEEDED);
-    world_advance(world, 5000);
-    world_restart(world);
-    world_advance(world, 3500);
-    check_phase(world, "j", "Completed");
-    world_advance(world, 2000);
-    check_phase(world, "j", "");
-    assert_int_equal(world_count(world, &kind_pod), 0);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 10");
+    stage_advance(stage, 60000);
+    check_phase(stage, "j", "Running");
+    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
+    stage_advance(stage, 5000);
+    stage_restart(stage);
+    stage_advance(stage, 3500);
+    check_phase(stage, "j", "Completed");
+    stage_advance(stage, 2000);
+    check_phase(stage, "j", "");
+    assert_int_equal(stage_count(stage, &kind_pod), 0);
+    stage_free(stage);
 
-    world = running_pods();
-    world_job_simple(world, "j", "t*1", "ttlSecondsAfterFinished: 0");
-    world_pod(world, "j-t-0", POD_FAILED);
-    check_phase(world, "j", "");
-    world_job_simple(world, "j", "t*1", "");
-    world_pod(world, "j-t-0", POD_SUCCEEDED);
-    world_advance(world, 1000000);
-    check_phase(world, "j", "Completed");
-    world_free(world);
+    stage = running_pods();
+    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 0");
+    stage_pod(stage, "j-t-0", POD_FAILED);
+    check_phase(stage, "j", "");
+    stage_job_simple(stage, "j", "t*1", "");
+    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
+    stage_advance(stage, 1000000);
+    check_phase(stage, "j", "Completed");
+    stage_free(stage);
 }
 
 /* covers: job.md GC-04 */
 static void an_aborted_job_is_never_collected(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "ttlSecondsAfterFinished: 1");
-    command(world, "AbortJob");
-    world_advance(world, 100000);
-    check_phase(world, "j", "Aborted");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "ttlSecondsAfterFinished: 1");
+    command(stage, "AbortJob");
+    stage_advance(stage, 100000);
+    check_phase(stage, "j", "Aborted");
+    stage_free(stage);
 }
 
 int main(void)

@@ -3,28 +3,28 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_world.h"
+#include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
 
-static void check_phase(struct world *world, const char *job, const char *want)
+static void check_phase(struct stage *stage, const char *job, const char *want)
 {
-    check_str(job, world_phase(world, job), want);
+    check_str(job, stage_phase(stage, job), want);
 }
 
-static struct world *running_pods(void)
+static struct stage *running_pods(void)
 {
-    return world_new(&(struct world_options){.run_pods = true});
+    return stage_new(&(struct stage_options){.run_pods = true});
 }
 
 /* A job with tasks in YAML flow style. */
-static void apply_job(struct world *world, const char *spec)
+static void apply_job(struct stage *stage, const char *spec)
 {
     scoped_str yaml = mem_printf("{apiVersion: batch.volcano.sh/v1alpha1, kind: Job,\n"
                                  "metadata: {name: j, namespace: default}, spec: {%s}}",
                                  spec);
 
-    world_apply(world, yaml);
+    stage_apply(stage, yaml);
 }
 
 #define TEMPLATE                                                                                   \
@@ -34,141 +34,141 @@ static void apply_job(struct world *world, const char *spec)
 /* covers: job.md POD-12 */
 static void a_slot_is_refilled_when_its_pod_is_gone(void **unused)
 {
-    struct world *world =
-        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
     scoped_str before = NULL;
 
-    world_job_simple(world, "j", "t*2", "minAvailable: 1");
-    before = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-1")));
-    world_delete(world, &kind_pod, "j-t-1");
-    assert_int_equal(world_job(world, "j")->terminating, 1);
-    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-1")), before);
-    world_let_go(world);
-    assert_string_not_equal(object_uid(world_get(world, &kind_pod, "j-t-1")), before);
-    assert_int_equal(world_job(world, "j")->terminating, 0);
-    assert_int_equal(world_job(world, "j")->running, 2);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", "minAvailable: 1");
+    before = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-1")));
+    stage_delete(stage, &kind_pod, "j-t-1");
+    assert_int_equal(stage_job(stage, "j")->terminating, 1);
+    assert_string_equal(object_uid(stage_get(stage, &kind_pod, "j-t-1")), before);
+    stage_let_go(stage);
+    assert_string_not_equal(object_uid(stage_get(stage, &kind_pod, "j-t-1")), before);
+    assert_int_equal(stage_job(stage, "j")->terminating, 0);
+    assert_int_equal(stage_job(stage, "j")->running, 2);
+    stage_free(stage);
 }
 
 /* covers: job.md POD-19 O-42 */
 static void a_name_taken_by_a_stranger_is_waited_for(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_apply(world, "{apiVersion: v1, kind: Pod, metadata: {name: j-t-0, namespace: default},\n"
+    stage_apply(stage, "{apiVersion: v1, kind: Pod, metadata: {name: j-t-0, namespace: default},\n"
                        "spec: {containers: [{name: main, image: x, command: [run]}]}}");
-    world_job_simple(world, "j", "t*2", "");
-    check_phase(world, "j", "Pending");
-    assert_string_equal(world_job(world, "j")->reason, "PodNameConflict");
-    assert_true(world_has_event(world, "FailedCreate"));
-    world_delete(world, &kind_pod, "j-t-0");
-    world_let_go(world);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", "");
+    check_phase(stage, "j", "Pending");
+    assert_string_equal(stage_job(stage, "j")->reason, "PodNameConflict");
+    assert_true(stage_has_event(stage, "FailedCreate"));
+    stage_delete(stage, &kind_pod, "j-t-0");
+    stage_let_go(stage);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 /* covers: job.md WQ-05 */
 static void a_job_made_again_under_its_name_gets_all_its_pods(void **unused)
 {
-    struct world *world =
-        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
 
     for (int i = 0; i < 5; i++) {
-        world_job_simple(world, "j", "t*2", "");
-        world_let_go(world); /* of the job before */
-        world_advance(world, 200);
-        check_phase(world, "j", "Running");
-        world_delete(world, &kind_job, "j");
+        stage_job_simple(stage, "j", "t*2", "");
+        stage_let_go(stage); /* of the job before */
+        stage_advance(stage, 200);
+        check_phase(stage, "j", "Running");
+        stage_delete(stage, &kind_job, "j");
     }
-    world_free(world);
+    stage_free(stage);
 }
 
 /* covers: job.md POD-25 */
 static void a_missing_claim_is_waited_for(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    apply_job(world, "volumes: [{mountPath: /data, volumeClaimName: c}], tasks: [{name: t, "
+    apply_job(stage, "volumes: [{mountPath: /data, volumeClaimName: c}], tasks: [{name: t, "
                      "replicas: 1, " TEMPLATE "}]");
-    world_advance(world, 600000);
-    check_phase(world, "j", "Pending");
-    assert_string_equal(world_job(world, "j")->reason, "PVCNotFound");
-    world_apply(
-        world,
+    stage_advance(stage, 600000);
+    check_phase(stage, "j", "Pending");
+    assert_string_equal(stage_job(stage, "j")->reason, "PVCNotFound");
+    stage_apply(
+        stage,
         "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: default},\n"
         "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}");
-    check_phase(world, "j", "Running");
-    world_free(world);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 /* covers: job.md POD-26 */
 static void a_claim_is_made_once_and_named_in_the_spec(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     const struct job_spec *spec;
     const struct job_status *status;
 
-    apply_job(world,
+    apply_job(stage,
               "volumes: [{mountPath: /data, volumeClaim: {accessModes: [ReadWriteOnce],\n"
               "resources: {requests: {storage: 1Gi}}}}], tasks: [{name: t, replicas: 1, " TEMPLATE
               "}]");
-    check_phase(world, "j", "Running");
-    spec = job_spec_of(world_get(world, &kind_job, "j"));
+    check_phase(stage, "j", "Running");
+    spec = job_spec_of(stage_get(stage, &kind_job, "j"));
     assert_int_equal(strncmp(spec->volumes.items[0].claim_name, "j-pvc-", 6), 0);
-    assert_non_null(world_get(world, &kind_pvc, spec->volumes.items[0].claim_name));
-    assert_int_equal(world_count(world, &kind_pvc), 1);
-    status = world_job(world, "j");
+    assert_non_null(stage_get(stage, &kind_pvc, spec->volumes.items[0].claim_name));
+    assert_int_equal(stage_count(stage, &kind_pvc), 1);
+    status = stage_job(stage, "j");
     assert_int_equal(status->controlled.count, 1);
     assert_string_equal(status->controlled.items[0].value, spec->volumes.items[0].claim_name);
-    world_restart(world);
-    world_settle(world);
-    assert_int_equal(world_count(world, &kind_pvc), 1);
-    world_free(world);
+    stage_restart(stage);
+    stage_settle(stage);
+    assert_int_equal(stage_count(stage, &kind_pvc), 1);
+    stage_free(stage);
 }
 
 /* covers: job.md ADM-38 O-11 */
 static void volumes_may_fall_back_to_empty_directories(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     scoped(json) json_t *body = NULL;
 
-    world_apply(world, "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
+    stage_apply(stage, "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
                        "namespace: default,\n"
                        "annotations: {volcano.sh/volume-fallback: emptyDir}}, spec: {\n"
                        "volumes: [{mountPath: /a}, {mountPath: /b, volumeClaimName: missing}],\n"
                        "tasks: [{name: t, replicas: 1, " TEMPLATE "}]}}");
-    check_phase(world, "j", "Running");
-    body = object_body_json(world_get(world, &kind_pod, "j-t-0"));
+    check_phase(stage, "j", "Running");
+    body = object_body_json(stage_get(stage, &kind_pod, "j-t-0"));
     assert_int_equal(json_array_size(json_object_get(json_object_get(body, "spec"), "volumes")), 2);
     assert_non_null(json_object_get(
         json_array_get(json_object_get(json_object_get(body, "spec"), "volumes"), 1), "emptyDir"));
-    assert_int_equal(world_job(world, "j")->controlled.count, 2);
-    world_free(world);
+    assert_int_equal(stage_job(stage, "j")->controlled.count, 2);
+    stage_free(stage);
 }
 
 /* covers: job.md DEP-04 DEP-10 DEP-11 DEP-13 O-57 O-58 */
 static void a_chain_of_tasks_starts_one_after_the_other(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
     scoped_str group = NULL;
 
-    apply_job(world, "tasks: [{name: c, replicas: 2, dependsOn: {name: [b]}, " TEMPLATE "},\n"
+    apply_job(stage, "tasks: [{name: c, replicas: 2, dependsOn: {name: [b]}, " TEMPLATE "},\n"
                      "{name: b, replicas: 1, dependsOn: {name: [a]}, " TEMPLATE
                      "}, {name: a, replicas: 1, " TEMPLATE "}]");
-    assert_string_equal(world->created, "j-a-0");
-    group = mem_printf("j-%s", object_uid(world_get(world, &kind_job, "j")));
-    assert_int_equal(podgroup_spec_of(world_get(world, &kind_pod_group, group))->min_member, 1);
-    world_not_ready(world, "j-a-0"); /* running, not ready */
-    assert_string_equal(world->created, "j-a-0");
-    world_pod(world, "j-a-0", POD_RUNNING);
-    assert_string_equal(world->created, "j-a-0 j-b-0");
-    world_pod(world, "j-b-0", POD_RUNNING);
-    assert_string_equal(world->created, "j-a-0 j-b-0 j-c-0 j-c-1");
-    world_pod(world, "j-a-0", POD_FAILED);
-    assert_int_equal(world_count(world, &kind_pod), 4);
-    world_pods(world, POD_RUNNING);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    assert_string_equal(stage->created, "j-a-0");
+    group = mem_printf("j-%s", object_uid(stage_get(stage, &kind_job, "j")));
+    assert_int_equal(podgroup_spec_of(stage_get(stage, &kind_pod_group, group))->min_member, 1);
+    stage_not_ready(stage, "j-a-0"); /* running, not ready */
+    assert_string_equal(stage->created, "j-a-0");
+    stage_pod(stage, "j-a-0", POD_RUNNING);
+    assert_string_equal(stage->created, "j-a-0 j-b-0");
+    stage_pod(stage, "j-b-0", POD_RUNNING);
+    assert_string_equal(stage->created, "j-a-0 j-b-0 j-c-0 j-c-1");
+    stage_pod(stage, "j-a-0", POD_FAILED);
+    assert_int_equal(stage_count(stage, &kind_pod), 4);
+    stage_pods(stage, POD_RUNNING);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 struct needs_case {
@@ -187,36 +187,36 @@ static void any_or_all_of_several_tasks(void **unused)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct world *world = world_new(&(struct world_options){0});
+        struct stage *stage = stage_new(&(struct stage_options){0});
         scoped_str spec = mem_printf("tasks: [{name: a, replicas: 1, " TEMPLATE
                                      "}, {name: b, replicas: 1, " TEMPLATE
                                      "},\n{name: c, replicas: 1, dependsOn: %s, " TEMPLATE "}]",
                                      cases[i].depends);
 
-        apply_job(world, spec);
-        world_pod(world, "j-a-0", POD_SUCCEEDED);
-        check_str(cases[i].name, world->created, cases[i].created);
-        world_free(world);
+        apply_job(stage, spec);
+        stage_pod(stage, "j-a-0", POD_SUCCEEDED);
+        check_str(cases[i].name, stage->created, cases[i].created);
+        stage_free(stage);
     }
 }
 
 /* covers: job.md DEP-08 DEP-09 */
 static void readiness_counts_up_to_the_minimum(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    apply_job(world, "tasks: [{name: a, replicas: 3, minAvailable: 1, " TEMPLATE
+    apply_job(stage, "tasks: [{name: a, replicas: 3, minAvailable: 1, " TEMPLATE
                      "}, {name: z, replicas: 1, minAvailable: 0, " TEMPLATE "},\n"
                      "{name: b, replicas: 1, dependsOn: {name: [a]}, " TEMPLATE
                      "}, {name: c, replicas: 1, dependsOn: {name: [z]}, " TEMPLATE "}]");
-    assert_non_null(world_get(world, &kind_pod, "j-c-0"));
-    assert_null(world_get(world, &kind_pod, "j-b-0"));
-    world_pod(world, "j-a-1", POD_RUNNING);
-    assert_non_null(world_get(world, &kind_pod, "j-b-0"));
-    world_free(world);
+    assert_non_null(stage_get(stage, &kind_pod, "j-c-0"));
+    assert_null(stage_get(stage, &kind_pod, "j-b-0"));
+    stage_pod(stage, "j-a-1", POD_RUNNING);
+    assert_non_null(stage_get(stage, &kind_pod, "j-b-0"));
+    stage_free(stage);
 }
 
-static void resize(struct world *world, int replicas)
+static void resize(struct stage *stage, int replicas)
 {
     scoped_str patch = mem_printf("{\"spec\":{\"minAvailable\":%d,\"tasks\":[{\"name\":\"t\","
                                   "\"replicas\":%d,\"minAvailable\":%d,"
@@ -225,128 +225,128 @@ static void resize(struct world *world, int replicas)
                                   "\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}",
                                   replicas, replicas, replicas);
 
-    world_patch(world, &kind_job, "j", patch);
+    stage_patch(stage, &kind_job, "j", patch);
 }
 
 /* covers: job.md SCL-01 SCL-02 SCL-04 SCL-05 PG-05 */
 static void a_job_is_scaled_up_and_down(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     scoped_str group = NULL;
     scoped(json) json_t *hosts = NULL;
 
-    world_job_simple(
-        world, "j", "t*5",
+    stage_job_simple(
+        stage, "j", "t*5",
         "minAvailable: 1;plugins: {svc: []};policies: [{event: PodEvicted, action: RestartJob}]");
-    check_phase(world, "j", "Running");
-    world->deleted[0] = '\0';
-    resize(world, 2);
-    assert_string_equal(world->deleted, "j-t-4 j-t-3 j-t-2");
-    assert_int_equal(world_count(world, &kind_pod), 2);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    assert_int_equal(world_job(world, "j")->min_available, 2);
-    group = mem_printf("j-%s", object_uid(world_get(world, &kind_job, "j")));
-    assert_int_equal(podgroup_spec_of(world_get(world, &kind_pod_group, group))->min_member, 2);
-    hosts = object_body_json(world_get(world, &kind_config_map, "j-svc"));
+    check_phase(stage, "j", "Running");
+    stage->deleted[0] = '\0';
+    resize(stage, 2);
+    assert_string_equal(stage->deleted, "j-t-4 j-t-3 j-t-2");
+    assert_int_equal(stage_count(stage, &kind_pod), 2);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    assert_int_equal(stage_job(stage, "j")->min_available, 2);
+    group = mem_printf("j-%s", object_uid(stage_get(stage, &kind_job, "j")));
+    assert_int_equal(podgroup_spec_of(stage_get(stage, &kind_pod_group, group))->min_member, 2);
+    hosts = object_body_json(stage_get(stage, &kind_config_map, "j-svc"));
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(hosts, "data"), "t.host")),
         "j-t-0.j\nj-t-1.j");
-    check_phase(world, "j", "Running");
-    world_free(world);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 /* covers: job.md SCL-03 */
 static void to_zero_and_back(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*2", "");
-    resize(world, 0);
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_count(world, &kind_pod), 0);
-    resize(world, 2);
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_job(world, "j")->running, 2);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", "");
+    resize(stage, 0);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_count(stage, &kind_pod), 0);
+    resize(stage, 2);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_job(stage, "j")->running, 2);
+    stage_free(stage);
 }
 
 /* covers: job.md SCL-06 SCL-09 */
 static void
 growing_beyond_what_runs_is_pending_again_and_a_finished_job_grows_no_more(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*2", "");
-    world_pods(world, POD_RUNNING);
-    resize(world, 4);
-    check_phase(world, "j", "Pending");
-    world_pods(world, POD_SUCCEEDED);
-    check_phase(world, "j", "Completed");
-    resize(world, 6);
-    assert_int_equal(world_count(world, &kind_pod), 4);
-    check_phase(world, "j", "Completed");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", "");
+    stage_pods(stage, POD_RUNNING);
+    resize(stage, 4);
+    check_phase(stage, "j", "Pending");
+    stage_pods(stage, POD_SUCCEEDED);
+    check_phase(stage, "j", "Completed");
+    resize(stage, 6);
+    assert_int_equal(stage_count(stage, &kind_pod), 4);
+    check_phase(stage, "j", "Completed");
+    stage_free(stage);
 }
 
 /* covers: job.md PG-18 PG-19 */
 static void a_podgroup_deleted_by_hand_is_made_again(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     scoped_str group = NULL;
 
-    world_job_simple(world, "j", "t*1", "");
-    group = mem_printf("j-%s", object_uid(world_get(world, &kind_job, "j")));
-    world_delete(world, &kind_pod_group, group);
-    assert_non_null(world_get(world, &kind_pod_group, group));
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_count(world, &kind_pod), 1);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "");
+    group = mem_printf("j-%s", object_uid(stage_get(stage, &kind_job, "j")));
+    stage_delete(stage, &kind_pod_group, group);
+    assert_non_null(stage_get(stage, &kind_pod_group, group));
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_count(stage, &kind_pod), 1);
+    stage_free(stage);
 }
 
-static void make_open_queue(struct world *world)
+static void make_open_queue(struct stage *stage)
 {
     static const char open[] = "{\"state\":\"Open\"}";
 
-    world_apply(world, "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: "
+    stage_apply(stage, "{apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, metadata: {name: "
                        "q}, spec: {weight: 1}}");
-    cluster_update_status(world->backend, NULL, world_get(world, &kind_queue, "q"),
+    cluster_update_status(stage->backend, NULL, stage_get(stage, &kind_queue, "q"),
                           blob_new(open, sizeof open - 1));
-    world_settle(world);
+    stage_settle(stage);
 }
 
 /* covers: job.md 9.2 */
 static void a_missing_queue_is_waited_for(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    make_open_queue(world);
-    world_stop_controller(world);
-    world_job_simple(world, "j", "t*1", "queue: q");
-    world_delete(world, &kind_queue, "q");
-    world_start_controller(world);
-    world_settle(world);
-    check_phase(world, "j", "Pending");
-    assert_string_equal(world_job(world, "j")->reason, "QueueNotFound");
-    world_advance(world, 600000);
-    check_phase(world, "j", "Pending");
-    make_open_queue(world);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    make_open_queue(stage);
+    stage_stop_controller(stage);
+    stage_job_simple(stage, "j", "t*1", "queue: q");
+    stage_delete(stage, &kind_queue, "q");
+    stage_start_controller(stage);
+    stage_settle(stage);
+    check_phase(stage, "j", "Pending");
+    assert_string_equal(stage_job(stage, "j")->reason, "QueueNotFound");
+    stage_advance(stage, 600000);
+    check_phase(stage, "j", "Pending");
+    make_open_queue(stage);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 /* covers: job.md WQ-02 O-41 */
 static void a_big_job_does_not_hold_up_small_ones(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "big", "t*2000", "");
-    world_job_simple(world, "small", "t*1", "");
-    check_phase(world, "small", "Running");
-    world_settle(world);
-    check_phase(world, "big", "Running");
-    assert_int_equal(world_job(world, "big")->running, 2000);
-    world_delete(world, &kind_job, "big");
-    world_free(world);
+    stage_job_simple(stage, "big", "t*2000", "");
+    stage_job_simple(stage, "small", "t*1", "");
+    check_phase(stage, "small", "Running");
+    stage_settle(stage);
+    check_phase(stage, "big", "Running");
+    assert_int_equal(stage_job(stage, "big")->running, 2000);
+    stage_delete(stage, &kind_job, "big");
+    stage_free(stage);
 }
 
 int main(void)

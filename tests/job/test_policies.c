@@ -3,18 +3,18 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_world.h"
+#include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
 
-static void check_phase(struct world *world, const char *job, const char *want)
+static void check_phase(struct stage *stage, const char *job, const char *want)
 {
-    check_str(job, world_phase(world, job), want);
+    check_str(job, stage_phase(stage, job), want);
 }
 
-static struct world *running_pods(void)
+static struct stage *running_pods(void)
 {
-    return world_new(&(struct world_options){.run_pods = true});
+    return stage_new(&(struct stage_options){.run_pods = true});
 }
 
 struct eviction_case {
@@ -41,191 +41,191 @@ static void a_pod_deleted_by_a_user_is_an_eviction(void **unused)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct world *world = running_pods();
+        struct stage *stage = running_pods();
 
-        world_job_simple(world, "j", "t*2", cases[i].policies);
-        world_delete(world, &kind_pod, "j-t-0");
-        world_settle(world);
+        stage_job_simple(stage, "j", "t*2", cases[i].policies);
+        stage_delete(stage, &kind_pod, "j-t-0");
+        stage_settle(stage);
         if (i !=
             5) /* without a policy the running job goes on, or is Pending until the pod is back */
-            check_str(cases[i].name, world->phases, cases[i].phases);
-        check_int(cases[i].name, world_job(world, "j")->retry_count, cases[i].retries);
-        world_free(world);
+            check_str(cases[i].name, stage->phases, cases[i].phases);
+        check_int(cases[i].name, stage_job(stage, "j")->retry_count, cases[i].retries);
+        stage_free(stage);
     }
 }
 
 /* covers: job.md POL-14 */
 static void an_exit_code_decides(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*2",
+    stage_job_simple(stage, "j", "t*2",
                      "policies: [{exitCode: 3, action: RestartJob}];minAvailable: 1");
-    world_pod_failed(world, "j-t-0", 4);
-    check_phase(world, "j", "Running");
-    world_pod_failed(world, "j-t-1", 3);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    world_free(world);
+    stage_pod_failed(stage, "j-t-0", 4);
+    check_phase(stage, "j", "Running");
+    stage_pod_failed(stage, "j-t-1", 3);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_free(stage);
 }
 
 /* covers: job.md POL-18 */
 static void container_restarts_use_up_a_task(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "policies: [{event: TaskFailed, action: TerminateJob}]");
-    world_pod_restarts(world, "j-t-0", 2);
-    check_phase(world, "j", "Running");
-    world_pod_restarts(world, "j-t-0", 4);
-    check_phase(world, "j", "Terminated");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "policies: [{event: TaskFailed, action: TerminateJob}]");
+    stage_pod_restarts(stage, "j-t-0", 2);
+    check_phase(stage, "j", "Running");
+    stage_pod_restarts(stage, "j-t-0", 4);
+    check_phase(stage, "j", "Terminated");
+    stage_free(stage);
 }
 
 /* covers: job.md POL-21 POL-22 POL-23 */
 static void an_unknown_gang_restarts_the_job_again_and_again(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "policies: [{event: Unknown, action: RestartJob}]");
-    world_group_phase(world, PODGROUP_UNKNOWN);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    check_phase(world, "j", "Running");
-    world_group_phase(world, PODGROUP_UNKNOWN);
-    assert_int_equal(world_job(world, "j")->retry_count, 2);
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "policies: [{event: Unknown, action: RestartJob}]");
+    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    check_phase(stage, "j", "Running");
+    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 2);
+    stage_free(stage);
 
-    world = running_pods();
-    world_job_simple(world, "j", "t*1", "policies: [{event: Unknown, action: RestartTask}]");
-    world_group_phase(world, PODGROUP_UNKNOWN);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    check_phase(world, "j", "Running");
-    assert_true(world_has_event(world, "ExecuteAction"));
-    world_free(world);
+    stage = running_pods();
+    stage_job_simple(stage, "j", "t*1", "policies: [{event: Unknown, action: RestartTask}]");
+    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    check_phase(stage, "j", "Running");
+    assert_true(stage_has_event(stage, "ExecuteAction"));
+    stage_free(stage);
 }
 
 /* covers: job.md POL-25 */
 static void an_evicted_pod_that_exits_is_only_evicted(void **unused)
 {
-    struct world *world =
-        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
 
-    world_job_simple(world, "j", "t*1",
+    stage_job_simple(stage, "j", "t*1",
                      "policies: [{event: PodFailed, action: TerminateJob}, {event: PodEvicted, "
                      "action: RestartJob}]");
-    world_delete(world, &kind_pod, "j-t-0");
-    world_pod_failed(world, "j-t-0", 143);
-    check_phase(world, "j", "Running");
-    world_let_go(world);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    assert_null(strstr(world->phases, "Terminating"));
-    world_free(world);
+    stage_delete(stage, &kind_pod, "j-t-0");
+    stage_pod_failed(stage, "j-t-0", 143);
+    check_phase(stage, "j", "Running");
+    stage_let_go(stage);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    assert_null(strstr(stage->phases, "Terminating"));
+    stage_free(stage);
 }
 
 /* covers: job.md POL-26 POL-27 */
 static void what_happened_while_down_is_seen_before_the_first_sync(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*1", "policies: [{event: PodFailed, action: RestartJob}]");
-    world_stop_controller(world);
-    world_pod_failed(world, "j-t-0", 1);
-    world_start_controller(world);
-    world_settle(world);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", "policies: [{event: PodFailed, action: RestartJob}]");
+    stage_stop_controller(stage);
+    stage_pod_failed(stage, "j-t-0", 1);
+    stage_start_controller(stage);
+    stage_settle(stage);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 
-    world = running_pods();
-    world_job_simple(world, "j", "t*1 other*1",
+    stage = running_pods();
+    stage_job_simple(stage, "j", "t*1 other*1",
                      "policies: [{event: TaskCompleted, action: CompleteJob}]");
-    world_stop_controller(world);
-    world_pod(world, "j-t-0", POD_SUCCEEDED);
-    world_start_controller(world);
-    world_settle(world);
-    check_phase(world, "j", "Completed");
-    world_free(world);
+    stage_stop_controller(stage);
+    stage_pod(stage, "j-t-0", POD_SUCCEEDED);
+    stage_start_controller(stage);
+    stage_settle(stage);
+    check_phase(stage, "j", "Completed");
+    stage_free(stage);
 }
 
 /* covers: job.md O-15 */
 static void a_pod_lost_while_down_is_an_eviction(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
 
-    world_job_simple(world, "j", "t*3", "policies: [{event: PodEvicted, action: RestartJob}]");
-    world_stop_controller(world);
-    world_delete(world, &kind_pod, "j-t-1");
-    world_start_controller(world);
-    world_settle(world);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*3", "policies: [{event: PodEvicted, action: RestartJob}]");
+    stage_stop_controller(stage);
+    stage_delete(stage, &kind_pod, "j-t-1");
+    stage_start_controller(stage);
+    stage_settle(stage);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 static void a_restart_of_the_process_alone_changes_nothing(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     unsigned writes;
 
-    world_job_simple(world, "j", "t*3",
+    stage_job_simple(stage, "j", "t*3",
                      "policies: [{event: \"*\", action: RestartJob, timeout: 5s}]");
-    writes = world->job_writes;
+    writes = stage->job_writes;
     for (int i = 0; i < 5; i++) {
-        world_restart(world);
-        world_advance(world, 10000);
+        stage_restart(stage);
+        stage_advance(stage, 10000);
     }
-    assert_int_equal(world->job_writes, writes);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    world_free(world);
+    assert_int_equal(stage->job_writes, writes);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    stage_free(stage);
 }
 
 /* covers: job.md POD-31 POL-06 INV-J6 */
 static void a_restarted_pod_leaves_the_others_and_the_services_alone(void **unused)
 {
-    struct world *world =
-        world_new(&(struct world_options){.run_pods = true, .slow_deletion = true});
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
     scoped_str service = NULL;
     scoped_str other = NULL;
 
-    world_job_simple(world, "j", "t*3",
+    stage_job_simple(stage, "j", "t*3",
                      "plugins: {svc: []};policies: [{event: PodFailed, action: RestartPod}]");
-    check_phase(world, "j", "Running");
-    service = mem_strdup(object_uid(world_get(world, &kind_service, "j")));
-    other = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-1")));
-    world_pod_failed(world, "j-t-0", 1);
-    world_let_go(world);
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    assert_int_equal(world_job(world, "j")->version, 0);
-    assert_string_equal(object_uid(world_get(world, &kind_service, "j")), service);
-    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-1")), other);
-    assert_int_equal(world->group_deletions, 0);
-    world_free(world);
+    check_phase(stage, "j", "Running");
+    service = mem_strdup(object_uid(stage_get(stage, &kind_service, "j")));
+    other = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-1")));
+    stage_pod_failed(stage, "j-t-0", 1);
+    stage_let_go(stage);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    assert_int_equal(stage_job(stage, "j")->version, 0);
+    assert_string_equal(object_uid(stage_get(stage, &kind_service, "j")), service);
+    assert_string_equal(object_uid(stage_get(stage, &kind_pod, "j-t-1")), other);
+    assert_int_equal(stage->group_deletions, 0);
+    stage_free(stage);
 }
 
 /* covers: job.md PRT-07 */
 static void a_partition_restarts_alone(void **unused)
 {
-    struct world *world = running_pods();
+    struct stage *stage = running_pods();
     scoped_str first = NULL;
     scoped_str last = NULL;
 
-    world_apply(world, "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
+    stage_apply(stage, "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, "
                        "namespace: default}, spec: {\n"
                        "policies: [{event: PodEvicted, action: RestartPartition}], tasks: [{name: "
                        "t, replicas: 4,\n"
                        "partitionPolicy: {totalPartitions: 2, partitionSize: 2},\n"
                        "template: {spec: {restartPolicy: Never, containers: [{name: main, image: "
                        "x, command: [run]}]}}}]}}");
-    check_phase(world, "j", "Running");
-    first = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-0")));
-    last = mem_strdup(object_uid(world_get(world, &kind_pod, "j-t-3")));
-    world_delete(world, &kind_pod, "j-t-2");
-    world_settle(world);
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    assert_string_equal(object_uid(world_get(world, &kind_pod, "j-t-0")), first);
-    assert_string_not_equal(object_uid(world_get(world, &kind_pod, "j-t-3")), last);
-    world_free(world);
+    check_phase(stage, "j", "Running");
+    first = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-0")));
+    last = mem_strdup(object_uid(stage_get(stage, &kind_pod, "j-t-3")));
+    stage_delete(stage, &kind_pod, "j-t-2");
+    stage_settle(stage);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    assert_string_equal(object_uid(stage_get(stage, &kind_pod, "j-t-0")), first);
+    assert_string_not_equal(object_uid(stage_get(stage, &kind_pod, "j-t-3")), last);
+    stage_free(stage);
 }
 
 /* ---- delayed ---- */
@@ -234,63 +234,63 @@ static void a_partition_restarts_alone(void **unused)
 static void a_pod_that_stays_pending_aborts_the_job(void **unused)
 {
     static const char policy[] = "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]";
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*2", policy);
-    world_advance(world, 4900);
-    check_phase(world, "j", "Pending");
-    world_advance(world, 200);
-    check_phase(world, "j", "Aborted");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*2", policy);
+    stage_advance(stage, 4900);
+    check_phase(stage, "j", "Pending");
+    stage_advance(stage, 200);
+    check_phase(stage, "j", "Aborted");
+    stage_free(stage);
 
-    world = world_new(&(struct world_options){0});
-    world_job_simple(world, "j", "t*2", policy);
-    world_advance(world, 2000);
-    world_pods(world, POD_RUNNING);
-    world_restart(world);
-    world_advance(world, 20000);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    stage = stage_new(&(struct stage_options){0});
+    stage_job_simple(stage, "j", "t*2", policy);
+    stage_advance(stage, 2000);
+    stage_pods(stage, POD_RUNNING);
+    stage_restart(stage);
+    stage_advance(stage, 20000);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 
-    world = world_new(&(struct world_options){0});
-    world_job_simple(world, "j", "t*1 u*1", policy);
-    world_pod(world, "j-u-0", POD_RUNNING);
-    world_pod(world, "j-t-0", POD_SUCCEEDED); /* in one step */
-    world_advance(world, 20000);
-    check_phase(world, "j", "Running");
-    world_free(world);
+    stage = stage_new(&(struct stage_options){0});
+    stage_job_simple(stage, "j", "t*1 u*1", policy);
+    stage_pod(stage, "j-u-0", POD_RUNNING);
+    stage_pod(stage, "j-t-0", POD_SUCCEEDED); /* in one step */
+    stage_advance(stage, 20000);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-17 */
 static void a_deadline_survives_a_restart_of_the_process(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1",
+    stage_job_simple(stage, "j", "t*1",
                      "policies: [{event: PodPending, action: AbortJob, timeout: 4s}]");
-    world_advance(world, 2000);
-    world_restart(world);
-    world_advance(world, 1900);
-    check_phase(world, "j", "Pending");
-    world_advance(world, 200);
-    check_phase(world, "j", "Aborted");
-    world_free(world);
+    stage_advance(stage, 2000);
+    stage_restart(stage);
+    stage_advance(stage, 1900);
+    check_phase(stage, "j", "Pending");
+    stage_advance(stage, 200);
+    check_phase(stage, "j", "Aborted");
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-03 */
 static void a_new_pod_has_a_new_deadline(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1",
+    stage_job_simple(stage, "j", "t*1",
                      "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]");
-    world_advance(world, 3000);
-    world_delete(world, &kind_pod, "j-t-0");
-    world_advance(world, 3000);
-    check_phase(world, "j", "Pending");
-    world_advance(world, 3000);
-    check_phase(world, "j", "Aborted");
-    world_free(world);
+    stage_advance(stage, 3000);
+    stage_delete(stage, &kind_pod, "j-t-0");
+    stage_advance(stage, 3000);
+    check_phase(stage, "j", "Pending");
+    stage_advance(stage, 3000);
+    check_phase(stage, "j", "Aborted");
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-05 DLY-06 */
@@ -298,41 +298,41 @@ static void an_eviction_is_forgiven_when_the_pod_runs_again(void **unused)
 {
     static const char policy[] =
         "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]";
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1", policy);
-    world_pods(world, POD_RUNNING);
-    world_delete(world, &kind_pod, "j-t-0");
-    assert_non_null(world_get(world, &kind_pod, "j-t-0")); /* again at once */
-    world_advance(world, 3000);
-    world_pods(world, POD_RUNNING);
-    world_advance(world, 20000);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
+    stage_job_simple(stage, "j", "t*1", policy);
+    stage_pods(stage, POD_RUNNING);
+    stage_delete(stage, &kind_pod, "j-t-0");
+    assert_non_null(stage_get(stage, &kind_pod, "j-t-0")); /* again at once */
+    stage_advance(stage, 3000);
+    stage_pods(stage, POD_RUNNING);
+    stage_advance(stage, 20000);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
 
-    world_delete(world, &kind_pod, "j-t-0");
-    world_advance(world, 9000);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    world_advance(world, 2000);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    world_free(world);
+    stage_delete(stage, &kind_pod, "j-t-0");
+    stage_advance(stage, 9000);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    stage_advance(stage, 2000);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_free(stage);
 }
 
 /* covers: job.md O-26 */
 static void an_eviction_timer_survives_a_restart_of_the_process(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1",
+    stage_job_simple(stage, "j", "t*1",
                      "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]");
-    world_pods(world, POD_RUNNING);
-    world_delete(world, &kind_pod, "j-t-0");
-    world_advance(world, 6000);
-    world_restart(world);
-    world_advance(world, 2500);
-    assert_int_equal(world_job(world, "j")->retry_count, 0);
-    world_advance(world, 2500);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    world_free(world);
+    stage_pods(stage, POD_RUNNING);
+    stage_delete(stage, &kind_pod, "j-t-0");
+    stage_advance(stage, 6000);
+    stage_restart(stage);
+    stage_advance(stage, 2500);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 0);
+    stage_advance(stage, 2500);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-07 DLY-08 */
@@ -340,70 +340,70 @@ static void a_ladder_of_policies_escalates(void **unused)
 {
     static const char ladder[] = "policies: [{event: PodFailed, action: RestartPod}, "
                                  "{event: PodEvicted, action: RestartJob, timeout: 10s}]";
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1", ladder);
-    world_pods(world, POD_RUNNING);
-    world_pod_failed(world, "j-t-0", 1);
-    world_pods(world, POD_RUNNING); /* the replacement runs */
-    world_advance(world, 60000);
-    check_phase(world, "j", "Running");
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
+    stage_job_simple(stage, "j", "t*1", ladder);
+    stage_pods(stage, POD_RUNNING);
+    stage_pod_failed(stage, "j-t-0", 1);
+    stage_pods(stage, POD_RUNNING); /* the replacement runs */
+    stage_advance(stage, 60000);
+    check_phase(stage, "j", "Running");
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
 
-    world_pod_failed(world, "j-t-0", 1); /* and now it stays pending */
-    world_advance(world, 9000);
-    assert_int_equal(world_job(world, "j")->version, 0);
-    world_advance(world, 2000);
-    assert_int_equal(world_job(world, "j")->version, 1);
-    assert_int_equal(world_job(world, "j")->retry_count, 3);
-    world_free(world);
+    stage_pod_failed(stage, "j-t-0", 1); /* and now it stays pending */
+    stage_advance(stage, 9000);
+    assert_int_equal(stage_job(stage, "j")->version, 0);
+    stage_advance(stage, 2000);
+    assert_int_equal(stage_job(stage, "j")->version, 1);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 3);
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-09 */
 static void the_first_of_two_timers_restarts_once(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*2",
+    stage_job_simple(stage, "j", "t*2",
                      "policies: [{event: PodPending, action: RestartJob, timeout: 5s}]");
-    world_advance(world, 5100);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    world_pods(world, POD_RUNNING);
-    world_advance(world, 20000);
-    assert_int_equal(world_job(world, "j")->retry_count, 1);
-    world_free(world);
+    stage_advance(stage, 5100);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_pods(stage, POD_RUNNING);
+    stage_advance(stage, 20000);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-10 */
 static void timers_of_different_tasks_are_independent(void **unused)
 {
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(
-        world, "j", "a*1 b*1",
+    stage_job_simple(
+        stage, "j", "a*1 b*1",
         "maxRetry: 9;policies: [{event: PodPending, action: RestartTask, timeout: 5s}]");
-    world_advance(world, 3000);
-    world_delete(world, &kind_pod, "j-b-0"); /* b's deadline starts again */
-    world_advance(world, 2500);
-    assert_int_equal(world_job(world, "j")->retry_count, 1); /* a */
-    world_advance(world, 2600);
-    assert_int_equal(world_job(world, "j")->retry_count, 2); /* b */
-    world_free(world);
+    stage_advance(stage, 3000);
+    stage_delete(stage, &kind_pod, "j-b-0"); /* b's deadline starts again */
+    stage_advance(stage, 2500);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1); /* a */
+    stage_advance(stage, 2600);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 2); /* b */
+    stage_free(stage);
 }
 
 /* covers: job.md DLY-15 */
 static void a_timer_never_hits_the_next_job_of_the_name(void **unused)
 {
     static const char policy[] = "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]";
-    struct world *world = world_new(&(struct world_options){0});
+    struct stage *stage = stage_new(&(struct stage_options){0});
 
-    world_job_simple(world, "j", "t*1", policy);
-    world_advance(world, 3000);
-    world_delete(world, &kind_job, "j");
-    world_job_simple(world, "j", "t*1", policy);
-    world_advance(world, 3000);
-    check_phase(world, "j", "Pending");
-    world_free(world);
+    stage_job_simple(stage, "j", "t*1", policy);
+    stage_advance(stage, 3000);
+    stage_delete(stage, &kind_job, "j");
+    stage_job_simple(stage, "j", "t*1", policy);
+    stage_advance(stage, 3000);
+    check_phase(stage, "j", "Pending");
+    stage_free(stage);
 }
 
 int main(void)

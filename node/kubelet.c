@@ -434,7 +434,8 @@ static void release(struct kubelet *k)
     HASH_ITER(hh, k->held, held, next_held)
     kubelet_free_held(k, held);
     hosts_free(k->hosts);
-    blob_unref(k->intent);
+    for (size_t i = 0; i < POD_PHASE_N; i++)
+        blob_unref(k->shared[i].blob);
     mem_free(k);
 }
 

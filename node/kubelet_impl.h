@@ -5,6 +5,7 @@
  *   kubelet.c         pods as their objects and reports come; adoption; start and stop
  *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
  *   kubelet_start.c   one pod made ready for the runtime
+ *   kubelet_status.c  what statuses say
  *   kubelet_write.c   statuses and removals, and what follows once they are durable
  */
 #include <sys/queue.h>
@@ -79,6 +80,17 @@ struct kubelet_pod {
     bool gone_durable; /* durably */
 };
 
+/* All that the status of a pod with one container and nothing special says: equal keys, equal
+ * statuses. */
+struct plain_status {
+    int64_t numbers[11];
+    char texts[160];
+};
+struct shared_status {
+    struct plain_status key;
+    struct blob *blob;
+};
+
 /* Pods for which something accepted waits to be durable. */
 struct kubelet_batch {
     struct task task;
@@ -100,9 +112,7 @@ struct kubelet {
     struct kubelet_pod *first_queued;         /* the first without one */
     int64_t intents;                          /* in the queue, written or durable */
     struct task pump;
-    struct blob *intent; /* the status of a plain pod, shared by those of one second */
-    int64_t intent_ms;
-    const char *intent_qos;
+    struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
     struct held *held;
     struct addresses addresses;
@@ -149,13 +159,15 @@ char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *s
 bool kubelet_needs_address(const struct kubelet *kubelet, const struct pod_spec *spec);
 bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *spec);
 
-/* kubelet_write.c */
-void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */
+/* kubelet_status.c */
 void kubelet_write_intent(struct kubelet_pod *pod);
 void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message);
 /** The pod ends without the runtime: phase Failed. */
 void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message);
 void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *status);
+
+/* kubelet_write.c */
+void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */
 void kubelet_remove(struct kubelet_pod *pod);
 void kubelet_accepted(struct kubelet_pod *pod); /* look at it once all accepted so far is durable */
 void kubelet_flush_run(struct task *task);

@@ -17,11 +17,6 @@ enum { RETRY_DELAY_MS = 1000 };
 
 /* Calls. */
 
-static bool is_final(enum pod_phase phase)
-{
-    return phase == POD_SUCCEEDED || phase == POD_FAILED;
-}
-
 static const struct object *current(const struct kubelet_pod *pod)
 {
     const struct object *object =
@@ -181,129 +176,11 @@ void kubelet_retry(struct timer *timer)
     }
 }
 
-/* Statuses. */
-
 void kubelet_write(struct kubelet_pod *pod, struct blob *status)
 {
     blob_unref(pod->to_write);
     pod->to_write = status;
     mark_dirty(pod);
-}
-
-static struct pod_status base_status(struct kubelet_pod *pod, enum pod_phase phase)
-{
-    return (struct pod_status){
-        .phase = phase,
-        .pod_ip = pod->address_text,
-        .host_ip = HOST_IP,
-        .start_ms = pod->start_ms,
-        .scheduled = true,
-        .scheduled_ms = pod->scheduled_ms,
-        .qos_class = pod->qos,
-    };
-}
-
-/* Times are stored in whole seconds: equal ones make equal statuses. */
-static int64_t this_second(const struct kubelet *k)
-{
-    return loop_wall_ms(k->cluster->loop) / 1000 * 1000;
-}
-
-void kubelet_write_intent(struct kubelet_pod *pod)
-{
-    struct kubelet *k = pod->kubelet;
-    struct pod_status status;
-
-    pod->start_ms = pod->scheduled_ms = this_second(k);
-    if (!pod->address && k->intent && k->intent_ms == pod->start_ms && k->intent_qos == pod->qos) {
-        kubelet_write(pod, blob_ref(k->intent));
-        return;
-    }
-    status = base_status(pod, POD_PENDING);
-    status.initialized = false;
-    kubelet_write(pod, pod_status_blob(&status));
-    if (!pod->address) {
-        blob_unref(k->intent);
-        k->intent = blob_ref(pod->to_write);
-        k->intent_ms = pod->start_ms;
-        k->intent_qos = pod->qos;
-    }
-}
-
-static struct container_status *waiting_containers(const struct pod_spec *spec, size_t *n,
-                                                   enum container_state state, const char *reason,
-                                                   const char *message)
-{
-    struct container_status *items = mem_array(spec->containers.count + 1, sizeof *items);
-
-    *n = spec->containers.count;
-    for (size_t i = 0; i < *n; i++)
-        items[i] = (struct container_status){
-            .name = spec->containers.items[i].name,
-            .image = spec->containers.items[i].image,
-            .state = state,
-            .reason = reason,
-            .message = message,
-            .exit_code = state == CONTAINER_TERMINATED ? 137 : 0,
-        };
-    return items;
-}
-
-void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message)
-{
-    const struct pod_spec *spec = pod_spec_of(pod->object);
-    struct pod_status status = base_status(pod, POD_PENDING);
-    struct container_status *items =
-        waiting_containers(spec, &status.containers.count, CONTAINER_WAITING, reason, message);
-
-    status.containers.items = items;
-    kubelet_write(pod, pod_status_blob(&status));
-    mem_free(items);
-}
-
-void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message)
-{
-    struct pod_status status = base_status(pod, POD_FAILED);
-    struct container_status *items = NULL;
-
-    /* It ran, and nobody saw how it ended: that is no exit code 0 (P-09). */
-    if (pod->phase == POD_RUNNING)
-        status.containers.items = items =
-            waiting_containers(pod_spec_of(pod->object), &status.containers.count,
-                               CONTAINER_TERMINATED, "ContainerStatusUnknown", message);
-    status.reason = reason;
-    status.message = message;
-    pod->phase = POD_FAILED;
-    pod->step = STEP_ENDED;
-    kubelet_write(pod, pod_status_blob(&status));
-    mem_free(items);
-}
-
-static int rank(enum pod_phase phase)
-{
-    return is_final(phase) ? 2 : phase == POD_RUNNING;
-}
-
-void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *report)
-{
-    struct pod_status status = *report;
-    struct pod_status base = base_status(pod, report->phase);
-
-    if (rank(status.phase) < rank(pod->phase))
-        status.phase = pod->phase; /* INV-N5 */
-    status.pod_ip = base.pod_ip;
-    status.host_ip = base.host_ip;
-    status.start_ms = base.start_ms;
-    status.scheduled = true;
-    status.scheduled_ms = base.scheduled_ms;
-    status.qos_class = base.qos_class;
-    status.unschedulable = NULL;
-    status.ready = status.phase == POD_RUNNING && status.ready;
-    if (status.ready && !pod->ready_ms)
-        pod->ready_ms = this_second(pod->kubelet);
-    status.ready_ms = pod->ready_ms;
-    pod->phase = status.phase;
-    kubelet_write(pod, pod_status_blob(&status));
 }
 
 void kubelet_remove(struct kubelet_pod *pod)

@@ -56,7 +56,7 @@ void order_release(struct order *order)
 void order_add(struct order *order, struct order_item *item)
 {
     if (order->count + 2 > order->cap) {
-        order->cap = order->cap ? order->cap * 2 : 16;
+        order->cap = order->cap ? order->cap * 2 : 4;
         order->items = mem_resize(order->items, order->cap * sizeof(struct order_item *));
     }
     sift_up(order, ++order->count, item);

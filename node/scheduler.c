@@ -10,6 +10,8 @@
 #include "api/types/pod.h"
 #include "base/mem.h"
 
+enum { NAME_BYTES_MAX = 256 }; /* of a namespace, an object, a uid with its mark: admission */
+
 #define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* of pods without a group */
 
 /* Groups. */
@@ -27,24 +29,19 @@ void group_touch(struct group *group)
     loop_post(s->cluster->loop, &s->pass);
 }
 
-static struct group *find_group(struct scheduler *s, const char *key)
-{
-    struct group *group;
-
-    HASH_FIND(hh, s->groups, key, strlen(key), group);
-    return group;
-}
-
 static struct group *group_named(struct scheduler *s, const char *ns, const char *name)
 {
-    char key[512]; /* both are at most 253 bytes: admission */
+    size_t ns_len = strlen(ns), name_len = strlen(name), len = ns_len + 1 + name_len;
+    char key[2 * NAME_BYTES_MAX];
     struct group *group;
 
-    snprintf(key, sizeof key, "%s/%s", ns, name);
-    group = find_group(s, key);
+    memcpy(key, ns, ns_len);
+    key[ns_len] = '/';
+    memcpy(key + ns_len + 1, name, name_len + 1);
+    HASH_FIND(hh, s->groups, key, len, group);
     if (!group) {
         group = group_new(s, key);
-        HASH_ADD_KEYPTR(hh, s->groups, group->key, strlen(group->key), group);
+        HASH_ADD_KEYPTR(hh, s->groups, group->key, len, group);
         group->queue = queues_named(&s->queues, NULL);
     }
     return group;
@@ -225,7 +222,7 @@ static struct group *group_of_pod(struct scheduler *s, const struct object *pod)
     const char *name = meta_annotation(pod->meta, ANNOTATION_GROUP_NAME);
     struct group *group;
 
-    if (name && *name && strlen(name) < 254)
+    if (name && *name && strlen(name) < NAME_BYTES_MAX)
         return group_named(s, object_namespace(pod), name);
 
     /* A pod on its own is a group of one that needs no admission. No object is named "#…". */

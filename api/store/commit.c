@@ -184,7 +184,8 @@ void store_forget(struct store *store, struct task *task)
 
 void store_hurry(struct store *store)
 {
-    store->hurried = true;
+    if (!nothing_gathered(store))
+        store->hurried = true;
 }
 
 void store_on_failure(struct store *store, void (*failed)(void *ctx, const struct error *err),

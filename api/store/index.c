@@ -287,10 +287,9 @@ struct entry *index_get_uid(const struct index *index, const char *uid)
     return identity ? identity->entry : NULL;
 }
 
-static void identity_attach(struct index *index, struct entry *entry)
+/* `absent` is what dependents left under the same uid, or NULL. */
+static void identity_attach(struct index *index, struct entry *entry, struct identity *absent)
 {
-    struct identity *absent = identity_find(index, object_uid(entry->object));
-
     entry->identity.uid = object_uid(entry->object);
     entry->identity.entry = entry;
     ring_init(&entry->identity.dependents);
@@ -316,13 +315,15 @@ static void identity_detach(struct index *index, struct entry *entry)
 struct entry *index_add(struct index *index, struct object *object)
 {
     enum kind_id id = object->kind->id;
-    const struct identity *same;
+    struct identity *same;
     struct entry *entry = NULL;
     struct key key;
+    unsigned hash;
 
     if (!key_of(&key, object_namespace(object), object_name(object)))
         return NULL;
-    HASH_FIND(by_name, index->names[id], key.text, key.len, entry);
+    HASH_VALUE(key.text, key.len, hash);
+    HASH_FIND_BYHASHVALUE(by_name, index->names[id], key.text, key.len, hash, entry);
     same = identity_find(index, object_uid(object));
     if (entry || (same && same->entry))
         return NULL;
@@ -331,8 +332,8 @@ struct entry *index_add(struct index *index, struct object *object)
     entry->object = object;
     entry->key_len = (uint32_t)key.len;
     memcpy(entry->key, key.text, key.len);
-    HASH_ADD_KEYPTR(by_name, index->names[id], entry->key, key.len, entry);
-    identity_attach(index, entry);
+    HASH_ADD_KEYPTR_BYHASHVALUE(by_name, index->names[id], entry->key, key.len, hash, entry);
+    identity_attach(index, entry, same);
     links_add(index, entry);
     place(index, entry);
     order_add(&index->orders[id], entry);

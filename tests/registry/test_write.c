@@ -1,9 +1,13 @@
 /* Create, update, patch: the fields the server owns, preconditions, the split of status.
  * covers: kube-api.md 46 47 48 49 51 52 53 93 95 96 99 100 101 102 116 121; job.md WQ-10;
- * reliability.md L-11 L-20 INV-S4 INV-S8 P-02 */
+ * reliability.md L-11 L-20 L-21 INV-S4 INV-S8 P-02 D-08 FT-11 */
 #include "tests/unit.h"
 
+#include <fcntl.h>
+
 #include "api/types/pod.h"
+#include "base/log.h"
+#include "tests/support/disk.h"
 #include "tests/support/world.h"
 
 #define CONFIG_MAP "'apiVersion':'v1','kind':'ConfigMap'"
@@ -269,6 +273,38 @@ static void there_is_room_for_so_many_objects(void **state)
     check("updates go on", world_patch(world, &kind_config_map, "a", "{'data':{'x':'y'}}"));
 }
 
+static void a_full_disk_takes_deletes_only(void **state)
+{
+    scoped_str directory = test_path("full");
+    scoped(world) struct world *world = world_new(directory, NULL);
+
+    world_create(world, "{" CONFIG_MAP ",'metadata':{'name':'a','namespace':'default'}}");
+    world_create(world, "{" CONFIG_MAP ",'metadata':{'name':'b','namespace':'default'}}");
+    disk_set(DISK_NO_SPACE);
+    world_create(world, "{" CONFIG_MAP ",'metadata':{'name':'c','namespace':'default'}}");
+    loop_advance(world->loop, 10);
+    world_refuses(world, "{" CONFIG_MAP ",'metadata':{'name':'d','namespace':'default'}}",
+                  ERR_STORAGE, "is full");
+    check("update", !world_patch(world, &kind_config_map, "a", "{'data':{'x':'y'}}"));
+    world_failed(world, ERR_STORAGE, "is full");
+    check("delete", world_delete_with(world, &kind_config_map, "a", .grace_s = -1));
+    check("read", world_has(world, &kind_config_map, "b"));
+    disk_set(DISK_WELL);
+    loop_advance(world->loop, 2000);
+    world_create(world, "{" CONFIG_MAP ",'metadata':{'name':'d','namespace':'default'}}");
+    world_restart(world);
+    check("all there", !world_has(world, &kind_config_map, "a") &&
+                           world_has(world, &kind_config_map, "c") &&
+                           world_has(world, &kind_config_map, "d"));
+}
+
+static int install_disk(void **state)
+{
+    disk_install();
+    log_to(open("/dev/null", O_WRONLY | O_CLOEXEC), LOG_ERROR, LOG_TEXT); /* the trouble is ours */
+    return 0;
+}
+
 static void times_in_managed_fields_are_no_change(void **state)
 {
     scoped(world) struct world *world = world_new(NULL, NULL);
@@ -303,6 +339,7 @@ int main(void)
         cmocka_unit_test(custom_kinds_take_no_strategic_patch),
         cmocka_unit_test(there_is_room_for_so_many_objects),
         cmocka_unit_test(times_in_managed_fields_are_no_change),
+        cmocka_unit_test(a_full_disk_takes_deletes_only),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, install_disk, NULL);
 }

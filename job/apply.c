@@ -132,13 +132,6 @@ static void take_pod(struct job_run *run, struct slot_at at, const struct object
         job_run_pod(run, at, pod, &facts);
 }
 
-static bool is_owned(const struct job_run *run, const struct object *object)
-{
-    const struct owner_ref *owner = meta_controller(object->meta);
-
-    return owner && strcmp(owner->uid, run->uid) == 0;
-}
-
 /* The name is taken (O-42): by ourselves, by an earlier job of our name, or by a stranger. */
 static void name_taken(struct job_run *run, struct slot_at at, const struct error *err)
 {
@@ -149,7 +142,7 @@ static void name_taken(struct job_run *run, struct slot_at at, const struct erro
     const struct owner_ref *owner = pod ? meta_controller(pod->meta) : NULL;
     scoped_str message = NULL;
 
-    if (pod && is_owned(run, pod)) {
+    if (pod && job_run_owns(run, pod)) {
         take_pod(run, at, pod);
         return;
     }

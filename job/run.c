@@ -28,6 +28,13 @@ struct job_run *job_run_find(struct job_controller *ctl, const char *uid)
     return run;
 }
 
+bool job_run_owns(const struct job_run *run, const struct object *object)
+{
+    const struct owner_ref *owner = meta_controller(object->meta);
+
+    return owner && strcmp(owner->uid, run->uid) == 0;
+}
+
 void job_request_free(struct job_request *request)
 {
     if (!request)
@@ -259,9 +266,8 @@ static void gather_group(struct job_run *run)
     for (size_t i = 0; i < countof(names); i++) {
         const struct object *group =
             cluster_get(run->ctl->cluster, &kind_pod_group, object_namespace(job), names[i]);
-        const struct owner_ref *owner = group ? meta_controller(group->meta) : NULL;
 
-        if (owner && strcmp(owner->uid, run->uid) == 0) {
+        if (group && job_run_owns(run, group)) {
             job_run_group(run, group);
             return;
         }

@@ -128,6 +128,8 @@ struct job_request *job_request_of_pod(struct job_run *run, enum job_event event
 void job_run_job(struct job_run *run, const struct object *job);
 /** The PodGroup as it is now, or NULL. */
 void job_run_group(struct job_run *run, const struct object *group);
+/** Is the job the controller of this object? */
+bool job_run_owns(const struct job_run *run, const struct object *object);
 /** A pod of the job was added, changed or (pod NULL) removed. */
 void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
                  const struct pod_facts *facts);

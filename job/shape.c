@@ -277,11 +277,6 @@ static void compile(struct job_shape *shape, const struct object *job)
         out->labels = template_map(shape, task->template_, "labels", &out->n_labels);
         out->annotations = template_map(shape, task->template_, "annotations", &out->n_annotations);
     }
-    for (size_t i = 0; i < shape->spec->volumes.count; i++) {
-        const struct job_volume *volume = &shape->spec->volumes.items[i];
-
-        shape->has_generated_claims |= !volume->claim_name || !*volume->claim_name;
-    }
     for (uint32_t t = 0; t < count; t++)
         if (!resolve_needs(shape, t))
             return;

@@ -36,12 +36,10 @@ struct job_shape {
     int64_t task_minimums;
     bool has_policies;
     bool has_dependencies;
-    bool pods_differ; /* a plugin gives each pod of a task a body of its own */
-    bool has_generated_claims;
+    bool pods_differ;   /* a plugin gives each pod of a task a body of its own */
     const char *broken; /* why the job cannot be run, or NULL (9.2 step 0) */
     const char *broken_reason;
-    struct blob
-        *group_body; /* made by job/podgroup.c on first use, when it depends on the body alone */
+    struct blob *group_body; /* made by job/podgroup.c, when it depends on the body alone */
 
     struct blob *body; /* private from here */
     struct arena *arena;

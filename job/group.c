@@ -1,0 +1,143 @@
+/*
+ * The PodGroup of a job over its life: made, followed, replaced in a new kill epoch, removed. Ref:
+ * spec/job.md 15, O-57, O-59.
+ */
+#include <string.h>
+
+#include "api/types/podgroup.h"
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/podgroup.h"
+#include "job/prepare.h"
+
+static int32_t priority_of(void *ctx, const char *name)
+{
+    const struct object *class = cluster_get(ctx, &kind_priority_class, "", name);
+
+    return class ? priority_class_value_of(class) : 0;
+}
+
+static bool is_staged(const struct job_run *run)
+{
+    const char *text;
+
+    if (!run->view.shape->has_dependencies)
+        return false;
+    text = meta_annotation(run->view.job->meta, ANNOTATION_DEPENDSON_GANG);
+    return !run->ctl->options.whole_gang || (text && strcmp(text, "staged") == 0);
+}
+
+static struct blob *wanted_group_body(struct job_run *run)
+{
+    const struct job_group_options options = {priority_of, run->ctl->cluster, is_staged(run)};
+
+    return job_group_body(&run->view, &options);
+}
+
+static void group_done(struct cluster_call *call, const struct object *group,
+                       const struct error *err)
+{
+    struct job_run *run = container_of(call, struct job_run, group_call);
+    enum group_op op = (enum group_op)run->group_op;
+
+    run->group_op = GROUP_IDLE;
+    if (run->gone) {
+        job_run_settle(run);
+        return;
+    }
+    if (op == GROUP_REMOVING && (!err || err->code == ERR_NOT_FOUND)) {
+        run->group_removed = true; /* shows in the cache, now or soon */
+    } else if (!err) {
+        job_run_group(run, group);
+    } else if (err->code == ERR_EXISTS) { /* the old one is still on its way out */
+        if (!job_run_holding(run))
+            work_add_backoff(&run->work);
+    } else {
+        job_apply_failed(run, "PodGroupError", "write the PodGroup", err);
+        if (err->code != ERR_CONFLICT)
+            job_explain(run, "PodGroupError", err->message);
+    }
+    job_run_sync(run);
+}
+
+static struct cluster_call *group_begin(struct job_run *run, enum group_op op)
+{
+    run->group_op = (uint8_t)op;
+    run->group_call.done = group_done;
+    return &run->group_call;
+}
+
+void job_group_remove(struct job_run *run)
+{
+    const struct object *group = run->view.group;
+    const struct cluster_removal how = {
+        .uid = object_uid(group), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
+
+    if (run->group_op != GROUP_IDLE || object_deleting(group) || run->group_removed)
+        return;
+    cluster_remove(run->ctl->cluster, group_begin(run, GROUP_REMOVING), &kind_pod_group,
+                   object_namespace(group), object_name(group), &how);
+}
+
+/* Only what the core follows is replaced: queue and topology stay, and so do task minimums of
+ * others (15.1). */
+static void update_group(struct job_run *run, const struct blob *wanted)
+{
+    static const char *const followed[] = {"minMember", "minResources", "priorityClassName",
+                                           "subGroupPolicy"};
+    scoped(json) json_t *body = object_body_json(run->view.group);
+    scoped(json) json_t *want = json_loadb(wanted->text, wanted->len, 0, NULL);
+    json_t *spec = json_object_get(body, "spec"), *from = json_object_get(want, "spec");
+    json_t *minimums = json_object_get(spec, "minTaskMember");
+
+    if (!spec) {
+        spec = json_object();
+        json_object_set_new(body, "spec", spec);
+    }
+    for (size_t i = 0; i < countof(followed); i++) {
+        json_t *value = json_object_get(from, followed[i]);
+
+        if (value)
+            json_object_set(spec, followed[i], value);
+        else
+            json_object_del(spec, followed[i]);
+    }
+    if (minimums)
+        json_object_update(minimums, json_object_get(from, "minTaskMember"));
+    else
+        json_object_set(spec, "minTaskMember", json_object_get(from, "minTaskMember"));
+    cluster_update(run->ctl->cluster, group_begin(run, GROUP_UPDATING),
+                   object_with_body(run->view.group, object_body_from_json(body)));
+}
+
+bool job_group_is_there(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+    struct blob *wanted;
+
+    if (run->group_op != GROUP_IDLE)
+        return false;
+    if (view->group && (object_deleting(view->group) || run->group_removed))
+        return false;
+    if (view->group && job_group_outdated(view)) {
+        job_group_remove(run);
+        return false;
+    }
+    if (view->group && run->group_checked && !view->gang_changed)
+        return true;
+    wanted = wanted_group_body(run);
+    view->gang_changed = false;
+    run->group_checked = true;
+    if (!view->group) {
+        cluster_create(run->ctl->cluster, group_begin(run, GROUP_CREATING),
+                       job_group_build(view, wanted)); /* consumes `wanted` */
+        return false;
+    }
+    if (job_group_differs(view->group, wanted)) {
+        update_group(run, wanted);
+        blob_unref(wanted);
+        return false;
+    }
+    blob_unref(wanted);
+    return true;
+}

@@ -1,0 +1,57 @@
+/*
+ * FZ-07: label and field selectors. What parses prints as text that parses to the same.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "api/types/labels.h"
+#include "base/mem.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_label_selector(const char *text)
+{
+    static const struct kv labels[] = {{"a", "b"}, {"n", "5"}, {"x/y", ""}};
+    static const struct meta meta = {.labels = labels, .n_labels = 3};
+    struct error err = {0};
+    scoped(selector) struct selector *selector = selector_parse(text, &err);
+    scoped(buf) struct buf once = {0}, twice = {0};
+
+    if (!selector) {
+        assert(err.code == ERR_BAD_REQUEST && *err.message);
+        return;
+    }
+    selector_print(selector, &once);
+
+    scoped(selector) struct selector *again = selector_parse(once.data ? once.data : "", &err);
+
+    assert(again);
+    selector_print(again, &twice);
+    assert(once.len == twice.len && (!once.len || !memcmp(once.data, twice.data, once.len)));
+    assert(selector_matches(selector, &meta) == selector_matches(again, &meta));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct meta draft = {.namespace_ = "ns", .name = "p", .deletion_grace_s = -1};
+    scoped_str text = mem_alloc(size + 1);
+
+    if (size)
+        memcpy(text, data, size);
+    check_label_selector(text);
+
+    scoped(field_selector) struct field_selector *fields = field_selector_parse(text, NULL);
+
+    if (fields) {
+        scoped(object) struct object *object =
+            object_new(&kind_pod, meta_new(&draft), blob_new("{\"spec\":{}}", 11), NULL);
+
+        field_selector_check(fields, &kind_pod, NULL);
+        field_selector_matches(fields, object);
+        field_selector_name(fields);
+    }
+    label_key_valid(text, NULL);
+    label_value_valid(text, NULL);
+    return 0;
+}

@@ -211,7 +211,8 @@ void host_drop_link(struct host *host, struct link *link)
 
 /* ---- adopting ---- */
 
-static void adopt_one(struct host *host, const char *id)
+/* The link to the shim in a place: alive, or (fd -1) dead. NULL when there is no such place. */
+static struct link *link_to(struct host *host, const char *id)
 {
     int dir_fd = openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     int lock_fd = dir_fd < 0 ? -1 : openat(dir_fd, SHIM_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -219,20 +220,50 @@ static void adopt_one(struct host *host, const char *id)
     struct link *link = NULL;
 
     if (dir_fd < 0)
-        return;
+        return NULL;
     if (lock_fd >= 0 && flock(lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         link = link_connect(host, id, dir_fd, &err);
-    if (link) {
-        shim_put_plain(&link->out, SHIM_LIST);
-        link->listing = true;
-        host->listing++;
-        if (!host->pool)
-            host->pool = link;
-    } else {
-        host_link_died(host, link_dead(host, id, dir_fd));
-    }
     if (lock_fd >= 0)
         close(lock_fd);
+    if (!link)
+        return link_dead(host, id, dir_fd);
+    link->listing = host->found != NULL;
+    host->listing += link->listing;
+    return link;
+}
+
+static bool linked(const struct host *host, const char *id)
+{
+    for (const struct link *link = host->links; link; link = link->next)
+        if (!strcmp(link->id, id))
+            return true;
+    return false;
+}
+
+static void adopt_one(struct host *host, const char *id)
+{
+    struct link *link = linked(host, id) ? NULL : link_to(host, id);
+
+    if (link && link->fd < 0)
+        host_link_died(host, link);
+    else if (link && !host->pool && !shim_uid_ok(id))
+        host->pool = link;
+}
+
+void host_moved(struct host *host, const char *uid)
+{
+    struct host_pod *pod = host_pod_find(host, uid);
+    struct link *link = linked(host, uid) ? NULL : link_to(host, uid);
+
+    if (!link)
+        return;
+    if (pod && pod->link) {
+        pod->link->pods--;
+        pod->link = link;
+        link->pods++;
+    }
+    if (link->fd < 0)
+        host_link_died(host, link);
 }
 
 static void tell_found(struct host *host)

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/sandbox/sandbox.h"
 #include "node/shim/records.h"
 
 enum {
@@ -164,10 +165,30 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
+/* Found out when it is needed: most flows have no pod that asks for a box. */
+static bool probe(struct host *host, struct error *err)
+{
+    scoped_str scratch = NULL;
+    enum sandbox_level level;
+
+    if (host->described)
+        return true;
+    scratch = mem_printf("%s/probe", host->directory);
+    if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
+        return false;
+    host->config.level = level;
+    for (struct link *link = host->links; link; link = link->next)
+        if (link->fd >= 0)
+            shim_put_config(&link->out, &host->config);
+    return true;
+}
+
 static void host_start(struct runtime *rt, const struct runtime_pod *pod)
 {
     struct host *host = host_of(rt);
     struct host_pod *known = host_pod_find(host, pod->uid);
+    struct error err = {0};
+    enum shim_way way;
 
     if (known)
         return; /* at most once */
@@ -176,8 +197,12 @@ static void host_start(struct runtime *rt, const struct runtime_pod *pod)
         fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
         return;
     }
-    runtime_put_start(&known->start, pod, runtime_choose(pod, host->isolate_all),
-                      loop_wall_ms(rt->loop));
+    way = runtime_choose(pod, host->isolate_all);
+    if (way == WAY_BOXED && !probe(host, &err)) {
+        fail_later(host, known, "IsolationUnavailable", err.message);
+        return;
+    }
+    runtime_put_start(&known->start, pod, way, loop_wall_ms(rt->loop));
     send_start(host, known);
 }
 
@@ -315,7 +340,10 @@ static void host_purge(struct runtime *rt, const char *uid)
 
 static const char *host_describe(struct runtime *rt)
 {
-    return host_of(rt)->described;
+    struct host *host = host_of(rt);
+
+    probe(host, NULL);
+    return host->described ? host->described : "unknown";
 }
 
 static void flush_links(struct turn_hook *hook)
@@ -359,6 +387,8 @@ static void host_free(struct runtime *rt)
     mem_free(host->config_env);
     mem_free((char *)(size_t)host->config.cwd);
     mem_free(host->described);
+    mem_free(host->isolation);
+    mem_free(host->directory);
     buf_release(&host->purge_next);
     mem_free(host);
 }
@@ -402,6 +432,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
         .backoff_ms =
             options->restart_backoff_ms > 0 ? options->restart_backoff_ms : BACKOFF_DEFAULT_MS,
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
+        .private_tmp = options->isolate_all,
     };
 }
 
@@ -422,7 +453,9 @@ static int open_dir(int at, const char *path, struct error *err)
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report_fn, void *ctx, struct error *err)
 {
-    scoped_str path = mem_printf("%s/node", options->directory);
+    char cwd[4096] = "";
+    bool relative = options->directory[0] != '/' && getcwd(cwd, sizeof cwd);
+    scoped_str path = mem_printf("%s%s%s/node", cwd, relative ? "/" : "", options->directory);
     struct host *host;
     int dir_fd = -1, shims_fd = -1, logs_fd = -1;
 
@@ -445,7 +478,13 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     host->flush.end = flush_links;
     boot_id_read(host->boot_id);
     build_config(host, options);
-    host->described = mem_strdup("plain processes");
+    host->directory = take(path);
+    host->isolation =
+        mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
+    if (strcmp(host->isolation, "auto") && !probe(host, err)) { /* a level asked for must be had */
+        host_free(&host->base);
+        return NULL;
+    }
     return &host->base;
 }

@@ -18,7 +18,7 @@
 struct link {
     struct host *host;
     struct link *next;
-    char id[CLOCK_UUID_LEN + 1];
+    char id[64]; /* name of its directory; of a boxed pod's shim: the pod's uid */
     int dir_fd;
     int fd; /* -1: the shim is dead */
     uv_poll_t poll;
@@ -50,7 +50,9 @@ struct host {
     char **config_env;
     int dir_fd, shims_fd, logs_fd;
     char boot_id[64];
-    char *described;
+    char *directory; /* <data>/node, absolute */
+    char *isolation; /* what was asked for */
+    char *described; /* NULL until it is known what we can do */
     bool isolate_all;
 
     struct link *links, *pool; /* pool: takes new bare pods; NULL: to be started */
@@ -76,6 +78,8 @@ void host_take_status(struct host *host, struct link *link, const struct shim_st
 /** Tell `status` of the pod in a task of its own. */
 void host_tell_later(struct host *host, struct host_pod *pod, const struct shim_status *status);
 void host_listed(struct host *host, struct link *link);
+/** A boxed pod has got a shim of its own, in the place named by its uid. */
+void host_moved(struct host *host, const char *uid);
 /** The shim of a link is gone: settle its pods from its records. */
 void host_link_died(struct host *host, struct link *link);
 

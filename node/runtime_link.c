@@ -1,16 +1,13 @@
 /*
  * This side of a shim: starting the process, the socket, what comes and goes.
  */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +16,9 @@
 #include "base/mem.h"
 #include "node/runtime_host.h"
 #include "node/shim/entry.h"
+#include "node/shim/place.h"
 
-enum { READ_STEP = 64 << 10, FD_ABOVE = 16, SOCKET_BACKLOG = 4 };
+enum { READ_STEP = 64 << 10, FD_ABOVE = 16 };
 
 /* ---- life of the struct ---- */
 
@@ -112,11 +110,14 @@ static void take_frames(struct link *link)
     while (wire_next_frame(link->in.data + at, link->in.len - at, &frame) == WIRE_FRAME) {
         struct shim_status status;
         struct shim_hello hello;
+        struct shim_order order;
 
         if (frame.type == SHIM_STATUS && shim_get_status(&frame.fields, arena, &status))
             host_take_status(link->host, link, &status);
         else if (frame.type == SHIM_LISTED)
             host_listed(link->host, link);
+        else if (frame.type == SHIM_MOVED && shim_get_order(&frame.fields, SHIM_MOVED, &order))
+            host_moved(link->host, order.uid);
         else if (frame.type == SHIM_HELLO &&
                  (!shim_get_hello(&frame.fields, &hello) || hello.version != SHIM_VERSION))
             log_error("supervisor speaks another version", kv_str("shim", link->id));
@@ -182,20 +183,13 @@ void link_flush(struct link *link)
 
 /* ---- connecting ---- */
 
-/* A socket's path is limited to 108 bytes; through the descriptor any directory will do. */
-static void socket_address(int dir_fd, struct sockaddr_un *out)
-{
-    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(out->sun_path, sizeof out->sun_path, "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET);
-}
-
 static bool connect_link(struct link *link, struct error *err)
 {
     struct host *host = link->host;
     struct sockaddr_un address;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    socket_address(link->dir_fd, &address);
+    place_address(link->dir_fd, &address);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
         error_errno(err, errno, "supervisor %s", link->id);
         if (fd >= 0)
@@ -207,6 +201,7 @@ static bool connect_link(struct link *link, struct error *err)
     link->handles++;
     uv_poll_start(&link->poll, UV_READABLE, on_socket);
     shim_put_config(&link->out, &host->config);
+    shim_put_plain(&link->out, SHIM_LIST);
     return true;
 }
 
@@ -242,20 +237,6 @@ static void watch_child(struct link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-static int bound_socket(int dir_fd)
-{
-    struct sockaddr_un address;
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    socket_address(dir_fd, &address);
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        listen(fd, SOCKET_BACKLOG) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 /* The shim's descriptors, in the order of SHIM_FD_*. */
 static pid_t spawn_shim(const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
 {
@@ -284,44 +265,31 @@ static pid_t spawn_shim(const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
     return error ? -1 : pid;
 }
 
-/* All descriptors are moved above the numbers the shim will have them under. */
-static int moved(int fd)
-{
-    int above = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FD_ABOVE);
-
-    if (fd >= 0)
-        close(fd);
-    return above;
-}
-
 struct link *link_launch(struct host *host, struct error *err)
 {
-    char id[CLOCK_UUID_LEN + 1];
-    int fds[SHIM_FD_N - SHIM_FD_LISTEN], dir_fd, lock_fd;
+    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* which no uid begins with */
+    struct place place;
     struct link *link;
-    pid_t pid = -1;
+    pid_t pid;
 
-    clock_uuid(loop_clock(host->base.loop), id);
-    if (mkdirat(host->shims_fd, id, 0700) ||
-        (dir_fd = openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
-        error_errno(err, errno, "directory of a supervisor");
+    clock_uuid(loop_clock(host->base.loop), id + strlen(id));
+    if (!place_make(host->shims_fd, id, &place, err))
         return NULL;
-    }
-    lock_fd = openat(dir_fd, SHIM_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock_fd >= 0)
-        flock(lock_fd, LOCK_EX | LOCK_NB);
-    fds[SHIM_FD_LISTEN - SHIM_FD_LISTEN] = moved(bound_socket(dir_fd));
-    fds[SHIM_FD_LOCK - SHIM_FD_LISTEN] = moved(lock_fd);
-    fds[SHIM_FD_DIR - SHIM_FD_LISTEN] = fcntl(dir_fd, F_DUPFD_CLOEXEC, FD_ABOVE);
-    fds[SHIM_FD_LOGS - SHIM_FD_LISTEN] = fcntl(host->logs_fd, F_DUPFD_CLOEXEC, FD_ABOVE);
-    link = link_new(host, id, dir_fd);
-    if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0 && fds[3] >= 0)
-        pid = spawn_shim(fds);
+
+    /* above the numbers the shim will have them under */
+    const int from[] = {place.listen_fd, place.lock_fd, place.dir_fd, host->logs_fd};
+    int fds[countof(from)];
+
+    for (size_t i = 0; i < countof(from); i++)
+        fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
+    pid = spawn_shim(fds);
     if (pid < 0)
         error_errno(err, errno, "cannot start a supervisor");
-    for (size_t i = 0; i < countof(fds); i++)
+    for (size_t i = 0; i < countof(from); i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    link = link_new(host, id, fcntl(place.dir_fd, F_DUPFD_CLOEXEC, 0));
+    place_close(&place);
     if (pid < 0 || !connect_link(link, err)) {
         host_drop_link(host, link);
         return NULL;

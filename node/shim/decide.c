@@ -10,7 +10,7 @@ static bool done(const struct decide_container *c)
 
 static bool startable(const struct decide_container *c)
 {
-    return c->state == CONTAINER_WAITING && !c->resting;
+    return c->state == CONTAINER_WAITING && !c->resting && !c->starting;
 }
 
 struct decide_next pod_decide(const struct decide_pod *pod)
@@ -64,7 +64,7 @@ enum pod_phase pod_phase_of(const struct decide_pod *pod, bool final)
     for (unsigned i = pod->n_init; i < pod->n_init + pod->n_main; i++) {
         const struct decide_container *c = &pod->containers[i];
 
-        if (!final && startable(c))
+        if (!final && (startable(c) || c->starting))
             return POD_PENDING;
         succeeded = succeeded && done(c) && !c->exit_code;
     }

@@ -13,7 +13,8 @@
 struct decide_container {
     bool sidecar;
     enum container_state state;
-    bool resting; /* waits for its back-off */
+    bool resting;  /* waits for its back-off */
+    bool starting; /* waits for its box */
     int32_t exit_code;
 };
 

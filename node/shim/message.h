@@ -3,7 +3,7 @@
  * What node and shim tell each other, and what a shim writes down.
  *
  *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE
- *   shim → node   HELLO, STATUS, LISTED
+ *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own)
  *   record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
@@ -17,7 +17,8 @@ enum { SHIM_VERSION = 1, SHIM_CONTAINERS_MAX = 256 }; /* init and main together 
 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
-    X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED)
+    X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
+    X(MOVED)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -95,7 +96,8 @@ struct shim_config {
     uint32_t n_env;
     int64_t backoff_ms;    /* of the first restart */
     int64_t log_max_bytes; /* of one log file */
-    uint32_t level;        /* enum sandbox_level */
+    uint32_t level;        /* of boxed pods: enum sandbox_level */
+    bool private_tmp;      /* boxed pods have a /tmp of their own */
 };
 
 struct shim_hello {

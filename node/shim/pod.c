@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "node/sandbox/box.h"
 #include "node/shim/shim.h"
 #include "node/shim/spawn.h"
 
@@ -63,7 +64,7 @@ static void kill_now(struct alarm *alarm)
 
     for (unsigned i = 0; i < pod->n_containers; i++)
         if (pod->containers[i].pid)
-            kill(-pod->containers[i].pid, SIGKILL);
+            container_signal(&pod->containers[i], SIGKILL);
     reap_kill_strays(pod->shim, pod);
 }
 
@@ -75,6 +76,7 @@ static void container_init(struct pod *pod, unsigned index)
     c->spec = &pod->spec.containers[index];
     c->index = index;
     c->output = (struct source){.fd = -1};
+    c->report = (struct source){.fd = -1};
     c->restart.ring = restart_now;
     c->backoff_ms = pod->shim->config.backoff_ms;
     c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
@@ -132,7 +134,9 @@ void pod_free(struct pod *pod)
         alarm_clear(reactor, &pod->containers[i].restart);
         output_close(&pod->containers[i]);
         mem_free(pod->containers[i].message);
+        mem_free(pod->containers[i].ended);
     }
+    mem_free(pod->own_note);
     if (!pod->final)
         pod->shim->live--;
     arena_free(pod->arena);
@@ -155,8 +159,9 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
     for (unsigned i = 0; i < pod->n_containers; i++) {
         const struct container *c = &pod->containers[i];
 
-        views[i] = (struct decide_container){c->spec->sidecar, c->status->state,
-                                             c->restart.position != 0, c->status->exit_code};
+        views[i] =
+            (struct decide_container){c->spec->sidecar, c->status->state, c->restart.position != 0,
+                                      c->starting, c->status->exit_code};
     }
     return (struct decide_pod){views, pod->spec.n_init, pod->spec.n_main, pod->spec.restart};
 }
@@ -169,7 +174,7 @@ struct shim_status pod_status_now(struct pod *pod)
 
     status->phase = pod->reason && pod->final ? POD_FAILED : pod_phase_of(&view, pod->final);
     status->reason = pod->reason;
-    status->message = pod->note;
+    status->message = pod->own_note ? pod->own_note : pod->note;
     status->initialized = pod_initialized(&view);
     status->ready = !pod->ending && pod->running >= pod->spec.n_main;
     for (unsigned i = 0; i < pod->n_containers; i++) {
@@ -186,21 +191,17 @@ struct shim_status pod_status_now(struct pod *pod)
 
 /* ---- containers ---- */
 
-static void container_set_message(struct container *c, char *message)
-{
-    mem_free(c->message);
-    c->message = message;
-}
-
-static void container_ended(struct container *c, int code, int signal, const char *reason)
+void container_ended(struct container *c, int code, int number, const char *reason, char *message)
 {
     struct pod *pod = c->pod;
     struct container_status *status = c->status;
     int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
 
+    mem_free(c->message);
+    c->message = message;
     status->state = CONTAINER_TERMINATED;
     status->exit_code = code;
-    status->signal = signal;
+    status->signal = number;
     status->reason = reason;
     status->finished_ms = now_ms();
     if (status->finished_ms < status->started_ms)
@@ -212,7 +213,7 @@ static void container_ended(struct container *c, int code, int signal, const cha
 
     status->has_last = true;
     status->last_exit_code = code;
-    status->last_signal = signal;
+    status->last_signal = number;
     status->last_reason = reason;
     status->state = CONTAINER_WAITING;
     status->reason = "CrashLoopBackOff";
@@ -233,24 +234,56 @@ void container_exited(struct container *c, int wait_status)
     c->pid = 0;
     pod->running--;
     output_drain(c);
-    container_ended(c, code, killed ? WTERMSIG(wait_status) : 0, code ? "Error" : "Completed");
+    if (c->report.fd >= 0)
+        boxed_exited(c, wait_status);
+    else
+        container_ended(c, code, killed ? WTERMSIG(wait_status) : 0, code ? "Error" : "Completed",
+                        NULL);
+}
+
+void container_signal(const struct container *c, int number)
+{
+    kill(c->report.fd >= 0 ? c->pid : -c->pid, number);
 }
 
 static void cannot_run(struct container *c, const struct spawn_result *result)
 {
-    const char *name = c->spec->argv[0];
+    char text[ERROR_MESSAGE_MAX];
 
-    if (result->failure == SPAWN_SETUP)
-        container_set_message(c, mem_printf("cannot start \"%s\": %s: %s", name, result->what,
-                                            strerrordesc_np(result->error)));
-    else if (result->failure == SPAWN_NOT_FOUND && !strchr(name, '/'))
-        container_set_message(c,
-                              mem_printf("exec: \"%s\": executable file not found in $PATH", name));
-    else
-        container_set_message(c,
-                              mem_printf("exec: \"%s\": %s", name, strerrordesc_np(result->error)));
+    spawn_explain(result, c->spec->argv[0], text, sizeof text);
     output_close(c);
-    container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun");
+    container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun", mem_strdup(text));
+}
+
+void container_runs(struct container *c, pid_t pid)
+{
+    struct pod *pod = c->pod;
+
+    c->pid = pid;
+    HASH_ADD(by_pid, pod->shim->programs, pid, sizeof c->pid, c);
+    pod->running++;
+}
+
+void container_started(struct container *c)
+{
+    struct pod *pod = c->pod;
+
+    c->status->state = CONTAINER_RUNNING;
+    c->status->reason = NULL;
+    if (!pod->announce.position)
+        alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * NS_PER_MS);
+}
+
+static void bare_start(struct container *c, const struct spawn_plan *program)
+{
+    struct spawn_result result = spawn_program(program);
+
+    if (result.pid < 0) {
+        cannot_run(c, &result);
+        return;
+    }
+    container_runs(c, result.pid);
+    container_started(c);
 }
 
 static void container_start(struct container *c)
@@ -258,40 +291,33 @@ static void container_start(struct container *c)
     struct pod *pod = c->pod;
     struct shim *shim = pod->shim;
     char marker[sizeof SHIM_MARKER + 64];
-    struct spawn_result result = {.pid = -1, .failure = SPAWN_SETUP, .what = "output pipe"};
+    struct spawn_plan program;
     int ends[2];
 
-    container_set_message(c, NULL);
+    mem_free(c->message);
+    c->message = NULL;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
     output_close(c); /* of the run before */
     if (pipe2(ends, O_CLOEXEC)) {
-        result.error = errno;
-        cannot_run(c, &result);
+        cannot_run(c, &(struct spawn_result){-1, SPAWN_SETUP, errno, "output pipe"});
         return;
     }
     output_open(c, ends[0]);
     snprintf(marker, sizeof marker, SHIM_MARKER "=%s", pod->spec.uid);
-    result = spawn_program(&(struct spawn_plan){
+    program = (struct spawn_plan){
         .argv = c->spec->argv,
         .env = env_merge(shim, marker, c->spec),
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
         .input_fd = shim->null_fd,
         .output_fd = ends[1],
         .files = shim->files,
-    });
+    };
+    if (shim->box && shim->box->level > SANDBOX_PLAIN)
+        boxed_start(c, &program);
+    else
+        bare_start(c, &program);
     close(ends[1]);
-    if (result.pid < 0) {
-        cannot_run(c, &result);
-        return;
-    }
-    c->pid = result.pid;
-    HASH_ADD(by_pid, shim->programs, pid, sizeof c->pid, c);
-    pod->running++;
-    c->status->state = CONTAINER_RUNNING;
-    c->status->reason = NULL;
-    if (!pod->announce.position)
-        alarm_set(&shim->reactor, &pod->announce, ANNOUNCE_MS * NS_PER_MS);
 }
 
 /* ---- the pod's way ---- */
@@ -321,7 +347,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
         struct container *c = &pod->containers[i];
 
         if (c->pid)
-            kill(-c->pid, SIGTERM);
+            container_signal(c, SIGTERM);
         if (c->restart.position) { /* it will not run again: how it ended last is how it ended */
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;
@@ -374,6 +400,8 @@ void pod_step(struct pod *pod)
         struct decide_next next = pod_decide(&view);
 
         if (next.what == DECIDE_WAIT)
+            break;
+        if (pod->spec.way == WAY_BOXED && !pod->shim->box && !boxed_open(pod))
             break;
         if (next.what == DECIDE_START)
             container_start(&pod->containers[next.container]);

@@ -18,6 +18,8 @@
 #include "base/hash.h"
 
 struct shim;
+struct spawn_plan;
+struct init_report;
 
 struct container {
     struct pod *pod;
@@ -26,7 +28,10 @@ struct container {
     struct container_status *status; /* its reasons are literals; message is `message` */
     char *message;                   /* owned */
 
-    pid_t pid; /* 0 = no program runs */
+    pid_t pid;                 /* 0 = no program runs; of a boxed one, its init (sandbox/init.h) */
+    bool starting;             /* boxed: its program has not been started yet */
+    struct source report;      /* boxed: what its init tells; fd -1 */
+    struct init_report *ended; /* boxed: its last word; owned */
     UT_hash_handle by_pid;
     struct source output; /* read end of its pipe; fd -1 when closed */
     struct log_writer log;
@@ -47,6 +52,7 @@ struct pod {
     bool tell; /* its status has to be told this turn */
     struct pod *next_due;
     const char *reason, *note; /* literals: why it ends, if not by itself */
+    char *own_note;            /* owned; instead of note */
     unsigned running;          /* programs */
     unsigned open;             /* outputs */
     unsigned strays;           /* processes its programs left behind, ours now, still alive */
@@ -69,6 +75,20 @@ void pod_stop(struct pod *pod, int64_t grace_ms);
 
 /** The program of a container has ended and was reaped. */
 void container_exited(struct container *container, int wait_status);
+/** To the program's process group; boxed: to its init, which passes it on. Only while it is not
+ * reaped. */
+void container_signal(const struct container *container, int number);
+/** A start that came to nothing, or a run that is over. `message` is consumed. */
+void container_ended(struct container *container, int code, int number, const char *reason,
+                     char *message);
+
+void container_runs(struct container *container, pid_t pid); /* there is a process */
+void container_started(struct container *container);         /* and it is the program */
+
+/* boxed.c: the same for a boxed container */
+bool boxed_open(struct pod *pod); /* its box; false: the pod was refused */
+void boxed_start(struct container *container, const struct spawn_plan *program);
+void boxed_exited(struct container *container, int wait_status);
 
 /* output.c: what a container's program prints */
 void output_open(struct container *container, int fd); /* takes the read end of its pipe */

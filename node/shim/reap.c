@@ -23,14 +23,16 @@
 
 enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096 };
 
-static struct pod *pod_of_process(struct shim *shim, pid_t pid)
+/* The pod whose marker a process carries. False when it carries that of none we have. */
+static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
 {
     static const char marker[] = SHIM_MARKER "=";
     char path[32], *env = mem_alloc(ENVIRON_MAX + 1);
-    struct pod *pod = NULL;
+    bool known = true;
     ssize_t len = -1;
     int fd;
 
+    *out = NULL;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0) {
@@ -41,16 +43,17 @@ static struct pod *pod_of_process(struct shim *shim, pid_t pid)
         if (strncmp(at, marker, sizeof marker - 1))
             continue;
         at += sizeof marker - 1;
-        HASH_FIND(by_uid, shim->pods, at, strlen(at), pod);
+        HASH_FIND(by_uid, shim->pods, at, strlen(at), *out);
+        known = *out != NULL;
         break;
     }
     mem_free(env);
-    return pod;
+    return known;
 }
 
 static bool stray_may_live(const struct shim *shim, const struct stray *stray)
 {
-    return stray->pod ? stray->pod->running > 0 : shim->programs != NULL;
+    return !stray->lost && (stray->pod ? stray->pod->running > 0 : shim->programs != NULL);
 }
 
 static void stray_found(struct shim *shim, pid_t pid)
@@ -58,7 +61,7 @@ static void stray_found(struct shim *shim, pid_t pid)
     struct stray *stray = mem_alloc(sizeof *stray);
 
     stray->pid = pid;
-    stray->pod = pod_of_process(shim, pid);
+    stray->lost = !pod_of_process(shim, pid, &stray->pod);
     if (stray->pod)
         stray->pod->strays++;
     HASH_ADD(by_pid, shim->strays, pid, sizeof stray->pid, stray);
@@ -106,7 +109,7 @@ static void look_for_strays(struct shim *shim)
             break;
         HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
         HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
-        if (!program && !stray)
+        if (!program && !stray && !offspring_known(shim, pid))
             stray_found(shim, pid);
     }
     for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
@@ -129,7 +132,7 @@ static void reap_one(struct shim *shim, pid_t pid)
 
     HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
     if (program)
-        kill(-pid, SIGKILL);
+        container_signal(program, SIGKILL);
     while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
         ;
     HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
@@ -137,6 +140,8 @@ static void reap_one(struct shim *shim, pid_t pid)
         container_exited(program, wait_status);
     else if (stray)
         stray_gone(shim, stray);
+    else
+        offspring_ended(shim, pid);
 }
 
 static void on_signal(struct source *source, uint32_t events)

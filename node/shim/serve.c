@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/sandbox/box.h"
 #include "node/shim/shim.h"
 
 enum {
@@ -60,6 +61,17 @@ static void take_config(struct shim *shim, struct wire_frame *frame)
 }
 
 static void take_start(struct shim *shim, struct wire_frame *frame)
+{
+    struct wire_reader peek = frame->fields;
+    const char *uid = wire_must_text(&peek);
+
+    if (shim->pool && wire_u8(&peek) == WAY_BOXED && shim_uid_ok(uid))
+        offspring_start(shim, uid, frame);
+    else
+        serve_take_start(shim, frame);
+}
+
+void serve_take_start(struct shim *shim, const struct wire_frame *frame)
 {
     struct pod *pod = pod_new(shim, frame);
 
@@ -114,6 +126,8 @@ static void take_release(struct shim *shim, struct wire_frame *frame)
     shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
     HASH_DELETE(by_uid, shim->pods, pod);
     pod_free(pod);
+    if (!shim->pool)
+        shim->reactor.stopped = true; /* that was the only one */
 }
 
 static void take_list(struct shim *shim, struct wire_frame *frame)
@@ -123,18 +137,29 @@ static void take_list(struct shim *shim, struct wire_frame *frame)
 
         shim_put_status(&shim->node.out, &status);
     }
+    offspring_list(shim);
     shim_put_plain(&shim->node.out, SHIM_LISTED);
+}
+
+static void take_hosts(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct error err = {0};
+
+    if (shim_get_order(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
+        !strcmp(order.uid, shim->box->pod->uid) && !box_set_hosts(shim->box, order.hosts, &err))
+        log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
 static void take_bye(struct shim *shim, struct wire_frame *frame)
 {
-    if (!shim->pods)
-        shim->reactor.stopped = true;
+    shim->leaving = true;
 }
 
 static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
     [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start, [SHIM_STOP] = take_stop,
     [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,   [SHIM_BYE] = take_bye,
+    [SHIM_HOSTS] = take_hosts,
 };
 
 /* ---- the socket ---- */
@@ -221,6 +246,7 @@ static void greet(struct shim *shim, int fd)
     struct link *node = &shim->node;
 
     alarm_clear(&shim->reactor, &shim->idle);
+    shim->leaving = false;
     node->source = (struct source){on_node, fd};
     reactor_add(&shim->reactor, &node->source, EPOLLIN);
     shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});

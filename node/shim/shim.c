@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime.h"
+#include "node/sandbox/box.h"
 
 enum {
     NS_PER_MS = 1000000,
@@ -92,6 +93,12 @@ static void rewrite_records(struct shim *shim)
         log_warn("cannot rewrite records", kv_str("why", err.message));
 }
 
+/* What has ended is in the records; nobody is there to be told. */
+static bool nothing_to_do(const struct shim *shim)
+{
+    return !shim->live && !shim->offspring && shim->node.source.fd < 0;
+}
+
 static void settle(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
@@ -102,16 +109,19 @@ static void settle(struct reactor *reactor)
     if (records_bloated(&shim->records))
         rewrite_records(shim);
     serve_flush(shim);
-    if (!shim->live && shim->node.source.fd < 0 && !shim->idle.position)
-        alarm_set(reactor, &shim->idle, IDLE_MS * (int64_t)NS_PER_MS);
+    if (nothing_to_do(shim)) {
+        if (shim->leaving && !shim->pods)
+            reactor->stopped = true;
+        else if (!shim->idle.position)
+            alarm_set(reactor, &shim->idle, IDLE_MS * (int64_t)NS_PER_MS);
+    }
 }
 
 static void idle_passed(struct alarm *alarm)
 {
     struct shim *shim = container_of(alarm, struct shim, idle);
 
-    if (!shim->live && shim->node.source.fd < 0)
-        shim->reactor.stopped = true;
+    shim->reactor.stopped = nothing_to_do(shim);
 }
 
 /* ---- the process ---- */
@@ -142,7 +152,6 @@ static bool shim_start(struct shim *shim, struct error *err)
     shim->reactor.settle = settle;
     shim->idle.ring = idle_passed;
     shim->retry.ring = retry_writing;
-    shim->config = (struct shim_config){.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20};
     shim->chunk = mem_alloc(OUTPUT_CHUNK);
     shim->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     return shim->null_fd >= 0 && reactor_init(&shim->reactor) &&
@@ -161,7 +170,9 @@ static void shim_end(struct shim *shim)
         HASH_DELETE(by_uid, shim->pods, pod);
         pod_free(pod);
     }
+    box_free(shim->box);
     reap_stop(shim);
+    offspring_forget(shim);
     records_release(&shim->records);
     reactor_release(&shim->reactor);
     arena_free(shim->config_arena);
@@ -172,10 +183,29 @@ static void shim_end(struct shim *shim)
     close(shim->null_fd);
 }
 
+int shim_run(struct shim *shim, const struct wire_frame *start)
+{
+    struct error err = {0};
+
+    if (!shim_start(shim, &err)) {
+        log_error("shim cannot start", kv_str("why", err.message));
+        return 1;
+    }
+    if (start) {
+        serve_take_start(shim, start);
+        settle(&shim->reactor);
+    }
+    reactor_run(&shim->reactor);
+    shim_end(shim);
+    return 0;
+}
+
 int runtime_shim_main(int argc, char **argv)
 {
-    struct shim shim = {0};
-    struct error err = {0};
+    struct shim shim = {
+        .pool = true,
+        .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
+    };
 
     if (argc < 1 || strcmp(argv[0], SHIM_NAME))
         return -1;
@@ -185,11 +215,5 @@ int runtime_shim_main(int argc, char **argv)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     close_range(SHIM_FD_N, ~0U, 0);
     raise_files_limit(&shim);
-    if (chdir("/") || !shim_start(&shim, &err)) {
-        log_error("shim cannot start", kv_str("why", err.message));
-        return 1;
-    }
-    reactor_run(&shim.reactor);
-    shim_end(&shim);
-    return 0;
+    return chdir("/") ? 1 : shim_run(&shim, NULL);
 }

@@ -21,6 +21,7 @@
 struct stray {
     pid_t pid;
     struct pod *pod; /* NULL: cannot be told */
+    bool lost;       /* its pod is not ours: left by the shim of a boxed pod that died */
     UT_hash_handle by_pid;
 };
 
@@ -30,7 +31,11 @@ struct link {
     bool writing; /* waits for room in the socket */
 };
 
+struct offspring;
+struct box;
+
 struct shim {
+    bool pool; /* the shared one; else that of a single boxed pod */
     struct reactor reactor;
     struct records records;
     struct shim_config config;
@@ -43,11 +48,14 @@ struct shim {
     int waiting_fd; /* a new node's connection while the old one's is not used up; or -1 */
     struct alarm idle, retry;
 
-    struct pod *pods;           /* by uid */
-    struct container *programs; /* by pid */
-    struct stray *strays;       /* by pid */
-    struct pod *due, *fresh;    /* lists by next_due: to step; taken this turn, not written down */
-    unsigned live;              /* pods that are not final */
+    struct pod *pods;            /* by uid */
+    struct container *programs;  /* by pid */
+    struct stray *strays;        /* by pid */
+    struct offspring *offspring; /* by pid: shims of boxed pods */
+    struct box *box;             /* of the only pod; NULL until its first container */
+    struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
+    unsigned live;               /* pods that are not final */
+    bool leaving;                /* the last node has ended in order */
 
     char **env; /* scratch of env_merge */
     size_t cap_env;
@@ -56,6 +64,7 @@ struct shim {
 };
 
 /* serve.c: the connection */
+void serve_take_start(struct shim *shim, const struct wire_frame *frame);
 bool serve_start(struct shim *shim, struct error *err);
 void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
 void serve_flush(struct shim *shim);
@@ -66,9 +75,20 @@ bool reap_start(struct shim *shim, struct error *err);
 void reap_stop(struct shim *shim);
 void reap_kill_strays(struct shim *shim, const struct pod *pod);
 
+/* shim.c */
+/** Be this shim until it ends; `start`, if any, is taken first. The exit code. */
+int shim_run(struct shim *shim, const struct wire_frame *start);
+
+/* offspring.c: shims of boxed pods */
+void offspring_start(struct shim *shim, const char *uid, const struct wire_frame *start);
+bool offspring_known(const struct shim *shim, pid_t pid);
+void offspring_ended(struct shim *shim, pid_t pid); /* no-op for others */
+void offspring_list(struct shim *shim);             /* tell the node of those that live */
+void offspring_forget(struct shim *shim);
+
 /* env.c */
-/** The environment of a container: marker, base of the config, then its own; of several values of a
- * name the last one counts. Borrowed until the next call. */
+/** The environment of a container: marker, base of the config, the box's, then its own; of several
+ * values of a name the last one counts. Borrowed until the next call. */
 char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec);
 
 enum { OUTPUT_CHUNK = 64 << 10 };

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -140,4 +141,16 @@ int spawn_exit_code(enum spawn_failure failure)
         [SPAWN_OK] = 0, [SPAWN_NOT_FOUND] = 127, [SPAWN_NOT_EXECUTABLE] = 126, [SPAWN_SETUP] = 128};
 
     return codes[failure];
+}
+
+void spawn_explain(const struct spawn_result *result, const char *name, char *out, size_t size)
+{
+    const char *why = strerrordesc_np(result->error);
+
+    if (result->failure == SPAWN_SETUP)
+        snprintf(out, size, "cannot start \"%s\": %s: %s", name, result->what, why);
+    else if (result->failure == SPAWN_NOT_FOUND && !strchr(name, '/'))
+        snprintf(out, size, "exec: \"%s\": executable file not found in $PATH", name);
+    else
+        snprintf(out, size, "exec: \"%s\": %s", name, why);
 }

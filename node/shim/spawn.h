@@ -4,6 +4,7 @@
  * CLONE_VFORK), so the cost does not depend on the size of the parent.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -34,6 +35,8 @@ struct spawn_result {
 struct spawn_result spawn_program(const struct spawn_plan *plan);
 
 int spawn_exit_code(enum spawn_failure failure);
+/** Why the program `name` did not start, for people. */
+void spawn_explain(const struct spawn_result *result, const char *name, char *out, size_t size);
 
 /**
  * In a child that is about to exec: look argv[0] up in PATH of `env` and exec it. Returns only on

@@ -4,9 +4,11 @@
 #include "tests/support/pods.h"
 #include <dirent.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -226,7 +228,7 @@ void bed_start(struct bed *bed, const struct bed_pod *row)
                                  });
 }
 
-static const struct pod_status *wait(struct bed *bed, const char *uid, int64_t limit_ms)
+static const struct pod_status *wait_for(struct bed *bed, const char *uid, int64_t limit_ms)
 {
     bed->waits_for = uid;
     bed->late = false;
@@ -241,7 +243,7 @@ static const struct pod_status *wait(struct bed *bed, const char *uid, int64_t l
 const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t limit_ms)
 {
     bed->waits_final = true;
-    return wait(bed, uid, limit_ms);
+    return wait_for(bed, uid, limit_ms);
 }
 
 const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_phase phase,
@@ -249,7 +251,7 @@ const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_ph
 {
     bed->waits_final = false;
     bed->waits_phase = phase;
-    return wait(bed, uid, limit_ms);
+    return wait_for(bed, uid, limit_ms);
 }
 
 void bed_run(struct bed *bed, int64_t ms)
@@ -342,4 +344,30 @@ bool bed_alive(long pid)
         return false;
     state = strrchr(stat.data, ')');
     return state && strncmp(state, ") Z", 3) != 0;
+}
+
+char *bed_host(const char *script)
+{
+    char *const argv[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, (char *)(size_t)script, NULL};
+    posix_spawn_file_actions_t files;
+    struct buf out = {0};
+    char chunk[4096];
+    int ends[2];
+    pid_t pid;
+
+    if (pipe(ends))
+        abort();
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&files, ends[0]);
+    posix_spawn_file_actions_addclose(&files, ends[1]);
+    if (posix_spawn(&pid, argv[0], &files, NULL, argv, environ))
+        abort();
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    for (ssize_t n; (n = read(ends[0], chunk, sizeof chunk)) > 0;)
+        buf_add(&out, chunk, (size_t)n);
+    close(ends[0]);
+    waitpid(pid, NULL, 0);
+    return buf_take(&out);
 }

@@ -65,3 +65,5 @@ size_t bed_shims(const char *dir, int *pids, size_t max);
 long bed_number(const char *text, const char *name);
 /** Does the process exist, and is it more than a zombie (pid 1 of a container may never reap)? */
 bool bed_alive(long pid);
+/** What a shell script run by the test itself prints (owned). */
+char *bed_host(const char *script);

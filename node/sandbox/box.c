@@ -1,0 +1,268 @@
+/*
+ * The box of a pod. See box.h.
+ */
+#include "node/sandbox/box.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "node/sandbox/init.h"
+#include "node/sandbox/plain.h"
+#include "node/sandbox/tree.h"
+#include "node/sandbox/volumes.h"
+
+enum { MESSAGE_MAX = 4096, LOW_PORT = 1024 };
+static const char default_message_path[] = "/dev/termination-log";
+
+/* ---- who we are inside ---- */
+
+/* Programs that expect to be root get to be it: those that are given files in its home directory,
+ * bind low ports or are sshd. All others keep the user's own id. */
+static bool wants_root(const struct shim_pod *pod)
+{
+    for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++) {
+        const struct shim_container *c = &pod->containers[i];
+
+        for (uint32_t m = 0; m < c->n_mounts; m++)
+            if (!strncmp(c->mounts[m].path, "/root", 5) && strchr("/", c->mounts[m].path[5]))
+                return true;
+        for (uint32_t a = 0; a < c->n_argv; a++)
+            if (strstr(c->argv[a], "sshd"))
+                return true;
+    }
+    for (uint32_t i = 0; i < pod->n_ports; i++)
+        if (pod->ports[i] < LOW_PORT)
+            return true;
+    return false;
+}
+
+/* ---- files ---- */
+
+static bool write_small(struct box *box, const char *name, const char *text, struct error *err)
+{
+    scoped_str path = mem_printf("%s/%s", box->dir, name);
+    scoped_str draft = mem_printf("%s.new", path);
+    int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+              fchmod(fd, 0644) == 0 && rename(draft, path) == 0;
+
+    if (!ok)
+        error_errno(err, errno, "cannot write %s", name);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool box_set_hosts(struct box *box, const char *hosts, struct error *err)
+{
+    return write_small(box, "run/hosts", hosts, err);
+}
+
+static bool make_directories(struct box *box, struct error *err)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } rows[] = {{"run", 0755}, {"root", 0700}, {"term", 0755}};
+
+    for (size_t i = 0; i < countof(rows); i++)
+        if (mkdirat(box->dir_fd, rows[i].name, 0700) ||
+            fchmodat(box->dir_fd, rows[i].name, rows[i].mode, 0))
+            return error_errno(err, errno, "cannot make the pod's directory %s", rows[i].name);
+    return true;
+}
+
+static bool make_identity(struct box *box, struct error *err)
+{
+    const struct shim_pod *pod = box->pod;
+    const char *hostname = pod->hostname ? pod->hostname : "";
+    scoped_str line = mem_printf("%s\n", hostname);
+
+    if (box->level > SANDBOX_PLAIN && *hostname && sethostname(hostname, strlen(hostname)))
+        return error_errno(err, errno, "cannot set the hostname %s", hostname);
+    return write_small(box, "run/hostname", line, err) &&
+           (!pod->hosts || box_set_hosts(box, pod->hosts, err));
+}
+
+static bool enter(struct box *box, struct error *err)
+{
+    bool root = wants_root(box->pod);
+    uid_t uid = root ? 0 : geteuid();
+    gid_t gid = root ? 0 : getegid();
+
+    if (!sandbox_enter(box->level, uid, gid, err))
+        return false;
+    close(box->dir_fd); /* that one belongs to the mounts we have left */
+    box->dir_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return box->dir_fd >= 0 || error_errno(err, errno, "%s", box->dir);
+}
+
+struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
+                    struct error *err)
+{
+    scoped_str link = mem_printf("/proc/self/fd/%d", dir_fd);
+    char dir[ROOT_PATH_MAX];
+    ssize_t n = readlink(link, dir, sizeof dir - 1);
+    struct box *box = mem_alloc(sizeof *box);
+
+    dir[n > 0 ? n : 0] = 0;
+    box->level = (enum sandbox_level)config->level;
+    box->pod = pod;
+    box->private_tmp = config->private_tmp;
+    box->dir = mem_strdup(dir);
+    box->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    box->self_pidfd = pidfd_open(getpid(), 0);
+    if (make_directories(box, err) && (box->level == SANDBOX_PLAIN || enter(box, err)) &&
+        make_identity(box, err) &&
+        volumes_make(box->dir_fd, pod, box->level > SANDBOX_PLAIN, err) &&
+        (box->level > SANDBOX_PLAIN || plain_make(box, err)))
+        return box;
+    box_free(box);
+    return NULL;
+}
+
+void box_free(struct box *box)
+{
+    static const char *const trees[] = {"run", "root", "term", "mnt", "vol"};
+
+    if (!box)
+        return;
+    for (size_t i = 0; i < countof(trees); i++)
+        file_remove_tree(box->dir_fd, trees[i], NULL);
+    for (uint32_t i = 0; i < box->n_env; i++)
+        mem_free(box->env[i]);
+    close(box->dir_fd);
+    close(box->self_pidfd);
+    mem_free(box->dir);
+    mem_free(box);
+}
+
+/* ---- termination messages ---- */
+
+static const char *message_path(const struct box *box, unsigned index)
+{
+    const char *path = box->pod->containers[index].termination_path;
+
+    return path && *path ? path : default_message_path;
+}
+
+static int message_file(const struct box *box, unsigned index, int flags)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "term/%u", index);
+    return openat(box->dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
+char *box_termination_message(struct box *box, unsigned index)
+{
+    int fd = message_file(box, index, O_RDWR | O_NONBLOCK);
+    char text[MESSAGE_MAX + 1];
+    ssize_t n;
+
+    if (fd < 0)
+        return NULL;
+    n = read(fd, text, MESSAGE_MAX);
+    if (n > 0 && ftruncate(fd, 0))
+        n = 0;
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n > 0 ? mem_strdup(text) : NULL;
+}
+
+/* ---- containers ---- */
+
+static bool take_tree(int fd, bool read_only, const char *path, struct root_mount *out,
+                      struct error *err)
+{
+    struct stat info;
+
+    if (fd < 0)
+        return false;
+    *out =
+        (struct root_mount){.path = path, .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
+    out->tree_fd = tree_clone(fd, true, read_only, err);
+    close(fd);
+    return out->tree_fd >= 0;
+}
+
+static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
+                        struct error *err)
+{
+    const struct shim_container *c = &box->pod->containers[index];
+    int fd = message_file(box, index, O_RDWR | O_CREAT);
+
+    *count = 0;
+    if (fd >= 0)
+        fchmod(fd, 0666);
+    if (!take_tree(fd, false, message_path(box, index), &mounts[0], err))
+        return error_prefix(err, "termination message: "), false;
+    ++*count;
+    for (uint32_t i = 0; i < c->n_mounts; i++, ++*count)
+        if (!take_tree(volumes_open(box->dir_fd, box->pod, &c->mounts[i], err),
+                       volumes_read_only(box->pod, &c->mounts[i]), c->mounts[i].path,
+                       &mounts[*count], err))
+            return error_prefix(err, "%s: ", c->mounts[i].path), false;
+    return true;
+}
+
+static int run_tree(struct box *box, struct error *err)
+{
+    int fd = openat(box->dir_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
+
+    if (fd >= 0)
+        close(fd);
+    return tree_fd;
+}
+
+static pid_t clone_init(void)
+{
+    struct clone_args args = {.flags = CLONE_NEWNS | CLONE_NEWPID, .exit_signal = SIGCHLD};
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
+                struct error *err)
+{
+    const struct shim_container *c = &box->pod->containers[index];
+    scoped_str scratch = mem_printf("%s/root", box->dir);
+    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1, sizeof *mounts);
+    struct root_plan root = {
+        .scratch = scratch,
+        .mounts = mounts,
+        .run_tree_fd = run_tree(box, err),
+        .hosts = box->pod->hosts != NULL,
+        .private_tmp = box->private_tmp,
+        .user_namespace = box->level == SANDBOX_USER,
+        .cwd = program->cwd,
+    };
+    struct init_plan plan = {&root, *program, report_fd, box->self_pidfd,
+                             box->level == SANDBOX_USER};
+    pid_t pid = -1;
+
+    if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
+        pid = clone_init();
+        if (pid == 0)
+            init_run(&plan);
+        if (pid < 0)
+            error_errno(err, errno, "cannot clone");
+    }
+    for (size_t i = 0; i < root.n_mounts; i++)
+        close(mounts[i].tree_fd);
+    if (root.run_tree_fd >= 0)
+        close(root.run_tree_fd);
+    mem_free(mounts);
+    return pid;
+}

@@ -1,0 +1,45 @@
+#pragma once
+/*
+ * The box of a pod: what its shim sets up once, and how a container is started in it.
+ *
+ * The shim of a boxed pod has no other pod, so it enters the pod's user, uts and ipc namespaces
+ * itself; each container then is one clone with a mount and pid namespace of its own, whose process
+ * 1 is init.h. At level plain there are no namespaces: volumes are directories, and variables in
+ * the environment say where.
+ */
+#include "node/sandbox/sandbox.h"
+#include "node/shim/message.h"
+#include "node/shim/spawn.h"
+
+enum { BOX_ENV_MAX = 8 };
+
+struct box {
+    enum sandbox_level level;
+    const struct shim_pod *pod; /* borrowed */
+    bool private_tmp;
+    char *dir;  /* absolute path of the shim's directory */
+    int dir_fd; /* the same, in the namespaces of the box */
+    int self_pidfd;
+    char *env[BOX_ENV_MAX]; /* [n_env] for every container; owned */
+    uint32_t n_env;
+};
+
+/** Make the pod's files, enter its namespaces. The directory must have been made for it. */
+struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
+                    struct error *err);
+/** Remove what it put on disk. */
+void box_free(struct box *box);
+
+/** Replace the hosts file; every process sees the new one at its next look-up. */
+bool box_set_hosts(struct box *box, const char *hosts, struct error *err);
+
+/**
+ * Start a container; `program` as for spawn_program. Above level plain the process is its init,
+ * which writes struct init_report to `report_fd`. -1 with `err` when not even that can be started.
+ */
+pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
+                struct error *err);
+
+/** What the container left as its termination message (owned), or NULL. Clears it for the next run.
+ */
+char *box_termination_message(struct box *box, unsigned index);

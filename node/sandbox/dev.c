@@ -1,0 +1,107 @@
+/*
+ * /dev of a box. See dev.h.
+ */
+#include "node/sandbox/dev.h"
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node/sandbox/tree.h"
+
+enum { PATH_BYTES = 4096 };
+
+/* clang-format off */
+static const struct {
+    const char *name, *type, *options;
+    mode_t mode;
+} file_systems[] = {
+    {"shm",    "tmpfs",  "mode=1777",                   01777},
+    {"pts",    "devpts", "newinstance,ptmxmode=0666,mode=620", 0755},
+    {"mqueue", "mqueue", NULL,                          01777},
+};
+static const char *const left_out[] = {"tty", "vcs", "loop", "ram", "pty"}; /* with a number or so behind */
+/* clang-format on */
+
+static bool skip(const char *name)
+{
+    if (name[0] == '.' || !strcmp(name, "ptmx"))
+        return true;
+    for (size_t i = 0; i < countof(file_systems); i++)
+        if (!strcmp(name, file_systems[i].name))
+            return true;
+    for (size_t i = 0; i < countof(left_out); i++) {
+        size_t len = strlen(left_out[i]);
+
+        if (!strncmp(name, left_out[i], len) && isalnum((unsigned char)name[len]))
+            return true;
+    }
+    return false;
+}
+
+/* A device that is not shown is no reason to have no pod: what fails is left out. */
+static void take(int dev_fd, const char *name, bool is_dir)
+{
+    char from[PATH_BYTES], to[PATH_BYTES];
+    int fd;
+
+    if (is_dir)
+        mkdirat(dev_fd, name, 0755);
+    else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
+        close(fd);
+    snprintf(from, sizeof from, "/dev/%s", name);
+    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", dev_fd, name);
+    if (mount(from, to, NULL, MS_BIND | MS_REC, NULL))
+        unlinkat(dev_fd, name, is_dir ? AT_REMOVEDIR : 0);
+}
+
+static void take_link(int dev_fd, const char *name)
+{
+    char path[PATH_BYTES], target[PATH_BYTES];
+    ssize_t n;
+
+    snprintf(path, sizeof path, "/dev/%s", name);
+    n = readlink(path, target, sizeof target - 1);
+    if (n <= 0)
+        return;
+    target[n] = 0;
+    if (symlinkat(target, dev_fd, name))
+        return;
+}
+
+bool dev_fill(int dev_fd, struct error *err)
+{
+    DIR *dir = opendir("/dev");
+
+    if (!dir)
+        return error_errno(err, errno, "/dev");
+    for (struct dirent *entry; (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
+        if (skip(entry->d_name))
+            continue;
+        if (entry->d_type == DT_LNK)
+            take_link(dev_fd, entry->d_name);
+        else if (entry->d_type != DT_BLK && entry->d_type != DT_SOCK)
+            take(dev_fd, entry->d_name, entry->d_type == DT_DIR);
+    }
+    closedir(dir);
+    for (size_t i = 0; i < countof(file_systems); i++) {
+        mkdirat(dev_fd, file_systems[i].name, file_systems[i].mode);
+        if (!tree_mount(file_systems[i].type, dev_fd, file_systems[i].name, MS_NOSUID | MS_NOEXEC,
+                        file_systems[i].options, i == 0 ? err : NULL) &&
+            i == 0)
+            return false; /* shm is what programs count on */
+    }
+    return symlinkat("pts/ptmx", dev_fd, "ptmx") == 0 || error_errno(err, errno, "/dev/ptmx");
+}
+
+bool dev_mount(int dev_fd, int target_fd, struct error *err)
+{
+    int tree_fd = tree_clone(dev_fd, true, false, err);
+
+    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+}

@@ -1,0 +1,86 @@
+/*
+ * Process 1 of a container. See init.h.
+ */
+#include "node/sandbox/init.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "node/sandbox/sandbox.h"
+
+static void tell(int fd, enum init_event event, int value, const char *text)
+{
+    struct init_report report = {.event = event, .value = value};
+
+    snprintf(report.text, sizeof report.text, "%s", text);
+    while (write(fd, &report, sizeof report) < 0 && errno == EINTR)
+        ;
+}
+
+NORETURN static void give_up(const struct init_plan *plan, enum spawn_failure failure,
+                             const char *text)
+{
+    tell(plan->report_fd, INIT_FAILED, (int)failure, text);
+    _exit(1);
+}
+
+/* When the shim dies, so do we, and with us everything in this namespace. */
+static bool bind_to_shim(const struct init_plan *plan)
+{
+    struct pollfd shim = {plan->shim_pidfd, POLLIN, 0};
+
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && poll(&shim, 1, 0) == 0;
+}
+
+static pid_t start(const struct init_plan *plan)
+{
+    struct spawn_result result = spawn_program(&plan->program);
+    char text[ERROR_MESSAGE_MAX];
+
+    if (result.pid > 0)
+        return result.pid;
+    spawn_explain(&result, plan->program.argv[0], text, sizeof text);
+    give_up(plan, result.failure, text);
+}
+
+/* Until the program has ended: its wait status. */
+static int attend(pid_t program)
+{
+    sigset_t all;
+    siginfo_t info;
+
+    sigfillset(&all);
+    for (;;) {
+        int number = sigwaitinfo(&all, &info), wait_status;
+
+        if (number > 0 && number != SIGCHLD)
+            kill(-program, number);
+        for (pid_t pid; number == SIGCHLD && (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;)
+            if (pid == program)
+                return wait_status;
+    }
+}
+
+NORETURN void init_run(const struct init_plan *plan)
+{
+    struct error err = {0};
+    pid_t program;
+
+    if (!root_build(plan->root, &err))
+        give_up(plan, SPAWN_SETUP, err.message);
+    if (plan->drop_capabilities) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        sandbox_drop_capabilities();
+    }
+    if (!bind_to_shim(plan))
+        _exit(1);
+    program = start(plan);
+    tell(plan->report_fd, INIT_STARTED, 0, "");
+    tell(plan->report_fd, INIT_ENDED, attend(program), "");
+    _exit(0);
+}

@@ -1,0 +1,34 @@
+#pragma once
+/*
+ * Process 1 of a container's pid namespace: builds the root, starts the program, passes signals on,
+ * reaps orphans, tells how the program ended, and takes everything with it when it goes.
+ *
+ * The program itself is never process 1, so that signals without a handler work on it. The shim
+ * sends signals to us; they are blocked, which is why they reach process 1 at all, and taken by
+ * sigwaitinfo.
+ */
+#include <stdint.h>
+
+#include "base/compiler.h"
+#include "node/sandbox/root.h"
+#include "node/shim/spawn.h"
+
+enum init_event { INIT_STARTED, INIT_FAILED, INIT_ENDED };
+
+/* What it writes to its report pipe: one STARTED and one ENDED, or one FAILED. */
+struct init_report {
+    uint32_t event;
+    int32_t value; /* FAILED: enum spawn_failure; ENDED: wait status */
+    char text[ERROR_MESSAGE_MAX];
+};
+
+struct init_plan {
+    const struct root_plan *root;
+    struct spawn_plan program;
+    int report_fd;
+    int shim_pidfd; /* readable when the shim has died */
+    bool drop_capabilities;
+};
+
+/** Run as process 1. All signals are blocked. */
+NORETURN void init_run(const struct init_plan *plan);

@@ -1,0 +1,224 @@
+/*
+ * A private layer over one directory. See layer.h.
+ */
+#include "node/sandbox/layer.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node/sandbox/tree.h"
+
+enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
+
+/* A directory with the looks of another one; existing is fine. -1 with errno. */
+static int make_like(int at_fd, const char *name, const char *host)
+{
+    struct stat info = {.st_mode = 0755};
+    int fd;
+
+    if (mkdirat(at_fd, name, 0755) && errno != EEXIST)
+        return -1;
+    fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -1;
+    if (stat(host, &info) == 0 && S_ISDIR(info.st_mode)) {
+        if (fchown(fd, info.st_uid, info.st_gid)) {
+            /* an owner we cannot name: then it is ours */
+        }
+        fchmod(fd, info.st_mode & 07777);
+    }
+    return fd;
+}
+
+static bool make_file(int at_fd, const char *name)
+{
+    int fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* The point and its missing parents, each parent with the looks of the host's. */
+static bool make_point(const struct layer *layer, int top_fd, const struct layer_point *point)
+{
+    char host[PATH_BYTES], name[NAME_MAX + 1];
+    int fd = fcntl(top_fd, F_DUPFD_CLOEXEC, 0);
+    bool ok = fd >= 0;
+
+    snprintf(host, sizeof host, "%s", layer->host);
+    for (const char *at = point->path; ok && *at;) {
+        size_t len = strcspn(at, "/"), host_len = strlen(host);
+        const char *next = at + len + strspn(at + len, "/");
+        int inner;
+
+        if (len > NAME_MAX || snprintf(host + host_len, sizeof host - host_len, "/%.*s", (int)len,
+                                       at) >= (int)(sizeof host - host_len)) {
+            errno = ENAMETOOLONG;
+            ok = false;
+            break;
+        }
+        memcpy(name, at, len);
+        name[len] = 0;
+        if (!*next && !point->is_dir) {
+            ok = make_file(fd, name);
+            break;
+        }
+        inner = make_like(fd, name, host);
+        close(fd);
+        fd = inner;
+        ok = fd >= 0;
+        at = next;
+    }
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static bool make_points(const struct layer *layer, int top_fd)
+{
+    for (size_t i = 0; i < layer->n_points; i++)
+        if (!make_point(layer, top_fd, &layer->points[i]))
+            return false;
+    return true;
+}
+
+static bool make_links(const struct layer *layer, int top_fd)
+{
+    for (size_t i = 0; i < layer->n_links; i++)
+        if (symlinkat(layer->links[i].target, top_fd, layer->links[i].name) && errno != EEXIST)
+            return false;
+    return true;
+}
+
+/* ---- overlay ---- */
+
+static bool overlay(const struct layer *layer, int scratch_fd, int target_fd)
+{
+    char options[2 * PATH_BYTES], target[64];
+    int upper_fd = make_like(scratch_fd, "upper", layer->host);
+    bool ok = upper_fd >= 0 && mkdirat(scratch_fd, "work", 0700) == 0 &&
+              make_links(layer, upper_fd) && make_points(layer, upper_fd);
+
+    if (upper_fd >= 0)
+        close(upper_fd);
+    if (!ok || strpbrk(layer->host, ",:\\"))
+        return false;
+    snprintf(options, sizeof options,
+             "lowerdir=%s,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work%s",
+             layer->host, scratch_fd, scratch_fd, layer->user_namespace ? ",userxattr" : "");
+    snprintf(target, sizeof target, "/proc/self/fd/%d", target_fd);
+    return mount("overlay", target, "overlay", 0, options) == 0;
+}
+
+/* ---- mirror ---- */
+
+static bool bind_child(const char *host, int at_fd, const char *name)
+{
+    char target[PATH_BYTES];
+
+    snprintf(target, sizeof target, "/proc/self/fd/%d/%s", at_fd, name);
+    return mount(host, target, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+
+static bool on_the_way(const struct layer *layer, const char *host)
+{
+    size_t top = strlen(layer->host) + 1, len = strlen(host);
+
+    for (size_t i = 0; i < layer->n_points; i++)
+        if (!strncmp(layer->points[i].path, host + top, len - top) &&
+            layer->points[i].path[len - top] == '/')
+            return true;
+    return false;
+}
+
+static bool replaced(const struct layer *layer, const char *host)
+{
+    size_t top = strlen(layer->host) + 1;
+
+    for (size_t i = 0; i < layer->n_links; i++)
+        if (!strcmp(layer->links[i].name, host + top))
+            return true;
+    return false;
+}
+
+static bool mirror(const struct layer *layer, const char *host, int to_fd);
+
+static bool mirror_child(const struct layer *layer, const char *host, const char *name, int to_fd)
+{
+    char link[PATH_BYTES];
+    struct stat info;
+    ssize_t n;
+    bool ok;
+
+    if (lstat(host, &info))
+        return true; /* gone meanwhile */
+    if (S_ISLNK(info.st_mode)) {
+        n = readlink(host, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = 0;
+        return n <= 0 || symlinkat(link, to_fd, name) == 0;
+    }
+    if (!S_ISDIR(info.st_mode))
+        return make_file(to_fd, name) && bind_child(host, to_fd, name);
+
+    int inner = make_like(to_fd, name, host);
+
+    ok = inner >= 0 &&
+         (on_the_way(layer, host) ? mirror(layer, host, inner) : bind_child(host, to_fd, name));
+    if (inner >= 0)
+        close(inner);
+    return ok;
+}
+
+static bool mirror(const struct layer *layer, const char *host, int to_fd)
+{
+    DIR *dir = opendir(host);
+    unsigned left = CHILDREN_MAX;
+    bool ok = true;
+
+    if (!dir)
+        return errno == EACCES || errno == ENOENT;              /* what we may not see is empty */
+    for (struct dirent *entry; ok && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
+        char child[PATH_BYTES];
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !left--)
+            continue;
+        if (snprintf(child, sizeof child, "%s/%s", host, entry->d_name) < (int)sizeof child &&
+            !replaced(layer, child))
+            ok = mirror_child(layer, child, entry->d_name, to_fd);
+    }
+    closedir(dir);
+    return ok;
+}
+
+static bool bind_whole(int from_fd, int target_fd)
+{
+    char from[64], to[64];
+
+    snprintf(from, sizeof from, "/proc/self/fd/%d", from_fd);
+    snprintf(to, sizeof to, "/proc/self/fd/%d", target_fd);
+    return mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+
+bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err)
+{
+    bool readable = access(layer->host, R_OK | X_OK) == 0, ok;
+    int mirror_fd;
+
+    if (readable && overlay(layer, scratch_fd, target_fd))
+        return true;
+    mirror_fd = make_like(scratch_fd, "mirror", readable ? layer->host : "");
+    ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
+         (!readable || mirror(layer, layer->host, mirror_fd)) && make_points(layer, mirror_fd) &&
+         bind_whole(mirror_fd, target_fd);
+    if (!ok)
+        error_errno(err, errno, "cannot make a private layer over %s", layer->host);
+    if (mirror_fd >= 0)
+        close(mirror_fd);
+    return ok;
+}

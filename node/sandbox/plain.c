@@ -1,0 +1,99 @@
+/*
+ * A box at level plain. See plain.h.
+ */
+#include "node/sandbox/plain.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/sandbox/tree.h"
+
+/* With this library, programs that are linked dynamically resolve the pod's names. */
+static const char *const name_wrappers[] = {
+    "/usr/lib/x86_64-linux-gnu/libnss_wrapper.so",
+    "/usr/lib/aarch64-linux-gnu/libnss_wrapper.so",
+    "/usr/lib64/libnss_wrapper.so",
+    "/usr/lib/libnss_wrapper.so",
+};
+
+static void add_env(struct box *box, char *entry)
+{
+    box->env[box->n_env++] = entry;
+}
+
+static char *volume_path(const struct box *box, const struct shim_mount *mount)
+{
+    const struct shim_volume *volume = &box->pod->volumes[mount->volume];
+    const char *sub = mount->sub_path && *mount->sub_path ? mount->sub_path : NULL;
+
+    if (volume->kind == SHIM_HOST_PATH)
+        return mem_printf("%s%s%s", volume->host_path, sub ? "/" : "", sub ? sub : "");
+    return mem_printf("%s/vol/%u%s%s", box->dir, mount->volume, sub ? "/" : "", sub ? sub : "");
+}
+
+static bool link_mount(struct box *box, int mnt_fd, const struct shim_mount *mount,
+                       struct error *err)
+{
+    scoped_str target = volume_path(box, mount);
+    scoped_str path = mem_strdup(mount->path + strspn(mount->path, "/"));
+    char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    int fd;
+    bool ok;
+
+    if (slash)
+        *slash = 0;
+    fd = tree_make(mnt_fd, slash ? path : "", true, err);
+    ok = fd >= 0 && (symlinkat(target, fd, name) == 0 || errno == EEXIST ||
+                     error_errno(err, errno, "cannot link %s", mount->path));
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+static void add_ssh_dir(struct box *box, const struct shim_mount *mount)
+{
+    size_t len = strlen(mount->path);
+
+    if (len < 5 || strcmp(mount->path + len - 5, "/.ssh") != 0)
+        return;
+    for (uint32_t i = 0; i < box->n_env; i++)
+        if (!strncmp(box->env[i], "VC_SSH_DIR=", 11))
+            return;
+    add_env(box, mem_printf("VC_SSH_DIR=%s/mnt%s", box->dir, mount->path));
+}
+
+static void add_names(struct box *box)
+{
+    add_env(box, mem_printf("VC_HOSTS_FILE=%s/run/hosts", box->dir));
+    for (size_t i = 0; i < countof(name_wrappers); i++)
+        if (access(name_wrappers[i], R_OK) == 0) {
+            add_env(box, mem_printf("LD_PRELOAD=%s", name_wrappers[i]));
+            add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir));
+            return;
+        }
+}
+
+bool plain_make(struct box *box, struct error *err)
+{
+    const struct shim_pod *pod = box->pod;
+    bool ok = mkdirat(box->dir_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
+    int mnt_fd = ok ? openat(box->dir_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+    if (mnt_fd < 0)
+        return false;
+    add_env(box, mem_printf("VC_MOUNT_ROOT=%s/mnt", box->dir));
+    if (pod->hosts)
+        add_names(box);
+    for (uint32_t i = 0; ok && i < pod->n_init + pod->n_main; i++)
+        for (uint32_t m = 0; ok && m < pod->containers[i].n_mounts; m++) {
+            ok = link_mount(box, mnt_fd, &pod->containers[i].mounts[m], err);
+            add_ssh_dir(box, &pod->containers[i].mounts[m]);
+        }
+    close(mnt_fd);
+    return ok;
+}

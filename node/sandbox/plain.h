@@ -1,0 +1,12 @@
+#pragma once
+/*
+ * A box at level plain: no namespaces. The pod's volumes are directories; a tree of links mirrors
+ * the mount paths, and variables in the environment say where it is.
+ *
+ *   VC_MOUNT_ROOT   $VC_MOUNT_ROOT/etc/volcano is what would be mounted at /etc/volcano
+ *   VC_HOSTS_FILE   the hosts file
+ *   VC_SSH_DIR      what would be mounted at …/.ssh
+ */
+#include "node/sandbox/box.h"
+
+bool plain_make(struct box *box, struct error *err);

@@ -1,0 +1,128 @@
+/*
+ * Mounts by descriptor. See tree.h.
+ */
+#include "node/sandbox/tree.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+int tree_clone(int fd, bool recursive, bool read_only, struct error *err)
+{
+    unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    int tree = open_tree(fd, "", flags | (recursive ? AT_RECURSIVE : 0));
+
+    if (tree < 0) {
+        error_errno(err, errno, "cannot take a copy of the mount");
+        return -1;
+    }
+    if (read_only && mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0),
+                                   &attributes, sizeof attributes)) {
+        error_errno(err, errno, "cannot make a mount read-only");
+        close(tree);
+        return -1;
+    }
+    return tree;
+}
+
+bool tree_attach(int tree_fd, int target_fd, struct error *err)
+{
+    int failed =
+        move_mount(tree_fd, "", target_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+
+    if (failed)
+        error_errno(err, errno, "cannot mount");
+    close(tree_fd);
+    return !failed;
+}
+
+static int open_inside(int root_fd, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof how);
+}
+
+int tree_open(int root_fd, const char *path, struct error *err)
+{
+    int fd = open_inside(root_fd, path);
+
+    if (fd < 0)
+        error_errno(err, errno, "%s", path);
+    return fd;
+}
+
+static bool make_one(int parent_fd, const char *name, bool is_dir)
+{
+    int fd;
+
+    if (is_dir)
+        return mkdirat(parent_fd, name, 0755) == 0 || errno == EEXIST;
+    fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == EEXIST;
+}
+
+/* `path` is cut after each component in turn. */
+static bool make_all(int root_fd, char *path, bool is_dir)
+{
+    for (char *name = path + strspn(path, "/"); *name;) {
+        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/"), cut = *end;
+        char before = name > path ? name[-1] : 0;
+        int parent_fd;
+        bool made;
+
+        if (name > path)
+            name[-1] = 0;
+        parent_fd = open_inside(root_fd, name > path ? path : "");
+        if (name > path)
+            name[-1] = before;
+        if (parent_fd < 0)
+            return false;
+        *end = 0;
+        made = make_one(parent_fd, name, *next || is_dir);
+        close(parent_fd);
+        if (!made)
+            return false;
+        *end = cut;
+        name = next;
+    }
+    return true;
+}
+
+int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
+{
+    char copy[PATH_BYTES];
+    int fd = open_inside(root_fd, path);
+
+    if (fd < 0 && errno == ENOENT) {
+        if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
+            errno = ENAMETOOLONG;
+        else if (make_all(root_fd, copy, is_dir))
+            fd = open_inside(root_fd, path);
+    }
+    if (fd < 0)
+        error_errno(err, errno, "cannot make the mount point %s", path);
+    return fd;
+}
+
+bool tree_mount(const char *type, int at_fd, const char *path, unsigned long flags,
+                const char *options, struct error *err)
+{
+    char target[PATH_BYTES];
+
+    snprintf(target, sizeof target, "/proc/self/fd/%d/%s", at_fd, path);
+    if (mount(type, target, type, flags, options))
+        return error_errno(err, errno, "cannot mount %s on %s", type, path);
+    return true;
+}

@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * Mounts by descriptor, and the small steps of building a tree.
+ */
+#include "base/error.h"
+#include <stdbool.h>
+
+/** A detached copy of the mount at a descriptor (any, O_PATH will do). -1 with `err`. */
+int tree_clone(int fd, bool recursive, bool read_only, struct error *err);
+/** Attach a detached tree at a descriptor; closes the tree. */
+bool tree_attach(int tree_fd, int target_fd, struct error *err);
+
+/**
+ * Open (O_PATH) a path below `root_fd`, seen as the root directory: links inside stay inside. What
+ * is missing is made: directories 0755, and at the end a directory or an empty file.
+ */
+int tree_make(int root_fd, const char *path, bool is_dir, struct error *err);
+/** The same without making anything. */
+int tree_open(int root_fd, const char *path, struct error *err);
+
+/** mount(2) of a file system onto a path relative to `at_fd`, which must exist. */
+bool tree_mount(const char *type, int at_fd, const char *path, unsigned long flags,
+                const char *options, struct error *err);

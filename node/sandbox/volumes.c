@@ -1,0 +1,205 @@
+/*
+ * The volumes of a pod. See volumes.h.
+ */
+#include "node/sandbox/volumes.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/sandbox/tree.h"
+
+enum { NAME_BYTES = 32, PATH_BYTES = 4096 };
+
+static bool path_ok(const char *path)
+{
+    if (!*path || *path == '/' || strlen(path) >= PATH_BYTES)
+        return false;
+    for (const char *at = path; *at;) {
+        size_t len = strcspn(at, "/");
+
+        if (!len || len > NAME_MAX || (len == 1 && at[0] == '.') ||
+            (len >= 2 && !strncmp(at, "..", 2)))
+            return false; /* ".." and names that begin with it are ours */
+        at += len;
+        at += *at == '/';
+    }
+    return path[strlen(path) - 1] != '/';
+}
+
+/* The file below `fd`, with its directories. */
+static bool write_file(int fd, const struct shim_file *file, struct error *err)
+{
+    int at_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0), file_fd = -1;
+    char name[NAME_MAX + 1];
+    bool ok = false;
+
+    for (const char *at = file->path; at_fd >= 0;) {
+        size_t len = strcspn(at, "/");
+        int inner;
+
+        memcpy(name, at, len);
+        name[len] = 0;
+        if (!at[len])
+            break;
+        mkdirat(at_fd, name, 0755);
+        inner = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        close(at_fd);
+        at_fd = inner;
+        at += len + 1;
+    }
+    if (at_fd >= 0)
+        file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file_fd >= 0)
+        ok = write(file_fd, file->bytes, file->len) == (ssize_t)file->len &&
+             fchmod(file_fd, file->mode & 0777) == 0;
+    if (!ok)
+        error_errno(err, errno, "cannot write the file %s", file->path);
+    if (file_fd >= 0)
+        close(file_fd);
+    if (at_fd >= 0)
+        close(at_fd);
+    return ok;
+}
+
+static bool link_first(int vol_fd, const char *path, struct error *err)
+{
+    char name[NAME_MAX + 1], target[NAME_MAX + 16];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(path, "/"), path);
+    snprintf(target, sizeof target, "..data/%s", name);
+    return symlinkat(target, vol_fd, name) == 0 || errno == EEXIST ||
+           error_errno(err, errno, "cannot link %s", name);
+}
+
+static bool make_files(int vol_fd, const struct shim_volume *volume, struct error *err)
+{
+    int data_fd = -1;
+    bool ok = mkdirat(vol_fd, "..1", 0755) == 0 &&
+              (data_fd = openat(vol_fd, "..1", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
+              symlinkat("..1", vol_fd, "..data") == 0;
+
+    if (!ok)
+        error_errno(err, errno, "cannot make the volume's files");
+    for (uint32_t i = 0; ok && i < volume->n_files; i++) {
+        const struct shim_file *file = &volume->files[i];
+
+        ok = path_ok(file->path)
+                 ? write_file(data_fd, file, err) && link_first(vol_fd, file->path, err)
+                 : error_set(err, ERR_INVALID, "", "not a file name: \"%s\"", file->path);
+    }
+    if (data_fd >= 0)
+        close(data_fd);
+    return ok;
+}
+
+static bool mount_memory(int dir_fd, const char *name, const struct shim_volume *volume,
+                         struct error *err)
+{
+    char options[64] = "mode=0777";
+
+    if (volume->size_bytes > 0)
+        snprintf(options, sizeof options, "mode=0777,size=%lld", (long long)volume->size_bytes);
+    return tree_mount("tmpfs", dir_fd, name, MS_NOSUID | MS_NODEV, options, err);
+}
+
+static bool make_one(int dir_fd, uint32_t index, const struct shim_volume *volume, bool may_mount,
+                     struct error *err)
+{
+    char name[NAME_BYTES];
+    int fd = -1;
+    bool ok;
+
+    if (volume->kind == SHIM_HOST_PATH)
+        return true;
+    snprintf(name, sizeof name, "vol/%u", index);
+    if (mkdirat(dir_fd, name, 0700))
+        return error_errno(err, errno, "cannot make the volume");
+    if (volume->memory && may_mount && !mount_memory(dir_fd, name, volume, err))
+        return false;
+    fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES ? 0755 : 0777) == 0;
+    if (!ok)
+        error_errno(err, errno, "cannot make the volume");
+    if (ok && volume->kind == SHIM_FILES)
+        ok = make_files(fd, volume, err);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+bool volumes_make(int dir_fd, const struct shim_pod *pod, bool may_mount, struct error *err)
+{
+    if (!pod->n_volumes)
+        return true;
+    if (mkdirat(dir_fd, "vol", 0700))
+        return error_errno(err, errno, "cannot make the pod's volumes");
+    for (uint32_t i = 0; i < pod->n_volumes; i++)
+        if (!make_one(dir_fd, i, &pod->volumes[i], may_mount, err)) {
+            error_prefix(err, "volume \"%s\": ", pod->volumes[i].name);
+            return false;
+        }
+    return true;
+}
+
+static int open_beneath(int fd, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, fd, path, &how, sizeof how);
+}
+
+/* A subPath of a writable volume is made when it is missing, as the kubelet does. */
+static int open_sub_path(int fd, const struct shim_volume *volume, const char *path,
+                         struct error *err)
+{
+    int inner = -1;
+
+    if (!path_ok(path)) {
+        error_set(err, ERR_INVALID, "", "not a subPath: \"%s\"", path);
+        return -1;
+    }
+    inner = open_beneath(fd, path);
+    if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES && !volume->read_only)
+        inner = tree_make(fd, path, true, err);
+    else if (inner < 0)
+        error_errno(err, errno, "subPath \"%s\"", path);
+    return inner;
+}
+
+int volumes_open(int dir_fd, const struct shim_pod *pod, const struct shim_mount *mount,
+                 struct error *err)
+{
+    const struct shim_volume *volume = &pod->volumes[mount->volume];
+    bool host = volume->kind == SHIM_HOST_PATH;
+    char name[NAME_BYTES];
+    int fd, inner;
+
+    snprintf(name, sizeof name, "vol/%u", mount->volume);
+    fd = openat(dir_fd, host ? volume->host_path : name, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        error_errno(err, errno, "%s", host ? volume->host_path : "volume");
+    if (fd >= 0 && mount->sub_path && *mount->sub_path) {
+        inner = open_sub_path(fd, volume, mount->sub_path, err);
+        close(fd);
+        fd = inner;
+    }
+    if (fd < 0)
+        error_prefix(err, "volume \"%s\": ", volume->name);
+    return fd;
+}
+
+bool volumes_read_only(const struct shim_pod *pod, const struct shim_mount *mount)
+{
+    const struct shim_volume *volume = &pod->volumes[mount->volume];
+
+    return mount->read_only || volume->read_only || volume->kind == SHIM_FILES;
+}

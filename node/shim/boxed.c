@@ -1,0 +1,118 @@
+/*
+ * Containers in a box: their first process is an init of ours (sandbox/init.h), which tells by a
+ * pipe when the program has started and how it ended.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "node/sandbox/box.h"
+#include "node/sandbox/init.h"
+#include "node/shim/shim.h"
+
+bool boxed_open(struct pod *pod)
+{
+    struct shim *shim = pod->shim;
+    struct error err = {0};
+
+    shim->box = box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &err);
+    if (shim->box)
+        return true;
+    pod_refuse(pod, "CreateContainerError", NULL);
+    pod->own_note = mem_strdup(err.message);
+    return false;
+}
+
+/* False when there is nothing (more) to read now. */
+static bool read_report(struct container *c)
+{
+    struct init_report report;
+    ssize_t n = read(c->report.fd, &report, sizeof report);
+
+    if (n != sizeof report)
+        return false;
+    report.text[sizeof report.text - 1] = 0;
+    if (report.event == INIT_STARTED) {
+        c->starting = false;
+        c->status->started_ms = clock_wall_ms(clock_real());
+        container_started(c);
+        pod_wake(c->pod);
+    } else {
+        if (!c->ended)
+            c->ended = mem_alloc(sizeof *c->ended);
+        *c->ended = report;
+    }
+    return true;
+}
+
+static void on_report(struct source *source, uint32_t events)
+{
+    struct container *c = container_of(source, struct container, report);
+
+    if (!read_report(c) && (events & EPOLLHUP))
+        reactor_remove(&c->pod->shim->reactor, source); /* the reaping closes it */
+}
+
+static void cannot_box(struct container *c, const char *why)
+{
+    output_close(c);
+    container_ended(c, spawn_exit_code(SPAWN_SETUP), 0, "ContainerCannotRun", mem_strdup(why));
+}
+
+void boxed_start(struct container *c, const struct spawn_plan *program)
+{
+    struct shim *shim = c->pod->shim;
+    struct error err = {0};
+    int ends[2];
+    pid_t pid;
+
+    if (pipe2(ends, O_CLOEXEC)) {
+        cannot_box(c, "no pipe for the container's init");
+        return;
+    }
+    pid = box_start(shim->box, c->index, program, ends[1], &err);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        cannot_box(c, err.message);
+        return;
+    }
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    c->report = (struct source){on_report, ends[0]};
+    reactor_add(&shim->reactor, &c->report, EPOLLIN);
+    c->starting = true;
+    container_runs(c, pid);
+}
+
+void boxed_exited(struct container *c, int wait_status)
+{
+    struct init_report *ended;
+    struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */
+    char *message;
+
+    while (read_report(c))
+        ;
+    reactor_remove(&c->pod->shim->reactor, &c->report);
+    close(c->report.fd);
+    c->report.fd = -1;
+    c->starting = false;
+    ended = c->ended ? c->ended : &killed;
+    message = box_termination_message(c->pod->shim->box, c->index);
+    if (ended->event == INIT_FAILED) {
+        mem_free(message);
+        container_ended(c, spawn_exit_code((enum spawn_failure)ended->value), 0,
+                        "ContainerCannotRun", mem_strdup(ended->text));
+    } else {
+        int number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
+        int code = number ? 128 + number : WEXITSTATUS(ended->value);
+
+        container_ended(c, code, number, code ? "Error" : "Completed", message);
+    }
+    mem_free(c->ended);
+    c->ended = NULL;
+}

@@ -1,0 +1,60 @@
+/*
+ * The place of a shim on disk. See place.h.
+ */
+#include "node/shim/place.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "node/shim/entry.h"
+
+enum { BACKLOG = 4 };
+
+void place_address(int dir_fd, struct sockaddr_un *out)
+{
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(out->sun_path, sizeof out->sun_path, "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET);
+}
+
+static bool listen_in(struct place *place)
+{
+    struct sockaddr_un address;
+
+    place_address(place->dir_fd, &address);
+    place->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return place->listen_fd >= 0 &&
+           bind(place->listen_fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+           listen(place->listen_fd, BACKLOG) == 0;
+}
+
+bool place_make(int shims_fd, const char *id, struct place *out, struct error *err)
+{
+    struct place place = {-1, -1, -1};
+
+    if (mkdirat(shims_fd, id, 0700))
+        return errno == EEXIST ? error_set(err, ERR_EXISTS, "", "supervisor %s exists", id)
+                               : error_errno(err, errno, "directory of supervisor %s", id);
+    place.dir_fd = openat(shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (place.dir_fd >= 0)
+        place.lock_fd = openat(place.dir_fd, SHIM_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (place.lock_fd < 0 || flock(place.lock_fd, LOCK_EX | LOCK_NB) || !listen_in(&place)) {
+        error_errno(err, errno, "place of supervisor %s", id);
+        place_close(&place);
+        return false;
+    }
+    *out = place;
+    return true;
+}
+
+void place_close(struct place *place)
+{
+    int fds[] = {place->dir_fd, place->lock_fd, place->listen_fd};
+
+    for (size_t i = 0; i < countof(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}

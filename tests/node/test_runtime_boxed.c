@@ -1,0 +1,586 @@
+/*
+ * Boxed pods with real processes, at every level of isolation that works for whoever runs this.
+ */
+#include "tests/unit.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/support/pods.h"
+
+enum { LIMIT_MS = 30000 };
+
+static const char *level;
+static struct bed *bed;
+static char *data_dir;
+
+static bool is_plain(void)
+{
+    return !strcmp(level, "plain");
+}
+
+static int set_up(void **state)
+{
+    scoped_str name = mem_printf("boxed-%s", level);
+    struct runtime_host_options options = {.isolation = level, .restart_backoff_ms = 20};
+
+    data_dir = test_path(name);
+    bed = bed_new(data_dir, &options);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bed_free(bed);
+    mem_free(data_dir);
+    return 0;
+}
+
+static const struct runtime_file etc_files[] = {{"a.conf", "alpha\n", 6, 0644},
+                                                {"deep/b.conf", "beta\n", 5, 0600}};
+static const struct runtime_file ssh_files[] = {{"id_rsa", "private\n", 8, 0600}};
+static const struct runtime_volume volumes[] = {
+    {.name = "etc", .kind = VOLUME_FILES, .files = etc_files, .n_files = 2},
+    {.name = "ssh", .kind = VOLUME_FILES, .memory = true, .files = ssh_files, .n_files = 1},
+    {.name = "data", .kind = VOLUME_EMPTY_DIR},
+    {.name = "fast", .kind = VOLUME_EMPTY_DIR, .memory = true, .size_bytes = 1 << 20},
+};
+
+#define THE_VOLUMES .volumes = volumes, .n_volumes = countof(volumes)
+#define THE_HOSTS                                                                                  \
+    .hosts = "127.0.0.1 localhost\n127.10.4.2 j-0.j.default j-0\n", .hostname = "j-0",             \
+    .ip = "127.10.4.2"
+
+static int run(struct bed_pod *pod, char **out_log)
+{
+    const struct pod_status *status;
+
+    bed_start(bed, pod);
+    status = bed_final(bed, pod->uid, LIMIT_MS);
+    check(pod->uid, status);
+    if (out_log)
+        *out_log = bed_log(bed, pod->uid, NULL);
+    if (status->message)
+        print_message("%s: %s: %s\n", pod->uid, status->reason, status->message);
+    if (!status->containers.count || status->containers.items[0].state != CONTAINER_TERMINATED)
+        return -1;
+    if (status->containers.items[0].message)
+        print_message("%s: %s\n", pod->uid, status->containers.items[0].message);
+    return status->containers.items[0].exit_code;
+}
+
+static void release(const char *uid)
+{
+    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+}
+
+/* What is in those directories of the host. */
+static char *host_listing(void)
+{
+    return bed_host("ls -lA --time-style=full-iso /etc /root 2>&1; ls -A /");
+}
+
+/* covers: local-runtime.md LRT-01 LRT-02 LRT-13 */
+static void volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host(void **state)
+{
+    scoped_str before = host_listing();
+    scoped_str after = NULL;
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "volumes",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .main = {{
+            .argv =
+                {"/bin/sh", "-c",
+                 "cd $VC_MOUNT_ROOT/; cat etc/volcano/a.conf etc/volcano/deep/b.conf "
+                 "root/.ssh/id_rsa data/x/one;"
+                 "stat -L -c %a root/.ssh/id_rsa; echo new > data/x/y/file && cat data/x/y/file;"
+                 "echo fast > fast/file && cat fast/file"},
+            .mounts = {{"etc", "/etc/volcano", NULL, false},
+                       {"ssh", "/root/.ssh", NULL, false},
+                       {"data", "/data/x/y", NULL, false},
+                       {"etc", "/data/x/one", "a.conf", false},
+                       {"fast", "/fast", NULL, false}},
+        }},
+    };
+
+    check_int("code", run(&pod, &log), 0);
+    check_str("log", log, "alpha\nbeta\nprivate\nalpha\n600\nnew\nfast\n");
+    release("volumes");
+    after = host_listing();
+    check_str("host", after, before);
+    check_int("no /data", access("/data/x", F_OK), -1);
+}
+
+/* covers: local-runtime.md LRT-03 */
+static void writes_to_a_layer_are_private(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "private",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .main = {{
+            .argv =
+                {"/bin/sh", "-c",
+                 "echo x > /etc/jf-test-x; cat /etc/jf-test-x; echo y > /run/jf-test-y; ls /run"},
+            .mounts = {{"etc", "/etc/volcano", NULL, false}},
+        }},
+    };
+
+    if (is_plain())
+        return;
+    if (run(&pod, &log) == 0)
+        check_str("log", log, "x\njf-test-y\npod\n");
+    check_int("host", access("/etc/jf-test-x", F_OK), -1);
+    check_int("host", access("/run/jf-test-y", F_OK), -1);
+    release("private");
+}
+
+static void the_working_directory_is_the_hosts_wherever_it_is(void **state)
+{
+    char cwd[4096];
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "cwd",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "pwd; echo seen > written-by-pod; echo $HOSTNAME"},
+                  .mounts = {{"etc", "/tmp/etc/volcano", NULL, false}}}},
+    };
+    scoped_str dir = test_path("work");
+    scoped_str want = NULL;
+
+    mkdir(dir, 0755);
+    pod.main[0].cwd = dir;
+    check_int("code", run(&pod, &log), 0);
+    want = mem_printf("%s\nj-0\n", dir);
+    check_str("log", log, want);
+    snprintf(cwd, sizeof cwd, "%s/written-by-pod", dir);
+    release("cwd");
+    check_int("on the host", access(cwd, F_OK), 0);
+}
+
+/* covers: local-runtime.md 3.4 LRT-10 */
+static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "hosts",
+        THE_HOSTS,
+        .main =
+            {{.argv =
+                  {"/bin/sh", "-c",
+                   "hostname; getent hosts j-0 | cut -d' ' -f1; while ! getent hosts j-9 "
+                   ">/dev/null; do "
+                   "test -s ${VC_HOSTS_FILE:-/etc/hosts} || echo torn; sleep 0.02; done; "
+                   "getent hosts j-9 | cut -d' ' -f1; cat /etc/hostname; readlink /etc/hosts"}}},
+    };
+
+    if (is_plain())
+        return;
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "hosts", POD_RUNNING, LIMIT_MS));
+    for (int i = 0; i < 20; i++) {
+        bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "hosts",
+                                         "127.0.0.1 localhost\n127.10.4.2 j-0\n");
+        bed_run(bed, 5);
+    }
+    bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "hosts",
+                                     "127.0.0.1 localhost\n127.10.4.9 j-9\n");
+    check("ends", bed_final(bed, "hosts", LIMIT_MS));
+    log = bed_log(bed, "hosts", NULL);
+    check_str("log", log, "j-0\n127.10.4.2\n127.10.4.9\nj-0\n/run/pod/hosts\n");
+    release("hosts");
+}
+
+/* covers: local-runtime.md LRT-20 LRT-21 LRT-22 LRT-27 */
+static void exit_codes_pass_through_init(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *argv[4];
+        int code, signal;
+        const char *reason;
+    } cases[] = {
+        {"exit 0", {"true"}, 0, 0, "Completed"},
+        {"exit 3", {"sh", "-c", "exit 3"}, 3, 0, "Error"},
+        {"sigsegv", {"sh", "-c", "kill -SEGV $$"}, 139, 11, "Error"},
+        {"sigkill", {"sh", "-c", "kill -KILL $$"}, 137, 9, "Error"},
+        {"exit 137", {"sh", "-c", "exit 137"}, 137, 0, "Error"},
+        {"not found", {"no-such-program"}, 127, 0, "ContainerCannotRun"},
+        {"not executable", {"/etc/passwd"}, 126, 0, "ContainerCannotRun"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("exit-%zu", i);
+        struct bed_pod pod = {uid, THE_HOSTS};
+        const struct pod_status *status;
+
+        memcpy(pod.main[0].argv, cases[i].argv, sizeof cases[i].argv);
+        bed_start(bed, &pod);
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(cases[i].name, status);
+        check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
+        check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
+        check_str(cases[i].name, status->containers.items[0].reason, cases[i].reason);
+        release(uid);
+    }
+}
+
+/* covers: local-runtime.md LRT-25 LRT-26 LRT-27 LRT-29; reliability.md INV-N3 */
+static void stop_ends_everything_in_the_box(void **state)
+{
+    static const struct {
+        const char *name, *script;
+        int64_t grace_ms;
+        int code;
+        int64_t at_least_ms, at_most_ms;
+    } cases[] = {
+        {"handler", "trap 'exit 5' TERM; echo pid=$$; while :; do sleep 0.01; done", 5000, 5, 0,
+         3000},
+        {"no handler", "echo pid=$$; exec sleep 300", 5000, 143, 0, 3000},
+        {"deaf",
+         "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 300\" & echo pid=$$; while :; do sleep "
+         "0.05; done",
+         400, 137, 390, 4000},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("stop-%zu", i);
+        struct bed_pod pod = {uid, THE_HOSTS,
+                              .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}};
+        const struct pod_status *status;
+        int64_t begun, took_ms;
+
+        bed_start(bed, &pod);
+        check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
+        bed_run(bed, 300);
+        begun = loop_mono_ns(bed_loop(bed));
+        bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(cases[i].name, status);
+        took_ms = (loop_mono_ns(bed_loop(bed)) - begun) / 1000000;
+        check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
+        check(cases[i].name, took_ms >= cases[i].at_least_ms && took_ms <= cases[i].at_most_ms);
+        release(uid);
+    }
+}
+
+static void the_program_is_alone_in_its_box(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "alone",
+        THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | tr '\\n' ' '; echo; "
+                           "test -c /dev/null && "
+                           "test -d /dev/shm && echo dev; id -u"}}},
+    };
+    scoped_str want = mem_printf("4\n0 1 2 3 \ndev\n%u\n", geteuid());
+
+    if (is_plain())
+        return;
+    check_int("code", run(&pod, &log), 0); /* init, sh, ls, grep */
+    check_str("log", log, want);
+    release("alone");
+}
+
+static void a_pod_with_files_for_root_is_root_in_its_box(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "root",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "id -u; stat -L -c %u /root /root/.ssh/id_rsa; cat /root/.ssh/id_rsa"},
+                  .mounts = {{"ssh", "/root/.ssh", NULL, false}}}},
+    };
+
+    if (is_plain())
+        return;
+    check_int("code", run(&pod, &log), 0);
+    check_str("log", log, "0\n0\n0\nprivate\n");
+    release("root");
+}
+
+/* covers: local-runtime.md 6.3 */
+static void a_termination_message_is_reported(void **state)
+{
+    struct bed_pod pod = {
+        "message", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "echo -n why > /dev/termination-log; exit 1"}}}};
+    const struct pod_status *status;
+
+    if (is_plain())
+        return;
+    bed_start(bed, &pod);
+    status = bed_final(bed, "message", LIMIT_MS);
+    check("ends", status);
+    check_str("message", status->containers.items[0].message, "why");
+    check_int("host", access("/dev/termination-log", F_OK), -1);
+    release("message");
+}
+
+static void containers_of_a_pod_share_its_volumes_and_names(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "shared",
+        "OnFailure",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .init =
+            {{.argv =
+                  {"/bin/sh", "-c",
+                   "hostname > ${VC_MOUNT_ROOT}/fast/name; touch ${VC_MOUNT_ROOT}/data/x/first"},
+              .mounts = {{"fast", "/fast", NULL, false}, {"data", "/data/x", NULL, false}}}},
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "cd $VC_MOUNT_ROOT/fast; cat name; n=$(ls | wc -l); touch $n; echo run "
+                           "$n; test $n -ge 3"},
+                  .mounts = {{"fast", "/fast", NULL, false}}},
+                 {.argv = {"/bin/sh", "-c", "test -e $VC_MOUNT_ROOT/data/x/first"},
+                  .mounts = {{"data", "/data/x", NULL, false}}}},
+    };
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "shared", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    check_int("restarts", status->containers.items[0].restart_count, 2);
+    log = bed_log(bed, "shared", "c1");
+    check_has("log", log, "run 3\n");
+    if (!is_plain())
+        check_has("log", log, "j-0\n");
+    release("shared");
+}
+
+static void what_cannot_be_mounted_is_told(void **state)
+{
+    static const struct {
+        const char *name;
+        struct runtime_volume volume;
+        struct volume_mount mount;
+        const char *message;
+    } cases[] = {
+        {"no host path",
+         {.name = "v", .kind = VOLUME_HOST_PATH, .host_path = "/no/such"},
+         {"v", "/x", NULL, false},
+         "/no/such"},
+        {"in proc",
+         {.name = "v", .kind = VOLUME_EMPTY_DIR},
+         {"v", "/proc/x", NULL, false},
+         "/proc/x"},
+        {"dots in subPath",
+         {.name = "v", .kind = VOLUME_EMPTY_DIR},
+         {"v", "/x", "../../x", false},
+         "subPath"},
+        {"relative",
+         {.name = "v", .kind = VOLUME_EMPTY_DIR},
+         {"v", "x", NULL, false},
+         "not absolute"},
+    };
+
+    if (is_plain())
+        return;
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("bad-%zu", i);
+        struct bed_pod pod = {uid, .volumes = &cases[i].volume, .n_volumes = 1,
+                              .main = {{.argv = {"true"}, .mounts = {cases[i].mount}}}};
+        const struct pod_status *status;
+
+        bed_start(bed, &pod);
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(cases[i].name, status);
+        check_int(cases[i].name, status->containers.items[0].exit_code, 128);
+        check_has(cases[i].name, status->containers.items[0].message, cases[i].message);
+        release(uid);
+    }
+}
+
+static void host_paths_are_the_hosts(void **state)
+{
+    scoped_str dir = test_path("host");
+    scoped_str file = mem_printf("%s/file", dir);
+    struct runtime_volume volume[] = {
+        {.name = "v", .kind = VOLUME_HOST_PATH, .host_path = dir},
+        {.name = "r", .kind = VOLUME_HOST_PATH, .host_path = dir, .read_only = true}};
+    struct bed_pod pod = {
+        "host-path",
+        .volumes = volume,
+        .n_volumes = 2,
+        .main =
+            {{.argv =
+                  {"/bin/sh", "-c",
+                   "cd $VC_MOUNT_ROOT/; echo x > mine/file; test -d mine/sub || mkdir mine/sub; "
+                   "cat theirs/file; (echo y > theirs/no) 2>/dev/null || echo read-only"},
+              .mounts = {{"v", "/mine", NULL, false}, {"r", "/theirs", NULL, false}}}},
+    };
+    scoped_str log = NULL;
+
+    mkdir(dir, 0755);
+    check_int("code", run(&pod, &log), 0);
+    check_int("host", access(file, F_OK), 0);
+    if (!is_plain())
+        check_str("log", log, "x\nread-only\n");
+    release("host-path");
+}
+
+static void life_with(void (*act)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        set_up(NULL);
+        act();
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(pid, NULL, 0);
+}
+
+static void start_some(void)
+{
+    for (int i = 0; i < 8; i++) {
+        scoped_str uid = mem_printf("some-%d", i);
+        scoped_str script = mem_printf("echo %d; sleep 1; exit %d", i, i);
+        struct bed_pod pod = {uid, THE_VOLUMES, THE_HOSTS,
+                              .main = {{.argv = {"/bin/sh", "-c", script}}}};
+
+        bed_start(bed, &pod);
+    }
+    check("runs", bed_phase(bed, "some-7", POD_RUNNING, LIMIT_MS));
+}
+
+/* covers: local-runtime.md LRT-30 LRT-31; reliability.md P-08 */
+static void boxed_pods_outlive_the_node(void **state)
+{
+    tear_down(NULL);
+    life_with(start_some);
+    set_up(NULL);
+    for (int i = 0; i < 8; i++) {
+        scoped_str uid = mem_printf("some-%d", i);
+        const struct pod_status *status;
+
+        check(uid, bed_found(bed, uid));
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(uid, status);
+        check_int(uid, status->containers.items[0].exit_code, i);
+        check_int(uid, bed_finals(bed, uid), 1);
+        release(uid);
+    }
+}
+
+/* covers: local-runtime.md LRT-32; reliability.md P-09 INV-N3 */
+static void a_killed_shim_takes_its_pod_with_it_and_no_other(void **state)
+{
+    struct bed_pod pod = {
+        "victim", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "setsid sleep 87654 & sleep 87654"}}}};
+    struct bed_pod other = {"other", THE_HOSTS,
+                            .main = {{.argv = {"/bin/sh", "-c", "sleep 1.5; exit 6"}}}};
+    scoped_str place = mem_printf("%s/node/shims/victim", data_dir);
+    scoped_str left = NULL;
+    const struct pod_status *status;
+    int pids[8];
+    size_t n;
+
+    bed_start(bed, &other);
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "victim", POD_RUNNING, LIMIT_MS));
+    n = bed_shims(data_dir, pids, countof(pids));
+    for (size_t i = 0; i < n; i++) {
+        scoped_str fd = mem_printf("/proc/%d/fd/5", pids[i]);
+        char target[512];
+        ssize_t len = readlink(fd, target, sizeof target - 1);
+
+        target[len > 0 ? len : 0] = 0;
+        if (!strcmp(target, place))
+            kill(pids[i], SIGKILL);
+    }
+    status = bed_final(bed, "victim", LIMIT_MS);
+    check("told", status);
+    check_str("reason", status->reason, "SupervisorLost");
+    check_int("code", status->containers.items[0].exit_code, 137);
+    bed_run(bed, 300);
+    left = bed_host("pgrep -f '[s]leep 87654'");
+    check_str("processes", left, "");
+    release("victim");
+    check_int("the other", bed_final(bed, "other", LIMIT_MS)->containers.items[0].exit_code, 6);
+    release("other");
+}
+
+/* covers: local-runtime.md LRT-44; reliability.md INV-N3 P-10 */
+static void nothing_is_left_of_pods_that_were_released(void **state)
+{
+    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; grep %s /proc/self/mounts",
+                                   data_dir, data_dir);
+    scoped_str left = NULL;
+    int pids[8];
+    size_t n = 0;
+
+    for (int i = 0; i < 300; i++) {
+        n = bed_shims(data_dir, pids, countof(pids));
+        if (n <= 1)
+            break;
+        bed_run(bed, 20);
+    }
+    check("shims", n <= 1);
+    bed_run(bed, 100);
+    left = bed_host(script);
+    check_str("directories and mounts", left, "");
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host),
+        cmocka_unit_test(writes_to_a_layer_are_private),
+        cmocka_unit_test(the_working_directory_is_the_hosts_wherever_it_is),
+        cmocka_unit_test(names_come_from_a_hosts_file_that_can_be_replaced),
+        cmocka_unit_test(exit_codes_pass_through_init),
+        cmocka_unit_test(stop_ends_everything_in_the_box),
+        cmocka_unit_test(the_program_is_alone_in_its_box),
+        cmocka_unit_test(a_pod_with_files_for_root_is_root_in_its_box),
+        cmocka_unit_test(a_termination_message_is_reported),
+        cmocka_unit_test(containers_of_a_pod_share_its_volumes_and_names),
+        cmocka_unit_test(what_cannot_be_mounted_is_told),
+        cmocka_unit_test(host_paths_are_the_hosts),
+        cmocka_unit_test(boxed_pods_outlive_the_node),
+        cmocka_unit_test(a_killed_shim_takes_its_pod_with_it_and_no_other),
+        cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
+    };
+    static const char *const levels[] = {"mounts", "user", "plain"};
+    int code = runtime_shim_main(argc, argv), failed = 0;
+
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; i < countof(levels); i++) {
+        scoped_str dir = test_path("probe");
+        struct loop *loop = loop_new(clock_real());
+        struct error err = {0};
+        struct runtime *rt;
+
+        level = levels[i];
+        rt = runtime_host_new(loop,
+                              &(struct runtime_host_options){.directory = dir, .isolation = level},
+                              NULL, NULL, &err);
+        if (rt) {
+            print_message("isolation: %s\n", rt->ops->describe(rt));
+            rt->ops->free(rt);
+            loop_free(loop);
+            failed += cmocka_run_group_tests_name(level, tests, set_up, tear_down);
+        } else {
+            print_message("skipped: %s\n", err.message);
+            loop_free(loop);
+        }
+    }
+    return failed;
+}

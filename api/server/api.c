@@ -1,23 +1,61 @@
 /*
- * From request to verb, and the answers that are known at once.
+ * From request to verb; the life of streams.
  */
 #include "api/server/api.h"
 #include "api/server/stream.h"
-#include "api/types/status.h"
 #include "base/mem.h"
+#include "base/version.h"
 #include <string.h>
 
-void stream_init(struct api_stream *stream, struct api *api, struct api_answer *answer,
-                 void (*release)(struct api_stream *stream))
+/* ---- streams ---- */
+
+static void stream_run(struct task *task)
 {
+    struct api_stream *stream = container_of(task, struct api_stream, task);
+
+    stream->awaits_commit = false;
+    stream->ops->run(stream);
+}
+
+void stream_start(struct api_stream *stream, const struct api_call *call,
+                  const struct stream_ops *ops, enum stream_start when)
+{
+    struct api *api = call->api;
+
+    stream->ops = ops;
     stream->api = api;
-    stream->answer = answer;
-    stream->release = release;
+    stream->answer = call->answer;
     stream->next = api->streams;
     stream->link = &api->streams;
     if (api->streams)
         api->streams->link = &stream->next;
     api->streams = stream;
+    stream->task.run = stream_run;
+    stream->awaits_commit = when == STREAM_DURABLE;
+    if (stream->awaits_commit)
+        store_when_durable(api->store, &stream->task);
+    else
+        loop_post(api->loop, &stream->task);
+}
+
+void stream_again(struct api_stream *stream)
+{
+    stream->awaits_drain = stream->answer->backlog(stream->answer) > BACKLOG_LOW;
+    if (!stream->awaits_drain)
+        loop_post(stream->api->loop, &stream->task);
+}
+
+void api_drained(struct api_stream *stream)
+{
+    if (!stream->awaits_drain)
+        return;
+    stream->awaits_drain = false;
+    loop_post(stream->api->loop, &stream->task);
+}
+
+bool api_is_endless(const struct api_stream *stream)
+{
+    return stream->ops->endless;
 }
 
 void api_cancel(struct api_stream *stream)
@@ -25,13 +63,10 @@ void api_cancel(struct api_stream *stream)
     *stream->link = stream->next;
     if (stream->next)
         stream->next->link = stream->link;
-    if (stream->awaits_commit) { /* the store still holds the task: it frees the stream when it runs
-                                  */
-        stream->answer = NULL;
-        return;
-    }
+    if (stream->awaits_commit)
+        store_forget(stream->api->store, &stream->task);
     loop_cancel(stream->api->loop, &stream->task);
-    stream->release(stream);
+    stream->ops->release(stream);
 }
 
 void stream_end(struct api_stream *stream)
@@ -42,100 +77,107 @@ void stream_end(struct api_stream *stream)
     answer->end(answer);
 }
 
-/* ---- answers in one piece ---- */
+/* ---- pages that are no resources ---- */
 
-static void reply_release(struct api_stream *stream)
+static const struct {
+    const char *name, *content_type, *body;
+} pages[] = {
+    {"version", NULL,
+     "{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n  \"gitVersion\": "
+     "\"v1.32.0+jobflow-" JOBFLOW_VERSION
+     "\",\n  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n  \"buildDate\": \"\",\n  "
+     "\"goVersion\": \"\",\n  \"compiler\": \"cc\",\n  \"platform\": \"linux\"\n}\n"},
+    {"healthz", "text/plain; charset=utf-8", "ok"},
+    {"livez", "text/plain; charset=utf-8", "ok"},
+    {"readyz", "text/plain; charset=utf-8", "ok"},
+};
+
+static struct api_stream *reply_page(const struct api_call *call)
 {
-    buf_release(&stream->body);
-    mem_free(stream);
-}
+    bool reads = call->request->method == API_GET || call->request->method == API_HEAD;
 
-static void reply_send(struct task *task)
-{
-    struct api_stream *stream = container_of(task, struct api_stream, task);
+    if (call->target.n_segments != 1 || !reads)
+        return NULL;
+    for (size_t i = 0; i < countof(pages); i++)
+        if (strcmp(pages[i].name, call->target.segments[0]) == 0) {
+            struct reply with = {.status = 200, .content_type = pages[i].content_type};
 
-    stream->awaits_commit = false;
-    if (!stream->answer) { /* cancelled meanwhile */
-        stream->release(stream);
-        return;
-    }
-    stream->answer->head(stream->answer, stream->status, stream->content_type, NULL);
-    stream->answer->data(stream->answer, stream->body.data, stream->body.len);
-    stream_end(stream);
-}
-
-struct api_stream *reply_body(const struct api_call *call, int status, const char *content_type,
-                              struct buf *body, enum reply_when when)
-{
-    struct api_stream *stream = mem_alloc(sizeof *stream);
-
-    stream_init(stream, call->api, call->answer, reply_release);
-    stream->status = status;
-    stream->content_type = content_type;
-    stream->body = *body;
-    *body = (struct buf){0};
-    stream->task.run = reply_send;
-    stream->awaits_commit = when == REPLY_DURABLE;
-    if (stream->awaits_commit)
-        store_when_durable(call->api->store, &stream->task);
-    else
-        loop_post(call->api->loop, &stream->task);
-    return stream;
-}
-
-struct api_stream *reply_object(const struct api_call *call, int status,
-                                const struct object *object, enum reply_when when)
-{
-    scoped(buf) struct buf body = {0};
-
-    object_write(object, &body);
-    buf_char(&body, '\n');
-    return reply_body(call, status, "application/json", &body, when);
-}
-
-struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)
-{
-    scoped(json) json_t *status = status_from_errors(errors, call->route.kind, call->route.name);
-    scoped(buf) struct buf body = {0};
-    char *text = json_dumps(status, JSON_COMPACT);
-
-    buf_str(&body, text);
-    buf_char(&body, '\n');
-    free(text);
-    return reply_body(call, error_http_status(errors->items[0].code), "application/json", &body,
-                      REPLY_NOW);
-}
-
-struct api_stream *reply_error(const struct api_call *call, const struct error *err)
-{
-    struct error_list errors = {0};
-    struct api_stream *stream;
-
-    error_list_append(&errors, err);
-    stream = reply_errors(call, &errors);
-    error_list_release(&errors);
-    return stream;
+            buf_str(&with.body, pages[i].body);
+            return reply_send(call, &with, STREAM_NOW);
+        }
+    return NULL;
 }
 
 /* ---- dispatch ---- */
 
 typedef struct api_stream *(*verb_fn)(const struct api_call *call);
 
+enum place { ON_COLLECTION, ON_ITEM, ON_STATUS, ON_LOG, PLACE_N };
+
+/* clang-format off */
+static const verb_fn verbs[PLACE_N][API_METHOD_N] = {
+    [ON_COLLECTION] = {
+        [API_GET]    = verb_list,
+        [API_HEAD]   = verb_list,
+        [API_POST]   = verb_create,
+        [API_DELETE] = verb_delete_collection,
+    },
+    [ON_ITEM] = {
+        [API_GET]    = verb_get,
+        [API_HEAD]   = verb_get,
+        [API_PUT]    = verb_update,
+        [API_PATCH]  = verb_patch,
+        [API_DELETE] = verb_delete,
+    },
+    [ON_STATUS] = {
+        [API_GET]    = verb_get,
+        [API_HEAD]   = verb_get,
+        [API_PUT]    = verb_update,
+        [API_PATCH]  = verb_patch,
+    },
+    [ON_LOG] = {
+        [API_GET]    = verb_log,
+    },
+};
+/* clang-format on */
+
+static enum place place_of(const struct route *route)
+{
+    if (!route->name)
+        return ON_COLLECTION;
+    switch (route->sub) {
+    case ROUTE_STATUS:
+        return ON_STATUS;
+    case ROUTE_LOG:
+        return ON_LOG;
+    case ROUTE_MAIN:
+        break;
+    }
+    return ON_ITEM;
+}
+
+/* Namespaces are deleted one by one; things in namespaces are made and deleted within one. */
+static bool takes(const struct route *route, verb_fn verb)
+{
+    if (verb == verb_delete_collection && route->kind == &kind_namespace)
+        return false;
+    return route->ns || (verb != verb_create && verb != verb_delete_collection);
+}
+
 static verb_fn verb_of(const struct api_call *call)
 {
-    static const verb_fn on_item[] = {
-        [API_GET] = verb_get,     [API_HEAD] = verb_get,      [API_PUT] = verb_update,
-        [API_PATCH] = verb_patch, [API_DELETE] = verb_delete, [API_OTHER] = NULL};
-    static const verb_fn on_collection[] = {[API_GET] = verb_list,
-                                            [API_HEAD] = verb_list,
-                                            [API_POST] = verb_create,
-                                            [API_OTHER] = NULL};
+    verb_fn verb = verbs[place_of(&call->route)][call->request->method];
+    bool watch = (verb == verb_list || verb == verb_get) && call->route.sub == ROUTE_MAIN &&
+                 call->request->method == API_GET && target_query_bool(&call->target, "watch");
 
-    if (call->route.sub == ROUTE_LOG)
-        return call->request->method == API_GET ? verb_log : NULL;
-    if (call->request->method == API_GET && target_query_bool(&call->target, "watch"))
-        return verb_watch;
-    return call->route.name ? on_item[call->request->method] : on_collection[call->request->method];
+    return verb && takes(&call->route, verb) ? (watch ? verb_watch : verb) : NULL;
+}
+
+static enum accept_endpoint endpoint_of(verb_fn verb)
+{
+    if (verb == verb_list)
+        return ACCEPT_LIST;
+    return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
 }
 
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
@@ -143,21 +185,31 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
 {
     scoped(arena) struct arena *arena = arena_new(0);
     struct api_call call = {.api = api, .request = request, .answer = answer, .arena = arena};
+    struct api_stream *page;
     struct error err = {0};
     verb_fn verb;
 
-    call.table = request->accept && strstr(request->accept, "as=Table") != NULL;
-    if (!target_parse(request->target, arena, &call.target, &err) ||
-        !route_find(&call.target, &call.route, &err))
+    if (!target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
+    page = reply_page(&call);
+    if (page)
+        return page;
+    if (!route_find(&call.target, &call.route, &err))
+        return reply_error(&call, &err);
+    call.name = call.route.name;
     verb = verb_of(&call);
     if (!verb) {
+        call.route = (struct route){0};
         error_set(&err, ERR_METHOD, "",
                   "the server does not allow this method on the requested resource");
         return reply_error(&call, &err);
     }
+    if (verb != verb_log && !accept_choose(request->accept, endpoint_of(verb), &call.media, &err))
+        return reply_error(&call, &err);
     return verb(&call);
 }
+
+/* ---- life ---- */
 
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs)
 {
@@ -166,10 +218,8 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     api->loop = loop;
     api->registry = registry;
     api->store = registry_store(registry);
-    if (logs) {
+    if (logs)
         api->logs = *logs;
-        api->has_logs = true;
-    }
     return api;
 }
 

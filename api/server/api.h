@@ -5,6 +5,9 @@
  * Transports (the unix socket's HTTP connections; a command that opened the store itself) fill in
  * an api_request and receive the answer through an api_answer of theirs. Answers to writes come
  * after the commit; watches and followed logs go on until either side ends them.
+ *
+ * Flow control: a long answer is produced piece by piece, and only while the transport's backlog is
+ * small. A transport whose backlog has gone calls api_drained.
  */
 #include "api/registry/registry.h"
 #include "base/loop.h"
@@ -12,17 +15,25 @@
 struct api;
 struct api_stream;
 
-/** How pod logs are read; the node's runtime behind it. All pointers borrowed. NULL when this
- * process has none. */
+struct api_log_query {
+    const char *container;
+    bool previous, timestamps;
+    int64_t tail_lines;  /* -1 = all */
+    int64_t since_ms;    /* wall time; 0 = all */
+    int64_t limit_bytes; /* -1 = all */
+};
+
+/** How pod logs are read; the node's runtime behind it. `*offset` is 0 at first and moves on, for
+ * followers. False with NOT_FOUND when there is no such log. */
 struct api_logs {
-    bool (*read)(void *ctx, const struct object *pod, const char *container, bool previous,
-                 bool timestamps, int64_t tail_lines, int64_t since_ms, int64_t limit_bytes,
+    bool (*read)(void *ctx, const struct object *pod, const struct api_log_query *query,
                  int64_t *offset, struct buf *out, struct error *err);
     void *ctx;
 };
 
+/** Borrows the registry. `logs` is copied; NULL when this process has none. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
-void api_free(struct api *api); /* ends every stream */
+void api_free(struct api *api); /* ends every stream; NULL is fine */
 
 enum api_method {
     API_GET,
@@ -34,13 +45,13 @@ enum api_method {
     API_OPTIONS,
     API_OTHER
 };
+enum { API_METHOD_N = API_OTHER + 1 };
 
 struct api_request {
     enum api_method method;
     const char *target;       /* path and query as they came, still encoded */
     const char *accept;       /* NULL = anything */
     const char *content_type; /* NULL = JSON */
-    const char *user_agent;   /* for events and logs; may be NULL */
     const void *body;
     size_t body_len;
 };
@@ -49,10 +60,10 @@ struct api_request {
  * never inside api_handle. */
 struct api_answer {
     void (*head)(struct api_answer *answer, int status, const char *content_type,
-                 const char *const *headers /* "Name: value", NULL-terminated */);
+                 const char *const *headers /* [n] "Name: value" */, size_t n_headers);
     void (*data)(struct api_answer *answer, const void *bytes, size_t len);
     void (*end)(struct api_answer *answer);
-    /** Bytes accepted but not yet sent; a stream whose backlog passes L-27 is ended. */
+    /** Bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
     size_t (*backlog)(const struct api_answer *answer);
 };
 
@@ -61,3 +72,7 @@ struct api_answer {
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
                               struct api_answer *answer);
 void api_cancel(struct api_stream *stream);
+/** The backlog is gone: a stream that waited for it goes on. */
+void api_drained(struct api_stream *stream);
+/** A watch or followed log: it has no end of its own, so nobody waits for it. */
+bool api_is_endless(const struct api_stream *stream);

@@ -1,16 +1,43 @@
 /*
- * Worked-out columns: pods, events and the small core kinds.
+ * Cells every kind has, cells of the small core kinds, and the table that knows who has which.
  */
 #include "api/server/cells.h"
-#include "api/types/pod.h"
+#include "api/types/jobflow.h"
+#include "api/types/podgroup.h"
 #include "base/timefmt.h"
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-void cell_name(struct jsonw *w, const struct object *object, int64_t now_ms)
+void cell_row_release(struct cell_row *row)
 {
-    jsonw_str(w, object_name(object));
+    json_decref(row->body);
+    json_decref(row->status);
+    row->body = row->status = NULL;
+}
+
+const json_t *cell_body(struct cell_row *row)
+{
+    if (!row->body)
+        row->body = object_body_json(row->object);
+    return row->body;
+}
+
+const json_t *cell_status(struct cell_row *row)
+{
+    if (!row->status)
+        row->status = object_status_json(row->object);
+    return row->status;
+}
+
+const char *cell_member(const json_t *doc, const char *first, const char *second)
+{
+    const json_t *value = json_object_get(doc, first);
+
+    return json_string_value(second ? json_object_get(value, second) : value);
+}
+
+void cell_name(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_str(w, object_name(row->object));
 }
 
 void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms)
@@ -25,281 +52,218 @@ void cell_write_age(struct jsonw *w, int64_t at_ms, int64_t now_ms)
     jsonw_str(w, text);
 }
 
-void cell_age(struct jsonw *w, const struct object *object, int64_t now_ms)
+void cell_age(struct jsonw *w, struct cell_row *row)
 {
-    cell_write_age(w, object->meta->created_at_ms, now_ms);
+    cell_write_age(w, row->object->meta->created_at_ms, row->now_ms);
 }
 
-static void write_or_none(struct jsonw *w, const char *text)
+void cell_write_or(struct jsonw *w, const char *text, const char *otherwise)
 {
-    jsonw_str(w, text && *text ? text : "<none>");
+    jsonw_str(w, text && *text ? text : otherwise);
 }
 
-/* ---- pods ---- */
+/* ---- columns declared by path that a decoded form answers ---- */
 
-static void pod_ready(struct jsonw *w, const struct object *pod, int64_t now_ms)
+static void flow_phase(struct jsonw *w, struct cell_row *row)
 {
-    const struct pod_status *status = pod_status_of(pod);
-    size_t ready = 0, total = pod_spec_of(pod)->containers.count;
-    char text[48];
-
-    for (size_t i = 0; i < status->containers.count; i++)
-        ready += status->containers.items[i].ready;
-    snprintf(text, sizeof text, "%zu/%zu", ready, total);
-    jsonw_str(w, text);
+    jsonw_str(w, flow_phase_text(jobflow_phase_of(row->object)));
 }
 
-/* What holds up the init containers; false when all are done. */
-static bool init_status_text(const struct pod_status *status, char *out, size_t size)
+static void job_phase(struct jsonw *w, struct cell_row *row)
 {
-    for (size_t i = 0; i < status->init_containers.count; i++) {
-        const struct container_status *container = &status->init_containers.items[i];
-
-        if (container->state == CONTAINER_TERMINATED && container->exit_code == 0)
-            continue;
-        if (container->state == CONTAINER_TERMINATED && container->reason && *container->reason)
-            snprintf(out, size, "Init:%s", container->reason);
-        else if (container->state == CONTAINER_TERMINATED && container->signal)
-            snprintf(out, size, "Init:Signal:%d", (int)container->signal);
-        else if (container->state == CONTAINER_TERMINATED)
-            snprintf(out, size, "Init:ExitCode:%d", (int)container->exit_code);
-        else if (container->state == CONTAINER_WAITING && container->reason &&
-                 strcmp(container->reason, "PodInitializing") != 0)
-            snprintf(out, size, "Init:%s", container->reason);
-        else
-            snprintf(out, size, "Init:%zu/%zu", i, status->init_containers.count);
-        return true;
-    }
-    return false;
+    jsonw_str(w, job_phase_text(job_status_of(row->object)->phase));
 }
 
-static void containers_status_text(const struct pod_status *status, char *out, size_t size)
+static void job_min_available(struct jsonw *w, struct cell_row *row)
 {
-    bool running = false;
-
-    for (size_t i = status->containers.count; i-- > 0;) {
-        const struct container_status *container = &status->containers.items[i];
-
-        if (container->state == CONTAINER_RUNNING)
-            running = true;
-        else if (container->reason && *container->reason)
-            snprintf(out, size, "%s", container->reason);
-        else if (container->state == CONTAINER_TERMINATED && container->signal)
-            snprintf(out, size, "Signal:%d", (int)container->signal);
-        else if (container->state == CONTAINER_TERMINATED)
-            snprintf(out, size, "ExitCode:%d", (int)container->exit_code);
-    }
-    if (running && strcmp(out, "Completed") == 0)
-        snprintf(out, size, "%s", status->ready ? "Running" : "NotReady");
+    jsonw_int(w, job_status_of(row->object)->min_available);
 }
 
-void cell_pod_status_text(const struct object *pod, char *out, size_t size)
+static void job_running(struct jsonw *w, struct cell_row *row)
 {
-    const struct pod_status *status = pod_status_of(pod);
-    bool over = status->phase == POD_SUCCEEDED || status->phase == POD_FAILED;
-
-    snprintf(out, size, "%s",
-             status->reason && *status->reason ? status->reason : pod_phase_text(status->phase));
-    if (!init_status_text(status, out, size))
-        containers_status_text(status, out, size);
-    if (object_deleting(pod) && !over)
-        snprintf(out, size, "Terminating");
+    jsonw_int(w, job_status_of(row->object)->running);
 }
 
-static void pod_status(struct jsonw *w, const struct object *pod, int64_t now_ms)
+static void job_queue(struct jsonw *w, struct cell_row *row)
 {
-    char text[128];
-
-    cell_pod_status_text(pod, text, sizeof text);
-    jsonw_str(w, text);
+    cell_write_or(w, job_spec_of(row->object)->queue, "");
 }
 
-static void pod_restarts(struct jsonw *w, const struct object *pod, int64_t now_ms)
+static void podgroup_phase(struct jsonw *w, struct cell_row *row)
 {
-    const struct pod_status *status = pod_status_of(pod);
-    char text[24];
-    int sum = 0;
-
-    for (size_t i = 0; i < status->init_containers.count; i++)
-        sum += status->init_containers.items[i].restart_count;
-    for (size_t i = 0; i < status->containers.count; i++)
-        sum += status->containers.items[i].restart_count;
-    snprintf(text, sizeof text, "%d", sum);
-    jsonw_str(w, text);
+    jsonw_str(w, podgroup_phase_text(podgroup_status_of(row->object)->phase));
 }
 
-static void pod_ip(struct jsonw *w, const struct object *pod, int64_t now_ms)
+static void podgroup_running(struct jsonw *w, struct cell_row *row)
 {
-    write_or_none(w, pod_status_of(pod)->pod_ip);
+    jsonw_int(w, podgroup_status_of(row->object)->running);
 }
 
-static void pod_node(struct jsonw *w, const struct object *pod, int64_t now_ms)
+static void podgroup_min_member(struct jsonw *w, struct cell_row *row)
 {
-    write_or_none(w, pod_spec_of(pod)->node_name);
+    jsonw_int(w, podgroup_spec_of(row->object)->min_member);
 }
 
-static void cell_none(struct jsonw *w, const struct object *object, int64_t now_ms)
+static void podgroup_queue(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, podgroup_spec_of(row->object)->queue, "");
+}
+
+static const struct {
+    const struct kind *kind; /* NULL: every kind */
+    const char *path;
+    cell_fn write;
+} by_path[] = {
+    /* clang-format off */
+    {NULL,            "metadata.creationTimestamp", cell_age},
+    {&kind_job_flow,  "status.state.phase",         flow_phase},
+    {&kind_job,       "status.state.phase",         job_phase},
+    {&kind_job,       "status.minAvailable",        job_min_available},
+    {&kind_job,       "status.running",             job_running},
+    {&kind_job,       "spec.queue",                 job_queue},
+    {&kind_pod_group, "status.phase",               podgroup_phase},
+    {&kind_pod_group, "status.running",             podgroup_running},
+    {&kind_pod_group, "spec.minMember",             podgroup_min_member},
+    {&kind_pod_group, "spec.queue",                 podgroup_queue},
+    /* clang-format on */
+};
+
+cell_fn cell_of_path(const struct kind *kind, const char *path)
+{
+    for (size_t i = 0; i < countof(by_path); i++)
+        if ((!by_path[i].kind || by_path[i].kind == kind) && strcmp(by_path[i].path, path) == 0)
+            return by_path[i].write;
+    return NULL;
+}
+
+/* ---- small core kinds ---- */
+
+static void namespace_status(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_str(w, object_deleting(row->object) ? "Terminating" : "Active");
+}
+
+static void data_count(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, (int64_t)(json_object_size(json_object_get(cell_body(row), "data")) +
+                           json_object_size(json_object_get(cell_body(row), "binaryData"))));
+}
+
+static void secret_type(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "type", NULL), "Opaque");
+}
+
+static void service_type(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "spec", "type"), "ClusterIP");
+}
+
+static void service_cluster_ip(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "spec", "clusterIP"), "<none>");
+}
+
+static void cell_none(struct jsonw *w, struct cell_row *row)
 {
     jsonw_str(w, "<none>");
 }
 
-static const struct cell_column pod_columns[] = {
-    {"Name", "string", 0, cell_name},
-    {"Ready", "string", 0, pod_ready},
-    {"Status", "string", 0, pod_status},
-    {"Restarts", "string", 0, pod_restarts},
-    {"Age", "string", 0, cell_age},
-    {"IP", "string", 1, pod_ip},
-    {"Node", "string", 1, pod_node},
-    {"Nominated Node", "string", 1, cell_none},
-    {"Readiness Gates", "string", 1, cell_none},
-    {0},
-};
-
-/* ---- events: read from the body, a few members each ---- */
-
-static const char *member_text(const json_t *doc, const char *first, const char *second)
+/* 80/TCP,53:30053/UDP */
+static void service_ports(struct jsonw *w, struct cell_row *row)
 {
-    const json_t *value = json_object_get(doc, first);
+    const json_t *spec = json_object_get(cell_body(row), "spec");
+    scoped(buf) struct buf text = {0};
+    size_t i;
+    json_t *port;
 
-    if (second)
-        value = json_object_get(value, second);
-    return json_string_value(value);
-}
+    json_array_foreach(json_object_get(spec, "ports"), i, port)
+    {
+        const char *protocol = cell_member(port, "protocol", NULL);
 
-/* One member of the body, or of an object in it, as text. */
-static void event_text(struct jsonw *w, const struct object *event, const char *first,
-                       const char *second)
-{
-    scoped(json) json_t *body = object_body_json(event);
-    const char *text = member_text(body, first, second);
-
-    jsonw_str(w, text ? text : "");
-}
-
-static void event_age(struct jsonw *w, const struct object *event, const char *member,
-                      int64_t now_ms)
-{
-    scoped(json) json_t *body = object_body_json(event);
-    const char *text = member_text(body, member, NULL);
-    int64_t at_ms = event->meta->created_at_ms;
-
-    if (!text || !time_parse(text, &at_ms, NULL)) {
-        text = member_text(body, "eventTime", NULL);
-        if (text)
-            time_parse(text, &at_ms, NULL);
+        buf_printf(&text, "%s%" JSON_INTEGER_FORMAT, i ? "," : "",
+                   json_integer_value(json_object_get(port, "port")));
+        if (json_integer_value(json_object_get(port, "nodePort")))
+            buf_printf(&text, ":%" JSON_INTEGER_FORMAT,
+                       json_integer_value(json_object_get(port, "nodePort")));
+        buf_printf(&text, "/%s", protocol ? protocol : "TCP");
     }
-    cell_write_age(w, at_ms, now_ms);
+    cell_write_or(w, text.data, "<none>");
 }
 
-static void event_last_seen(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void service_selector(struct jsonw *w, struct cell_row *row)
 {
-    event_age(w, event, "lastTimestamp", now_ms);
+    json_t *selector = json_object_get(json_object_get(cell_body(row), "spec"), "selector");
+    scoped(buf) struct buf text = {0};
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(selector, key, value)
+        buf_printf(&text, "%s%s=%s", text.len ? "," : "", key,
+                   json_is_string(value) ? json_string_value(value) : "");
+    cell_write_or(w, text.data, "<none>");
 }
 
-static void event_first_seen(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_status(struct jsonw *w, struct cell_row *row)
 {
-    event_age(w, event, "firstTimestamp", now_ms);
+    cell_write_or(w,
+                  object_deleting(row->object) ? "Terminating"
+                                               : cell_member(cell_status(row), "phase", NULL),
+                  "Pending");
 }
 
-static void event_type(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_volume(struct jsonw *w, struct cell_row *row)
 {
-    event_text(w, event, "type", NULL);
+    cell_write_or(w, cell_member(cell_body(row), "spec", "volumeName"), "");
 }
 
-static void event_reason(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_capacity(struct jsonw *w, struct cell_row *row)
 {
-    event_text(w, event, "reason", NULL);
+    cell_write_or(w, cell_member(cell_status(row), "capacity", "storage"), "");
 }
 
-static void event_object(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_access_modes(struct jsonw *w, struct cell_row *row)
 {
-    scoped(json) json_t *body = object_body_json(event);
-    const char *kind = member_text(body, "involvedObject", "kind");
-    const char *name = member_text(body, "involvedObject", "name");
-    char text[512];
+    static const struct {
+        const char *mode, *letters;
+    } modes[] = {{"ReadWriteOnce", "RWO"},
+                 {"ReadOnlyMany", "ROX"},
+                 {"ReadWriteMany", "RWX"},
+                 {"ReadWriteOncePod", "RWOP"}};
+    const json_t *spec = json_object_get(cell_body(row), "spec");
+    scoped(buf) struct buf text = {0};
+    size_t i;
+    json_t *mode;
 
-    snprintf(text, sizeof text, "%s/%s", kind ? kind : "", name ? name : "");
-    for (char *c = text; *c && *c != '/'; c++)
-        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + ('a' - 'A') : *c);
-    jsonw_str(w, text);
+    json_array_foreach(json_object_get(spec, "accessModes"), i, mode)
+    {
+        for (size_t j = 0; json_is_string(mode) && j < countof(modes); j++)
+            if (strcmp(json_string_value(mode), modes[j].mode) == 0)
+                buf_printf(&text, "%s%s", text.len ? "," : "", modes[j].letters);
+    }
+    jsonw_str(w, text.data ? text.data : "");
 }
 
-static void event_source(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_storage_class(struct jsonw *w, struct cell_row *row)
 {
-    event_text(w, event, "source", "component");
+    cell_write_or(w, cell_member(cell_body(row), "spec", "storageClassName"), "");
 }
 
-static void event_message(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void pvc_volume_mode(struct jsonw *w, struct cell_row *row)
 {
-    event_text(w, event, "message", NULL);
+    cell_write_or(w, cell_member(cell_body(row), "spec", "volumeMode"), "Filesystem");
 }
 
-static void event_count(struct jsonw *w, const struct object *event, int64_t now_ms)
+static void node_status(struct jsonw *w, struct cell_row *row)
 {
-    scoped(json) json_t *body = object_body_json(event);
-    const json_t *count = json_object_get(body, "count");
-
-    jsonw_int(w, json_is_integer(count) ? json_integer_value(count) : 1);
-}
-
-static const struct cell_column event_columns[] = {
-    {"Last Seen", "string", 0, event_last_seen},
-    {"Type", "string", 0, event_type},
-    {"Reason", "string", 0, event_reason},
-    {"Object", "string", 0, event_object},
-    {"Source", "string", 1, event_source},
-    {"Message", "string", 0, event_message},
-    {"First Seen", "string", 1, event_first_seen},
-    {"Count", "integer", 1, event_count},
-    {"Name", "string", 1, cell_name},
-    {0},
-};
-
-/* ---- small core kinds ---- */
-
-static void status_phase(struct jsonw *w, const struct object *object, int64_t now_ms)
-{
-    scoped(json) json_t *status = object_status_json(object);
-    const char *phase = json_string_value(json_object_get(status, "phase"));
-
-    jsonw_str(w, object_deleting(object) ? "Terminating" : phase ? phase : "Active");
-}
-
-static void data_count(struct jsonw *w, const struct object *object, int64_t now_ms)
-{
-    scoped(json) json_t *body = object_body_json(object);
-
-    jsonw_int(w, (int64_t)(json_object_size(json_object_get(body, "data")) +
-                           json_object_size(json_object_get(body, "binaryData"))));
-}
-
-static void body_type(struct jsonw *w, const struct object *object, int64_t now_ms)
-{
-    scoped(json) json_t *body = object_body_json(object);
-    const char *type = json_string_value(json_object_get(body, "type"));
-
-    jsonw_str(w, type ? type : "Opaque");
-}
-
-static void service_cluster_ip(struct jsonw *w, const struct object *service, int64_t now_ms)
-{
-    scoped(json) json_t *body = object_body_json(service);
-
-    write_or_none(w, member_text(body, "spec", "clusterIP"));
-}
-
-static void node_ready(struct jsonw *w, const struct object *node, int64_t now_ms)
-{
-    scoped(json) json_t *status = object_status_json(node);
     const char *text = "Unknown";
     size_t i;
     json_t *condition;
 
-    json_array_foreach(json_object_get(status, "conditions"), i, condition)
+    json_array_foreach(json_object_get(cell_status(row), "conditions"), i, condition)
     {
-        const char *type = json_string_value(json_object_get(condition, "type"));
-        const char *value = json_string_value(json_object_get(condition, "status"));
+        const char *type = cell_member(condition, "type", NULL);
+        const char *value = cell_member(condition, "status", NULL);
 
         if (type && value && strcmp(type, "Ready") == 0)
             text = strcmp(value, "True") == 0 ? "Ready" : "NotReady";
@@ -307,77 +271,155 @@ static void node_ready(struct jsonw *w, const struct object *node, int64_t now_m
     jsonw_str(w, text);
 }
 
-static void node_version(struct jsonw *w, const struct object *node, int64_t now_ms)
+static void node_version(struct jsonw *w, struct cell_row *row)
 {
-    scoped(json) json_t *status = object_status_json(node);
-    const char *version = member_text(status, "nodeInfo", "kubeletVersion");
-
-    jsonw_str(w, version ? version : "");
+    cell_write_or(w, cell_member(cell_status(row), "nodeInfo", "kubeletVersion"), "");
 }
 
-static void priority_value(struct jsonw *w, const struct object *object, int64_t now_ms)
+static void node_address(struct jsonw *w, struct cell_row *row, const char *wanted)
 {
-    scoped(json) json_t *body = object_body_json(object);
+    size_t i;
+    json_t *address;
 
-    jsonw_int(w, json_integer_value(json_object_get(body, "value")));
+    json_array_foreach(json_object_get(cell_status(row), "addresses"), i, address)
+    {
+        const char *type = cell_member(address, "type", NULL);
+
+        if (type && strcmp(type, wanted) == 0) {
+            cell_write_or(w, cell_member(address, "address", NULL), "<none>");
+            return;
+        }
+    }
+    jsonw_str(w, "<none>");
 }
 
-static void lease_holder(struct jsonw *w, const struct object *lease, int64_t now_ms)
+static void node_internal_ip(struct jsonw *w, struct cell_row *row)
 {
-    scoped(json) json_t *body = object_body_json(lease);
-    const char *holder = member_text(body, "spec", "holderIdentity");
-
-    jsonw_str(w, holder ? holder : "");
+    node_address(w, row, "InternalIP");
 }
 
-static const struct cell_column namespace_columns[] = {{"Name", "string", 0, cell_name},
-                                                       {"Status", "string", 0, status_phase},
-                                                       {"Age", "string", 0, cell_age},
-                                                       {0}};
-static const struct cell_column config_map_columns[] = {{"Name", "string", 0, cell_name},
-                                                        {"Data", "integer", 0, data_count},
-                                                        {"Age", "string", 0, cell_age},
-                                                        {0}};
-static const struct cell_column secret_columns[] = {{"Name", "string", 0, cell_name},
-                                                    {"Type", "string", 0, body_type},
-                                                    {"Data", "integer", 0, data_count},
-                                                    {"Age", "string", 0, cell_age},
-                                                    {0}};
-static const struct cell_column service_columns[] = {
-    {"Name", "string", 0, cell_name},
-    {"Cluster-IP", "string", 0, service_cluster_ip},
-    {"Age", "string", 0, cell_age},
-    {0}};
-static const struct cell_column pvc_columns[] = {{"Name", "string", 0, cell_name},
-                                                 {"Status", "string", 0, status_phase},
-                                                 {"Age", "string", 0, cell_age},
-                                                 {0}};
-static const struct cell_column node_columns[] = {
-    {"Name", "string", 0, cell_name},       {"Status", "string", 0, node_ready},
-    {"Roles", "string", 0, cell_none},      {"Age", "string", 0, cell_age},
-    {"Version", "string", 0, node_version}, {0}};
-static const struct cell_column priority_columns[] = {{"Name", "string", 0, cell_name},
-                                                      {"Value", "integer", 0, priority_value},
-                                                      {"Age", "string", 0, cell_age},
-                                                      {0}};
-static const struct cell_column lease_columns[] = {{"Name", "string", 0, cell_name},
-                                                   {"Holder", "string", 0, lease_holder},
-                                                   {"Age", "string", 0, cell_age},
-                                                   {0}};
+static void node_external_ip(struct jsonw *w, struct cell_row *row)
+{
+    node_address(w, row, "ExternalIP");
+}
+
+static void node_info(struct jsonw *w, struct cell_row *row, const char *member)
+{
+    cell_write_or(w, cell_member(cell_status(row), "nodeInfo", member), "<unknown>");
+}
+
+static void node_os_image(struct jsonw *w, struct cell_row *row)
+{
+    node_info(w, row, "osImage");
+}
+
+static void node_kernel(struct jsonw *w, struct cell_row *row)
+{
+    node_info(w, row, "kernelVersion");
+}
+
+static void node_runtime(struct jsonw *w, struct cell_row *row)
+{
+    node_info(w, row, "containerRuntimeVersion");
+}
+
+static void priority_value(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, json_integer_value(json_object_get(cell_body(row), "value")));
+}
+
+static void priority_default(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_bool(w, json_is_true(json_object_get(cell_body(row), "globalDefault")));
+}
+
+static void lease_holder(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "spec", "holderIdentity"), "");
+}
+
+/* clang-format off */
+static const struct cell_column cells_namespace[] = {
+    {"Name",   "string", 0, cell_name},
+    {"Status", "string", 0, namespace_status},
+    {"Age",    "date",   0, cell_age},
+    {0},
+};
+static const struct cell_column cells_config_map[] = {
+    {"Name", "string",  0, cell_name},
+    {"Data", "integer", 0, data_count},
+    {"Age",  "date",    0, cell_age},
+    {0},
+};
+static const struct cell_column cells_secret[] = {
+    {"Name", "string",  0, cell_name},
+    {"Type", "string",  0, secret_type},
+    {"Data", "integer", 0, data_count},
+    {"Age",  "date",    0, cell_age},
+    {0},
+};
+static const struct cell_column cells_service[] = {
+    {"Name",        "string", 0, cell_name},
+    {"Type",        "string", 0, service_type},
+    {"Cluster-IP",  "string", 0, service_cluster_ip},
+    {"External-IP", "string", 0, cell_none},
+    {"Port(s)",     "string", 0, service_ports},
+    {"Age",         "date",   0, cell_age},
+    {"Selector",    "string", 1, service_selector},
+    {0},
+};
+static const struct cell_column cells_pvc[] = {
+    {"Name",         "string", 0, cell_name},
+    {"Status",       "string", 0, pvc_status},
+    {"Volume",       "string", 0, pvc_volume},
+    {"Capacity",     "string", 0, pvc_capacity},
+    {"Access Modes", "string", 0, pvc_access_modes},
+    {"StorageClass", "string", 0, pvc_storage_class},
+    {"Age",          "date",   0, cell_age},
+    {"VolumeMode",   "string", 1, pvc_volume_mode},
+    {0},
+};
+static const struct cell_column cells_node[] = {
+    {"Name",              "string", 0, cell_name},
+    {"Status",            "string", 0, node_status},
+    {"Roles",             "string", 0, cell_none},
+    {"Age",               "date",   0, cell_age},
+    {"Version",           "string", 0, node_version},
+    {"Internal-IP",       "string", 1, node_internal_ip},
+    {"External-IP",       "string", 1, node_external_ip},
+    {"OS-Image",          "string", 1, node_os_image},
+    {"Kernel-Version",    "string", 1, node_kernel},
+    {"Container-Runtime", "string", 1, node_runtime},
+    {0},
+};
+static const struct cell_column cells_priority_class[] = {
+    {"Name",           "string",  0, cell_name},
+    {"Value",          "integer", 0, priority_value},
+    {"Global-Default", "boolean", 0, priority_default},
+    {"Age",            "date",    0, cell_age},
+    {0},
+};
+static const struct cell_column cells_lease[] = {
+    {"Name",   "string", 0, cell_name},
+    {"Holder", "string", 0, lease_holder},
+    {"Age",    "date",   0, cell_age},
+    {0},
+};
+/* clang-format on */
 
 const struct cell_column *cells_of(const struct kind *kind)
 {
     static const struct cell_column *const by_kind[KIND_N] = {
-        [KIND_POD] = pod_columns,
-        [KIND_EVENT] = event_columns,
-        [KIND_NAMESPACE] = namespace_columns,
-        [KIND_CONFIG_MAP] = config_map_columns,
-        [KIND_SECRET] = secret_columns,
-        [KIND_SERVICE] = service_columns,
-        [KIND_PVC] = pvc_columns,
-        [KIND_NODE] = node_columns,
-        [KIND_PRIORITY_CLASS] = priority_columns,
-        [KIND_LEASE] = lease_columns,
+        [KIND_POD] = cells_pod,
+        [KIND_EVENT] = cells_event,
+        [KIND_NAMESPACE] = cells_namespace,
+        [KIND_CONFIG_MAP] = cells_config_map,
+        [KIND_SECRET] = cells_secret,
+        [KIND_SERVICE] = cells_service,
+        [KIND_PVC] = cells_pvc,
+        [KIND_NODE] = cells_node,
+        [KIND_PRIORITY_CLASS] = cells_priority_class,
+        [KIND_LEASE] = cells_lease,
     };
 
     return by_kind[kind->id];

@@ -2,22 +2,26 @@
  * HTTP/1.1 on a stream.
  */
 #include "api/server/connection.h"
-#include "api/server/precheck.h"
+#include "api/server/head.h"
+#include "api/server/status.h"
 #include "base/mem.h"
 #include <llhttp.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 enum {
-    BODY_MAX = 64 << 20,     /* DC-05: JobFlows of many steps; L-01 is for the others and checked by
-                                their size limits */
-    HEAD_TIMEOUT_MS = 10000, /* L-23: from the first byte of a head to its end */
-    BODY_TIMEOUT_MS = 30000,
-    IDLE_TIMEOUT_MS = 120000, /* L-24 */
-    WRITE_STALL_MS = 30000,
+    BODY_BYTES_MAX = 64 << 20, /* DC-05: JobFlows of many steps; L-01 is checked by kind */
+    HEAD_MS = 10000,           /* from the first byte of a head to its end */
+    BODY_MS = 30000,           /* from the end of the head to the end of the body */
+    IDLE_MS = 60000,           /* L-24 */
+    STALL_MS = 30000,          /* bytes wait and none goes out */
+    LINGER_MS = 1000,          /* for the answer to be read before what was sent is dropped */
+    KEPT_BYTES_MAX = 64 << 10, /* buffers above it are not kept between requests */
+    READ_BYTES = 64 << 10,
 };
 
-enum state { READING_HEAD, READING_BODY, ANSWERING, CLOSING };
+enum state { READING_HEAD, READING_BODY, ANSWERING, LINGERING, CLOSING };
 
 struct connection {
     union {
@@ -31,22 +35,23 @@ struct connection {
     void *ctx;
     enum state state;
     struct timer deadline;
+    uv_shutdown_t shutdown;
+
+    /* the request */
     llhttp_t parser;
     llhttp_settings_t settings;
     struct buf in;   /* bytes not yet consumed */
-    size_t head_len; /* of the present request, once complete */
-    struct buf target, accept, content_type, user_agent, field;
-    struct buf *value; /* where the present header's value goes; NULL = nobody reads it */
-    struct buf body;
-    bool keep_alive, head_only, message_done, expects_continue;
-    struct error refused; /* a request refused while reading */
+    size_t searched; /* of them, for the end of a head */
+    struct buf target, accept, content_type, body;
+    bool message_done, wants_continue;
+    struct error refused; /* what is wrong with it */
 
+    /* the answer */
     struct api_answer answer;
     struct api_stream *request; /* being answered */
     struct task flush;
-    struct buf head,
-        out; /* status line and headers; body bytes not yet handed to the kernel's queue */
-    bool chunked, ended, close_after;
+    struct buf head, out; /* status line and headers; body bytes: not yet handed to libuv */
+    bool head_only, keep_alive, lingers, has_head, chunked, ended;
     size_t in_flight; /* bytes handed to libuv and not yet written */
 };
 
@@ -56,11 +61,11 @@ struct write {
     struct buf bytes;
 };
 
-static void consume(struct connection *c);
+static void next_request(struct connection *c);
 
-uv_stream_t *connection_stream(struct connection *connection)
+uv_pipe_t *connection_pipe(struct connection *c)
 {
-    return &connection->io.stream;
+    return &c->io.pipe;
 }
 
 /* ---- closing ---- */
@@ -68,16 +73,11 @@ uv_stream_t *connection_stream(struct connection *connection)
 static void on_closed(uv_handle_t *handle)
 {
     struct connection *c = handle->data;
+    struct buf *const buffers[] = {&c->in,   &c->target, &c->accept, &c->content_type,
+                                   &c->body, &c->head,   &c->out};
 
-    buf_release(&c->in);
-    buf_release(&c->target);
-    buf_release(&c->accept);
-    buf_release(&c->content_type);
-    buf_release(&c->user_agent);
-    buf_release(&c->field);
-    buf_release(&c->body);
-    buf_release(&c->head);
-    buf_release(&c->out);
+    for (size_t i = 0; i < countof(buffers); i++)
+        buf_release(buffers[i]);
     c->closed(c->ctx, c);
     mem_free(c);
 }
@@ -94,14 +94,7 @@ void connection_close(struct connection *c)
     uv_close(&c->io.handle, on_closed);
 }
 
-static void on_deadline(struct timer *timer)
-{
-    connection_close(container_of(timer, struct connection, deadline));
-}
-
 /* ---- writing ---- */
-
-static void next_request(struct connection *c);
 
 static void on_written(uv_write_t *req, int status)
 {
@@ -117,12 +110,16 @@ static void on_written(uv_write_t *req, int status)
         connection_close(c);
         return;
     }
-    if (c->in_flight == 0 && c->ended)
-        next_request(c);
-    else if (c->in_flight > 0)
-        timer_start(c->loop, &c->deadline, WRITE_STALL_MS);
-    else
+    if (c->in_flight > 0)
+        timer_start(c->loop, &c->deadline, STALL_MS);
+    else if (c->state == ANSWERING)
         timer_stop(c->loop, &c->deadline);
+    if (c->in_flight > 0 || c->state != ANSWERING)
+        return;
+    if (c->ended)
+        next_request(c);
+    else if (c->request)
+        api_drained(c->request);
 }
 
 static void send_bytes(struct connection *c, struct buf *bytes)
@@ -133,14 +130,15 @@ static void send_bytes(struct connection *c, struct buf *bytes)
     write->connection = c;
     write->bytes = *bytes;
     *bytes = (struct buf){0};
+    if (c->in_flight == 0 && c->state == ANSWERING)
+        timer_start(c->loop, &c->deadline, STALL_MS);
     c->in_flight += write->bytes.len;
-    timer_start(c->loop, &c->deadline, WRITE_STALL_MS);
-    if (uv_write(&write->req, &c->io.stream, &vector, 1, on_written) < 0) {
-        c->in_flight -= write->bytes.len;
-        buf_release(&write->bytes);
-        mem_free(write);
-        connection_close(c);
-    }
+    if (uv_write(&write->req, &c->io.stream, &vector, 1, on_written) == 0)
+        return;
+    c->in_flight -= write->bytes.len;
+    buf_release(&write->bytes);
+    mem_free(write);
+    connection_close(c);
 }
 
 static void add_chunk(struct buf *packet, const struct buf *bytes)
@@ -150,61 +148,83 @@ static void add_chunk(struct buf *packet, const struct buf *bytes)
     buf_str(packet, "\r\n");
 }
 
-/* Hand what has gathered to the kernel. The first flush of an unfinished answer decides for chunks.
+/* What has gathered, as bytes of HTTP. The first flush of an unfinished answer decides for chunks.
  */
-static void flush_out(struct connection *c)
+static void take_packet(struct connection *c, struct buf *packet)
 {
-    struct buf packet = {0};
-
     if (c->head.len) {
-        buf_add(&packet, c->head.data, c->head.len);
+        buf_add(packet, c->head.data, c->head.len);
         buf_clear(&c->head);
-        if (c->ended) {
-            buf_printf(&packet, "Content-Length: %zu\r\n\r\n", c->out.len);
-        } else {
-            c->chunked = true;
-            buf_str(&packet, "Transfer-Encoding: chunked\r\n\r\n");
-        }
-    }
-    if (c->out.len && !c->head_only) {
+        c->chunked = !c->ended;
         if (c->chunked)
-            add_chunk(&packet, &c->out);
+            buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
         else
-            buf_add(&packet, c->out.data, c->out.len);
+            buf_printf(packet, "Content-Length: %zu\r\n\r\n", c->out.len);
     }
+    if (c->out.len && !c->head_only && c->chunked)
+        add_chunk(packet, &c->out);
+    else if (c->out.len && !c->head_only)
+        buf_add(packet, c->out.data, c->out.len);
     buf_clear(&c->out);
     if (c->ended && c->chunked && !c->head_only)
-        buf_str(&packet, "0\r\n\r\n");
-    if (packet.len)
-        send_bytes(c, &packet);
+        buf_str(packet, "0\r\n\r\n");
 }
 
 static void on_flush(struct task *task)
 {
     struct connection *c = container_of(task, struct connection, flush);
+    struct buf packet = {0};
 
-    if (c->state != CLOSING)
-        flush_out(c);
+    take_packet(c, &packet);
+    if (packet.len)
+        send_bytes(c, &packet);
+    else if (c->ended && c->in_flight == 0)
+        next_request(c);
+}
+
+/* ---- the answer ---- */
+
+static struct connection *of(const struct api_answer *answer)
+{
+    return container_of((struct api_answer *)(size_t)answer, struct connection, answer);
+}
+
+static void begin_head(struct connection *c, int status, const char *content_type)
+{
+    time_t now = (time_t)(loop_wall_ms(c->loop) / 1000);
+    char date[64];
+    struct tm parts;
+
+    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
+    buf_printf(&c->head,
+               "HTTP/1.1 %d %s\r\n"
+               "Date: %s\r\n"
+               "Audit-Id: %016llx\r\n"
+               "Cache-Control: no-cache, private\r\n"
+               "X-Content-Type-Options: nosniff\r\n",
+               status, llhttp_status_name((llhttp_status_t)status), date,
+               (unsigned long long)clock_random(loop_clock(c->loop)));
+    if (content_type)
+        buf_printf(&c->head, "Content-Type: %s\r\n", content_type);
+    if (!c->keep_alive)
+        buf_str(&c->head, "Connection: close\r\n");
+    c->has_head = true;
 }
 
 static void answer_head(struct api_answer *answer, int status, const char *content_type,
-                        const char *const *headers)
+                        const char *const *headers, size_t n_headers)
 {
-    struct connection *c = container_of(answer, struct connection, answer);
+    struct connection *c = of(answer);
 
-    buf_printf(&c->head,
-               "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nCache-Control: no-cache, private\r\n", status,
-               llhttp_status_name((llhttp_status_t)status), content_type);
-    for (; headers && *headers; headers++)
-        buf_printf(&c->head, "%s\r\n", *headers);
-    if (c->close_after)
-        buf_str(&c->head, "Connection: close\r\n");
+    begin_head(c, status, content_type);
+    for (size_t i = 0; i < n_headers; i++)
+        buf_printf(&c->head, "%s\r\n", headers[i]);
     loop_post(c->loop, &c->flush);
 }
 
 static void answer_data(struct api_answer *answer, const void *bytes, size_t len)
 {
-    struct connection *c = container_of(answer, struct connection, answer);
+    struct connection *c = of(answer);
 
     buf_add(&c->out, bytes, len);
     loop_post(c->loop, &c->flush);
@@ -212,23 +232,58 @@ static void answer_data(struct api_answer *answer, const void *bytes, size_t len
 
 static void answer_end(struct api_answer *answer)
 {
-    struct connection *c = container_of(answer, struct connection, answer);
+    struct connection *c = of(answer);
 
     c->request = NULL;
     c->ended = true;
-    loop_cancel(c->loop, &c->flush);
-    flush_out(c);
+    if (c->has_head)
+        loop_post(c->loop, &c->flush);
+    else /* the API is being taken down before it could say anything */
+        connection_close(c);
 }
 
 static size_t answer_backlog(const struct api_answer *answer)
 {
-    const struct connection *c =
-        container_of((struct api_answer *)(size_t)answer, struct connection, answer);
+    const struct connection *c = of(answer);
 
     return c->in_flight + c->out.len;
 }
 
-/* ---- reading ---- */
+/* A request that cannot be understood: say why, then close. */
+static void refuse(struct connection *c, const struct error *err)
+{
+    uv_read_stop(&c->io.stream);
+    timer_stop(c->loop, &c->deadline);
+    c->state = ANSWERING;
+    c->keep_alive = false;
+    c->lingers = true;
+    c->ended = true;
+    begin_head(c, error_http_status(err->code), "application/json");
+    status_write_error(err, &(struct status_subject){0}, &c->out);
+    loop_post(c->loop, &c->flush);
+}
+
+static void refuse_slow(struct connection *c)
+{
+    uv_read_stop(&c->io.stream);
+    c->state = ANSWERING;
+    c->keep_alive = false;
+    c->ended = true;
+    begin_head(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
+    loop_post(c->loop, &c->flush);
+}
+
+static void on_deadline(struct timer *timer)
+{
+    struct connection *c = container_of(timer, struct connection, deadline);
+
+    if (c->state == READING_BODY || (c->state == READING_HEAD && c->in.len > 0))
+        refuse_slow(c);
+    else
+        connection_close(c);
+}
+
+/* ---- the parser's callbacks ---- */
 
 static int on_target(llhttp_t *parser, const char *at, size_t len)
 {
@@ -238,50 +293,24 @@ static int on_target(llhttp_t *parser, const char *at, size_t len)
     return 0;
 }
 
-static int on_field(llhttp_t *parser, const char *at, size_t len)
+static int refuse_size(struct connection *c)
 {
-    struct connection *c = parser->data;
-
-    if (c->value) { /* the first piece of a new name */
-        c->value = NULL;
-        buf_clear(&c->field);
-    }
-    buf_add(&c->field, at, len);
-    return 0;
+    error_set(&c->refused, ERR_TOO_LARGE, "", "Request entity too large: limit is %d",
+              BODY_BYTES_MAX);
+    return -1;
 }
 
-static int on_value(llhttp_t *parser, const char *at, size_t len)
+static int on_headers(llhttp_t *parser)
 {
-    struct connection *c = parser->data;
-    static struct buf nobody; /* marks a header nobody reads; never written */
-    const struct {
-        const char *name;
-        struct buf *value;
-    } wanted[] = {
-        {"Accept", &c->accept}, {"Content-Type", &c->content_type}, {"User-Agent", &c->user_agent}};
-
-    if (!c->value) {
-        c->value = &nobody;
-        for (size_t i = 0; i < countof(wanted); i++)
-            if (strcasecmp(c->field.data, wanted[i].name) == 0)
-                c->value = wanted[i].value;
-        if (strcasecmp(c->field.data, "Expect") == 0)
-            c->expects_continue = true;
-    }
-    if (c->value != &nobody)
-        buf_add(c->value, at, len);
-    return 0;
+    return parser->content_length > BODY_BYTES_MAX ? refuse_size(parser->data) : 0;
 }
 
 static int on_body(llhttp_t *parser, const char *at, size_t len)
 {
     struct connection *c = parser->data;
 
-    if (c->body.len + len > BODY_MAX) {
-        error_set(&c->refused, ERR_TOO_LARGE, "", "the body of the request is larger than %d bytes",
-                  BODY_MAX);
-        return HPE_USER;
-    }
+    if (c->body.len + len > BODY_BYTES_MAX)
+        return refuse_size(c);
     buf_add(&c->body, at, len);
     return 0;
 }
@@ -295,18 +324,23 @@ static int on_message(llhttp_t *parser)
     return HPE_PAUSED; /* what follows is the next request */
 }
 
+/* ---- reading ---- */
+
 static enum api_method method_of(const llhttp_t *parser)
 {
-    static const enum api_method methods[] = {
-        [HTTP_DELETE] = API_DELETE,   [HTTP_GET] = API_GET, [HTTP_HEAD] = API_HEAD,
-        [HTTP_POST] = API_POST,       [HTTP_PUT] = API_PUT, [HTTP_PATCH] = API_PATCH,
-        [HTTP_OPTIONS] = API_OPTIONS,
+    static const struct {
+        llhttp_method_t theirs;
+        enum api_method ours;
+    } rows[] = {
+        {HTTP_GET, API_GET},         {HTTP_HEAD, API_HEAD},   {HTTP_POST, API_POST},
+        {HTTP_PUT, API_PUT},         {HTTP_PATCH, API_PATCH}, {HTTP_DELETE, API_DELETE},
+        {HTTP_OPTIONS, API_OPTIONS},
     };
-    unsigned method = llhttp_get_method((llhttp_t *)(size_t)parser);
-    bool known = method == HTTP_GET || method == HTTP_DELETE ||
-                 (method < countof(methods) && methods[method] != API_GET);
 
-    return known ? methods[method] : API_OTHER;
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].theirs == (llhttp_method_t)parser->method)
+            return rows[i].ours;
+    return API_OTHER;
 }
 
 static const char *text_or_null(const struct buf *buf)
@@ -321,7 +355,6 @@ static void dispatch(struct connection *c)
         .target = c->target.data ? c->target.data : "",
         .accept = text_or_null(&c->accept),
         .content_type = text_or_null(&c->content_type),
-        .user_agent = text_or_null(&c->user_agent),
         .body = c->body.data,
         .body_len = c->body.len,
     };
@@ -329,146 +362,179 @@ static void dispatch(struct connection *c)
     timer_stop(c->loop, &c->deadline);
     c->state = ANSWERING;
     c->head_only = request.method == API_HEAD;
-    c->close_after = !c->keep_alive;
     c->request = api_handle(c->api, &request, &c->answer);
-}
-
-/* A request that cannot be understood: say why, then close. */
-static void refuse(struct connection *c, const struct error *err)
-{
-    struct buf body = {0};
-    struct jsonw w = jsonw_to(&body);
-
-    uv_read_stop(&c->io.stream);
-    c->state = ANSWERING;
-    c->close_after = true;
-    c->head_only = false;
-    jsonw_open(&w);
-    jsonw_member_str(&w, "kind", "Status");
-    jsonw_member_str(&w, "apiVersion", "v1");
-    jsonw_member_open(&w, "metadata");
-    jsonw_close(&w);
-    jsonw_member_str(&w, "status", "Failure");
-    jsonw_member_str(&w, "message", err->message);
-    jsonw_member_str(&w, "reason", error_reason(err->code));
-    jsonw_member_int(&w, "code", error_http_status(err->code));
-    jsonw_close(&w);
-    answer_head(&c->answer, error_http_status(err->code), "application/json", NULL);
-    answer_data(&c->answer, body.data, body.len);
-    buf_release(&body);
-    answer_end(&c->answer);
 }
 
 static void drop_consumed(struct connection *c, size_t n)
 {
-    memmove(c->in.data, c->in.data + n, c->in.len - n);
     c->in.len -= n;
+    memmove(c->in.data, c->in.data + n, c->in.len);
+    c->searched = 0;
 }
 
-static bool begin_message(struct connection *c)
+static void keep_value(struct buf *to, struct head_value value)
 {
-    struct error err = {0};
+    buf_clear(to);
+    buf_add(to, value.text, value.len);
+}
 
-    c->head_len = precheck_head_length(c->in.data, c->in.len);
-    if (c->head_len > HEAD_BYTES_MAX || (!c->head_len && c->in.len > HEAD_BYTES_MAX)) {
+/* Whether the head is there, and good. */
+static bool take_head(struct connection *c)
+{
+    size_t len = head_length(c->in.data, c->in.len, c->searched);
+    struct error err = {0};
+    struct head head;
+
+    c->searched = c->in.len;
+    if (len > HEAD_BYTES_MAX || (!len && c->in.len > HEAD_BYTES_MAX)) {
         error_set(&err, ERR_BAD_REQUEST, "", "the head of the request is larger than %d bytes",
                   HEAD_BYTES_MAX);
         refuse(c, &err);
         return false;
     }
-    if (!c->head_len) {
-        if (!timer_armed(&c->deadline) || c->in.len)
-            timer_start(c->loop, &c->deadline, c->in.len ? HEAD_TIMEOUT_MS : IDLE_TIMEOUT_MS);
+    if (!len)
         return false;
-    }
-    if (!precheck_head(c->in.data, c->head_len, &err)) {
+    if (!head_parse(c->in.data, len, &head, &err)) {
         refuse(c, &err);
         return false;
     }
-    c->state = READING_BODY;
-    timer_start(c->loop, &c->deadline, BODY_TIMEOUT_MS);
+    keep_value(&c->accept, head.accept);
+    keep_value(&c->content_type, head.content_type);
+    c->wants_continue =
+        head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
     return true;
 }
 
-/* Feed what has come to the parser; a complete request is dispatched. */
-static void consume(struct connection *c)
+static void send_continue(struct connection *c)
 {
-    struct error err = {0};
-    enum llhttp_errno result;
-    size_t used;
+    struct buf go_on = {0};
 
-    if (c->state == READING_HEAD && (c->in.len == 0 || !begin_message(c)))
-        return;
-    if (c->state != READING_BODY)
-        return;
-    result = llhttp_execute(&c->parser, c->in.data, c->in.len);
-    used = result == HPE_OK ? c->in.len : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data);
-    if (result == HPE_OK || c->message_done) {
-        drop_consumed(c, used);
+    c->wants_continue = false;
+    buf_str(&go_on, "HTTP/1.1 100 Continue\r\n\r\n");
+    send_bytes(c, &go_on);
+}
+
+/* Feed the parser; a complete request is dispatched. */
+static void take_body(struct connection *c)
+{
+    enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);
+    struct error err = {0};
+
+    if (c->message_done || result == HPE_OK) {
+        drop_consumed(c, result == HPE_OK
+                             ? c->in.len
+                             : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data));
         if (c->message_done)
             dispatch(c);
-        else if (c->expects_continue) {
-            struct buf go_on = {0};
-
-            buf_str(&go_on, "HTTP/1.1 100 Continue\r\n\r\n");
-            c->expects_continue = false;
-            send_bytes(c, &go_on);
-        }
+        else if (c->wants_continue)
+            send_continue(c);
         return;
     }
-    if (c->refused.code == ERR_NONE)
-        error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
-                  llhttp_get_error_reason(&c->parser));
+    error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
+              llhttp_get_error_reason(&c->parser));
     refuse(c, c->refused.code == ERR_NONE ? &err : &c->refused);
 }
 
-static void reset_message(struct connection *c)
+static void consume(struct connection *c)
 {
-    struct buf *const texts[] = {&c->target, &c->accept, &c->content_type, &c->user_agent,
-                                 &c->field,  &c->body,   &c->head,         &c->out};
-
-    for (size_t i = 0; i < countof(texts); i++)
-        buf_clear(texts[i]);
-    llhttp_init(&c->parser, HTTP_REQUEST, &c->settings);
-    c->parser.data = c;
-    c->value = NULL;
-    c->message_done = c->chunked = c->ended = c->expects_continue = false;
-    c->refused = (struct error){0};
-    c->state = READING_HEAD;
+    if (c->state == READING_HEAD && c->in.len > 0) {
+        if (c->searched == 0) /* its first bytes */
+            timer_start(c->loop, &c->deadline, HEAD_MS);
+        if (!take_head(c))
+            return;
+        c->state = READING_BODY;
+        timer_start(c->loop, &c->deadline, BODY_MS);
+    }
+    if (c->state == READING_BODY && c->in.len > 0)
+        take_body(c);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 {
     struct connection *c = handle->data;
 
-    buf_reserve(&c->in, 16 << 10);
-    *out = uv_buf_init(c->in.data + c->in.len, (unsigned)(c->in.cap - c->in.len));
+    buf_reserve(&c->in, READ_BYTES);
+    *out = uv_buf_init(c->in.data + c->in.len, READ_BYTES);
+}
+
+/* The client has no more to say. It may still wait for its answer, but not for an endless one. */
+static void on_end(struct connection *c)
+{
+    uv_read_stop(&c->io.stream);
+    if (c->state != ANSWERING || (c->request && api_is_endless(c->request)))
+        connection_close(c);
+    else
+        c->keep_alive = c->lingers = false;
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct connection *c = stream->data;
 
+    if (n == UV_EOF) {
+        on_end(c);
+        return;
+    }
     if (n < 0) {
         connection_close(c);
         return;
     }
-    c->in.len += (size_t)n;
-    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) { /* pipelining has its bounds */
-        uv_read_stop(stream);
+    if (c->state == LINGERING)
         return;
+    c->in.len += (size_t)n;
+    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
+        uv_read_stop(stream);
+    else
+        consume(c);
+}
+
+/* ---- from one request to the next ---- */
+
+static void reset(struct connection *c)
+{
+    struct buf *const buffers[] = {&c->target, &c->accept, &c->content_type,
+                                   &c->body,   &c->head,   &c->out};
+
+    for (size_t i = 0; i < countof(buffers); i++) {
+        buf_clear(buffers[i]);
+        if (buffers[i]->cap > KEPT_BYTES_MAX)
+            buf_release(buffers[i]);
     }
-    consume(c);
+    llhttp_init(&c->parser, HTTP_REQUEST, &c->settings);
+    c->parser.data = c;
+    c->searched = 0;
+    c->refused = (struct error){0};
+    c->message_done = c->wants_continue = false;
+    c->has_head = c->chunked = c->ended = c->lingers = c->head_only = false;
+    c->state = READING_HEAD;
+}
+
+static void on_shutdown(uv_shutdown_t *req, int status)
+{
+    /* what matters is that the client sees our end; the deadline does the rest */
+}
+
+/* Closing with bytes unread could take the answer back: let the client read it first. */
+static void linger(struct connection *c)
+{
+    c->state = LINGERING;
+    timer_start(c->loop, &c->deadline, LINGER_MS);
+    if (uv_shutdown(&c->shutdown, &c->io.stream, on_shutdown) < 0 ||
+        uv_read_start(&c->io.stream, on_alloc, on_read) < 0)
+        connection_close(c);
 }
 
 static void next_request(struct connection *c)
 {
-    if (c->close_after) {
-        connection_close(c);
+    if (!c->keep_alive) {
+        if (c->lingers)
+            linger(c);
+        else
+            connection_close(c);
         return;
     }
-    reset_message(c);
-    timer_start(c->loop, &c->deadline, IDLE_TIMEOUT_MS);
+    reset(c);
+    timer_start(c->loop, &c->deadline, IDLE_MS);
     uv_read_start(&c->io.stream, on_alloc, on_read); /* already reading is fine */
     consume(c);
 }
@@ -487,18 +553,25 @@ struct connection *connection_new(struct loop *loop, struct api *api,
     c->answer = (struct api_answer){answer_head, answer_data, answer_end, answer_backlog};
     llhttp_settings_init(&c->settings);
     c->settings.on_url = on_target;
-    c->settings.on_header_field = on_field;
-    c->settings.on_header_value = on_value;
+    c->settings.on_headers_complete = on_headers;
     c->settings.on_body = on_body;
     c->settings.on_message_complete = on_message;
     uv_pipe_init(loop_uv(loop), &c->io.pipe, 0);
     c->io.handle.data = c;
-    reset_message(c);
+    reset(c);
     return c;
 }
 
 void connection_start(struct connection *c)
 {
-    timer_start(c->loop, &c->deadline, IDLE_TIMEOUT_MS);
+    timer_start(c->loop, &c->deadline, IDLE_MS);
     uv_read_start(&c->io.stream, on_alloc, on_read);
+}
+
+void connection_turn_away(struct connection *c)
+{
+    struct error err = {0};
+
+    error_set(&err, ERR_UNAVAILABLE, "", "too many connections; try again later");
+    refuse(c, &err);
 }

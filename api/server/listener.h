@@ -7,7 +7,8 @@
 
 struct listener;
 
-/** Listen on `path` (a stale socket of an earlier life is replaced). Borrows `api`. */
+/** Listen on `path`, of any length (a stale socket of an earlier life is replaced). Borrows `api`.
+ */
 struct listener *listener_start(struct loop *loop, struct api *api, const char *path,
                                 struct error *err);
 /** Stop listening, drop the connections, remove the socket. NULL is fine. */

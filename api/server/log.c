@@ -1,5 +1,6 @@
 /*
- * The log subresource of pods. Ref: spec/kube-api.md 6.10.
+ * The log subresource of pods: what was written so far, and with follow what comes, until the
+ * container has ended. Ref: spec/kube-api.md 6.10.
  */
 #include "api/server/stream.h"
 #include "api/types/pod.h"
@@ -13,15 +14,24 @@ struct log_stream {
     struct api_stream stream;
     struct timer poll;
     char *ns, *name, *uid, *container;
-    bool previous, timestamps, follow;
-    int64_t tail_lines, since_ms, limit_bytes, offset;
+    struct api_log_query query;
+    int64_t offset;
+    int32_t restarts; /* of the container when the log was asked for */
+    struct buf text;  /* read and not yet sent */
+    bool begun, over;
 };
 
-static void log_release(struct api_stream *stream)
+static struct log_stream *of(struct api_stream *stream)
 {
-    struct log_stream *log = container_of(stream, struct log_stream, stream);
+    return container_of(stream, struct log_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct log_stream *log = of(stream);
 
     timer_stop(stream->api->loop, &log->poll);
+    buf_release(&log->text);
     mem_free(log->ns);
     mem_free(log->name);
     mem_free(log->uid);
@@ -37,60 +47,87 @@ static const struct object *current_pod(const struct log_stream *log)
     return pod && strcmp(object_uid(pod), log->uid) == 0 ? pod : NULL;
 }
 
-static bool container_over(const struct object *pod, const char *name)
+static const struct container_status *status_of(const struct object *pod, const char *container)
 {
     const struct pod_status *status = pod_status_of(pod);
 
-    if (status->phase == POD_SUCCEEDED || status->phase == POD_FAILED)
-        return true;
+    for (size_t i = 0; i < status->containers.count; i++)
+        if (strcmp(status->containers.items[i].name, container) == 0)
+            return &status->containers.items[i];
     for (size_t i = 0; i < status->init_containers.count; i++)
-        if (strcmp(status->init_containers.items[i].name, name) == 0)
-            return status->init_containers.items[i].state == CONTAINER_TERMINATED;
-    return false;
+        if (strcmp(status->init_containers.items[i].name, container) == 0)
+            return &status->init_containers.items[i];
+    return NULL;
 }
 
-static void log_step(struct log_stream *log)
+/* Nothing more will be written to this log. */
+static bool is_complete(const struct log_stream *log, const struct object *pod)
+{
+    const struct pod_status *status = pod_status_of(pod);
+    const struct container_status *container = status_of(pod, log->container);
+
+    return status->phase == POD_SUCCEEDED || status->phase == POD_FAILED ||
+           (container && (container->state == CONTAINER_TERMINATED ||
+                          container->restart_count != log->restarts));
+}
+
+/* Read on. Whether all is over is asked first: last words are then read, too. */
+static bool read_more(struct log_stream *log, struct error *err)
 {
     const struct object *pod = current_pod(log);
-    struct api_logs *logs = &log->stream.api->logs;
-    bool over =
-        !pod ||
-        container_over(pod, log->container); /* before reading: its last words are then read too */
-    scoped(buf) struct buf text = {0};
+    const struct api_logs *logs = &log->stream.api->logs;
+    bool complete = !pod || is_complete(log, pod);
 
-    if (pod)
-        logs->read(logs->ctx, pod, log->container, log->previous, log->timestamps, log->tail_lines,
-                   log->since_ms, log->limit_bytes, &log->offset, &text, NULL);
-    if (text.len)
-        log->stream.answer->data(log->stream.answer, text.data, text.len);
-    if (!log->follow || over) {
-        stream_end(&log->stream);
-        return;
-    }
-    timer_start(log->stream.api->loop, &log->poll, FOLLOW_MS);
+    if (pod && !logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+        return false;
+    log->over = log->over || complete;
+    return true;
 }
 
-static void log_poll(struct timer *timer)
+static void run(struct api_stream *stream)
 {
-    log_step(container_of(timer, struct log_stream, poll));
+    struct log_stream *log = of(stream);
+
+    if (!log->begun)
+        stream->answer->head(stream->answer, 200, "text/plain", NULL, 0);
+    else if (!read_more(log, NULL))
+        log->over = true;
+    log->begun = true;
+    if (log->text.len)
+        stream->answer->data(stream->answer, log->text.data, log->text.len);
+    buf_release(&log->text);
+    if (log->over)
+        stream_end(stream);
+    else
+        timer_start(stream->api->loop, &log->poll, FOLLOW_MS);
 }
 
-static void log_begin(struct task *task)
+static void on_poll(struct timer *timer)
 {
-    struct api_stream *stream = container_of(task, struct api_stream, task);
-    struct log_stream *log = container_of(stream, struct log_stream, stream);
-
-    log->stream.answer->head(log->stream.answer, 200, "text/plain", NULL);
-    log_step(log);
+    stream_again(&container_of(timer, struct log_stream, poll)->stream);
 }
 
-static void list_names(struct buf *out, const struct pod_spec *spec)
+static const struct stream_ops once_ops = {run, release};
+static const struct stream_ops follow_ops = {run, release, .endless = true};
+
+/* ---- the request ---- */
+
+static void add_names(const struct object *pod, struct buf *out)
 {
+    const struct pod_spec *spec = pod_spec_of(pod);
+
     for (size_t i = 0; i < spec->containers.count; i++)
         buf_printf(out, "%s%s", i ? " " : "", spec->containers.items[i].name);
+    buf_char(out, ']');
+    if (spec->init_containers.count)
+        buf_str(out, " or one of the init containers: [");
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        buf_printf(out, "%s%s", i ? " " : "", spec->init_containers.items[i].name);
+    if (spec->init_containers.count)
+        buf_char(out, ']');
 }
 
-/* The container meant; NULL with the error kubectl knows. */
+/* The container meant, borrowed from the pod; NULL with the error kubectl knows. */
 static const char *choose_container(const struct object *pod, const char *wanted, struct error *err)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -99,69 +136,113 @@ static const char *choose_container(const struct object *pod, const char *wanted
     if (!wanted || !*wanted) {
         if (spec->containers.count == 1)
             return spec->containers.items[0].name;
-        list_names(&names, spec);
+        add_names(pod, &names);
         error_set(err, ERR_BAD_REQUEST, "",
-                  "a container name must be specified for pod %s, choose one of: [%s]",
+                  "a container name must be specified for pod %s, choose one of: [%s",
                   object_name(pod), names.data);
         return NULL;
     }
     for (size_t i = 0; i < spec->containers.count; i++)
         if (strcmp(spec->containers.items[i].name, wanted) == 0)
-            return wanted;
+            return spec->containers.items[i].name;
     for (size_t i = 0; i < spec->init_containers.count; i++)
         if (strcmp(spec->init_containers.items[i].name, wanted) == 0)
-            return wanted;
+            return spec->init_containers.items[i].name;
     error_set(err, ERR_BAD_REQUEST, "", "container %s is not valid for pod %s", wanted,
               object_name(pod));
     return NULL;
 }
 
-static bool parse_since(const struct api_call *call, int64_t *out_ms, struct error *err)
+static bool check_started(const struct object *pod, const struct log_stream *log, struct error *err)
 {
-    const char *time = target_query(&call->target, "sinceTime");
+    const struct container_status *container = status_of(pod, log->container);
+
+    if (log->query.previous || !container || container->state != CONTAINER_WAITING ||
+        container->restart_count > 0)
+        return true;
+    return error_set(err, ERR_BAD_REQUEST, "",
+                     "container \"%s\" in pod \"%s\" is waiting to start: %s", log->container,
+                     object_name(pod), container->reason ? container->reason : "ContainerCreating");
+}
+
+static bool parse_query(const struct api_call *call, struct api_log_query *out, struct error *err)
+{
+    const char *since_time = target_query(&call->target, "sinceTime");
+    const char *since_s = target_query(&call->target, "sinceSeconds");
     int64_t seconds;
 
-    *out_ms = 0;
-    if (!target_query_int(&call->target, "sinceSeconds", 0, 1, &seconds, err))
+    out->previous = target_query_bool(&call->target, "previous");
+    out->timestamps = target_query_bool(&call->target, "timestamps");
+    if (!target_query_int_min(&call->target, "tailLines", -1, 0, &out->tail_lines, err) ||
+        !target_query_int_min(&call->target, "limitBytes", -1, 1, &out->limit_bytes, err) ||
+        !target_query_int_min(&call->target, "sinceSeconds", 0, 1, &seconds, err))
         return false;
-    if (seconds)
-        *out_ms = loop_wall_ms(call->api->loop) - seconds * 1000;
-    return !time || !*time || time_parse(time, out_ms, err);
+    if (since_time && *since_time && since_s && *since_s)
+        return error_set(err, ERR_INVALID, "",
+                         "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be "
+                         "specified");
+    if (seconds > 0 && seconds < INT64_MAX / 1000)
+        out->since_ms = loop_wall_ms(call->api->loop) - seconds * 1000;
+    if (!since_time || !*since_time)
+        return true;
+    if (time_parse(since_time, &out->since_ms, err))
+        return true;
+    if (err)
+        err->code = ERR_BAD_REQUEST;
+    return false;
+}
+
+/* Reads the first part at once, so that what is wrong with it can still be an error. */
+static bool log_begin(struct log_stream *log, const struct object *pod, struct error *err)
+{
+    const struct container_status *container = status_of(pod, log->container);
+    const struct api_logs *logs = &log->stream.api->logs;
+
+    log->restarts = container ? container->restart_count : 0;
+    if (!check_started(pod, log, err))
+        return false;
+    log->over = is_complete(log, pod);
+    if (logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+        return true;
+    if (log->query.previous)
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "previous terminated container \"%s\" in pod \"%s\" not found", log->container,
+                  object_name(pod));
+    return false;
 }
 
 struct api_stream *verb_log(const struct api_call *call)
 {
     const struct object *pod =
         store_get(call->api->store, &kind_pod, call->route.ns, call->route.name);
-    struct log_stream *log;
+    bool follow = target_query_bool(&call->target, "follow");
+    struct api_log_query query = {0};
     const char *container = NULL;
-    int64_t tail, limit, since;
+    struct log_stream *log;
     struct error err = {0};
 
     if (!pod)
-        error_set(&err, ERR_NOT_FOUND, "", "pods \"%s\" not found", call->route.name);
-    else if (!call->api->has_logs)
+        write_not_found(call, &err);
+    else if (!call->api->logs.read)
         error_set(&err, ERR_UNAVAILABLE, "", "this process keeps no logs");
     else
         container = choose_container(pod, target_query(&call->target, "container"), &err);
-    if (!container || !target_query_int(&call->target, "tailLines", -1, 0, &tail, &err) ||
-        !target_query_int(&call->target, "limitBytes", -1, 1, &limit, &err) ||
-        !parse_since(call, &since, &err))
-        return reply_error(call, &err);
+    if (!container || !parse_query(call, &query, &err))
+        return reply_option_error(call, "PodLogOptions", &err);
     log = mem_alloc(sizeof *log);
+    log->stream.api = call->api;
     log->ns = mem_strdup(call->route.ns);
     log->name = mem_strdup(call->route.name);
     log->uid = mem_strdup(object_uid(pod));
     log->container = mem_strdup(container);
-    log->previous = target_query_bool(&call->target, "previous");
-    log->timestamps = target_query_bool(&call->target, "timestamps");
-    log->follow = target_query_bool(&call->target, "follow") && !log->previous;
-    log->tail_lines = tail;
-    log->limit_bytes = limit;
-    log->since_ms = since;
-    log->poll.fire = log_poll;
-    stream_init(&log->stream, call->api, call->answer, log_release);
-    log->stream.task.run = log_begin;
-    loop_post(call->api->loop, &log->stream.task);
+    log->query = query;
+    log->query.container = log->container;
+    log->poll.fire = on_poll;
+    if (!log_begin(log, pod, &err)) {
+        release(&log->stream);
+        return reply_error(call, &err);
+    }
+    log->over = log->over || !follow || query.previous;
+    stream_start(&log->stream, call, follow ? &follow_ops : &once_ops, STREAM_NOW);
     return &log->stream;
 }

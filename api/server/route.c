@@ -27,13 +27,12 @@ static bool find_subresource(const struct kind *kind, const char *word, enum rou
     return false;
 }
 
-bool route_find(const struct target *target, struct route *out, struct error *err)
+static bool find(const struct target *target, struct route *out, struct error *err)
 {
     const char *const *segment = target->segments, *const *end = segment + target->n_segments;
     const char *group = "", *version;
     bool has_ns = false;
 
-    *out = (struct route){0};
     if (end - segment < 3)
         return nothing_here(err);
     if (strcmp(*segment, "apis") == 0) {
@@ -62,4 +61,13 @@ bool route_find(const struct target *target, struct route *out, struct error *er
     if (segment < end && !find_subresource(out->kind, *segment++, &out->sub))
         return nothing_here(err);
     return segment == end || nothing_here(err);
+}
+
+bool route_find(const struct target *target, struct route *out, struct error *err)
+{
+    struct route route = {0};
+    bool found = find(target, &route, err);
+
+    *out = found ? route : (struct route){0};
+    return found;
 }

@@ -2,7 +2,8 @@
 /*
  * A path to what is meant: kind, namespace, name, subresource.
  *
- *   /api/v1/namespaces/NS/pods/NAME/log /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
+ *   /api/v1/namespaces/NS/pods/NAME/log
+ *   /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
  */
 #include "api/server/target.h"
 #include "api/types/kinds.h"

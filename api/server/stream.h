@@ -1,32 +1,43 @@
 #pragma once
 /*
- * One request being answered: the common part of one-shot answers, watches and followed logs.
+ * One request being answered: the common part of one-shot answers, lists, watches and followed
+ * logs.
+ *
+ *   api_handle ─► (waits for the commit) ─► run ─► run … ─► end
+ *                                            ▲      │ backlog
+ *                                            └──────┘ drained
  */
+#include "api/server/accept.h"
 #include "api/server/api.h"
+#include "api/server/filter.h"
 #include "api/server/route.h"
-#include "api/types/labels.h"
+#include "api/server/status.h"
+
+enum { BACKLOG_LOW = 256 << 10 }; /* below it a stream goes on producing */
 
 struct api {
     struct loop *loop;
     struct registry *registry;
     struct store *store;
-    struct api_logs logs;
-    bool has_logs;
+    struct api_logs logs;       /* read NULL: this process has none */
     struct api_stream *streams; /* every one not yet ended */
 };
 
+struct stream_ops {
+    void (*run)(struct api_stream *stream);     /* produce the next piece; may end the stream */
+    void (*release)(struct api_stream *stream); /* free what the kind of stream added, and itself */
+    bool endless;
+};
+
+/* First member of each kind's own struct. */
 struct api_stream {
+    const struct stream_ops *ops;
     struct api *api;
     struct api_answer *answer;
     struct api_stream *next, **link;
-    struct task task; /* the first answer, never inside api_handle */
-    void (*release)(
-        struct api_stream *stream); /* frees what the kind of stream added, then itself */
-    bool awaits_commit;             /* the task is in the store's hands */
-    /* one-shot answers */
-    int status;
-    const char *content_type;
-    struct buf body;
+    struct task task;   /* the next run, never inside api_handle */
+    bool awaits_commit; /* the task is in the store's hands */
+    bool awaits_drain;
 };
 
 /* A request taken apart; lives in the arena of api_handle's call. */
@@ -37,26 +48,47 @@ struct api_call {
     struct arena *arena;
     struct target target;
     struct route route;
-    bool table; /* the client takes a Table */
+    struct media media;
+    const char *name; /* of the object meant: the path's, or the body's; NULL */
 };
 
-/** Fill in and register a stream (embedded first in the kind's own struct). */
-void stream_init(struct api_stream *stream, struct api *api, struct api_answer *answer,
-                 void (*release)(struct api_stream *stream));
+enum stream_start { STREAM_NOW, STREAM_DURABLE };
+
+/** Fill in and register a stream; its first run comes in a task, when durable after everything
+ * accepted so far is committed. */
+void stream_start(struct api_stream *stream, const struct api_call *call,
+                  const struct stream_ops *ops, enum stream_start when);
+/** Run again: soon, or once the transport's backlog is gone. */
+void stream_again(struct api_stream *stream);
 /** Say the answer is complete; the stream is gone afterwards. */
 void stream_end(struct api_stream *stream);
 
-enum reply_when { REPLY_NOW, REPLY_DURABLE };
-/** Answer with a finished JSON (or text) body, emptied; when durable: after everything accepted so
- * far is committed. */
-struct api_stream *reply_body(const struct api_call *call, int status, const char *content_type,
-                              struct buf *body, enum reply_when when);
-struct api_stream *reply_object(const struct api_call *call, int status,
-                                const struct object *object, enum reply_when when);
-struct api_stream *reply_error(const struct api_call *call, const struct error *err);
-struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors);
+/* ---- reply.c: answers in one piece ---- */
 
-/* The verbs; each returns the stream that answers. */
+struct reply {
+    int status;
+    const char *content_type;    /* NULL: JSON */
+    struct buf body;             /* consumed */
+    struct error_list *warnings; /* become headers; may be NULL; borrowed */
+    enum error_code code;        /* for Retry-After */
+};
+struct api_stream *reply_send(const struct api_call *call, struct reply *with,
+                              enum stream_start when);
+struct api_stream *reply_object(const struct api_call *call, int status,
+                                const struct object *object, struct error_list *warnings);
+struct api_stream *reply_error(const struct api_call *call, const struct error *err);
+/** About options of the request instead of an object: "PodLogOptions". */
+struct api_stream *reply_option_error(const struct api_call *call, const char *options,
+                                      const struct error *err);
+struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors);
+struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
+                                 const struct status_subject *about);
+/** `object` is gone. */
+struct api_stream *reply_gone(const struct api_call *call, const char *uid);
+void write_not_found(const struct api_call *call, struct error *err);
+
+/* ---- the verbs; each returns the stream that answers ---- */
+
 struct api_stream *verb_get(const struct api_call *call);
 struct api_stream *verb_list(const struct api_call *call);
 struct api_stream *verb_watch(const struct api_call *call);
@@ -65,16 +97,11 @@ struct api_stream *verb_create(const struct api_call *call);
 struct api_stream *verb_update(const struct api_call *call);
 struct api_stream *verb_patch(const struct api_call *call);
 struct api_stream *verb_delete(const struct api_call *call);
+struct api_stream *verb_delete_collection(const struct api_call *call);
 
-/* Which objects a list or watch means: selectors of the query. */
-struct api_filter {
-    struct selector *labels; /* NULL = all */
-    const char *name;        /* fieldSelector metadata.name=…; NULL = any */
-    const char *ns;          /* fieldSelector metadata.namespace=… */
-    const char *involved_uid, *involved_name, *involved_kind; /* of events */
-};
-/** BAD_REQUEST for a selector that does not parse or a field that cannot be selected by. Strings
- * live in the call's arena. */
-bool filter_parse(const struct api_call *call, struct api_filter *out, struct error *err);
-void filter_release(struct api_filter *filter);
-bool filter_matches(const struct api_filter *filter, const struct object *object);
+/* ---- body.c ---- */
+
+/** The body as a document (owned): JSON or YAML, one of it. NULL with BAD_REQUEST, TOO_LARGE or
+ * MEDIA_TYPE. */
+json_t *body_parse(const struct api_call *call, struct error *err);
+bool body_dry_run(const struct api_call *call);

@@ -2,6 +2,7 @@
  * Targets.
  */
 #include "api/server/target.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,8 +131,8 @@ bool target_query_bool(const struct target *target, const char *key)
     return value && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0;
 }
 
-bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t min,
-                      int64_t *out, struct error *err)
+bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t *out,
+                      struct error *err)
 {
     const char *value = target_query(target, key);
     char *end;
@@ -142,9 +143,29 @@ bool target_query_int(const struct target *target, const char *key, int64_t abse
         return true;
     errno = 0;
     number = strtoll(value, &end, 10);
-    if (errno || *end || number < min)
-        return error_set(err, ERR_BAD_REQUEST, key, "\"%s\" is not a whole number of at least %lld",
-                         value, (long long)min);
+    if (errno == ERANGE)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "strconv.ParseInt: parsing \"%s\": value out of range", value);
+    if (*end || isspace((unsigned char)value[0]))
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "strconv.ParseInt: parsing \"%s\": invalid syntax", value);
     *out = number;
     return true;
+}
+
+bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
+                          int64_t *out, struct error *err)
+{
+    const char *value = target_query(target, key);
+
+    if (!target_query_int(target, key, absent, out, err))
+        return false;
+    if (!value || !*value || *out >= min)
+        return true;
+    if (min == 1)
+        return error_set(err, ERR_INVALID, key, "Invalid value: %lld: must be greater than 0",
+                         (long long)*out);
+    return error_set(err, ERR_INVALID, key,
+                     "Invalid value: %lld: must be greater than or equal to %lld", (long long)*out,
+                     (long long)min);
 }

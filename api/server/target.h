@@ -17,13 +17,17 @@ struct target {
 };
 
 /** Parse into memory of `arena`. BAD_REQUEST for empty, "." and ".." segments, encoded '/' or
- * control bytes, and bad escapes. */
+ * control bytes, and bad escapes. One '/' at the end of the path is ignored. */
 bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err);
 
-const char *target_query(const struct target *target,
-                         const char *key); /* NULL if absent; the first counts */
-bool target_query_bool(const struct target *target, const char *key); /* anything but 0 and false */
-/** A whole number of a query parameter; `absent` when it is not there. BAD_REQUEST when it is no
- * number or below `min`. */
-bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t min,
-                      int64_t *out, struct error *err);
+/** NULL if absent; the first counts. */
+const char *target_query(const struct target *target, const char *key);
+/** Present, and anything but 0 and false. */
+bool target_query_bool(const struct target *target, const char *key);
+/** A whole number; `absent` when the parameter is not there or empty. BAD_REQUEST when it is no
+ * number. */
+bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t *out,
+                      struct error *err);
+/** The same with a least value; INVALID, naming the parameter, below it. */
+bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
+                          int64_t *out, struct error *err);

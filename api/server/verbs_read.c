@@ -1,161 +1,284 @@
 /*
  * get and list. What is read may not be durable yet, so the answer waits for it.
+ *
+ * A list takes references to its objects at once, which is its snapshot, and writes them piece by
+ * piece as the client reads. Pages after the first show the present state from where the last one
+ * ended, under the first one's revision: whoever watches from there misses nothing, as long as the
+ * store still knows what came after it. Ref: spec/kube-api.md 8.3, 8.4.
  */
-#include "api/server/stream.h"
-#include "api/server/table.h"
+#include "api/server/render.h"
+#include "api/server/token.h"
 #include "base/mem.h"
 #include <string.h>
 
-enum { PAGE = 512 };
-
-static struct api_stream *not_found(const struct api_call *call)
-{
-    struct error err = {0};
-
-    error_set(&err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found", call->route.kind->plural,
-              *call->route.kind->group ? "." : "", call->route.kind->group, call->route.name);
-    return reply_error(call, &err);
-}
-
-static bool parse_include(const struct api_call *call, enum table_object *out, struct error *err)
-{
-    const char *text = target_query(&call->target, "includeObject");
-
-    *out = TABLE_OBJECT_METADATA;
-    if (!text || !*text || strcmp(text, "Metadata") == 0)
-        return true;
-    *out = strcmp(text, "Object") == 0 ? TABLE_OBJECT_FULL : TABLE_OBJECT_NONE;
-    if (strcmp(text, "Object") == 0 || strcmp(text, "None") == 0)
-        return true;
-    return error_set(err, ERR_BAD_REQUEST, "",
-                     "Unable to convert to Table as requested: includeObject: Invalid value: "
-                     "\"%s\": must be 'Metadata', "
-                     "'Object', 'None', or empty",
-                     text);
-}
-
-static struct api_stream *reply_table(const struct api_call *call,
-                                      const struct object *const *objects, size_t n,
-                                      int64_t revision, const char *continue_)
-{
-    struct table_options options = {
-        .now_ms = loop_wall_ms(call->api->loop), .revision = revision, .continue_ = continue_};
-    scoped(buf) struct buf body = {0};
-    struct error err = {0};
-
-    if (!parse_include(call, &options.include, &err))
-        return reply_error(call, &err);
-    table_write(call->route.kind, objects, n, true, &options, &body);
-    return reply_body(call, 200, "application/json", &body, REPLY_DURABLE);
-}
+enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
 
 struct api_stream *verb_get(const struct api_call *call)
 {
     const struct object *object =
         store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
+    struct reply with = {.status = 200};
+    struct render render;
+    struct error err = {0};
 
     if (!object)
-        return not_found(call);
-    if (call->table)
-        return reply_table(call, &object, 1, object->revision, "");
-    return reply_object(call, 200, object, REPLY_DURABLE);
+        write_not_found(call, &err);
+    if (!object || !render_init(&render, call, &err))
+        return reply_error(call, &err);
+    render_object(&render, object, true, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
 }
 
-/* The objects of one answer, as references. */
-struct page {
-    const struct object **items;
-    size_t count, cap;
-    char *continue_; /* "ns/name" of the last one when there are more; owned */
+/* ---- what is asked for ---- */
+
+struct list_query {
+    struct filter filter;
+    int64_t limit;     /* 0 = all */
+    int64_t revision;  /* of the list; of the first page when it goes on */
+    const char *after; /* "ns/name", or NULL */
+    int64_t given;     /* objects of earlier pages */
+    bool expired;      /* the token is good, but too old to be consistent */
 };
 
-static void page_release(struct page *page)
+static bool check_revision(const struct api_call *call, const struct list_query *query,
+                           struct error *err)
 {
-    for (size_t i = 0; i < page->count; i++)
-        object_unref((struct object *)(size_t)page->items[i]);
-    mem_free(page->items);
-    mem_free(page->continue_);
+    const char *match = target_query(&call->target, "resourceVersionMatch");
+    const char *text = target_query(&call->target, "resourceVersion");
+    bool has_revision = text && *text;
+    int64_t revision;
+
+    if (!target_query_int(&call->target, "resourceVersion", 0, &revision, err))
+        return false;
+    if (query->after && revision > 0)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "specifying resource version is not allowed when using continue");
+    if (match && *match) {
+        if (strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Unsupported value: \"%s\": supported values: \"Exact\", "
+                             "\"NotOlderThan\", \"\"",
+                             match);
+        if (query->after)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch is forbidden when continue is "
+                             "provided");
+        if (!has_revision)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch is forbidden unless "
+                             "resourceVersion is provided");
+        if (strcmp(match, "Exact") == 0 && revision == 0)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch \"exact\" is forbidden for "
+                             "resourceVersion \"0\"");
+        if (strcmp(match, "Exact") == 0 && revision < query->revision)
+            return error_set(err, ERR_GONE, "",
+                             "The resourceVersion for the provided list is too old.");
+    }
+    if (revision > query->revision)
+        return error_set(err, ERR_TIMEOUT, "resourceVersion",
+                         "Too large resource version: %lld, current: %lld", (long long)revision,
+                         (long long)query->revision);
+    if (target_query_bool(&call->target, "sendInitialEvents"))
+        return error_set(err, ERR_INVALID, "sendInitialEvents",
+                         "Forbidden: sendInitialEvents is forbidden for list");
+    return true;
 }
 
-static void page_collect(const struct api_call *call, const struct api_filter *filter,
-                         const char *after, size_t limit, struct page *page)
+static bool ignore_change(void *ctx, enum store_change change, const struct object *old,
+                          const struct object *object)
+{
+    return false;
+}
+
+/* Whether a watch could go on from `revision`. */
+static bool is_known(const struct api_call *call, int64_t revision)
+{
+    const struct store_watch_options options = {
+        .kind = call->route.kind, .since_revision = revision, .changed = ignore_change};
+    struct store_watch *watch = store_watch_open(call->api->store, &options, NULL);
+
+    store_watch_close(watch);
+    return watch != NULL;
+}
+
+static bool take_token(const struct api_call *call, struct list_query *query, struct error *err)
+{
+    const char *text = target_query(&call->target, "continue");
+    scoped(buf) struct buf scratch = {0};
+    struct token token;
+
+    if (!text || !*text)
+        return true;
+    if (!token_read(text, &scratch, &token, err))
+        return false;
+    query->after = arena_strdup(call->arena, token.after);
+    query->given = token.given;
+    query->expired = token.revision > 0 && !is_known(call, token.revision);
+    if (token.revision > 0)
+        query->revision = token.revision;
+    return true;
+}
+
+static bool parse_query(const struct api_call *call, struct list_query *query, struct error *err)
+{
+    *query = (struct list_query){.revision = store_revision(call->api->store)};
+    return target_query_int(&call->target, "limit", 0, &query->limit, err) &&
+           take_token(call, query, err) && check_revision(call, query, err) &&
+           filter_parse(&call->target, call->route.kind, NULL, call->arena, &query->filter, err);
+}
+
+static struct api_stream *reply_expired(const struct api_call *call, const struct list_query *query)
+{
+    const struct token token = {.revision = -1, .after = query->after, .given = query->given};
+    scoped(buf) struct buf text = {0};
+    struct status_subject about = {.kind = call->route.kind};
+    struct error_list errors = {0};
+    struct api_stream *stream;
+
+    token_write(&token, &text);
+    about.continue_ = text.data;
+    error_list_add(&errors, ERR_GONE, "",
+                   "The provided continue parameter is too old to display a consistent list "
+                   "result. You can start a new list without the continue parameter, or use the "
+                   "continue token in this response to retrieve the remainder of the results. "
+                   "Continuing with the provided token results in an inconsistent list - objects "
+                   "that were created, modified, or deleted between the time the first chunk was "
+                   "returned and now may show up in the list.");
+    stream = reply_failure(call, &errors, &about);
+    error_list_release(&errors);
+    return stream;
+}
+
+/* ---- the snapshot ---- */
+
+struct list_stream {
+    struct api_stream stream;
+    struct render render;
+    struct object **items; /* [count] references */
+    size_t count, cap, next;
+    bool more; /* there is one beyond the limit */
+    struct table_head head;
+    struct buf continue_;
+    bool begun;
+};
+
+static void collect(struct list_stream *list, const struct api_call *call,
+                    const struct list_query *query)
 {
     struct object *chunk[PAGE];
-    char *cursor = mem_strdup(after);
+    char *cursor = mem_strdup(query->after);
     size_t n;
 
     do {
         n = store_page(call->api->store, call->route.kind, call->route.ns, cursor, PAGE, chunk);
-        for (size_t i = 0; i < n; i++) {
-            if (i + 1 == n) {
-                mem_free(cursor);
-                cursor = mem_printf("%s/%s", object_namespace(chunk[i]), object_name(chunk[i]));
-            }
-            if ((limit && page->count == limit && page->continue_) ||
-                !filter_matches(filter, chunk[i])) {
-                object_unref(chunk[i]);
-                continue;
-            }
-            if (limit && page->count == limit) { /* one more than asked for: there is a next page */
-                const struct object *last = page->items[limit - 1];
-
-                page->continue_ = mem_printf("%s/%s", object_namespace(last), object_name(last));
-                object_unref(chunk[i]);
-                continue;
-            }
-            mem_grow(page->items, page->count, page->cap);
-            page->items[page->count++] = chunk[i];
+        if (n) {
+            mem_free(cursor);
+            cursor = mem_printf("%s/%s", object_namespace(chunk[n - 1]), object_name(chunk[n - 1]));
         }
-    } while (n == PAGE && !page->continue_);
+        for (size_t i = 0; i < n; i++) {
+            bool matches = !list->more && filter_matches(&query->filter, chunk[i]);
+
+            if (matches && query->limit > 0 && list->count == (size_t)query->limit) {
+                list->more = true;
+                matches = false;
+            }
+            if (!matches) {
+                object_unref(chunk[i]);
+                continue;
+            }
+            mem_grow(list->items, list->count, list->cap);
+            list->items[list->count++] = chunk[i];
+        }
+    } while (n == PAGE && !list->more);
     mem_free(cursor);
 }
 
-static struct api_stream *reply_list(const struct api_call *call, const struct page *page,
-                                     int64_t revision)
+static void write_head(struct list_stream *list, const struct api_call *call,
+                       const struct list_query *query)
 {
-    scoped(buf) struct buf body = {0};
-    struct jsonw w = jsonw_to(&body);
-    char text[64];
+    const struct object *last = list->count ? list->items[list->count - 1] : NULL;
+    int64_t given = query->given + (int64_t)list->count;
+    int64_t total = (int64_t)store_count(call->api->store, call->route.kind, call->route.ns);
+    scoped_str after = last ? mem_printf("%s/%s", object_namespace(last), object_name(last)) : NULL;
+    const struct token token = {query->revision, after, given};
 
-    jsonw_open(&w);
-    snprintf(text, sizeof text, "%sList", call->route.kind->name);
-    jsonw_member_str(&w, "kind", text);
-    jsonw_member_str(&w, "apiVersion", kind_api_version(call->route.kind));
-    jsonw_member_open(&w, "metadata");
-    snprintf(text, sizeof text, "%lld", (long long)revision);
-    jsonw_member_str(&w, "resourceVersion", text);
-    jsonw_member_str_opt(&w, "continue", page->continue_);
-    jsonw_close(&w);
-    jsonw_member_open_list(&w, "items");
-    for (size_t i = 0; i < page->count; i++) {
-        if (i)
-            buf_char(&body, ',');
-        object_write(page->items[i], &body);
-    }
-    jsonw_close_list(&w);
-    jsonw_close(&w);
-    buf_char(&body, '\n');
-    return reply_body(call, 200, "application/json", &body, REPLY_DURABLE);
+    list->head = (struct table_head){.revision = query->revision, .definitions = true};
+    if (!list->more)
+        return;
+    token_write(&token, &list->continue_);
+    list->head.continue_ = list->continue_.data;
+    if (filter_is_empty(&query->filter))
+        list->head.remaining = total > given ? total - given : 1;
 }
+
+static struct list_stream *of(struct api_stream *stream)
+{
+    return container_of(stream, struct list_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct list_stream *list = of(stream);
+
+    for (size_t i = list->next; i < list->count; i++)
+        object_unref(list->items[i]);
+    mem_free(list->items);
+    buf_release(&list->continue_);
+    mem_free(list);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct list_stream *list = of(stream);
+    scoped(buf) struct buf piece = {0};
+
+    if (!list->begun) {
+        stream->answer->head(stream->answer, 200, "application/json", NULL, 0);
+        render_list_begin(&list->render, &list->head, &piece);
+        list->begun = true;
+    }
+    while (list->next < list->count && piece.len < PIECE_BYTES) {
+        struct object *object = list->items[list->next];
+
+        if (list->next)
+            buf_char(&piece, ',');
+        render_list_item(&list->render, object, &piece);
+        object_unref(object);
+        list->next++;
+    }
+    if (list->next == list->count)
+        render_list_end(&list->render, &piece);
+    stream->answer->data(stream->answer, piece.data, piece.len);
+    if (list->next == list->count)
+        stream_end(stream);
+    else
+        stream_again(stream);
+}
+
+static const struct stream_ops list_ops = {run, release};
 
 struct api_stream *verb_list(const struct api_call *call)
 {
-    const char *after = target_query(&call->target, "continue");
-    int64_t revision = store_revision(call->api->store), limit;
-    struct api_filter filter = {0};
-    struct page page = {0};
-    struct api_stream *stream;
+    struct list_query query;
+    struct render render;
+    struct list_stream *list;
     struct error err = {0};
 
-    if (!target_query_int(&call->target, "limit", 0, 0, &limit, &err) ||
-        !filter_parse(call, &filter, &err)) {
-        filter_release(&filter);
-        return reply_error(call, &err);
+    if (!parse_query(call, &query, &err) || !render_init(&render, call, &err)) {
+        filter_release(&query.filter);
+        return reply_option_error(call, "ListOptions", &err);
     }
-    page_collect(call, &filter, after && *after ? after : NULL, (size_t)limit, &page);
-    filter_release(&filter);
-    stream = call->table ? reply_table(call, page.items, page.count, revision,
-                                       page.continue_ ? page.continue_ : "")
-                         : reply_list(call, &page, revision);
-    page_release(&page);
-    return stream;
+    if (query.expired) {
+        filter_release(&query.filter);
+        return reply_expired(call, &query);
+    }
+    list = mem_alloc(sizeof *list);
+    list->render = render;
+    collect(list, call, &query);
+    write_head(list, call, &query);
+    filter_release(&query.filter);
+    stream_start(&list->stream, call, &list_ops, STREAM_DURABLE);
+    return &list->stream;
 }

@@ -1,107 +1,158 @@
 /*
- * create, replace, patch and delete: bodies in, registry calls, answers after the commit.
+ * create, replace and patch: bodies in, registry calls, answers after the commit. Ref:
+ * spec/kube-api.md 6.4 to 6.6.
  */
 #include "api/server/stream.h"
-#include "api/types/yaml.h"
 #include <string.h>
 
-/* The body as a document: JSON or YAML, one of it. */
-static json_t *parse_body(const struct api_call *call, struct error *err)
+static bool is_custom(const struct kind *kind)
 {
-    scoped(yaml) struct yaml_stream *stream =
-        yaml_parse(call->request->body ? call->request->body : "", call->request->body_len,
-                   &yaml_limits_default, err);
-
-    if (!stream) {
-        err->code = ERR_BAD_REQUEST;
-        return NULL;
-    }
-    if (yaml_count(stream) != 1) {
-        error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %zu",
-                  yaml_count(stream));
-        return NULL;
-    }
-    return json_incref(yaml_document(stream, 0));
+    return strstr(kind->group, "volcano.sh") != NULL;
 }
 
-/* The object of the body must be the one the path names; what the body leaves out is filled in from
- * the path. */
-static bool agree(const struct api_call *call, json_t *doc, struct error *err)
-{
-    const struct kind *kind = call->route.kind;
-    const char *api_version = json_string_value(json_object_get(doc, "apiVersion"));
-    const char *kind_name = json_string_value(json_object_get(doc, "kind"));
-    json_t *metadata = json_object_get(doc, "metadata");
-    const char *ns, *name;
+/* ---- the object of the body is the one the path names ---- */
 
-    if (!json_is_object(doc))
-        return error_set(err, ERR_BAD_REQUEST, "", "the body must be an object");
-    if (!api_version)
-        json_object_set_new(doc, "apiVersion", json_string(kind_api_version(kind)));
-    else if (strcmp(api_version, kind_api_version(kind)) != 0)
+static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
+{
+    const char *version = json_string_value(json_object_get(doc, "apiVersion"));
+    const char *name = json_string_value(json_object_get(doc, "kind"));
+
+    if ((!version || !name) && is_custom(kind))
+        return error_set(err, ERR_BAD_REQUEST, "", "Object '%s' is missing in the body",
+                         name ? "apiVersion" : "Kind");
+    if (version && strcmp(version, kind_api_version(kind)) != 0)
         return error_set(
             err, ERR_BAD_REQUEST, "",
             "the API version in the data (%s) does not match the expected API version (%s)",
-            api_version, kind_api_version(kind));
-    if (!kind_name)
+            version, kind_api_version(kind));
+    if (name && strcmp(name, kind->name) != 0 && is_custom(kind))
+        return error_set(err, ERR_INVALID, "kind", "Invalid value: \"%s\": must be %s", name,
+                         kind->name);
+    if (name && strcmp(name, kind->name) != 0)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "the kind in the data (%s) does not match the expected kind (%s)", name,
+                         kind->name);
+    if (!version)
+        json_object_set_new(doc, "apiVersion", json_string(kind_api_version(kind)));
+    if (!name)
         json_object_set_new(doc, "kind", json_string(kind->name));
-    else if (strcmp(kind_name, kind->name) != 0)
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "the kind in the data (%s) does not match the expected kind (%s)",
-                         kind_name, kind->name);
-    if (!metadata) {
-        metadata = json_object();
-        json_object_set_new(doc, "metadata", metadata);
-    }
-    ns = json_string_value(json_object_get(metadata, "namespace"));
-    name = json_string_value(json_object_get(metadata, "name"));
-    if (kind->namespaced && !ns)
-        json_object_set_new(metadata, "namespace", json_string(call->route.ns));
-    else if (kind->namespaced && strcmp(ns, call->route.ns) != 0)
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "the namespace of the provided object does not match the namespace sent "
-                         "on the request");
-    if (call->route.name && name && strcmp(name, call->route.name) != 0)
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "the name of the object (%s) does not match the name on the URL (%s)",
-                         name, call->route.name);
-    if (call->route.name && !name)
-        json_object_set_new(metadata, "name", json_string(call->route.name));
     return true;
 }
 
-static struct registry_write write_options(const struct api_call *call)
+static bool agree_place(struct api_call *call, json_t *metadata, struct error *err)
 {
-    const char *validation = target_query(&call->target, "fieldValidation");
+    const struct route *route = &call->route;
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
 
-    return (struct registry_write){
-        .dry_run = target_query(&call->target, "dryRun") ? REGISTRY_DRY_RUN : REGISTRY_APPLY,
-        .unknown = validation && strcmp(validation, "Strict") == 0 ? UNKNOWN_ERROR : UNKNOWN_PRUNE,
+    if (route->kind->namespaced && ns && *ns && strcmp(ns, route->ns) != 0)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "the namespace of the provided object does not match the namespace sent "
+                         "on the request");
+    if (route->kind->namespaced)
+        json_object_set_new(metadata, "namespace", json_string(route->ns));
+    if (route->name && (!name || !*name))
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "the name of the object (%s based on URL) was undeterminable: name must "
+                         "be provided",
+                         route->name);
+    if (route->name && strcmp(name, route->name) != 0)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "the name of the object (%s) does not match the name on the URL (%s)",
+                         name, route->name);
+    if (name)
+        call->name = name;
+    return true;
+}
+
+static bool agree(struct api_call *call, json_t *doc, struct error *err)
+{
+    json_t *metadata = json_object_get(doc, "metadata");
+
+    if (!json_is_object(doc))
+        return error_set(err, ERR_BAD_REQUEST, "", "the body must be an object");
+    if (!agree_kind(call->route.kind, doc, err))
+        return false;
+    if (!metadata || json_is_null(metadata)) {
+        metadata = json_object();
+        json_object_set_new(doc, "metadata", metadata);
+    }
+    return !json_is_object(metadata) || agree_place(call, metadata, err);
+}
+
+/* ---- one write ---- */
+
+struct write {
+    struct registry_write how;
+    struct error_list errors, warnings;
+    const struct object *object; /* as stored */
+};
+
+static void write_release(struct write *write)
+{
+    error_list_release(&write->errors);
+    error_list_release(&write->warnings);
+}
+SCOPED_DEFINE(write, struct write, write_release)
+
+static bool write_init(struct write *write, const struct api_call *call, struct error *err)
+{
+    static const struct {
+        const char *text;
+        enum schema_unknown unknown;
+        bool warn;
+    } validations[] = {
+        {"", UNKNOWN_PRUNE, true},
+        {"Warn", UNKNOWN_PRUNE, true},
+        {"Ignore", UNKNOWN_PRUNE, false},
+        {"Strict", UNKNOWN_ERROR, true},
     };
+    const char *text = target_query(&call->target, "fieldValidation");
+
+    *write = (struct write){.how.dry_run = body_dry_run(call) ? REGISTRY_DRY_RUN : REGISTRY_APPLY};
+    for (size_t i = 0; i < countof(validations); i++)
+        if (strcmp(validations[i].text, text ? text : "") == 0) {
+            write->how.unknown = validations[i].unknown;
+            write->how.warnings = validations[i].warn ? &write->warnings : NULL;
+            return true;
+        }
+    return error_set(err, ERR_INVALID, "fieldValidation",
+                     "Unsupported value: \"%s\": supported values: \"\", \"Ignore\", \"Strict\", "
+                     "\"Warn\"",
+                     text);
 }
 
-static struct api_stream *answer_write(const struct api_call *call, bool ok, int status,
-                                       const struct object *object, struct error_list *errors)
+static struct api_stream *answer(const struct api_call *call, struct write *write, bool ok,
+                                 int status)
 {
-    struct api_stream *stream =
-        ok ? reply_object(call, status, object, REPLY_DURABLE) : reply_errors(call, errors);
-
-    error_list_release(errors);
-    return stream;
+    return ok ? reply_object(call, status, write->object, &write->warnings)
+              : reply_errors(call, &write->errors);
 }
 
-struct api_stream *verb_create(const struct api_call *call)
+/* ---- verbs ---- */
+
+static json_t *parse_object(struct api_call *call, struct error *err)
 {
-    const struct registry_write how = write_options(call);
-    struct error_list errors = {0};
+    scoped(json) json_t *doc = body_parse(call, err);
+
+    return doc && agree(call, doc, err) ? take(doc) : NULL;
+}
+
+struct api_stream *verb_create(const struct api_call *request)
+{
+    struct api_call call = *request;
+    scoped(write) struct write write = {0};
+    scoped(json) json_t *doc = NULL;
     struct error err = {0};
-    const struct object *object = NULL;
-    scoped(json) json_t *doc = parse_body(call, &err);
+    bool ok;
 
-    if (!doc || !agree(call, doc, &err))
-        return reply_error(call, &err);
-    return answer_write(call, registry_create(call->api->registry, doc, &how, &object, &errors),
-                        201, object, &errors);
+    if (!write_init(&write, &call, &err))
+        return reply_option_error(&call, "CreateOptions", &err);
+    doc = parse_object(&call, &err);
+    if (!doc)
+        return reply_error(&call, &err);
+    ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
+    return answer(&call, &write, ok, 201);
 }
 
 static enum registry_subresource subresource(const struct api_call *call)
@@ -109,141 +160,74 @@ static enum registry_subresource subresource(const struct api_call *call)
     return call->route.sub == ROUTE_STATUS ? REGISTRY_STATUS : REGISTRY_MAIN;
 }
 
-struct api_stream *verb_update(const struct api_call *call)
+struct api_stream *verb_update(const struct api_call *request)
 {
-    const struct registry_write how = write_options(call);
-    struct error_list errors = {0};
+    struct api_call call = *request;
+    scoped(write) struct write write = {0};
+    scoped(json) json_t *doc = NULL;
     struct error err = {0};
-    const struct object *object = NULL;
-    scoped(json) json_t *doc = parse_body(call, &err);
+    bool ok;
 
-    if (!doc || !agree(call, doc, &err))
-        return reply_error(call, &err);
-    return answer_write(
-        call, registry_update(call->api->registry, doc, subresource(call), &how, &object, &errors),
-        200, object, &errors);
+    if (!write_init(&write, &call, &err))
+        return reply_option_error(&call, "UpdateOptions", &err);
+    doc = parse_object(&call, &err);
+    if (!doc)
+        return reply_error(&call, &err);
+    ok = registry_update(call.api->registry, doc, subresource(&call), &write.how, &write.object,
+                         &write.errors);
+    return answer(&call, &write, ok, 200);
 }
 
+/* Kinds of patches; the strategic one needs to know its lists, which custom kinds do not say. */
 static const struct {
     const char *content_type;
     enum registry_patch type;
+    bool built_in_only;
 } patch_types[] = {
-    {"application/json-patch+json", REGISTRY_PATCH_JSON},
-    {"application/merge-patch+json", REGISTRY_PATCH_MERGE},
-    {"application/strategic-merge-patch+json", REGISTRY_PATCH_STRATEGIC},
+    /* clang-format off */
+    {"application/json-patch+json",            REGISTRY_PATCH_JSON,      false},
+    {"application/merge-patch+json",           REGISTRY_PATCH_MERGE,     false},
+    {"application/strategic-merge-patch+json", REGISTRY_PATCH_STRATEGIC, true},
+    /* clang-format on */
 };
 
-static bool patch_type(const char *content_type, enum registry_patch *out)
+static bool parse_patch_type(const struct api_call *call, enum registry_patch *out,
+                             struct error *err)
 {
-    for (size_t i = 0; content_type && i < countof(patch_types); i++)
-        if (strncmp(content_type, patch_types[i].content_type,
-                    strlen(patch_types[i].content_type)) == 0) {
+    const char *given = call->request->content_type ? call->request->content_type : "";
+    scoped(buf) struct buf known = {0};
+
+    for (size_t i = 0; i < countof(patch_types); i++) {
+        if (patch_types[i].built_in_only && is_custom(call->route.kind))
+            continue;
+        if (strcspn(given, "; ") == strlen(patch_types[i].content_type) &&
+            strncmp(given, patch_types[i].content_type, strcspn(given, "; ")) == 0) {
             *out = patch_types[i].type;
             return true;
         }
-    return false;
+        buf_printf(&known, "%s%s", known.len ? ", " : "", patch_types[i].content_type);
+    }
+    return error_set(err, ERR_MEDIA_TYPE, "",
+                     "the body of the request was in an unknown format - accepted media types "
+                     "include: %s",
+                     known.data);
 }
 
 struct api_stream *verb_patch(const struct api_call *call)
 {
-    const struct registry_write how = write_options(call);
-    struct error_list errors = {0};
+    scoped(write) struct write write = {0};
+    scoped(json) json_t *patch = NULL;
+    enum registry_patch type = REGISTRY_PATCH_JSON;
     struct error err = {0};
-    const struct object *object = NULL;
-    enum registry_patch type;
-    scoped(json) json_t *doc = NULL;
-
-    if (!patch_type(call->request->content_type, &type)) {
-        error_set(&err, ERR_MEDIA_TYPE, "",
-                  "the body of the request was in an unknown format - accepted media types "
-                  "include: application/json-patch+json, "
-                  "application/merge-patch+json, application/strategic-merge-patch+json");
-        return reply_error(call, &err);
-    }
-    doc = parse_body(call, &err);
-    if (!doc)
-        return reply_error(call, &err);
-    return answer_write(call,
-                        registry_patch(call->api->registry, call->route.kind, call->route.ns,
-                                       call->route.name, type, doc, subresource(call), &how,
-                                       &object, &errors),
-                        200, object, &errors);
-}
-
-/* ---- delete: options in the query or in a DeleteOptions body, the body first ---- */
-
-static const char *delete_option(const struct api_call *call, const json_t *options,
-                                 const char *name)
-{
-    const json_t *value = json_object_get(options, name);
-
-    return json_is_string(value) ? json_string_value(value) : target_query(&call->target, name);
-}
-
-static bool delete_options(const struct api_call *call, struct registry_delete *how, json_t **keep,
-                           struct error *err)
-{
-    static const char *const names[] = {"Background", "Foreground", "Orphan"};
-    const char *propagation, *uid;
-    json_t *options = NULL;
-
-    if (call->request->body_len && !(options = parse_body(call, err)))
-        return false;
-    *keep = options; /* strings of `how` live in it */
-    if (!target_query_int(&call->target, "gracePeriodSeconds", -1, 0, &how->grace_s, err))
-        return false;
-    if (json_is_integer(json_object_get(options, "gracePeriodSeconds")))
-        how->grace_s = json_integer_value(json_object_get(options, "gracePeriodSeconds"));
-    uid = json_string_value(json_object_get(json_object_get(options, "preconditions"), "uid"));
-    how->uid = uid;
-    propagation = delete_option(call, options, "propagationPolicy");
-    for (size_t i = 0; propagation && i < countof(names); i++)
-        if (strcmp(propagation, names[i]) == 0) {
-            how->propagation = (enum registry_propagation)i;
-            return true;
-        }
-    return !propagation ||
-           error_set(err, ERR_INVALID, "propagationPolicy",
-                     "Unsupported value: \"%s\": supported values: Background, Foreground, Orphan",
-                     propagation);
-}
-
-static struct api_stream *reply_success(const struct api_call *call)
-{
-    scoped(buf) struct buf body = {0};
-    struct jsonw w = jsonw_to(&body);
-
-    jsonw_open(&w);
-    jsonw_member_str(&w, "kind", "Status");
-    jsonw_member_str(&w, "apiVersion", "v1");
-    jsonw_member_open(&w, "metadata");
-    jsonw_close(&w);
-    jsonw_member_str(&w, "status", "Success");
-    jsonw_member_open(&w, "details");
-    jsonw_member_str(&w, "name", call->route.name);
-    jsonw_member_str_opt(&w, "group", call->route.kind->group);
-    jsonw_member_str(&w, "kind", call->route.kind->plural);
-    jsonw_close(&w);
-    jsonw_close(&w);
-    return reply_body(call, 200, "application/json", &body, REPLY_DURABLE);
-}
-
-struct api_stream *verb_delete(const struct api_call *call)
-{
-    struct registry_delete how = {.grace_s = -1};
-    struct error_list errors = {0};
-    struct error err = {0};
-    const struct object *object = NULL;
-    scoped(json) json_t *options = NULL;
     bool ok;
 
-    if (!delete_options(call, &how, &options, &err))
+    if (!write_init(&write, call, &err))
+        return reply_option_error(call, "PatchOptions", &err);
+    if (parse_patch_type(call, &type, &err))
+        patch = body_parse(call, &err);
+    if (!patch)
         return reply_error(call, &err);
-    if (target_query(&call->target, "dryRun"))
-        how.dry_run = REGISTRY_DRY_RUN;
-    ok = registry_delete(call->api->registry, call->route.kind, call->route.ns, call->route.name,
-                         &how, &object, &errors);
-    if (ok && !object)
-        return reply_success(call);
-    return answer_write(call, ok, 200, object, &errors);
+    ok = registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
+                        type, patch, subresource(call), &write.how, &write.object, &write.errors);
+    return answer(call, &write, ok, 200);
 }

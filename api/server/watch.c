@@ -2,193 +2,326 @@
  * Watches: the present state as ADDED when asked for, then every durable change, one JSON document
  * a line.
  *
- * An object that begins to match the selectors is ADDED, one that ceases to is DELETED with its old
- * content. Ref: spec/kube-api.md 8.5.
+ *   asked ─(what was accepted is durable)─► present state, piece by piece ─► changes ─► over
+ *
+ * The present state is a snapshot taken when the watch was asked for; the changes go on from its
+ * revision. An object that begins to match the selectors is ADDED, one that ceases to is DELETED
+ * with its old content. Ref: spec/kube-api.md 8.5.
  */
-#include "api/server/stream.h"
-#include "api/server/table.h"
+#include "api/server/render.h"
 #include "base/mem.h"
-#include <stdlib.h>
 #include <string.h>
 
-enum { BACKLOG_MAX = 4 << 20 /* L-27 */ };
+enum {
+    BACKLOG_MAX = 4 << 20, /* L-27 */
+    BOOKMARK_MS = 60000,
+    LIFE_MIN_S = 1800, /* without timeoutSeconds: 30 to 60 minutes */
+    LIFE_SPREAD_S = 1800,
+    PIECE_BYTES = 64 << 10,
+};
 
 struct watch {
     struct api_stream stream;
     struct arena *arena; /* owns the filter's strings */
-    struct api_filter filter;
-    const struct kind *kind;
+    struct filter filter;
+    struct render render;
     char *ns; /* NULL = all */
     struct store_watch *source;
-    struct timer deadline;
-    int64_t since;
-    bool table, definitions_sent, initial;
+    struct timer deadline, bookmark;
+    struct object **present; /* [n_present] references: the snapshot not yet sent */
+    size_t n_present, cap, next;
+    int64_t since, marked; /* where changes begin; revision of the last bookmark */
+    bool begun, definitions_sent, bookmarks, ends_initial;
+    struct error over; /* why it ends, to be told; or code NONE */
+    bool is_over;
 };
 
 static const char *const change_names[] = {
     [STORE_ADDED] = "ADDED", [STORE_MODIFIED] = "MODIFIED", [STORE_DELETED] = "DELETED"};
 
-static void watch_release(struct api_stream *stream)
+static struct watch *of(struct api_stream *stream)
 {
-    struct watch *watch = container_of(stream, struct watch, stream);
+    return container_of(stream, struct watch, stream);
+}
 
-    if (watch->source)
-        store_watch_close(watch->source);
+static void release(struct api_stream *stream)
+{
+    struct watch *watch = of(stream);
+
+    store_watch_close(watch->source);
     timer_stop(stream->api->loop, &watch->deadline);
+    timer_stop(stream->api->loop, &watch->bookmark);
+    for (; watch->next < watch->n_present; watch->next++)
+        object_unref(watch->present[watch->next]);
+    mem_free(watch->present);
     filter_release(&watch->filter);
     arena_free(watch->arena);
     mem_free(watch->ns);
     mem_free(watch);
 }
 
-static void send_line(struct watch *watch, const char *type, const char *json, size_t len)
-{
-    scoped(buf) struct buf line = {0};
+/* ---- events ---- */
 
-    buf_printf(&line, "{\"type\":\"%s\",\"object\":", type);
-    buf_add(&line, json, len);
-    buf_str(&line, "}\n");
-    watch->stream.answer->data(watch->stream.answer, line.data, line.len);
+static void add_event(const char *type, const struct buf *json, struct buf *out)
+{
+    buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
+    buf_add(out, json->data, json->len);
+    buf_str(out, "}\n");
+}
+
+static void send_lines(struct watch *watch, const struct buf *lines)
+{
+    watch->stream.answer->data(watch->stream.answer, lines->data, lines->len);
+}
+
+static void add_object(struct watch *watch, enum store_change change, const struct object *object,
+                       struct buf *out)
+{
+    scoped(buf) struct buf text = {0};
+
+    watch->render.table.now_ms = loop_wall_ms(watch->stream.api->loop);
+    render_object(&watch->render, object, !watch->definitions_sent, &text);
+    watch->definitions_sent = true;
+    add_event(change_names[change], &text, out);
 }
 
 static void send_object(struct watch *watch, enum store_change change, const struct object *object)
 {
+    scoped(buf) struct buf line = {0};
+
+    add_object(watch, change, object, &line);
+    send_lines(watch, &line);
+}
+
+static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end, struct buf *out)
+{
     scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+    char number[24];
 
-    if (watch->table) {
-        const struct table_options options = {.now_ms = loop_wall_ms(watch->stream.api->loop),
-                                              .revision = object->revision};
-
-        table_write(watch->kind, &object, 1, !watch->definitions_sent, &options, &text);
-        watch->definitions_sent = true;
-    } else {
-        object_write(object, &text);
+    jsonw_open(&w);
+    jsonw_member_str(&w, "kind", watch->render.kind->name);
+    jsonw_member_str(&w, "apiVersion", kind_api_version(watch->render.kind));
+    jsonw_member_open(&w, "metadata");
+    snprintf(number, sizeof number, "%lld", (long long)revision);
+    jsonw_member_str(&w, "resourceVersion", number);
+    jsonw_member_raw(&w, "creationTimestamp", "null", 4);
+    if (initial_end) {
+        jsonw_member_open(&w, "annotations");
+        jsonw_member_str(&w, "k8s.io/initial-events-end", "true");
+        jsonw_close(&w);
     }
-    send_line(watch, change_names[change], text.data, text.len);
+    jsonw_close(&w);
+    jsonw_close(&w);
+    watch->marked = revision;
+    add_event("BOOKMARK", &text, out);
+}
+
+static void send_bookmark(struct watch *watch)
+{
+    int64_t revision = store_durable_revision(watch->stream.api->store);
+    scoped(buf) struct buf line = {0};
+
+    if (!watch->source || revision <= watch->marked || revision < watch->since)
+        return;
+    add_bookmark(watch, revision, false, &line);
+    send_lines(watch, &line);
 }
 
 static void send_error(struct watch *watch, const struct error *err)
 {
-    scoped(buf) struct buf text = {0};
-    struct jsonw w = jsonw_to(&text);
+    scoped(buf) struct buf text = {0}, line = {0};
 
-    jsonw_open(&w);
-    jsonw_member_str(&w, "kind", "Status");
-    jsonw_member_str(&w, "apiVersion", "v1");
-    jsonw_member_open(&w, "metadata");
-    jsonw_close(&w);
-    jsonw_member_str(&w, "status", "Failure");
-    jsonw_member_str(&w, "message", err->message);
-    jsonw_member_str(&w, "reason", error_reason(err->code));
-    jsonw_member_int(&w, "code", error_http_status(err->code));
-    jsonw_close(&w);
-    send_line(watch, "ERROR", text.data, text.len);
+    status_write_error(err, &(struct status_subject){0}, &text);
+    add_event("ERROR", &text, &line);
+    send_lines(watch, &line);
+}
+
+/* ---- changes ---- */
+
+/* The object as it was, under the revision of the change that took it out of sight. */
+static void send_lost(struct watch *watch, const struct object *old, int64_t revision)
+{
+    struct object *last = object_with_status(old, blob_ref(old->status));
+
+    last->revision = revision;
+    send_object(watch, STORE_DELETED, last);
+    object_unref(last);
 }
 
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
 {
     struct watch *watch = ctx;
-    bool now = change != STORE_DELETED && filter_matches(&watch->filter, object);
-    bool before = change == STORE_DELETED
-                      ? filter_matches(&watch->filter, object)
-                      : change == STORE_MODIFIED && old && filter_matches(&watch->filter, old);
+    bool matches = filter_matches(&watch->filter, object);
+    bool matched = old && change == STORE_MODIFIED && filter_matches(&watch->filter, old);
 
-    if (now)
-        send_object(watch, before ? STORE_MODIFIED : STORE_ADDED, object);
-    else if (before)
-        send_object(watch, STORE_DELETED, change == STORE_DELETED ? object : old);
+    if (change == STORE_MODIFIED && matches && !matched)
+        send_object(watch, STORE_ADDED, object);
+    else if (matches)
+        send_object(watch, change, object);
+    else if (matched)
+        send_lost(watch, old, object->revision);
     if (watch->stream.answer->backlog(watch->stream.answer) <= BACKLOG_MAX)
         return true;
-    watch->source = NULL; /* ended by our answer */
+    watch->source = NULL; /* closed by our answer */
+    watch->is_over = true;
+    error_set(&watch->over, ERR_GONE, "",
+              "the watch was read too slowly: %d bytes were waiting; list again", BACKLOG_MAX);
     loop_post(watch->stream.api->loop, &watch->stream.task);
     return false;
 }
 
-static void send_present(void *arg, const struct object *object)
+static void open_source(struct watch *watch)
+{
+    const struct store_watch_options options = {
+        .kind = watch->render.kind,
+        .ns = watch->ns,
+        .since_revision = watch->since,
+        .changed = on_change,
+        .ctx = watch,
+    };
+
+    watch->source = store_watch_open(watch->stream.api->store, &options, &watch->over);
+    watch->is_over = !watch->source;
+}
+
+static void send_present(struct watch *watch)
+{
+    scoped(buf) struct buf piece = {0};
+
+    while (watch->next < watch->n_present && piece.len < PIECE_BYTES) {
+        add_object(watch, STORE_ADDED, watch->present[watch->next], &piece);
+        object_unref(watch->present[watch->next++]);
+    }
+    if (watch->next == watch->n_present && watch->ends_initial) {
+        watch->ends_initial = false;
+        add_bookmark(watch, watch->since, true, &piece);
+    }
+    if (piece.len)
+        send_lines(watch, &piece);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct watch *watch = of(stream);
+
+    if (!watch->begun)
+        stream->answer->head(stream->answer, 200, "application/json", NULL, 0);
+    watch->begun = true;
+    send_present(watch);
+    if (watch->next < watch->n_present) {
+        stream_again(stream);
+        return;
+    }
+    if (!watch->source && !watch->is_over)
+        open_source(watch);
+    if (!watch->is_over)
+        return;
+    if (watch->over.code != ERR_NONE)
+        send_error(watch, &watch->over);
+    stream_end(stream);
+}
+
+static const struct stream_ops watch_ops = {run, release, .endless = true};
+
+static void on_deadline(struct timer *timer)
+{
+    struct watch *watch = container_of(timer, struct watch, deadline);
+
+    if (watch->begun && watch->bookmarks)
+        send_bookmark(watch);
+    watch->source = (store_watch_close(watch->source), NULL);
+    watch->is_over = true;
+    if (watch->begun && watch->next == watch->n_present)
+        stream_end(&watch->stream);
+}
+
+static void on_bookmark(struct timer *timer)
+{
+    struct watch *watch = container_of(timer, struct watch, bookmark);
+
+    send_bookmark(watch);
+    timer_start(watch->stream.api->loop, timer, BOOKMARK_MS);
+}
+
+/* ---- the request ---- */
+
+static void take_reference(void *arg, const struct object *object)
 {
     struct watch *watch = arg;
 
-    if (filter_matches(&watch->filter, object))
-        send_object(watch, STORE_ADDED, object);
-}
-
-static struct watch *watch_of(struct task *task)
-{
-    struct api_stream *stream = container_of(task, struct api_stream, task);
-
-    return container_of(stream, struct watch, stream);
-}
-
-static void watch_end(struct task *task)
-{
-    stream_end(container_of(task, struct api_stream, task));
-}
-
-static void watch_deadline(struct timer *timer)
-{
-    stream_end(&container_of(timer, struct watch, deadline)->stream);
-}
-
-/* The present state is accepted but perhaps not durable: begin once it is. */
-static void watch_begin(struct task *task)
-{
-    struct watch *watch = watch_of(task);
-    struct store_watch_options options = {.kind = watch->kind,
-                                          .ns = watch->ns,
-                                          .since_revision = watch->since,
-                                          .changed = on_change,
-                                          .ctx = watch};
-    struct error err = {0};
-
-    watch->stream.awaits_commit = false;
-    if (!watch->stream.answer) {
-        watch_release(&watch->stream);
+    if (!filter_matches(&watch->filter, object))
         return;
-    }
-    watch->stream.answer->head(watch->stream.answer, 200, "application/json", NULL);
-    task->run = watch_end;
-    if (watch->initial) {
-        options.since_revision = store_revision(watch->stream.api->store);
-        store_each(watch->stream.api->store, watch->kind, watch->ns, send_present, watch);
-    }
-    watch->source = store_watch_open(watch->stream.api->store, &options, &err);
-    if (!watch->source) {
-        send_error(watch, &err);
-        stream_end(&watch->stream);
-    }
+    mem_grow(watch->present, watch->n_present, watch->cap);
+    watch->present[watch->n_present++] = object_ref(object);
+}
+
+/* Whether the present state comes first. */
+static bool parse_initial(const struct api_call *call, bool *out, bool *out_marks_end,
+                          struct error *err)
+{
+    const char *wanted = target_query(&call->target, "sendInitialEvents");
+    const char *match = target_query(&call->target, "resourceVersionMatch");
+    int64_t since;
+
+    *out_marks_end = wanted && target_query_bool(&call->target, "sendInitialEvents");
+    if (!target_query_int(&call->target, "resourceVersion", 0, &since, err))
+        return false;
+    if (wanted && (!match || strcmp(match, "NotOlderThan") != 0))
+        return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                         "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
+                         "NotOlderThan");
+    *out = wanted ? *out_marks_end : since <= 0;
+    return true;
+}
+
+static bool watch_parse(struct watch *watch, const struct api_call *call, int64_t *life_s,
+                        struct error *err)
+{
+    struct store *store = call->api->store;
+    bool initial = false;
+
+    if (!target_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
+        !target_query_int(&call->target, "resourceVersion", 0, &watch->since, err) ||
+        !parse_initial(call, &initial, &watch->ends_initial, err) ||
+        !filter_parse(&call->target, call->route.kind, call->route.name, watch->arena,
+                      &watch->filter, err) ||
+        !render_init(&watch->render, call, err))
+        return false;
+    watch->bookmarks = target_query_bool(&call->target, "allowWatchBookmarks");
+    watch->ns = mem_strdup(call->route.kind->namespaced ? call->route.ns : NULL);
+    if (initial || watch->since <= 0)
+        watch->since = store_revision(store);
+    if (initial)
+        store_each(store, watch->render.kind, watch->ns, take_reference, watch);
+    return true;
+}
+
+static int64_t random_life_s(const struct api_call *call)
+{
+    return LIFE_MIN_S + (int64_t)(clock_random(loop_clock(call->api->loop)) % LIFE_SPREAD_S);
 }
 
 struct api_stream *verb_watch(const struct api_call *call)
 {
     struct watch *watch = mem_alloc(sizeof *watch);
-    struct api_call own = *call;
+    struct loop *loop = call->api->loop;
     struct error err = {0};
-    int64_t timeout_s;
-    bool ok;
+    int64_t life_s = 0;
 
     watch->arena = arena_new(0);
-    own.arena = watch->arena;
-    own.target = call->target;
-    ok = target_query_int(&call->target, "timeoutSeconds", 0, 0, &timeout_s, &err) &&
-         target_query_int(&call->target, "resourceVersion", 0, 0, &watch->since, &err) &&
-         filter_parse(&own, &watch->filter, &err);
-    if (watch->filter.name)
-        watch->filter.name = arena_strdup(watch->arena, watch->filter.name);
-    stream_init(&watch->stream, call->api, call->answer, watch_release);
-    if (!ok) {
-        api_cancel(&watch->stream);
-        return reply_error(call, &err);
+    if (!watch_parse(watch, call, &life_s, &err)) {
+        filter_release(&watch->filter);
+        arena_free(watch->arena);
+        mem_free(watch);
+        return reply_option_error(call, "ListOptions", &err);
     }
-    watch->kind = call->route.kind;
-    watch->ns = mem_strdup(call->route.kind->namespaced ? call->route.ns : NULL);
-    watch->table = call->table;
-    watch->initial = watch->since == 0;
-    watch->deadline.fire = watch_deadline;
-    if (timeout_s)
-        timer_start(call->api->loop, &watch->deadline, timeout_s * 1000);
-    watch->stream.task.run = watch_begin;
-    watch->stream.awaits_commit = true;
-    store_when_durable(call->api->store, &watch->stream.task);
+    stream_start(&watch->stream, call, &watch_ops, STREAM_DURABLE);
+    watch->deadline.fire = on_deadline;
+    watch->bookmark.fire = on_bookmark;
+    timer_start(loop, &watch->deadline, (life_s > 0 ? life_s : random_life_s(call)) * 1000);
+    if (watch->bookmarks)
+        timer_start(loop, &watch->bookmark, BOOKMARK_MS);
     return &watch->stream;
 }

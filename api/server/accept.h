@@ -1,0 +1,28 @@
+#pragma once
+/*
+ * Which of the forms an endpoint can give the client takes. Ref: spec/kube-api.md 2.1.
+ */
+#include "base/error.h"
+#include <stdbool.h>
+
+enum media_form {
+    MEDIA_JSON,    /* the object, the list, the text */
+    MEDIA_TABLE,   /* as=Table */
+    MEDIA_PARTIAL, /* as=PartialObjectMetadata or …List: metadata alone */
+};
+
+struct media {
+    enum media_form form;
+    const char *version; /* of meta.k8s.io in the answer: "v1" or "v1beta1"; static */
+};
+
+enum accept_endpoint {
+    ACCEPT_PLAIN, /* writes and fixed pages: JSON alone */
+    ACCEPT_ITEM,  /* one object, or a watch */
+    ACCEPT_LIST,
+};
+
+/** The first clause of an Accept header (NULL = anything) that the endpoint can give; quality
+ * values are not looked at. NOT_ACCEPTABLE when there is none. */
+bool accept_choose(const char *accept, enum accept_endpoint endpoint, struct media *out,
+                   struct error *err);

@@ -1,0 +1,78 @@
+/*
+ * Request bodies.
+ */
+#include "api/server/stream.h"
+#include "api/types/yaml.h"
+#include <string.h>
+#include <strings.h>
+
+static bool is_type(const char *content_type, const char *type)
+{
+    size_t n = strcspn(content_type, "; \t");
+
+    return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
+}
+
+static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error *err)
+{
+    scoped(yaml) struct yaml_stream *stream =
+        yaml_parse(call->request->body, call->request->body_len,
+                   is_flow ? &yaml_limits_flow : &yaml_limits_body, err);
+
+    if (!stream)
+        return NULL;
+    if (yaml_count(stream) != 1) {
+        error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %zu",
+                  yaml_count(stream));
+        return NULL;
+    }
+    return json_incref(yaml_document(stream, 0));
+}
+
+static json_t *parse(const struct api_call *call, struct error *err)
+{
+    const struct json_limits *limits =
+        call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
+    const char *type = call->request->content_type;
+    size_t len = call->request->body_len;
+
+    if (len > limits->max_bytes) {
+        error_set(err, ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+                  limits->max_bytes);
+        return NULL;
+    }
+    if (type && is_type(type, "application/yaml"))
+        return parse_yaml(call, limits == &json_limits_flow, err);
+    return json_parse(call->request->body ? call->request->body : "", len, limits, err);
+}
+
+json_t *body_parse(const struct api_call *call, struct error *err)
+{
+    const char *type = call->request->content_type;
+    bool is_patch = call->request->method == API_PATCH;
+    struct error why = {0};
+    json_t *doc;
+
+    if (type && !is_patch && !is_type(type, "application/json") &&
+        !is_type(type, "application/yaml")) {
+        error_set(err, ERR_MEDIA_TYPE, "",
+                  "the body of the request was in an unknown format - accepted media types "
+                  "include: application/json, application/yaml");
+        return NULL;
+    }
+    doc = parse(call, &why);
+    if (doc)
+        return doc;
+    *err = why;
+    if (why.code == ERR_BAD_REQUEST && !is_patch)
+        error_prefix(err,
+                     "the object provided is unrecognized (must be of type %s): couldn't get "
+                     "version/kind; json parse error: ",
+                     call->route.kind->name);
+    return NULL;
+}
+
+bool body_dry_run(const struct api_call *call)
+{
+    return target_query(&call->target, "dryRun") != NULL;
+}

@@ -1,0 +1,29 @@
+#pragma once
+/*
+ * The head of a request, checked as raw bytes before the HTTP parser sees it: whatever parsers and
+ * proxies are known to disagree about is refused (SEC-08). The few headers we act on are found on
+ * the way; the parser is left with the framing.
+ */
+#include "base/error.h"
+#include <stdbool.h>
+
+enum { HEAD_BYTES_MAX = 32 << 10, HEAD_HEADERS_MAX = 100 }; /* L-03 */
+
+/* A header's value within the head, without the blanks around it; len 0 when it is not there. The
+ * first one counts. */
+struct head_value {
+    const char *text;
+    size_t len;
+};
+
+struct head {
+    struct head_value accept, content_type, expect;
+};
+
+/** Length of the head including its empty line; 0 when it is not complete yet. `searched` bytes at
+ * the beginning are known to hold no end. */
+size_t head_length(const char *bytes, size_t len, size_t searched);
+
+/** Check a complete head. BAD_REQUEST or NOT_IMPLEMENTED; the connection is closed after the
+ * answer. `out` points into `bytes`. */
+bool head_parse(const char *bytes, size_t len, struct head *out, struct error *err);

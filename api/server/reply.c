@@ -1,0 +1,152 @@
+/*
+ * Answers in one piece.
+ */
+#include "api/server/stream.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum { HEADERS_MAX = 64, WARNING_BYTES_MAX = 4096 };
+
+struct reply_stream {
+    struct api_stream stream;
+    int status;
+    const char *content_type;
+    struct buf body;
+    char *headers[HEADERS_MAX]; /* [n_headers] */
+    size_t n_headers;
+};
+
+static struct reply_stream *of(struct api_stream *stream)
+{
+    return container_of(stream, struct reply_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct reply_stream *reply = of(stream);
+
+    for (size_t i = 0; i < reply->n_headers; i++)
+        mem_free(reply->headers[i]);
+    buf_release(&reply->body);
+    mem_free(reply);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct reply_stream *reply = of(stream);
+
+    stream->answer->head(stream->answer, reply->status, reply->content_type,
+                         (const char *const *)reply->headers, reply->n_headers);
+    stream->answer->data(stream->answer, reply->body.data, reply->body.len);
+    stream_end(stream);
+}
+
+static const struct stream_ops ops = {run, release};
+
+/* A quoted string of RFC 9110, without anything that could end the header. */
+static char *warning_header(const char *text)
+{
+    scoped(buf) struct buf out = {0};
+
+    buf_str(&out, "Warning: 299 - \"");
+    for (; *text && out.len < WARNING_BYTES_MAX; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_char(&out, '\\');
+        buf_char(&out, (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text);
+    }
+    buf_char(&out, '"');
+    return buf_take(&out);
+}
+
+static void add_headers(struct reply_stream *reply, const struct reply *with)
+{
+    int retry_s = status_retry_after_s(with->code);
+
+    if (retry_s)
+        reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
+    for (size_t i = 0; with->warnings && i < with->warnings->count; i++)
+        if (reply->n_headers < HEADERS_MAX)
+            reply->headers[reply->n_headers++] = warning_header(with->warnings->items[i].message);
+}
+
+struct api_stream *reply_send(const struct api_call *call, struct reply *with,
+                              enum stream_start when)
+{
+    struct reply_stream *reply = mem_alloc(sizeof *reply);
+
+    reply->status = with->status;
+    reply->content_type = with->content_type ? with->content_type : "application/json";
+    reply->body = with->body;
+    with->body = (struct buf){0};
+    add_headers(reply, with);
+    stream_start(&reply->stream, call, &ops, when);
+    return &reply->stream;
+}
+
+struct api_stream *reply_object(const struct api_call *call, int status,
+                                const struct object *object, struct error_list *warnings)
+{
+    struct reply with = {.status = status, .warnings = warnings};
+
+    object_write(object, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
+                                 const struct status_subject *about)
+{
+    enum error_code code = errors->items[0].code;
+    struct reply with = {.status = error_http_status(code), .code = code};
+
+    status_write_failure(errors, about, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_NOW);
+}
+
+struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)
+{
+    const struct status_subject about = {.kind = call->route.kind, .name = call->name};
+
+    return reply_failure(call, errors, &about);
+}
+
+struct api_stream *reply_error(const struct api_call *call, const struct error *err)
+{
+    return reply_option_error(call, NULL, err);
+}
+
+struct api_stream *reply_option_error(const struct api_call *call, const char *options,
+                                      const struct error *err)
+{
+    const struct status_subject about = {
+        .kind = call->route.kind,
+        .options = err->code == ERR_INVALID ? options : NULL,
+        .name = call->name,
+    };
+    struct error_list errors = {0};
+    struct api_stream *stream;
+
+    error_list_append(&errors, err);
+    stream = reply_failure(call, &errors, &about);
+    error_list_release(&errors);
+    return stream;
+}
+
+struct api_stream *reply_gone(const struct api_call *call, const char *uid)
+{
+    const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
+    struct reply with = {.status = 200};
+
+    status_write_success(&about, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+void write_not_found(const struct api_call *call, struct error *err)
+{
+    const struct kind *kind = call->route.kind;
+
+    error_set(err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found", kind->plural,
+              *kind->group ? "." : "", kind->group, call->name);
+}

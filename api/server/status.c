@@ -1,0 +1,202 @@
+/*
+ * Status documents.
+ */
+#include "api/server/status.h"
+#include "base/jsonw.h"
+#include <string.h>
+
+/* How findings are told apart: by how their texts begin. The first row that fits counts. */
+static const struct {
+    const char *begins, *reason;
+} cause_reasons[] = {
+    /* clang-format off */
+    {"Required value",    "FieldValueRequired"},
+    {"Duplicate value",   "FieldValueDuplicate"},
+    {"Unsupported value", "FieldValueNotSupported"},
+    {"Forbidden",         "FieldValueForbidden"},
+    {"Not found",         "FieldValueNotFound"},
+    {"Too long",          "FieldValueTooLong"},
+    {"Too many",          "FieldValueTooMany"},
+    {"Invalid type",      "FieldValueTypeInvalid"},
+    {"",                  "FieldValueInvalid"},
+    /* clang-format on */
+};
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static const char *cause_reason(const struct error *err)
+{
+    if (err->code == ERR_FORBIDDEN)
+        return "NamespaceTerminating";
+    if (err->code == ERR_TIMEOUT)
+        return "ResourceVersionTooLarge";
+    for (size_t i = 0; i < countof(cause_reasons); i++)
+        if (begins_with(err->message, cause_reasons[i].begins))
+            return cause_reasons[i].reason;
+    return NULL;
+}
+
+int status_retry_after_s(enum error_code code)
+{
+    return code == ERR_TOO_MANY || code == ERR_TIMEOUT || code == ERR_UNAVAILABLE;
+}
+
+/* ---- message ---- */
+
+static void add_finding(const struct error *err, struct buf *out)
+{
+    if (err->field[0])
+        buf_printf(out, "%s: ", err->field);
+    buf_str(out, err->message);
+}
+
+static void add_invalid(const struct error_list *errors, const struct status_subject *about,
+                        struct buf *out)
+{
+    const char *group = about->options ? "meta.k8s.io" : about->kind ? about->kind->group : "";
+
+    if (about->options || about->kind)
+        buf_printf(
+            out, "%s%s%s \"%s\" is invalid: ", about->options ? about->options : about->kind->name,
+            *group ? "." : "", group, about->name && !about->options ? about->name : "");
+    if (errors->count > 1)
+        buf_char(out, '[');
+    for (size_t i = 0; i < errors->count; i++) {
+        buf_str(out, i ? ", " : "");
+        add_finding(&errors->items[i], out);
+    }
+    if (errors->dropped)
+        buf_printf(out, ", and %zu more", errors->dropped);
+    if (errors->count > 1)
+        buf_char(out, ']');
+}
+
+/* Members nobody knows, or given twice: their texts name the field themselves. */
+static void add_strict(const struct error_list *errors, struct buf *out)
+{
+    buf_str(out, "strict decoding error: ");
+    for (size_t i = 0; i < errors->count; i++) {
+        buf_str(out, i ? ", " : "");
+        if (errors->items[i].code == ERR_BAD_REQUEST)
+            buf_str(out, errors->items[i].message);
+        else
+            add_finding(&errors->items[i], out);
+    }
+    if (errors->dropped)
+        buf_printf(out, ", and %zu more", errors->dropped);
+}
+
+static bool is_strict(const struct error *err)
+{
+    return err->code == ERR_BAD_REQUEST && err->field[0] &&
+           (begins_with(err->message, "unknown field") ||
+            begins_with(err->message, "duplicate field"));
+}
+
+static void add_message(const struct error_list *errors, const struct status_subject *about,
+                        struct buf *out)
+{
+    if (errors->items[0].code == ERR_INVALID)
+        add_invalid(errors, about, out);
+    else if (is_strict(&errors->items[0]))
+        add_strict(errors, out);
+    else if (errors->items[0].code == ERR_INTERNAL)
+        buf_printf(out, "Internal error occurred: %s", errors->items[0].message);
+    else
+        buf_str(out, errors->items[0].message);
+}
+
+/* ---- document ---- */
+
+static void write_head(struct jsonw *w, const char *outcome, const struct status_subject *about)
+{
+    jsonw_open(w);
+    jsonw_member_str(w, "kind", "Status");
+    jsonw_member_str(w, "apiVersion", "v1");
+    jsonw_member_open(w, "metadata");
+    jsonw_member_str_opt(w, "continue", about->continue_);
+    jsonw_close(w);
+    jsonw_member_str(w, "status", outcome);
+}
+
+/* Invalid objects are named by their kind, everything else by the resource of the URL. */
+static void write_subject(struct jsonw *w, const struct status_subject *about, bool by_kind)
+{
+    if (about->options) {
+        jsonw_member_str(w, "group", "meta.k8s.io");
+        jsonw_member_str(w, "kind", about->options);
+        return;
+    }
+    if (!about->kind)
+        return;
+    jsonw_member_str_opt(w, "name", about->name);
+    jsonw_member_str_opt(w, "group", about->kind->group);
+    jsonw_member_str(w, "kind", by_kind ? about->kind->name : about->kind->plural);
+    jsonw_member_str_opt(w, "uid", about->uid);
+}
+
+static void write_causes(struct jsonw *w, const struct error_list *errors)
+{
+    bool open = false;
+
+    for (size_t i = 0; i < errors->count; i++) {
+        const struct error *err = &errors->items[i];
+
+        if (!err->field[0] && err->code != ERR_INVALID)
+            continue;
+        if (!open)
+            jsonw_member_open_list(w, "causes");
+        open = true;
+        jsonw_open(w);
+        jsonw_member_str_opt(w, "reason", cause_reason(err));
+        jsonw_member_str(w, "message", err->message);
+        jsonw_member_str_opt(w, "field", err->field);
+        jsonw_close(w);
+    }
+    if (open)
+        jsonw_close_list(w);
+}
+
+void status_write_failure(const struct error_list *errors, const struct status_subject *about,
+                          struct buf *out)
+{
+    enum error_code code = errors->items[0].code;
+    scoped(buf) struct buf message = {0};
+    struct jsonw w = jsonw_to(out);
+
+    add_message(errors, about, &message);
+    write_head(&w, "Failure", about);
+    jsonw_member_str(&w, "message", message.data);
+    jsonw_member_str(&w, "reason", error_reason(code));
+    jsonw_member_open(&w, "details");
+    write_subject(&w, about, code == ERR_INVALID);
+    write_causes(&w, errors);
+    jsonw_member_int_opt(&w, "retryAfterSeconds", status_retry_after_s(code));
+    jsonw_close(&w);
+    jsonw_member_int(&w, "code", error_http_status(code));
+    jsonw_close(&w);
+}
+
+void status_write_error(const struct error *err, const struct status_subject *about,
+                        struct buf *out)
+{
+    struct error_list errors = {0};
+
+    error_list_append(&errors, err);
+    status_write_failure(&errors, about, out);
+    error_list_release(&errors);
+}
+
+void status_write_success(const struct status_subject *about, struct buf *out)
+{
+    struct jsonw w = jsonw_to(out);
+
+    write_head(&w, "Success", about);
+    jsonw_member_open(&w, "details");
+    write_subject(&w, about, false);
+    jsonw_close(&w);
+    jsonw_close(&w);
+}

@@ -1,0 +1,27 @@
+#pragma once
+/*
+ * metav1.Status: how the API says that a request failed, or that an object is gone. Ref:
+ * spec/kube-api.md 12.
+ */
+#include "api/types/kinds.h"
+#include "base/buf.h"
+
+/* What a Status is about. Everything may be NULL. */
+struct status_subject {
+    const struct kind *kind;
+    const char *options; /* "PodLogOptions": the request's options were invalid, not the object */
+    const char *name, *uid;
+    const char *continue_; /* of a list that expired: the token that goes on with it */
+};
+
+/** Append the Status of a failed request. The list holds at least one error; its first one decides
+ * the code. */
+void status_write_failure(const struct error_list *errors, const struct status_subject *about,
+                          struct buf *out);
+void status_write_error(const struct error *err, const struct status_subject *about,
+                        struct buf *out);
+/** Append the Status that answers a delete after which nothing is left. */
+void status_write_success(const struct status_subject *about, struct buf *out);
+
+/** Seconds for a Retry-After header, 0 = none: what makes clients try again by themselves. */
+int status_retry_after_s(enum error_code code);

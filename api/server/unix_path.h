@@ -1,0 +1,18 @@
+#pragma once
+/*
+ * Paths of unix sockets of any length. The kernel takes at most 107 bytes; a longer path is reached
+ * through the descriptor of its directory (/proc/self/fd/N/NAME).
+ */
+#include "base/error.h"
+#include "base/scoped.h"
+#include <sys/un.h>
+
+struct unix_path {
+    int directory; /* -1: not needed */
+    char text[sizeof((struct sockaddr_un){0}).sun_path];
+};
+
+/** NOT_FOUND when the directory is not there; INVALID when even the name is too long. */
+bool unix_path_open(const char *path, struct unix_path *out, struct error *err);
+void unix_path_release(struct unix_path *path);
+SCOPED_DEFINE(unix_path, struct unix_path, unix_path_release)

@@ -70,12 +70,12 @@ static struct form *form_decode(const struct blob *blob, const struct decoded_ty
     }
     if (type->finish)
         type->finish(form->value, member, arena);
-    if (type->keep_document) {
-        form->root = root;
-        form->member = member;
-    } else {
+    if (!type->keep_document || (type->borrows && !type->borrows(form->value))) {
         json_decref(root);
+        return form;
     }
+    form->root = root;
+    form->member = member;
     return form;
 }
 

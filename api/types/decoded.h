@@ -15,6 +15,9 @@ struct decoded_type {
     const struct schema *schema;
     bool keep_document; /* the struct borrows from the document (as_json rows), or callers ask for
                            it */
+    /** With keep_document: whether this struct does borrow; if not, the document goes. NULL = it is
+     * kept. */
+    bool (*borrows)(const void *decoded);
     /** What the table cannot say. `doc` is the member, NULL when absent. May be NULL. */
     void (*finish)(void *decoded, const json_t *doc, struct arena *arena);
 };
@@ -25,8 +28,8 @@ struct decoded_type {
  */
 const void *decoded_of(const struct blob *blob, const struct decoded_type *type);
 
-/** The member's document of a type with keep_document; NULL when absent. Borrowed as long as the
- * blob lives. */
+/** The member's document of a type with keep_document and without `borrows`; NULL when absent.
+ * Borrowed as long as the blob lives. */
 const json_t *decoded_document(const struct blob *blob, const struct decoded_type *type);
 
 /** Hang a form made elsewhere on the blob: `value` and everything it points to lives in `arena`,

@@ -9,6 +9,7 @@
 #include "api/types/decoded.h"
 #include "api/types/enumtext.h"
 #include "api/types/pod_admission.h"
+#include "api/types/pod_check.h"
 #include "api/types/quantity.h"
 #include "base/compiler.h"
 
@@ -29,31 +30,61 @@ bool pod_phase_parse(const char *text, enum pod_phase *out)
     return true;
 }
 
+/* What says nothing is not kept. */
+static void drop_empty(json_t **object)
+{
+    if (*object && !json_object_size(*object))
+        *object = NULL;
+}
+
 /* A volume is handed on whole. */
-static void finish_spec(void *decoded, const json_t *doc, struct arena *arena)
+void pod_spec_finish(void *decoded, const json_t *doc, struct arena *arena)
 {
     struct pod_spec *spec = decoded;
     const json_t *volumes = json_object_get(doc, "volumes");
 
     for (size_t i = 0; i < spec->volumes.count; i++)
         spec->volumes.items[i].source = json_array_get(volumes, i);
+    drop_empty(&spec->security_context);
+    drop_empty(&spec->node_selector);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        drop_empty(&spec->containers.items[i].security_context);
+}
+
+static bool container_borrows(const struct pod_container *c)
+{
+    for (size_t i = 0; i < c->env.count; i++)
+        if (c->env.items[i].value_from)
+            return true;
+    return c->env_from || c->liveness || c->readiness || c->startup || c->lifecycle ||
+           c->security_context;
+}
+
+/* Most pods are plain: they need not keep their document, which is several times their text. */
+static bool spec_borrows(const void *decoded)
+{
+    const struct pod_spec *spec = decoded;
+    bool borrows =
+        spec->volumes.count || spec->security_context || spec->host_aliases || spec->node_selector;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        borrows = borrows || container_borrows(&spec->init_containers.items[i]);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        borrows = borrows || container_borrows(&spec->containers.items[i]);
+    return borrows;
 }
 
 static const struct decoded_type spec_type = {
     .member = "spec",
     .schema = &pod_spec_schema,
     .keep_document = true,
-    .finish = finish_spec,
+    .borrows = spec_borrows,
+    .finish = pod_spec_finish,
 };
 
 const struct pod_spec *pod_spec_of(const struct object *pod)
 {
     return decoded_of(pod->body, &spec_type);
-}
-
-const json_t *pod_spec_document(const struct object *pod)
-{
-    return decoded_document(pod->body, &spec_type);
 }
 
 static quantity_nano resource(const struct str_map *map, const char *name)

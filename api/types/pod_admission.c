@@ -12,47 +12,45 @@
 #include "api/types/pod_check.h"
 #include "api/types/semantic.h"
 
-static void set_default(json_t *object, const char *member, const char *json)
-{
-    if (!json_object_get(object, member))
-        json_object_set_new(object, member, json_loads(json, JSON_DECODE_ANY, NULL));
-}
+/* Each default is made only where it is missing. */
+#define SET_DEFAULT(object, member, make)                                                          \
+    do {                                                                                           \
+        if (!json_object_get((object), (member)))                                                  \
+            json_object_set_new_nocheck((object), (member), (make));                               \
+    } while (0)
 
-static void default_container(json_t *container)
+static void default_containers(const json_t *containers)
 {
-    set_default(container, "resources", "{}");
-    set_default(container, "terminationMessagePath", "\"/dev/termination-log\"");
-    set_default(container, "terminationMessagePolicy", "\"File\"");
-    set_default(container, "imagePullPolicy", "\"IfNotPresent\"");
+    json_t *container;
+    size_t i;
+
+    json_array_foreach(containers, i, container)
+    {
+        SET_DEFAULT(container, "resources", json_object());
+        SET_DEFAULT(container, "terminationMessagePath", json_string("/dev/termination-log"));
+        SET_DEFAULT(container, "terminationMessagePolicy", json_string("File"));
+        SET_DEFAULT(container, "imagePullPolicy", json_string("IfNotPresent"));
+    }
 }
 
 void pod_mutate(const struct admission *adm, json_t *body, const struct object *draft)
 {
     json_t *spec = json_object_get(body, "spec");
-    json_t *container;
-    size_t i;
 
-    set_default(spec, "restartPolicy", "\"Always\"");
-    set_default(spec, "terminationGracePeriodSeconds", "30");
-    set_default(spec, "dnsPolicy", "\"ClusterFirst\"");
-    set_default(spec, "securityContext", "{}");
-    set_default(spec, "schedulerName", "\"default-scheduler\"");
-    set_default(spec, "enableServiceLinks", "true");
-    json_array_foreach(json_object_get(spec, "initContainers"), i, container)
-        default_container(container);
-    json_array_foreach(json_object_get(spec, "containers"), i, container)
-        default_container(container);
+    SET_DEFAULT(spec, "restartPolicy", json_string("Always"));
+    SET_DEFAULT(spec, "terminationGracePeriodSeconds", json_integer(30));
+    SET_DEFAULT(spec, "dnsPolicy", json_string("ClusterFirst"));
+    SET_DEFAULT(spec, "securityContext", json_object());
+    SET_DEFAULT(spec, "schedulerName", json_string("default-scheduler"));
+    SET_DEFAULT(spec, "enableServiceLinks", json_true());
+    default_containers(json_object_get(spec, "initContainers"));
+    default_containers(json_object_get(spec, "containers"));
 }
 
 void pod_validate(const struct admission *adm, const struct object *old, const struct object *pod,
                   struct error_list *errors)
 {
-    const json_t *spec = pod_spec_document(pod);
-
-    if (spec)
-        pod_check_spec(adm, spec, "spec", errors);
-    else
-        FINDING(errors, ("spec"), "Required value");
+    pod_check_spec(adm, pod_spec_of(pod), "spec", errors);
 }
 
 /* A positive number, or a percentage from 1% to 99%. */
@@ -149,18 +147,20 @@ static void check_update(const struct object *old, const struct object *pod,
 {
     const char *node = pod_spec_of(old)->node_name;
     bool has_node = node && *node;
-    scoped(json) json_t *before = NULL, *after = NULL;
+    scoped(json) json_t *old_body = NULL, *body = NULL, *before = NULL, *after = NULL;
 
-    if (old->body == pod->body || (!node && only_binds(old->body, pod->body)))
+    if (old->body == pod->body || (!has_node && only_binds(old->body, pod->body)))
         return;
-    before = fixed_part(pod_spec_document(old), has_node);
-    after = fixed_part(pod_spec_document(pod), has_node);
+    old_body = object_body_json(old);
+    body = object_body_json(pod);
+    before = fixed_part(json_object_get(old_body, "spec"), has_node);
+    after = fixed_part(json_object_get(body, "spec"), has_node);
     if (!schema_equal(&pod_spec_schema, before, after))
-        FINDING(
-            errors, ("spec"),
-            "Forbidden: pod updates may not change fields other than `spec.containers[*].image`, "
-            "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, `spec.tolerations`, "
-            "`spec.schedulingGates`, `spec.terminationGracePeriodSeconds`");
+        FINDING(errors, ("spec"),
+                "Forbidden: pod updates may not change fields other than "
+                "`spec.containers[*].image`, `spec.initContainers[*].image`, "
+                "`spec.activeDeadlineSeconds`, `spec.tolerations`, `spec.schedulingGates`, "
+                "`spec.terminationGracePeriodSeconds`");
 }
 
 void pod_validate_in_context(const struct admission *adm, const struct object *old,

@@ -9,6 +9,3 @@ void pod_validate(const struct admission *adm, const struct object *old, const s
                   struct error_list *errors);
 void pod_validate_in_context(const struct admission *adm, const struct object *old,
                              const struct object *pod, struct error_list *errors);
-
-/** The document behind pod_spec_of, borrowed alike. */
-const json_t *pod_spec_document(const struct object *pod);

@@ -6,7 +6,6 @@
  */
 #include "api/types/pod_check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/types/checks.h"
@@ -29,7 +28,7 @@ struct check {
 /* A container and its place: "spec.initContainers[0]". */
 struct container_place {
     const struct pod_container *container;
-    char path[ERROR_FIELD_MAX];
+    const char *path;
     bool init;
 };
 
@@ -248,11 +247,22 @@ static void check_container(struct check *c, const struct container_place *at)
     check_probe(c, at, "startupProbe", container->startup);
 }
 
+static void check_container_list(struct check *c, const char *list,
+                                 const struct pod_container *items, size_t count, bool init)
+{
+    scoped(buf) struct buf path = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        buf_clear(&path);
+        buf_printf(&path, "%s.%s[%zu]", c->path, list, i);
+        check_container(c, &(struct container_place){&items[i], path.data, init});
+    }
+}
+
 static void check_containers(struct check *c)
 {
     const struct pod_spec *spec = c->spec;
     size_t total = spec->init_containers.count + spec->containers.count;
-    struct container_place at;
 
     if (!spec->containers.count)
         FINDING(c->errors, ("%s.containers", c->path), "Required value: a pod needs a container");
@@ -261,15 +271,9 @@ static void check_containers(struct check *c)
                 "Too many: %zu: must have at most %lld items", total,
                 (long long)c->limits->pod_containers);
     name_index_init(&c->containers, total);
-    for (size_t i = 0; i < total; i++) {
-        at.init = i < spec->init_containers.count;
-        at.container = at.init ? &spec->init_containers.items[i]
-                               : &spec->containers.items[i - spec->init_containers.count];
-        snprintf(at.path, sizeof at.path, "%s.%s[%zu]", c->path,
-                 at.init ? "initContainers" : "containers",
-                 at.init ? i : i - spec->init_containers.count);
-        check_container(c, &at);
-    }
+    check_container_list(c, "initContainers", spec->init_containers.items,
+                         spec->init_containers.count, true);
+    check_container_list(c, "containers", spec->containers.items, spec->containers.count, false);
 }
 
 /* What a volume may be made of here. */
@@ -328,16 +332,17 @@ static void check_sources(struct check *c, size_t i, const json_t *volume)
     }
 }
 
-static void check_volumes(struct check *c, const json_t *volumes)
+static void check_volumes(struct check *c)
 {
+    const struct pod_spec *spec = c->spec;
     struct error err = {0};
 
-    name_index_init(&c->volumes, c->spec->volumes.count);
-    if ((int64_t)c->spec->volumes.count > c->limits->pod_volumes)
+    name_index_init(&c->volumes, spec->volumes.count);
+    if ((int64_t)spec->volumes.count > c->limits->pod_volumes)
         FINDING(c->errors, ("%s.volumes", c->path), "Too many: %zu: must have at most %lld items",
-                c->spec->volumes.count, (long long)c->limits->pod_volumes);
-    for (size_t i = 0; i < c->spec->volumes.count; i++) {
-        const char *name = c->spec->volumes.items[i].name;
+                spec->volumes.count, (long long)c->limits->pod_volumes);
+    for (size_t i = 0; i < spec->volumes.count; i++) {
+        const char *name = spec->volumes.items[i].name;
 
         if (!name_is_dns_label(name, &err))
             FINDING(c->errors, ("%s.volumes[%zu].name", c->path, i), "Invalid value: \"%s\": %s",
@@ -345,7 +350,7 @@ static void check_volumes(struct check *c, const json_t *volumes)
         else if (name_index_put(&c->volumes, name, (uint32_t)i) != NAME_NONE)
             FINDING(c->errors, ("%s.volumes[%zu].name", c->path, i), "Duplicate value: \"%s\"",
                     name);
-        check_sources(c, i, json_array_get(volumes, i));
+        check_sources(c, i, spec->volumes.items[i].source);
     }
 }
 
@@ -358,26 +363,19 @@ static void check_dns_label(struct check *c, const char *member, const char *val
                 err.message);
 }
 
-void pod_check_spec(const struct admission *adm, const json_t *spec, const char *path,
+void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, const char *path,
                     struct error_list *errors)
 {
-    scoped(arena) struct arena *arena = arena_new(0);
-    struct pod_spec decoded;
-    struct check check = {adm, limits_of(adm), errors, path, &decoded};
-    struct error err = {0};
+    struct check check = {adm, limits_of(adm), errors, path, spec};
 
-    if (!schema_decode(&pod_spec_schema, spec, arena, &decoded, &err)) {
-        FINDING(errors, ("%s.%s", path, err.field), "%s", err.message);
-        return;
-    }
-    check_volumes(&check, json_object_get(spec, "volumes"));
+    check_volumes(&check);
     check_containers(&check);
-    check_dns_label(&check, "hostname", decoded.hostname);
-    check_dns_label(&check, "subdomain", decoded.subdomain);
-    if (decoded.active_deadline_s.set && decoded.active_deadline_s.value < 1)
+    check_dns_label(&check, "hostname", spec->hostname);
+    check_dns_label(&check, "subdomain", spec->subdomain);
+    if (spec->active_deadline_s.set && spec->active_deadline_s.value < 1)
         FINDING(errors, ("%s.activeDeadlineSeconds", path),
                 "Invalid value: %lld: must be greater than or equal to 1",
-                (long long)decoded.active_deadline_s.value);
+                (long long)spec->active_deadline_s.value);
     name_index_release(&check.volumes);
     name_index_release(&check.containers);
 }
@@ -402,13 +400,18 @@ static void check_labels(const json_t *metadata, const char *path, struct error_
 void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
                         struct error_list *errors)
 {
-    const json_t *spec = json_object_get(template, "spec");
-    char spec_path[ERROR_FIELD_MAX];
+    const json_t *doc = json_object_get(template, "spec");
+    scoped(arena) struct arena *arena = arena_new(0);
+    scoped(buf) struct buf spec_path = {0};
+    struct error err = {0};
+    struct pod_spec spec;
 
     check_labels(json_object_get(template, "metadata"), path, errors);
-    snprintf(spec_path, sizeof spec_path, "%s.spec", path);
-    if (spec)
-        pod_check_spec(adm, spec, spec_path, errors);
-    else
-        FINDING(errors, ("%s.containers", spec_path), "Required value: a pod needs a container");
+    buf_printf(&spec_path, "%s.spec", path);
+    if (!schema_decode(&pod_spec_schema, doc, arena, &spec, &err)) {
+        FINDING(errors, ("%s.%s", spec_path.data, err.field), "%s", err.message);
+        return;
+    }
+    pod_spec_finish(&spec, doc, arena);
+    pod_check_spec(adm, &spec, spec_path.data, errors);
 }

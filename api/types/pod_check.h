@@ -4,12 +4,16 @@
  * of tasks, so that a broken template is refused where it is written and not when its pod is made.
  */
 #include "api/types/admission.h"
+#include "api/types/pod.h"
 
-/** Check a PodSpec (schema-checked before) whose path is `path`: "spec",
- * "spec.tasks[0].template.spec". */
-void pod_check_spec(const struct admission *adm, const json_t *spec, const char *path,
+/** Check a spec whose path is `path`: "spec", "spec.tasks[0].template.spec". */
+void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, const char *path,
                     struct error_list *errors);
 
 /** The same for a PodTemplateSpec; NULL is a template that is missing altogether. */
 void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
                         struct error_list *errors);
+
+/** What the field table cannot decode: the volumes' sources. `doc` is the spec's document, which
+ * the spec then borrows from. Has the form of decoded_type.finish. */
+void pod_spec_finish(void *spec, const json_t *doc, struct arena *arena);

@@ -8,6 +8,7 @@
 #include "flow/controller.h"
 #include "job/controller.h"
 #include "template/controller.h"
+#include <stdlib.h>
 #include <unistd.h>
 
 /* How long a batch nobody waits for gathers company. Well below what people notice, well above one
@@ -15,6 +16,7 @@
 enum { COMMIT_DELAY_MS = 2 };
 
 struct engine {
+    char *data_dir; /* absolute: supervisors have a working directory of their own */
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -41,13 +43,13 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
                        struct error *err)
 {
     const struct node_options node = {
-        .data_dir = options->data_dir,
+        .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : default_pods(),
         .host_paths = true, /* DC-08: the user's own manifests with the user's own rights */
         .sim = options->sim,
         .host =
             {
-                .directory = options->data_dir,
+                .directory = engine->data_dir,
                 .isolation = options->isolation ? options->isolation : "auto",
                 .network = options->network ? options->network : "shared",
                 .isolate_all = options->isolation != NULL,
@@ -83,6 +85,8 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         goto failed;
     engine->registry = registry_new(engine->loop, engine->store, &registry);
     engine->cluster = cluster_embedded_new(engine->loop, engine->registry);
+    if (options->data_dir) /* the store has made it */
+        engine->data_dir = realpath(options->data_dir, NULL);
     if (options->controllers) {
         if (!start_node(engine, options, err))
             goto failed;
@@ -120,6 +124,7 @@ void engine_stop(struct engine *engine)
     store_close(engine->store);
     loop_free(engine->loop);
     clock_free(engine->clock);
+    free(engine->data_dir);
     mem_free(engine);
 }
 

@@ -173,6 +173,27 @@ struct tail {
     void *ctx;
 };
 
+/* Why it ended, when its exit code alone does not tell: it could not run, was killed, ran out of
+ * memory. */
+static void tail_status(const struct tail *tail, const struct object *pod,
+                        const struct container_status *container)
+{
+    scoped(buf) struct buf text = {0};
+    bool plain = container->reason && strcmp(container->reason, "Error") == 0;
+
+    buf_printf(&text, "container %s: ", container->name);
+    if (container->signal)
+        buf_printf(&text, "killed by signal %d (%s)", (int)container->signal,
+                   strsignal(container->signal));
+    else
+        buf_printf(&text, "exit code %d", (int)container->exit_code);
+    if (container->reason && *container->reason && !plain)
+        buf_printf(&text, ", %s", container->reason);
+    if (container->message && *container->message)
+        buf_printf(&text, ": %s", container->message);
+    tail->line(tail->ctx, object_name(pod), text.data, text.len);
+}
+
 static void tail_pod(void *arg, const struct object *pod)
 {
     const struct tail *tail = arg;
@@ -192,6 +213,7 @@ static void tail_pod(void *arg, const struct object *pod)
             continue;
         tail->runtime->ops->read_log(tail->runtime, object_uid(pod), &options, &offset, &text,
                                      NULL);
+        tail_status(tail, pod, container);
         split_lines(&text, object_name(pod), tail->line, tail->ctx);
         if (text.len)
             tail->line(tail->ctx, object_name(pod), text.data, text.len);

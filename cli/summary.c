@@ -133,7 +133,8 @@ static void print_flow(const struct output_context *context, const struct follow
     }
     if (skipped)
         fprintf(out, "  … and %zu more of the critical path or failed\n", skipped);
-    seconds_text(flow->ended_ms ? flow->ended_ms - context->began_ms : 0, took);
+    seconds_text(
+        (flow->ended_ms ? flow->ended_ms : loop_wall_ms(context->loop)) - context->began_ms, took);
     seconds_text(summary.critical_ms, path);
     fprintf(out, "\n%s%s %s%s in %s: %zu of %zu steps completed",
             term_color(term, flow->phase == FLOW_SUCCEED ? COLOR_GREEN : COLOR_RED), flow->name,

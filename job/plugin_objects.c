@@ -24,8 +24,8 @@ static void run_object_hook(void *arg, const struct job_plugin *plugin,
 
     if (plugin->objects)
         plugin->objects(job, &pass->plan);
-    if (plugin->check && !pass->run->warned_arguments)
-        plugin->check(job, &pass->warnings);
+    if (plugin->review && !pass->run->warned_arguments)
+        plugin->review(job, &pass->warnings);
 }
 
 static void plan_objects(struct job_run *run, struct plugin_pass *pass)

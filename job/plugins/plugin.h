@@ -65,7 +65,7 @@ struct job_plugin {
     void (*pod)(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                 struct job_pod_plan *plan);
     /** Report arguments that will be ignored, and what else the author should know. May be NULL. */
-    void (*check)(const struct job_plugin_job *job, struct error_list *warnings);
+    void (*review)(const struct job_plugin_job *job, struct error_list *warnings);
 };
 
 #define JOB_PLUGIN_DECLARE(name) extern const struct job_plugin job_plugin_##name;

@@ -219,7 +219,7 @@ static void svc_pod(const struct job_plugin_job *job, const struct job_task *tas
                        json_pack("{s:s, s:s}", "name", config_map, "mountPath", "/etc/volcano"));
 }
 
-static void svc_check(const struct job_plugin_job *job, struct error_list *warnings)
+static void svc_review(const struct job_plugin_job *job, struct error_list *warnings)
 {
     struct svc_args args = read_args(job, warnings);
     scoped(buf) struct buf name = {0};
@@ -241,5 +241,5 @@ const struct job_plugin job_plugin_svc = {
     .changes_pods = true,
     .objects = svc_objects,
     .pod = svc_pod,
-    .check = svc_check,
+    .review = svc_review,
 };

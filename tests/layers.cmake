@@ -28,6 +28,7 @@ layer(client    "^api/client/"              MAY "^base/" "^api/types/" "^api/cli
 layer(cluster_h "^api/cluster\\.h$"         MAY "^base/" "^api/types/" LIBS jansson)
 layer(remote    "^api/cluster_remote"       MAY ${domain} "^api/client/" "^api/cluster_remote" LIBS jansson)
 layer(cluster   "^api/cluster[^/]*\\.[ch]$" MAY ${domain} "^api/registry/" "^api/cluster_" LIBS jansson)
+layer(events    "^api/events\\.c$"          MAY ${domain} LIBS jansson)
 layer(listener  "^api/server/(listener|connection|tls)[^/]*\\.[ch]$"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS uv jansson openssl llhttp)
 layer(server    "^api/server/"

@@ -190,21 +190,26 @@ static void delete_internal(struct registry *r, const struct object *object,
     error_list_release(&errors);
 }
 
+struct blocked {
+    const char *uid;
+};
+
 static bool blocks(void *arg, const struct object *object)
 {
-    const char *owner_uid = arg;
+    const struct blocked *owner = arg;
 
     for (uint32_t i = 0; i < object->meta->n_owners; i++)
         if (object->meta->owners[i].block_owner_deletion &&
-            strcmp(object->meta->owners[i].uid, owner_uid) == 0)
+            strcmp(object->meta->owners[i].uid, owner->uid) == 0)
             return true;
     return false;
 }
 
 static bool has_blocking(const struct registry *r, const struct object *object)
 {
-    return store_find_owned(r->store, object_uid(object), blocks,
-                            (void *)(uintptr_t)object_uid(object));
+    struct blocked owner = {object_uid(object)};
+
+    return store_find_owned(r->store, owner.uid, blocks, &owner);
 }
 
 /* An object with owners, none of whom is there to stay: it goes too. */

@@ -100,15 +100,9 @@ static struct blob *born_body(const struct object *draft)
     return blob_ref(draft->body);
 }
 
-/* `draft` (owned here) has passed admission. */
-static bool create(struct registry *r, struct object *draft, enum registry_dry_run dry_run,
-                   const struct object **out, struct error_list *errors)
+static bool may_be_born(struct registry *r, const struct object *draft, char name[254],
+                        struct error_list *errors)
 {
-    scoped(object) struct object *owned = draft;
-    const struct object *created;
-    struct object *born;
-    char name[254];
-
     if (draft->revision) {
         error_list_add(errors, ERR_BAD_REQUEST, "metadata.resourceVersion",
                        "resourceVersion should not be set on objects to be created");
@@ -116,18 +110,37 @@ static bool create(struct registry *r, struct object *draft, enum registry_dry_r
     }
     if (!namespace_takes(r, draft, errors))
         return false;
-    snprintf(name, sizeof name, "%s", object_name(draft));
+    snprintf(name, 254, "%s", object_name(draft));
     if (!*name)
         registry_generate_name(r, draft->kind, object_namespace(draft), draft->meta->generate_name,
                                name);
-    if (!name_is_free(r, draft, name, errors) || !registry_has_room(r, draft, true, errors))
+    return name_is_free(r, draft, name, errors) && registry_has_room(r, draft, true, errors);
+}
+
+static void follow_up(struct registry *r, const struct object *created)
+{
+    collector_owners_changed(r->collector, NULL, created);
+    if (created->kind == &kind_event)
+        retention_added(r->events, created);
+}
+
+/* `draft` (consumed) has passed admission. */
+static bool create(struct registry *r, struct object *draft, enum registry_dry_run dry_run,
+                   const struct object **out, struct error_list *errors)
+{
+    struct object *born = NULL;
+    const struct object *created;
+    char name[254];
+
+    if (may_be_born(r, draft, name, errors))
+        born = object_new(draft->kind, born_meta(r, draft, name), born_body(draft),
+                          born_status(draft));
+    object_unref(draft);
+    if (!born)
         return false;
-    born = object_new(draft->kind, born_meta(r, draft, name), born_body(draft), born_status(draft));
     created = registry_put(r, born, dry_run);
     if (dry_run == REGISTRY_APPLY)
-        collector_owners_changed(r->collector, NULL, created);
-    if (dry_run == REGISTRY_APPLY && created->kind == &kind_event)
-        retention_added(r->events, created);
+        follow_up(r, created);
     if (out)
         *out = created;
     return true;

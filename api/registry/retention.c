@@ -41,9 +41,9 @@ static struct record *take_first(struct retention *retention)
     return record;
 }
 
-static bool is_old(const struct retention *retention, const struct record *record)
+static bool is_old(const struct retention *retention)
 {
-    return loop_wall_ms(retention->r->loop) - record->at_ms >= KEPT_MS;
+    return loop_wall_ms(retention->r->loop) - retention->first->at_ms >= KEPT_MS;
 }
 
 /* The oldest goes, or goes to the end. */
@@ -72,7 +72,7 @@ void retention_added(struct retention *retention, const struct object *event)
     record->revision = event->revision;
     memcpy(record->uid, object_uid(event), len + 1);
     append(retention, record);
-    while (retention->count > KEPT_MAX || is_old(retention, retention->first))
+    while (retention->first && (retention->count > KEPT_MAX || is_old(retention)))
         drop_one(retention);
 }
 
@@ -119,7 +119,7 @@ void retention_free(struct retention *retention)
 {
     if (!retention)
         return;
-    while (retention->count)
+    while (retention->first)
         mem_free(take_first(retention));
     mem_free(retention);
 }

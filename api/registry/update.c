@@ -69,7 +69,10 @@ static json_t *managed_without_time(const char *text)
     json_t *list = json_loads(text ? text : "[]", 0, NULL), *entry;
     size_t i;
 
-    json_array_foreach(list, i, entry) json_object_del(entry, "time");
+    json_array_foreach(list, i, entry)
+    {
+        json_object_del(entry, "time");
+    }
     return list;
 }
 
@@ -220,31 +223,42 @@ static struct object *identify(const json_t *doc, struct error_list *errors)
     return object_from_json(head, errors);
 }
 
+static bool update_main(struct registry *r, const struct object *current, json_t *doc,
+                        const struct registry_write *how, const struct object **out,
+                        struct error_list *errors)
+{
+    struct admission admission = registry_admission_for(r, how);
+    struct object *admitted = admission_admit(&admission, doc, current, how->unknown, errors);
+
+    return admitted && update(r, current, admitted, how->dry_run, out, errors);
+}
+
+static bool update_status(struct registry *r, const struct object *current, json_t *doc,
+                          const struct registry_write *how, const struct object **out,
+                          struct error_list *errors)
+{
+    struct admission admission = registry_admission_for(r, how);
+    scoped(json) json_t *whole = status_document(current, doc);
+    scoped(object) struct object *admitted =
+        admission_admit(&admission, whole, current, how->unknown, errors);
+
+    return admitted &&
+           store_version(r, current, object_with_status(current, blob_ref(admitted->status)),
+                         how->dry_run, out, errors);
+}
+
 bool registry_update(struct registry *r, json_t *doc, enum registry_subresource sub,
                      const struct registry_write *how, const struct object **out,
                      struct error_list *errors)
 {
-    struct admission admission = registry_admission_for(r, how);
     scoped(object) struct object *wanted = NULL;
-    scoped(json) json_t *status_doc = NULL;
     const struct object *current;
-    struct object *admitted;
 
     if (!registry_may_write(r, errors) || !(wanted = identify(doc, errors)) ||
         !(current = find_current(r, wanted, errors)))
         return false;
-    if (sub == REGISTRY_STATUS)
-        doc = status_doc = status_document(current, doc);
-    admitted = admission_admit(&admission, doc, current, how->unknown, errors);
-    if (!admitted)
-        return false;
-    if (sub == REGISTRY_STATUS) {
-        struct object *next = object_with_status(current, blob_ref(admitted->status));
-
-        object_unref(admitted);
-        return store_version(r, current, next, how->dry_run, out, errors);
-    }
-    return update(r, current, admitted, how->dry_run, out, errors);
+    return (sub == REGISTRY_STATUS ? update_status : update_main)(r, current, doc, how, out,
+                                                                  errors);
 }
 
 bool registry_update_object(struct registry *r, struct object *object, const struct object **out,

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -25,6 +24,14 @@ bool place_in_use(const char *directory, struct error *err)
                      directory, text.data);
 }
 
+static void warn(const char *what, const char *path)
+{
+    struct error err;
+
+    error_errno(&err, errno, "%s", path);
+    log_warn(what, kv_str("error", err.message));
+}
+
 static bool take_lock(struct place *place, const char *directory, struct error *err)
 {
     char pid[PID_MAX];
@@ -38,8 +45,7 @@ static bool take_lock(struct place *place, const char *directory, struct error *
                                     : error_errno(err, errno, "cannot lock %s/lock", directory);
     len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(place->lock, 0) < 0 || pwrite(place->lock, pid, (size_t)len, 0) != len)
-        log_warn("lock file without pid", kv_str("directory", directory),
-                 kv_str("error", strerror(errno)));
+        warn("lock file without pid", directory);
     return true;
 }
 
@@ -86,7 +92,7 @@ void place_give_reserve(struct place *place)
 {
     place->reserved = false;
     if (unlinkat(place->directory, "reserve", 0) < 0 && errno != ENOENT)
-        log_warn("reserve not given up", kv_str("error", strerror(errno)));
+        warn("reserve not given up", place->database);
 }
 
 /* A file system that cannot set space aside has no reserve: it counts as whole. */

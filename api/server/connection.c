@@ -202,7 +202,7 @@ static void begin_head(struct connection *c, int status, const char *content_typ
                "Audit-Id: %016llx\r\n"
                "Cache-Control: no-cache, private\r\n"
                "X-Content-Type-Options: nosniff\r\n",
-               status, llhttp_status_name((llhttp_status_t)status), date,
+               status, status_http_phrase(status), date,
                (unsigned long long)clock_random(loop_clock(c->loop)));
     if (content_type)
         buf_printf(&c->head, "Content-Type: %s\r\n", content_type);

@@ -44,6 +44,42 @@ int status_retry_after_s(enum error_code code)
     return code == ERR_TOO_MANY || code == ERR_TIMEOUT || code == ERR_UNAVAILABLE;
 }
 
+const char *status_http_phrase(int http_status)
+{
+    static const struct {
+        int status;
+        const char *phrase;
+    } rows[] = {
+        /* clang-format off */
+        {200, "OK"},
+        {201, "Created"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {406, "Not Acceptable"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {410, "Gone"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+        {507, "Insufficient Storage"},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].status == http_status)
+            return rows[i].phrase;
+    return "";
+}
+
 /* ---- message ---- */
 
 static void add_finding(const struct error *err, struct buf *out)

@@ -23,5 +23,7 @@ void status_write_error(const struct error *err, const struct status_subject *ab
 /** Append the Status that answers a delete after which nothing is left. */
 void status_write_success(const struct status_subject *about, struct buf *out);
 
+/** "Not Found": the words after an HTTP status. */
+const char *status_http_phrase(int http_status);
 /** Seconds for a Retry-After header, 0 = none: what makes clients try again by themselves. */
 int status_retry_after_s(enum error_code code);

@@ -106,7 +106,6 @@ void table_write_partial(const struct table *table, const struct object *object,
     jsonw_open(&w);
     jsonw_member_str(&w, "kind", "PartialObjectMetadata");
     write_meta_version(&w, table);
-    jsonw_key(&w, "metadata");
     object_write_meta(object, &w);
     jsonw_close(&w);
 }

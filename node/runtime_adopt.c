@@ -215,16 +215,13 @@ void host_drop_link(struct host *host, struct link *link)
 static struct link *link_to(struct host *host, const char *id)
 {
     int dir_fd = openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int lock_fd = dir_fd < 0 ? -1 : openat(dir_fd, SHIM_LOCK, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     struct error err = {0};
     struct link *link = NULL;
 
     if (dir_fd < 0)
         return NULL;
-    if (lock_fd >= 0 && flock(lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    if (flock(dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         link = link_connect(host, id, dir_fd, &err);
-    if (lock_fd >= 0)
-        close(lock_fd);
     if (!link)
         return link_dead(host, id, dir_fd);
     link->listing = host->found != NULL;

@@ -277,7 +277,7 @@ struct link *link_launch(struct host *host, struct error *err)
         return NULL;
 
     /* above the numbers the shim will have them under */
-    const int from[] = {place.listen_fd, place.lock_fd, place.dir_fd, host->logs_fd};
+    const int from[] = {place.listen_fd, place.dir_fd, host->logs_fd};
     int fds[countof(from)];
 
     for (size_t i = 0; i < countof(from); i++)
@@ -288,8 +288,8 @@ struct link *link_launch(struct host *host, struct error *err)
     for (size_t i = 0; i < countof(from); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    link = link_new(host, id, fcntl(place.dir_fd, F_DUPFD_CLOEXEC, 0));
     place_close(&place);
+    link = link_new(host, id, openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (pid < 0 || !connect_link(link, err)) {
         host_drop_link(host, link);
         return NULL;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,11 +51,12 @@ static bool wants_root(const struct shim_pod *pod)
 
 static bool write_small(struct box *box, const char *name, const char *text, struct error *err)
 {
-    scoped_str path = mem_printf("%s/%s", box->dir, name);
-    scoped_str draft = mem_printf("%s.new", path);
-    int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+    scoped_str draft = mem_printf("%s.new", name);
+    int fd = openat(box->where.own_fd, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+                    0644);
     bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
-              fchmod(fd, 0644) == 0 && rename(draft, path) == 0;
+              fchmod(fd, 0644) == 0 &&
+              renameat(box->where.own_fd, draft, box->where.own_fd, name) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot write %s", name);
@@ -76,8 +78,8 @@ static bool make_directories(struct box *box, struct error *err)
     } rows[] = {{"run", 0755}, {"root", 0700}, {"term", 0755}};
 
     for (size_t i = 0; i < countof(rows); i++)
-        if (mkdirat(box->dir_fd, rows[i].name, 0700) ||
-            fchmodat(box->dir_fd, rows[i].name, rows[i].mode, 0))
+        if (mkdirat(box->where.own_fd, rows[i].name, 0700) ||
+            fchmodat(box->where.own_fd, rows[i].name, rows[i].mode, 0))
             return error_errno(err, errno, "cannot make the pod's directory %s", rows[i].name);
     return true;
 }
@@ -94,17 +96,31 @@ static bool make_identity(struct box *box, struct error *err)
            (!pod->hosts || box_set_hosts(box, pod->hosts, err));
 }
 
+/* Into the namespaces; and what need not outlive the shim goes to a file system in memory. */
 static bool enter(struct box *box, struct error *err)
 {
+    scoped_str own = mem_printf("%s/box", box->dir);
     bool root = wants_root(box->pod);
-    uid_t uid = root ? 0 : geteuid();
-    gid_t gid = root ? 0 : getegid();
 
-    if (!sandbox_enter(box->level, uid, gid, err))
+    if (mkdirat(box->where.disk_fd, "box", 0700))
+        return error_errno(err, errno, "cannot make the pod's directory");
+    if (!sandbox_enter(box->level, root ? 0 : geteuid(), root ? 0 : getegid(), err))
         return false;
-    close(box->dir_fd); /* that one belongs to the mounts we have left */
-    box->dir_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return box->dir_fd >= 0 || error_errno(err, errno, "%s", box->dir);
+    close(box->where.disk_fd); /* that one belongs to the mounts we have left */
+    box->where.disk_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (box->where.disk_fd < 0)
+        return error_errno(err, errno, "%s", box->dir);
+    box->where.may_mount = true;
+    if (!tree_mount("tmpfs", box->where.disk_fd, "box", MS_NOSUID | MS_NODEV, "mode=0755", err))
+        return false;
+    box->where.own_fd = open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", own);
+}
+
+static bool stay(struct box *box)
+{
+    box->where.own_fd = fcntl(box->where.disk_fd, F_DUPFD_CLOEXEC, 0);
+    return box->where.own_fd >= 0;
 }
 
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
@@ -120,11 +136,11 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->pod = pod;
     box->private_tmp = config->private_tmp;
     box->dir = mem_strdup(dir);
-    box->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+    box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    box->where.own_fd = -1;
     box->self_pidfd = pidfd_open(getpid(), 0);
-    if (make_directories(box, err) && (box->level == SANDBOX_PLAIN || enter(box, err)) &&
-        make_identity(box, err) &&
-        volumes_make(box->dir_fd, pod, box->level > SANDBOX_PLAIN, err) &&
+    if ((box->level > SANDBOX_PLAIN ? enter(box, err) : stay(box)) && make_directories(box, err) &&
+        make_identity(box, err) && volumes_make(&box->where, pod, err) &&
         (box->level > SANDBOX_PLAIN || plain_make(box, err)))
         return box;
     box_free(box);
@@ -133,15 +149,18 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
 
 void box_free(struct box *box)
 {
-    static const char *const trees[] = {"run", "root", "term", "mnt", "vol"};
+    static const char *const trees[] = {"run", "root", "term", "mnt"};
 
     if (!box)
         return;
-    for (size_t i = 0; i < countof(trees); i++)
-        file_remove_tree(box->dir_fd, trees[i], NULL);
+    for (size_t i = 0; i < countof(trees) && box->level == SANDBOX_PLAIN; i++)
+        file_remove_tree(box->where.disk_fd, trees[i], NULL);
+    volumes_remove(&box->where, box->pod);
     for (uint32_t i = 0; i < box->n_env; i++)
         mem_free(box->env[i]);
-    close(box->dir_fd);
+    close(box->where.disk_fd);
+    if (box->where.own_fd >= 0)
+        close(box->where.own_fd);
     close(box->self_pidfd);
     mem_free(box->dir);
     mem_free(box);
@@ -161,7 +180,7 @@ static int message_file(const struct box *box, unsigned index, int flags)
     char name[32];
 
     snprintf(name, sizeof name, "term/%u", index);
-    return openat(box->dir_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+    return openat(box->where.own_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
 }
 
 char *box_termination_message(struct box *box, unsigned index)
@@ -209,7 +228,7 @@ static bool take_mounts(struct box *box, unsigned index, struct root_mount *moun
         return error_prefix(err, "termination message: "), false;
     ++*count;
     for (uint32_t i = 0; i < c->n_mounts; i++, ++*count)
-        if (!take_tree(volumes_open(box->dir_fd, box->pod, &c->mounts[i], err),
+        if (!take_tree(volumes_open(&box->where, box->pod, &c->mounts[i], err),
                        volumes_read_only(box->pod, &c->mounts[i]), c->mounts[i].path,
                        &mounts[*count], err))
             return error_prefix(err, "%s: ", c->mounts[i].path), false;
@@ -218,7 +237,7 @@ static bool take_mounts(struct box *box, unsigned index, struct root_mount *moun
 
 static int run_tree(struct box *box, struct error *err)
 {
-    int fd = openat(box->dir_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(box->where.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
 
     if (fd >= 0)
@@ -237,7 +256,8 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
                 struct error *err)
 {
     const struct shim_container *c = &box->pod->containers[index];
-    scoped_str scratch = mem_printf("%s/root", box->dir);
+    scoped_str scratch =
+        mem_printf("%s/%sroot", box->dir, box->level > SANDBOX_PLAIN ? "box/" : "");
     struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1, sizeof *mounts);
     struct root_plan root = {
         .scratch = scratch,

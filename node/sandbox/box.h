@@ -8,6 +8,7 @@
  * the environment say where.
  */
 #include "node/sandbox/sandbox.h"
+#include "node/sandbox/volumes.h"
 #include "node/shim/message.h"
 #include "node/shim/spawn.h"
 
@@ -17,14 +18,14 @@ struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
     bool private_tmp;
-    char *dir;  /* absolute path of the shim's directory */
-    int dir_fd; /* the same, in the namespaces of the box */
+    char *dir;                  /* absolute path of the shim's directory */
+    struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
     int self_pidfd;
     char *env[BOX_ENV_MAX]; /* [n_env] for every container; owned */
     uint32_t n_env;
 };
 
-/** Make the pod's files, enter its namespaces. The directory must have been made for it. */
+/** Make the pod's files, enter its namespaces. The directory is the pod's alone. */
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
                     struct error *err);
 /** Remove what it put on disk. */

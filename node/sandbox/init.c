@@ -29,6 +29,21 @@ NORETURN static void give_up(const struct init_plan *plan, enum spawn_failure fa
     _exit(1);
 }
 
+/* Of the shim's descriptors we keep those of the program and of the report: its lock, for one, must
+ * not outlive it in us. */
+static void keep_few(struct init_plan *plan)
+{
+    enum { INPUT = 3, OUTPUT, REPORT, REST };
+
+    dup2(plan->program.input_fd, INPUT); /* all are above the shim's own, and these below */
+    dup2(plan->program.output_fd, OUTPUT);
+    dup2(plan->report_fd, REPORT);
+    close_range(REST, ~0U, 0);
+    plan->program.input_fd = INPUT;
+    plan->program.output_fd = OUTPUT;
+    plan->report_fd = REPORT;
+}
+
 /* When the shim dies, so do we, and with us everything in this namespace. */
 static bool bind_to_shim(const struct init_plan *plan)
 {
@@ -66,7 +81,7 @@ static int attend(pid_t program)
     }
 }
 
-NORETURN void init_run(const struct init_plan *plan)
+NORETURN void init_run(struct init_plan *plan)
 {
     struct error err = {0};
     pid_t program;
@@ -79,6 +94,7 @@ NORETURN void init_run(const struct init_plan *plan)
     }
     if (!bind_to_shim(plan))
         _exit(1);
+    keep_few(plan);
     program = start(plan);
     tell(plan->report_fd, INIT_STARTED, 0, "");
     tell(plan->report_fd, INIT_ENDED, attend(program), "");

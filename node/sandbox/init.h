@@ -31,4 +31,4 @@ struct init_plan {
 };
 
 /** Run as process 1. All signals are blocked. */
-NORETURN void init_run(const struct init_plan *plan);
+NORETURN void init_run(struct init_plan *plan);

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/file.h"
 #include "node/sandbox/tree.h"
 
 enum { NAME_BYTES = 32, PATH_BYTES = 4096 };
@@ -100,31 +100,41 @@ static bool make_files(int vol_fd, const struct shim_volume *volume, struct erro
     return ok;
 }
 
-static bool mount_memory(int dir_fd, const char *name, const struct shim_volume *volume,
+static bool on_disk(const struct shim_volume *volume)
+{
+    return volume->kind == SHIM_EMPTY_DIR && !volume->memory;
+}
+
+static int place_of(const struct volumes_where *where, const struct shim_volume *volume)
+{
+    return on_disk(volume) ? where->disk_fd : where->own_fd;
+}
+
+static bool mount_memory(int at_fd, const char *name, const struct shim_volume *volume,
                          struct error *err)
 {
     char options[64] = "mode=0777";
 
     if (volume->size_bytes > 0)
         snprintf(options, sizeof options, "mode=0777,size=%lld", (long long)volume->size_bytes);
-    return tree_mount("tmpfs", dir_fd, name, MS_NOSUID | MS_NODEV, options, err);
+    return tree_mount("tmpfs", at_fd, name, MS_NOSUID | MS_NODEV, options, err);
 }
 
-static bool make_one(int dir_fd, uint32_t index, const struct shim_volume *volume, bool may_mount,
-                     struct error *err)
+static bool make_one(const struct volumes_where *where, uint32_t index,
+                     const struct shim_volume *volume, struct error *err)
 {
+    int at_fd = place_of(where, volume), fd;
     char name[NAME_BYTES];
-    int fd = -1;
     bool ok;
 
     if (volume->kind == SHIM_HOST_PATH)
         return true;
-    snprintf(name, sizeof name, "vol/%u", index);
-    if (mkdirat(dir_fd, name, 0700))
+    snprintf(name, sizeof name, "v%u", index);
+    if (mkdirat(at_fd, name, 0700))
         return error_errno(err, errno, "cannot make the volume");
-    if (volume->memory && may_mount && !mount_memory(dir_fd, name, volume, err))
-        return false;
-    fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (volume->kind == SHIM_EMPTY_DIR && volume->memory && where->may_mount)
+        return mount_memory(at_fd, name, volume, err);
+    fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES ? 0755 : 0777) == 0;
     if (!ok)
         error_errno(err, errno, "cannot make the volume");
@@ -135,18 +145,25 @@ static bool make_one(int dir_fd, uint32_t index, const struct shim_volume *volum
     return ok;
 }
 
-bool volumes_make(int dir_fd, const struct shim_pod *pod, bool may_mount, struct error *err)
+bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod, struct error *err)
 {
-    if (!pod->n_volumes)
-        return true;
-    if (mkdirat(dir_fd, "vol", 0700))
-        return error_errno(err, errno, "cannot make the pod's volumes");
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        if (!make_one(dir_fd, i, &pod->volumes[i], may_mount, err)) {
+        if (!make_one(where, i, &pod->volumes[i], err)) {
             error_prefix(err, "volume \"%s\": ", pod->volumes[i].name);
             return false;
         }
     return true;
+}
+
+void volumes_remove(const struct volumes_where *where, const struct shim_pod *pod)
+{
+    char name[NAME_BYTES];
+
+    for (uint32_t i = 0; i < pod->n_volumes; i++)
+        if (on_disk(&pod->volumes[i]) || !where->may_mount) {
+            snprintf(name, sizeof name, "v%u", i);
+            file_remove_tree(where->disk_fd, name, NULL);
+        }
 }
 
 static int open_beneath(int fd, const char *path)
@@ -175,16 +192,16 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     return inner;
 }
 
-int volumes_open(int dir_fd, const struct shim_pod *pod, const struct shim_mount *mount,
-                 struct error *err)
+int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,
+                 const struct shim_mount *mount, struct error *err)
 {
     const struct shim_volume *volume = &pod->volumes[mount->volume];
     bool host = volume->kind == SHIM_HOST_PATH;
     char name[NAME_BYTES];
     int fd, inner;
 
-    snprintf(name, sizeof name, "vol/%u", mount->volume);
-    fd = openat(dir_fd, host ? volume->host_path : name, O_PATH | O_CLOEXEC);
+    snprintf(name, sizeof name, "v%u", mount->volume);
+    fd = openat(place_of(where, volume), host ? volume->host_path : name, O_PATH | O_CLOEXEC);
     if (fd < 0)
         error_errno(err, errno, "%s", host ? volume->host_path : "volume");
     if (fd >= 0 && mount->sub_path && *mount->sub_path) {

@@ -1,24 +1,30 @@
 #pragma once
 /*
- * The volumes of a pod, on disk below its shim's directory.
+ * The volumes of a pod: directories v<i>, in order of the pod's volumes, on disk or in memory.
  *
- *   vol/<i>/                 empty directory; configMap, secret and the like:
- *   vol/<i>/..data -> ..1    swapped by one rename when the files change
- *   vol/<i>/..1/<files>
- *   vol/<i>/<first> -> ..data/<first>
+ *   emptyDir               on disk; of medium Memory a tmpfs of its own
+ *   configMap, secret, …   in memory: v<i>/..data -> ..1, swapped by one rename when files change
+ *                                     v<i>/..1/<files>
+ *                                     v<i>/<first> -> ..data/<first>
  *
- * Those in memory are a tmpfs there, which containers see because their mount namespaces come from
- * the shim's.
+ * What is in memory is mounted in the shim's mount namespace, from which those of the containers
+ * come.
  */
 #include "node/shim/message.h"
 
-/** Make the volume directories of the pod below `dir_fd`. `may_mount`: this process has a mount
- * namespace of its own. */
-bool volumes_make(int dir_fd, const struct shim_pod *pod, bool may_mount, struct error *err);
+struct volumes_where {
+    int disk_fd; /* the shim's directory */
+    int own_fd;  /* a file system in memory; at level plain the same directory */
+    bool may_mount;
+};
+
+bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod, struct error *err);
+/** Remove what is on disk. */
+void volumes_remove(const struct volumes_where *where, const struct shim_pod *pod);
 
 /** What a mount shows: a descriptor (O_PATH) of a directory or file, subPath followed beneath the
  * volume. -1 with `err`. */
-int volumes_open(int dir_fd, const struct shim_pod *pod, const struct shim_mount *mount,
-                 struct error *err);
+int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,
+                 const struct shim_mount *mount, struct error *err);
 /** Files are never written through a mount. */
 bool volumes_read_only(const struct shim_pod *pod, const struct shim_mount *mount);

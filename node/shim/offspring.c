@@ -27,7 +27,7 @@ static void tell_moved(struct shim *shim, const char *uid)
 
 NORETURN static void live(struct shim *parent, struct place *place, const struct wire_frame *start)
 {
-    const int fds[] = {place->listen_fd, place->lock_fd, place->dir_fd};
+    const int fds[] = {place->listen_fd, place->dir_fd};
     int high[countof(fds)];
 
     setsid();

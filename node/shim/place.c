@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -33,15 +34,13 @@ static bool listen_in(struct place *place)
 
 bool place_make(int shims_fd, const char *id, struct place *out, struct error *err)
 {
-    struct place place = {-1, -1, -1};
+    struct place place = {-1, -1};
 
     if (mkdirat(shims_fd, id, 0700))
         return errno == EEXIST ? error_set(err, ERR_EXISTS, "", "supervisor %s exists", id)
                                : error_errno(err, errno, "directory of supervisor %s", id);
     place.dir_fd = openat(shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (place.dir_fd >= 0)
-        place.lock_fd = openat(place.dir_fd, SHIM_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (place.lock_fd < 0 || flock(place.lock_fd, LOCK_EX | LOCK_NB) || !listen_in(&place)) {
+    if (place.dir_fd < 0 || flock(place.dir_fd, LOCK_EX | LOCK_NB) || !listen_in(&place)) {
         error_errno(err, errno, "place of supervisor %s", id);
         place_close(&place);
         return false;
@@ -52,9 +51,28 @@ bool place_make(int shims_fd, const char *id, struct place *out, struct error *e
 
 void place_close(struct place *place)
 {
-    int fds[] = {place->dir_fd, place->lock_fd, place->listen_fd};
+    int fds[] = {place->dir_fd, place->listen_fd};
 
     for (size_t i = 0; i < countof(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
+}
+
+void place_remove(int dir_fd)
+{
+    static const char *const names[] = {SHIM_SOCKET, "records", "log"};
+    char link[64], path[4096];
+    ssize_t n;
+    int parent_fd;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir_fd);
+    n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    parent_fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (size_t i = 0; i < countof(names); i++)
+        unlinkat(dir_fd, names[i], 0);
+    unlinkat(dir_fd, "box", AT_REMOVEDIR);
+    if (strrchr(path, '/'))
+        unlinkat(parent_fd, strrchr(path, '/') + 1, AT_REMOVEDIR);
+    close(parent_fd);
 }

@@ -70,35 +70,49 @@ static bool write_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
-bool records_rewrite(struct records *records, const struct buf *frames, struct error *err)
+/* A file of that name with the first block and `frames`; -1 with `err`. */
+static int write_new(struct records *records, const char *name, const struct buf *frames,
+                     struct error *err)
 {
     scoped(buf) struct buf bytes = {0};
-    int fd = openat(records->dir_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND,
-                    0600);
+    int fd =
+        openat(records->dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_APPEND, 0600);
 
-    if (fd < 0)
-        return error_errno(err, errno, "record file");
     put_first_block(&bytes);
     if (frames->len)
         put_block(&bytes, frames);
-    if (!write_all(fd, bytes.data, bytes.len) ||
-        renameat(records->dir_fd, new_name, records->dir_fd, file_name)) {
+    if (fd < 0 || !write_all(fd, bytes.data, bytes.len)) {
+        error_errno(err, errno, "record file");
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    records->size = (int64_t)bytes.len;
+    records->compact_at = 2 * records->size + COMPACT_BYTES;
+    return fd;
+}
+
+bool records_rewrite(struct records *records, const struct buf *frames, struct error *err)
+{
+    int fd = write_new(records, new_name, frames, err);
+
+    if (fd < 0)
+        return false;
+    if (renameat(records->dir_fd, new_name, records->dir_fd, file_name)) {
         error_errno(err, errno, "record file");
         close(fd);
         return false;
     }
-    if (records->fd >= 0)
-        close(records->fd);
+    close(records->fd);
     records->fd = fd;
-    records->size = (int64_t)bytes.len;
-    records->compact_at = 2 * records->size + COMPACT_BYTES;
     return true;
 }
 
 bool records_create(struct records *records, int dir_fd, struct error *err)
 {
     *records = (struct records){.dir_fd = dir_fd, .fd = -1};
-    return records_rewrite(records, &(struct buf){0}, err);
+    records->fd = write_new(records, file_name, &(struct buf){0}, err);
+    return records->fd >= 0;
 }
 
 void records_release(struct records *records)

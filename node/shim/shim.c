@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "node/runtime.h"
 #include "node/sandbox/box.h"
+#include "node/shim/place.h"
 
 enum {
     NS_PER_MS = 1000000,
@@ -161,16 +162,20 @@ static bool shim_start(struct shim *shim, struct error *err)
 
 static void shim_end(struct shim *shim)
 {
+    bool empty = !shim->pods; /* everything was taken over: nothing is left to be found */
     struct pod *next;
 
-    records_sync(&shim->records);
-    serve_stop(shim);
+    if (!empty)
+        records_sync(&shim->records);
     for (struct pod *pod = shim->pods; pod; pod = next) {
         next = pod->by_uid.next;
         HASH_DELETE(by_uid, shim->pods, pod);
         pod_free(pod);
     }
     box_free(shim->box);
+    if (empty)
+        place_remove(SHIM_FD_DIR);
+    serve_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
     offspring_forget(shim);
     records_release(&shim->records);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/shim/entry.h"
 #include "tests/support/pods.h"
 
 enum { LIMIT_MS = 30000 };
@@ -497,7 +498,7 @@ static void a_killed_shim_takes_its_pod_with_it_and_no_other(void **state)
     check("runs", bed_phase(bed, "victim", POD_RUNNING, LIMIT_MS));
     n = bed_shims(data_dir, pids, countof(pids));
     for (size_t i = 0; i < n; i++) {
-        scoped_str fd = mem_printf("/proc/%d/fd/5", pids[i]);
+        scoped_str fd = mem_printf("/proc/%d/fd/%d", pids[i], SHIM_FD_DIR);
         char target[512];
         ssize_t len = readlink(fd, target, sizeof target - 1);
 

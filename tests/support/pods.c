@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "node/shim/entry.h"
 #include "node/shim/message.h"
 
 struct seen {
@@ -312,7 +313,7 @@ size_t bed_shims(const char *dir, int *pids, size_t max)
 
         if (pid <= 0 || pid == getpid())
             continue;
-        snprintf(path, sizeof path, "/proc/%d/fd/5", pid); /* SHIM_FD_DIR */
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, SHIM_FD_DIR);
         len = readlink(path, target, sizeof target - 1);
         target[len > 0 ? len : 0] = 0;
         if (!strncmp(target, mark, strlen(mark)) && n < max)

@@ -240,11 +240,8 @@ static struct group *group_of_pod(struct scheduler *s, const struct object *pod)
 static void set_task(struct member *member, const struct object *pod)
 {
     const char *task = meta_label(pod->meta, LABEL_TASK_SPEC);
-    const struct group *group = member->group;
 
-    /* Without its object a group may turn out to have several tasks. */
-    if (task && !group->implicit &&
-        (!group->object || podgroup_spec_of(group->object)->min_task_member.count > 1))
+    if (task && !member->group->implicit)
         member->task = group_task_named(member->group, task);
 }
 

@@ -43,9 +43,8 @@ void group_free(struct group *group)
 {
     struct group_task *task, *next;
 
-    HASH_ITER(hh, group->tasks, task, next)
-    {
-        HASH_DELETE(hh, group->tasks, task);
+    for (task = group->tasks; task; task = next) {
+        next = task->next;
         mem_free(task);
     }
     order_release(&group->pending);
@@ -80,24 +79,25 @@ struct group_task *group_task_named(struct group *group, const char *name)
     struct group_task *task;
     size_t len = strlen(name);
 
-    HASH_FIND(hh, group->tasks, name, len, task);
-    if (task)
-        return task;
+    for (task = group->tasks; task; task = task->next)
+        if (!strcmp(task->name, name))
+            return task;
     task = mem_alloc(sizeof *task + len + 1);
     memcpy(task->name, name, len + 1);
-    HASH_ADD_KEYPTR(hh, group->tasks, task->name, len, task);
+    task->next = group->tasks;
+    group->tasks = task;
     return task;
 }
 
-/* One task needs no table: its minimum says no more than minMember. */
+/* The minimum of a task on its own says no more than minMember; a job may show its tasks one after
+ * the other. */
 static void load_tasks(struct group *group, const struct podgroup_spec *spec,
                        const struct object *job)
 {
-    struct group_task *task, *next;
+    const struct job_spec *jobspec = job ? job_spec_of(job) : NULL;
 
     group->min_total = group->min_counted = group->locked = group->short_tasks = 0;
-    HASH_ITER(hh, group->tasks, task, next)
-    {
+    for (struct group_task *task = group->tasks; task; task = task->next) {
         task->min = 0;
         task->has_depends = false;
     }
@@ -106,14 +106,11 @@ static void load_tasks(struct group *group, const struct podgroup_spec *spec,
     for (size_t i = 0; i < spec->min_task_member.count; i++)
         group_task_named(group, spec->min_task_member.items[i].key)->min =
             spec->min_task_member.items[i].value;
-
-    const struct job_spec *jobspec = job ? job_spec_of(job) : NULL;
-
     for (size_t i = 0; jobspec && i < jobspec->tasks.count; i++)
         if (jobspec->tasks.items[i].depends_on.count && jobspec->tasks.items[i].name)
             group_task_named(group, jobspec->tasks.items[i].name)->has_depends = true;
-    HASH_ITER(hh, group->tasks, task, next)
-    sum_task(group, task, 1);
+    for (struct group_task *task = group->tasks; task; task = task->next)
+        sum_task(group, task, 1);
 }
 
 static int64_t resource(const struct str_map *map, const char *name,
@@ -293,10 +290,8 @@ static struct member *pop_pending(struct group *group)
 /* Afterwards: how many pods of each task must still get a place for its minimum. */
 static void set_quotas(struct group *group, struct member *const *members, size_t n)
 {
-    struct group_task *task, *next;
-
-    HASH_ITER(hh, group->tasks, task, next)
-    task->quota = task->min - task->exists;
+    for (struct group_task *task = group->tasks; task; task = task->next)
+        task->quota = task->min - task->exists;
     for (size_t i = 0; i < n; i++)
         if (members[i]->task)
             members[i]->task->quota++;

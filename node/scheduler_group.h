@@ -2,7 +2,7 @@
 /*
  * A pod group and its members, as the scheduler counts them.
  *
- *   group ─┬─ tasks    per task: minimum, how many pods exist        (gangs of several tasks only)
+ *   group ─┬─ tasks    per task: minimum, how many pods exist
  *          └─ pending  its unbound pods, by priority class, then age
  *
  * The *gate* is how many members must have a place before any gets one: minMember, but only tasks
@@ -32,7 +32,7 @@ enum member_state {
 };
 
 struct group_task {
-    UT_hash_handle hh;
+    struct group_task *next; /* a job has few tasks, and each pod looks its own up once */
     int32_t min;
     int32_t exists;   /* pods not under deletion */
     bool has_depends; /* waits for other tasks before its pods are made */
@@ -45,7 +45,7 @@ struct member {
     struct scheduler *scheduler;
     struct meta *meta;
     struct group *group;
-    struct group_task *task; /* NULL: the group keeps no tasks */
+    struct group_task *task; /* NULL: the pod names none */
     struct order_item place; /* in group->pending */
     struct amount need;
     int32_t priority;

@@ -184,19 +184,29 @@ static bool store_version(struct registry *r, const struct object *current, stru
 
 /* ---- the whole object ---- */
 
+/* The current metadata itself when nothing is asked of it, so that versions share it. */
+static struct meta *next_meta(const struct meta *current, const struct meta *wanted)
+{
+    struct meta *merged;
+
+    if (current == wanted)
+        return meta_ref(current);
+    merged = merge_meta(current, wanted);
+    if (!same_meta(current, merged))
+        return merged;
+    meta_unref(merged);
+    return meta_ref(current);
+}
+
 /* `admitted` (owned here) carries what was asked for; the rest comes from `current`. */
 static bool update(struct registry *r, const struct object *current, struct object *admitted,
                    enum registry_dry_run dry_run, const struct object **out,
                    struct error_list *errors)
 {
     const struct blob *status = current->kind->has_status ? current->status : admitted->status;
-    struct meta *meta = merge_meta(current->meta, admitted->meta);
+    struct meta *meta = next_meta(current->meta, admitted->meta);
     struct object *next;
 
-    if (same_meta(current->meta, meta)) {
-        meta_unref(meta);
-        meta = meta_ref(current->meta);
-    }
     next = object_new(current->kind, meta, blob_ref(admitted->body), blob_ref(status));
     next->revision = current->revision;
     object_unref(admitted);

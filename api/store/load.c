@@ -229,5 +229,7 @@ void store_close(struct store *store)
     if (store_commit_stop(store) && store->db &&
         !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
         log_warn("store not closed in order", kv_str("error", err.message));
+    if (store->place.reserved) /* only a running store needs it */
+        place_give_reserve(&store->place);
     store_free(store);
 }

@@ -104,7 +104,7 @@ bool place_take_reserve(struct place *place)
 
     if (fd >= 0)
         close(fd);
-    place->reserved = result == 0 || reason == EOPNOTSUPP;
+    place->reserved = result == 0 || reason == EOPNOTSUPP || reason == ENOSYS;
     if (!place->reserved)
         place_give_reserve(place);
     return place->reserved;

@@ -1,5 +1,5 @@
 /* The embedded cluster as a controller sees it, the faulty one, and events.
- * covers: reliability.md L-40 INV-S6; kube-api.md 126 140; job.md WQ-06 */
+ * covers: reliability.md L-40 INV-S6; kube-api.md 140 */
 #include "tests/unit.h"
 
 #include "api/cluster_embedded.h"

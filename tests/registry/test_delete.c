@@ -1,6 +1,5 @@
 /* Deletion: at once or by a mark, owners and dependents, namespaces, protection.
- * covers: kube-api.md 114 115 116 117 118 119 121; job.md GC-07 GC-10; jobflow.md 121 122 123;
- * reliability.md INV-S7 INV-S9 INV-J8 P-10 FT-24; DC-02; L-40 */
+ * covers: kube-api.md 114 116 117 118 119 121; reliability.md INV-S7 INV-S9 L-40 */
 #include "tests/unit.h"
 
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 /* Create, update, patch: the fields the server owns, preconditions, the split of status.
- * covers: kube-api.md 46 47 48 49 51 52 53 93 95 96 99 100 101 102 116 121; job.md WQ-10;
- * reliability.md L-11 L-20 L-21 INV-S4 INV-S8 P-02 D-08 FT-11 */
+ * covers: kube-api.md 46 47 48 49 51 52 93 95 96 99 100 101 102; job.md WQ-10;
+ * reliability.md L-11 L-20 L-21 INV-S4 INV-S8 P-02 D-08 */
 #include "tests/unit.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* kill -9 under load: a child writes and reports what became durable; the parent kills it at a
  * random moment, opens the store and compares.
- * covers: reliability.md P-01 P-02 P-03 INV-S1 INV-S2 INV-S3 FT-05 */
+ * covers: reliability.md P-01 P-02 P-03 INV-S1 INV-S2 INV-S3 */
 #include "tests/unit.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The store on disk: what is read back, who may open it, and what a bad disk does.
- * covers: reliability.md D-01 D-04 D-06 D-07 D-08 P-01 P-03 P-11 INV-S3 FT-02 FT-23 FT-29 */
+ * covers: reliability.md D-01 D-04 D-06 D-07 D-08 P-01 P-03 P-11 INV-S3 FT-02 */
 #include "tests/unit.h"
 
 #include <fcntl.h>

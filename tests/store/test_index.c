@@ -1,5 +1,5 @@
 /* The head in memory against a naive list, over a few thousand random changes.
- * covers: reliability.md INV-S8 (a name created again is another object) */
+ * covers: reliability.md INV-S8 */
 #include "tests/unit.h"
 
 #include "api/store/index.h"

@@ -1,5 +1,5 @@
 /* The store in memory: revisions, listeners, durability and watches.
- * covers: reliability.md INV-S3 INV-S5 L-28 P-04; kube-api.md 80 81 82 */
+ * covers: reliability.md INV-S3 INV-S5 L-28 P-04; kube-api.md 82 */
 #include "tests/unit.h"
 
 #include "api/store/store.h"

@@ -68,6 +68,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .directory = options->data_dir,
         .sync = options->sync,
         .max_delay_ms = COMMIT_DELAY_MS,
+        .read_only = options->read_only,
     };
     const struct registry_options registry = {
         .upstream_compat = options->compat_upstream,

@@ -20,6 +20,7 @@ struct engine_options {
     const char *network;
     int64_t restart_backoff_ms;
     bool controllers; /* false: only store and registry, for looking and validating */
+    bool read_only;   /* look at a data directory nobody is at work in; takes no lock */
 };
 
 /** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery

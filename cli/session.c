@@ -17,6 +17,7 @@
 #include "cli/output.h"
 #include "cli/podlogs.h"
 #include "cli/preflight.h"
+#include "cli/serving.h"
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,6 +28,7 @@ struct session {
     const struct session_options *options;
     struct manifests *set;
     struct engine *engine;
+    struct serving *serving;
     struct follow *follow;
     struct podlogs *logs;
     const struct output_ops *output;
@@ -329,7 +331,7 @@ static bool has_something_to_run(const struct manifests *set)
     return false;
 }
 
-static struct engine *open_engine(const struct session_options *options)
+static struct engine *open_engine(const struct session_options *options, int *out_code)
 {
     bool host = strcmp(options->runtime, "host") == 0;
     const struct engine_options engine = {
@@ -346,9 +348,29 @@ static struct engine *open_engine(const struct session_options *options)
     struct error err = {0};
     struct engine *opened = engine_start(&engine, &err);
 
-    if (!opened)
-        cli_error(&err);
-    return opened;
+    if (opened)
+        return opened;
+    cli_error(&err);
+    *out_code = EXIT_INTERNAL;
+    if (err.code == ERR_CONFLICT) {
+        fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
+                cli_program, options->data_dir);
+        *out_code = EXIT_REFUSED;
+    }
+    return NULL;
+}
+
+/* Other commands look at the run through this. A simulation is over before anyone could, and its
+ * time is not theirs. */
+static void serve(struct session *session)
+{
+    struct error err = {0};
+
+    if (strcmp(session->options->runtime, "sim") == 0)
+        return;
+    session->serving = serving_start(session->engine, session->options->data_dir, &err);
+    if (!session->serving)
+        cli_warnf("other commands cannot look at this run: %s", err.message);
 }
 
 static bool store_exists(const char *data_dir)
@@ -407,9 +429,9 @@ int session_run(const struct session_options *options, struct manifests *set)
 
     if (!has_something_to_run(set) || (!known_store && !checked(options, set, NULL)))
         return EXIT_REFUSED;
-    session.engine = open_engine(options);
+    session.engine = open_engine(options, &session.exit_code);
     if (!session.engine)
-        return EXIT_INTERNAL;
+        return session.exit_code;
     if (known_store && !checked(options, set, session.engine)) {
         engine_stop(session.engine);
         return EXIT_REFUSED;
@@ -424,6 +446,7 @@ int session_run(const struct session_options *options, struct manifests *set)
     term_look(&session.context.term, stdout);
     session.output = output_by_name(options->output, &session.context.term);
     session.output_state = session.output->begin(&session.context);
+    serve(&session);
     if (apply_all(&session))
         follow_to_the_end(&session);
     else
@@ -432,6 +455,7 @@ int session_run(const struct session_options *options, struct manifests *set)
     if (session.output->summary && session.exit_code != EXIT_REFUSED)
         summary_print(&session.context, stdout);
     follow_free(session.follow);
+    serving_stop(session.serving);
     engine_stop(session.engine);
     return session.exit_code;
 }

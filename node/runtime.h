@@ -124,6 +124,10 @@ struct runtime_host_options {
 };
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report, void *ctx, struct error *err);
+/** ops->read_log without a runtime: from the files of a data directory. */
+bool runtime_log_read(const char *directory, const char *uid,
+                      const struct runtime_log_options *options, int64_t *offset, struct buf *out,
+                      struct error *err);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
 /** Entry of the supervisor processes: `jobflow` started under another argv[0]. Never returns to

@@ -266,3 +266,19 @@ void logs_remove(int logs_fd, const char *uid)
     }
     file_remove_tree(logs_fd, uid, NULL);
 }
+
+bool runtime_log_read(const char *directory, const char *uid,
+                      const struct runtime_log_options *options, int64_t *offset, struct buf *out,
+                      struct error *err)
+{
+    scoped_str path = mem_printf("%s/node/logs", directory);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok;
+
+    if (fd < 0) /* nothing ever ran here, or only in a simulation */
+        return !options->previous ||
+               error_set(err, ERR_NOT_FOUND, "", "there are no logs in %s", path);
+    ok = logs_read(fd, uid, options, offset, out, err);
+    close(fd);
+    return ok;
+}

@@ -182,6 +182,17 @@ static void on_flush(struct task *task)
         next_request(c);
 }
 
+void connection_stop(struct connection *c)
+{
+    struct buf packet = {0};
+
+    if (c->state == ANSWERING)
+        take_packet(c, &packet);
+    if (packet.len)
+        send_bytes(c, &packet);
+    connection_close(c);
+}
+
 /* ---- the answer ---- */
 
 static struct connection *of(const struct api_answer *answer)

@@ -23,4 +23,6 @@ uv_pipe_t *connection_pipe(struct connection *connection);
 void connection_start(struct connection *connection);
 /** Answer 503 without reading anything, and close. */
 void connection_turn_away(struct connection *connection);
-void connection_close(struct connection *connection);
+/** Send what is ready, as far as the socket takes it at once, and close. */
+void connection_stop(struct connection *connection);
+void connection_close(struct connection *connection); /* at once */

@@ -151,6 +151,6 @@ void listener_stop(struct listener *listener)
     if (unix_path_open(listener->path, &path, NULL))
         unlink(path.text);
     for (size_t i = listener->count; i-- > 0;)
-        connection_close(listener->connections[i]);
+        connection_stop(listener->connections[i]);
     uv_close(&listener->io.handle, on_closed);
 }

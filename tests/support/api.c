@@ -47,6 +47,7 @@ static void on_head(struct api_answer *answer, int status, const char *content_t
     struct api_tap *tap = of(answer);
 
     tap->status = status;
+    mem_free(tap->content_type);
     tap->content_type = mem_strdup(content_type);
     for (size_t i = 0; i < n_headers; i++)
         buf_printf(&tap->headers, "%s\n", headers[i]);

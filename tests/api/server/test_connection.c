@@ -454,6 +454,37 @@ static void the_socket_is_ours_alone_and_goes_with_us(void **state)
     api_rig_stop(&wire.rig);
 }
 
+static void the_last_words_are_sent_when_all_ends(void **state)
+{
+    struct wire wire = {.fd = -1};
+    scoped_str path = test_path("last.sock");
+    struct listener *listener;
+    const struct api_request create = {.method = API_POST,
+                                       .target = CM,
+                                       .body = "{\"metadata\":{\"name\":\"z\"}}",
+                                       .body_len = 25};
+
+    api_rig_start(&wire.rig, NULL);
+    listener = listener_start(wire.rig.loop, wire.rig.api, path, NULL);
+    wire.fd = connect_to(path);
+    exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+
+    struct api_tap tap = {0};
+
+    api_tap_start(&wire.rig, &tap, "GET", "/livez", &(const struct api_ask){0});
+    tap.stream = api_handle(wire.rig.api, &create, &tap.answer);
+    api_free(wire.rig.api);
+    wire.rig.api = NULL;
+    listener_stop(listener);
+    loop_settle(wire.rig.loop);
+    check("ended", !wire_read(&wire));
+    check_has("last chunk", wire.in.data, "0\r\n\r\n");
+    close(wire.fd);
+    api_tap_release(&tap);
+    buf_release(&wire.in);
+    api_rig_stop(&wire.rig);
+}
+
 static void the_path_of_the_socket_may_be_long(void **state)
 {
     struct wire wire = {.fd = -1};
@@ -501,6 +532,7 @@ int main(void)
         cmocka_unit_test(one_connection_too_many_is_turned_away),
         cmocka_unit_test(the_api_may_go_while_requests_are_open),
         cmocka_unit_test(the_socket_is_ours_alone_and_goes_with_us),
+        cmocka_unit_test(the_last_words_are_sent_when_all_ends),
         cmocka_unit_test(the_path_of_the_socket_may_be_long),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

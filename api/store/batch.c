@@ -1,3 +1,6 @@
+/*
+ * A batch in the making: vectors of references, taken on the loop and dropped there.
+ */
 #include "api/store/batch.h"
 #include "base/mem.h"
 

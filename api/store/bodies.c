@@ -1,3 +1,6 @@
+/*
+ * Slots of bodies. The blob keeps its slot as a hint, so that a use costs no look-up.
+ */
 #include "api/store/bodies.h"
 #include "base/mem.h"
 #include <assert.h>

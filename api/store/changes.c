@@ -1,3 +1,6 @@
+/*
+ * The ring of changes. It grows to the largest number of changes anybody still needs.
+ */
 #include "api/store/changes.h"
 #include "base/mem.h"
 #include <assert.h>

@@ -1,3 +1,8 @@
+/*
+ * The store thread and the hand-over of one batch at a time.
+ *
+ *   IDLE ──send──► SENT ──(thread commits)──► REPORTED ──(loop takes the report)──► IDLE
+ */
 #include "api/store/committer.h"
 #include "base/mem.h"
 #include <assert.h>

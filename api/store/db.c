@@ -1,8 +1,10 @@
-#include "api/store/db.h"
+/*
+ * Opening and closing the SQLite file: settings, each read back; migrations; the numbers of kinds.
+ */
+#include "api/store/db_impl.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,45 +18,13 @@ static const char *const migrations[] = {
 enum {
     APPLICATION_ID = 0x6a666c77,  /* "jflw" */
     BUSY_MS = 2000,               /* somebody looks at the file while we open it */
-    CHECKPOINT_PAGES = 2000,      /* of the log, before it is moved into the file */
     QUICK_CHECK_PAGES = 16 << 10, /* 64 MiB: larger files are checked by `doctor` only */
     PATH_SHOWN = 512,
 };
 
-/* clang-format off */
-#define STATEMENTS(X)                                                                          \
-    X(BEGIN,         "BEGIN IMMEDIATE")                                                        \
-    X(COMMIT,        "COMMIT")                                                                 \
-    X(ROLLBACK,      "ROLLBACK")                                                               \
-    X(PUT_OBJECT,    "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?, ?)")         \
-    X(DELETE_OBJECT, "DELETE FROM objects WHERE id = ?")                                       \
-    X(PUT_BODY,      "INSERT INTO bodies VALUES (?, ?)")                                       \
-    X(DELETE_BODY,   "DELETE FROM bodies WHERE id = ?")                                        \
-    X(SET_META,      "UPDATE meta SET value = ?2 WHERE key = ?1")
-/* clang-format on */
-
-#define STATEMENT_ENUM(name, sql) DO_##name,
-enum statement { STATEMENTS(STATEMENT_ENUM) STATEMENT_N };
-#undef STATEMENT_ENUM
-
 #define STATEMENT_SQL(name, sql) sql,
 static const char *const statement_sql[] = {STATEMENTS(STATEMENT_SQL)};
 #undef STATEMENT_SQL
-
-struct db {
-    sqlite3 *sqlite;
-    sqlite3_stmt *statements[STATEMENT_N];
-    char *path;
-    bool read_only;
-    int log_pages;     /* in the write-ahead log */
-    int checkpoint_at; /* as many */
-    int64_t revision_mark;
-    bool clean;
-    int kind_codes[KIND_N];            /* the file's number of a kind */
-    const struct kind **kinds_by_code; /* [n_kinds_by_code] */
-    size_t n_kinds_by_code;
-    struct buf meta; /* scratch */
-};
 
 /* ---- errors ---- */
 
@@ -63,7 +33,7 @@ static bool damaged(int code)
     return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
 }
 
-static bool fail(struct db *db, struct error *err, const char *doing)
+bool db_fail(struct db *db, struct error *err, const char *doing)
 {
     int code = db->sqlite ? sqlite3_extended_errcode(db->sqlite) : SQLITE_NOMEM;
     const char *text = db->sqlite ? sqlite3_errmsg(db->sqlite) : "out of memory";
@@ -78,19 +48,11 @@ static bool fail(struct db *db, struct error *err, const char *doing)
     return error_set(err, ERR_INTERNAL, "", "%s: %s while %s", db->path, text, doing);
 }
 
-static bool no_space(struct db *db)
-{
-    int code = sqlite3_extended_errcode(db->sqlite), reason = sqlite3_system_errno(db->sqlite);
-
-    return (code & 0xff) == SQLITE_FULL ||
-           ((code & 0xff) == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT));
-}
-
 /* ---- small queries, used while opening ---- */
 
 static bool run(struct db *db, const char *sql, struct error *err)
 {
-    return sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || fail(db, err, sql);
+    return sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK || db_fail(db, err, sql);
 }
 
 /* The first column of the first row. */
@@ -108,7 +70,7 @@ static bool ask_text(struct db *db, const char *sql, char *out, size_t size, str
             memcpy(out, text, len);
         out[len] = '\0';
     } else {
-        fail(db, err, sql);
+        db_fail(db, err, sql);
     }
     sqlite3_finalize(statement);
     return ok;
@@ -123,7 +85,7 @@ static bool ask_int(struct db *db, const char *sql, int64_t *out, struct error *
     if (ok)
         *out = sqlite3_column_int64(statement, 0);
     else
-        fail(db, err, sql);
+        db_fail(db, err, sql);
     sqlite3_finalize(statement);
     return ok;
 }
@@ -230,12 +192,12 @@ static bool prepare_statements(struct db *db, struct error *err)
     for (size_t i = 0; i < STATEMENT_N; i++)
         if (sqlite3_prepare_v3(db->sqlite, statement_sql[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &db->statements[i], NULL) != SQLITE_OK)
-            return fail(db, err, statement_sql[i]);
+            return db_fail(db, err, statement_sql[i]);
     return true;
 }
 
 /* Run a statement that gives no rows. */
-static bool step(struct db *db, enum statement which)
+bool db_step(struct db *db, enum statement which)
 {
     int code = sqlite3_step(db->statements[which]);
 
@@ -269,7 +231,7 @@ static bool load_kinds(struct db *db, struct error *err)
     int code;
 
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
-        return fail(db, err, sql);
+        return db_fail(db, err, sql);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *api_version = (const char *)sqlite3_column_text(statement, 1);
         const char *name = (const char *)sqlite3_column_text(statement, 2);
@@ -280,7 +242,7 @@ static bool load_kinds(struct db *db, struct error *err)
             kind_code_set(db, (size_t)id, kind);
     }
     if (code != SQLITE_DONE)
-        fail(db, err, sql);
+        db_fail(db, err, sql);
     sqlite3_finalize(statement);
     return code == SQLITE_DONE;
 }
@@ -293,7 +255,7 @@ static bool add_kinds(struct db *db, struct error *err)
     bool ok = true;
 
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
-        return fail(db, err, sql);
+        return db_fail(db, err, sql);
     for (size_t id = 0; ok && id < KIND_N; id++) {
         const struct kind *kind = kind_by_id((enum kind_id)id);
 
@@ -301,7 +263,7 @@ static bool add_kinds(struct db *db, struct error *err)
             continue;
         sqlite3_bind_text(statement, 1, kind_api_version(kind), -1, SQLITE_TRANSIENT);
         sqlite3_bind_text(statement, 2, kind->name, -1, SQLITE_STATIC);
-        ok = sqlite3_step(statement) == SQLITE_DONE || fail(db, err, sql);
+        ok = sqlite3_step(statement) == SQLITE_DONE || db_fail(db, err, sql);
         sqlite3_reset(statement);
         if (ok)
             kind_code_set(db, (size_t)sqlite3_last_insert_rowid(db->sqlite), kind);
@@ -356,7 +318,7 @@ static bool open_file(struct db *db, struct error *err)
     if (db->read_only ? !exists(db->path, err) : !create_private(db->path, err))
         return false;
     if (sqlite3_open_v2(db->path, &db->sqlite, flags, NULL) != SQLITE_OK)
-        return fail(db, err, "opening it");
+        return db_fail(db, err, "opening it");
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
     return true;
 }
@@ -390,7 +352,7 @@ static bool read_meta(struct db *db, struct error *err)
     return true;
 }
 
-static bool set_meta(struct db *db, const char *key, int64_t value)
+bool db_set_meta(struct db *db, const char *key, int64_t value)
 {
     sqlite3_stmt *statement = db->statements[DO_SET_META];
     int code;
@@ -409,7 +371,7 @@ struct db *db_open(const char *path, enum db_mode mode, struct error *err)
 
     db->path = mem_strdup(path);
     db->read_only = mode == DB_LOOK;
-    db->checkpoint_at = CHECKPOINT_PAGES;
+    db->checkpoint_at = DB_CHECKPOINT_PAGES;
     ok = open_file(db, err) && (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) &&
          read_meta(db, err) && (db->clean || quick_check(db, err));
     if (ok)
@@ -420,14 +382,14 @@ struct db *db_open(const char *path, enum db_mode mode, struct error *err)
 
 bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct error *err)
 {
-    bool ok = step(db, DO_BEGIN) && set_meta(db, "revision", revision_mark) &&
-              set_meta(db, "clean", life == DB_CLOSED) && step(db, DO_COMMIT);
+    bool ok = db_step(db, DO_BEGIN) && db_set_meta(db, "revision", revision_mark) &&
+              db_set_meta(db, "clean", life == DB_CLOSED) && db_step(db, DO_COMMIT);
 
     if (ok)
         return true;
-    fail(db, err, "noting its state");
+    db_fail(db, err, "noting its state");
     if (!sqlite3_get_autocommit(db->sqlite))
-        step(db, DO_ROLLBACK);
+        db_step(db, DO_ROLLBACK);
     return false;
 }
 
@@ -447,165 +409,4 @@ void db_close(struct db *db)
 int64_t db_revision_mark(const struct db *db)
 {
     return db->revision_mark;
-}
-
-/* ---- loading ---- */
-
-static const char *column_text(sqlite3_stmt *statement, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(statement, column);
-
-    return text ? text : "";
-}
-
-static void read_body(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
-{
-    const void *bytes = sqlite3_column_blob(statement, 1);
-
-    reader->body(reader->ctx, sqlite3_column_int64(statement, 0), bytes ? bytes : "",
-                 (size_t)sqlite3_column_bytes(statement, 1));
-}
-
-static void read_object(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
-{
-    int64_t code = sqlite3_column_int64(statement, 1);
-    bool known = code > 0 && (size_t)code < db->n_kinds_by_code;
-    struct db_row row = {
-        .row = sqlite3_column_int64(statement, 0),
-        .kind = known ? db->kinds_by_code[code] : NULL,
-        .ns = column_text(statement, 2),
-        .name = column_text(statement, 3),
-        .revision = sqlite3_column_int64(statement, 4),
-        .body = sqlite3_column_int64(statement, 5),
-        .meta = sqlite3_column_blob(statement, 6),
-        .meta_len = (size_t)sqlite3_column_bytes(statement, 6),
-        .status = sqlite3_column_blob(statement, 7),
-        .status_len = (size_t)sqlite3_column_bytes(statement, 7),
-    };
-
-    reader->object(reader->ctx, &row);
-}
-
-static bool read_table(struct db *db, const struct db_reader *reader, const char *sql,
-                       void (*read)(struct db *db, const struct db_reader *reader,
-                                    sqlite3_stmt *statement),
-                       struct error *err)
-{
-    sqlite3_stmt *statement = NULL;
-    int code;
-
-    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
-        return fail(db, err, sql);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-        read(db, reader, statement);
-    if (code != SQLITE_DONE)
-        fail(db, err, "reading it");
-    sqlite3_finalize(statement);
-    return code == SQLITE_DONE;
-}
-
-bool db_load(struct db *db, const struct db_reader *reader, struct error *err)
-{
-    return read_table(db, reader, "SELECT id, bytes FROM bodies ORDER BY id", read_body, err) &&
-           read_table(db, reader,
-                      "SELECT id, kind, namespace, name, revision, body, meta, status "
-                      "FROM objects ORDER BY id",
-                      read_object, err);
-}
-
-/* ---- committing ---- */
-
-static bool write_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
-{
-    sqlite3_stmt *statement = db->statements[DO_PUT_OBJECT];
-    const struct object *object = write->object;
-    const struct blob *status = object->status;
-
-    buf_clear(&db->meta);
-    meta_encode(object->meta, &db->meta);
-    sqlite3_bind_int64(statement, 1, write->row);
-    sqlite3_bind_int(statement, 2, db->kind_codes[object->kind->id]);
-    sqlite3_bind_text(statement, 3, object_namespace(object), -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 4, object_name(object), -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 5, object->revision);
-    sqlite3_bind_int64(statement, 6, write->body_row);
-    sqlite3_bind_blob64(statement, 7, db->meta.data, db->meta.len, SQLITE_STATIC);
-    if (status)
-        sqlite3_bind_blob64(statement, 8, status->text, status->len, SQLITE_STATIC);
-    else
-        sqlite3_bind_null(statement, 8);
-    counts->rows++;
-    counts->bytes += db->meta.len + (status ? status->len : 0);
-    return step(db, DO_PUT_OBJECT);
-}
-
-static bool delete_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
-{
-    if (write->fresh) /* made and deleted within the batch */
-        return true;
-    sqlite3_bind_int64(db->statements[DO_DELETE_OBJECT], 1, write->row);
-    counts->rows++;
-    return step(db, DO_DELETE_OBJECT);
-}
-
-static bool write_body(struct db *db, const struct batch_body *body, struct db_counts *counts)
-{
-    enum statement which = body->blob ? DO_PUT_BODY : DO_DELETE_BODY;
-    sqlite3_stmt *statement = db->statements[which];
-
-    sqlite3_bind_int64(statement, 1, body->row);
-    if (body->blob) {
-        sqlite3_bind_blob64(statement, 2, body->blob->text, body->blob->len, SQLITE_STATIC);
-        counts->bytes += body->blob->len;
-    }
-    counts->rows++;
-    return step(db, which);
-}
-
-static bool write_all(struct db *db, const struct batch *batch, struct db_counts *counts)
-{
-    for (size_t i = 0; i < batch->n_bodies; i++)
-        if (!write_body(db, &batch->bodies[i], counts))
-            return false;
-    for (size_t i = 0; i < batch->n_writes; i++) {
-        const struct batch_write *write = &batch->writes[i];
-
-        if (!(write->object ? write_object : delete_object)(db, write, counts))
-            return false;
-    }
-    return !batch->revision_mark || set_meta(db, "revision", batch->revision_mark);
-}
-
-enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,
-                          struct error *err)
-{
-    struct db_counts written = {0};
-    enum db_outcome outcome;
-
-    if (step(db, DO_BEGIN) && write_all(db, batch, &written) && step(db, DO_COMMIT)) {
-        counts->rows += written.rows;
-        counts->bytes += written.bytes;
-        return DB_OK;
-    }
-    outcome = no_space(db) ? DB_NO_SPACE : DB_FAILED;
-    fail(db, err, "committing");
-    if (!sqlite3_get_autocommit(db->sqlite) && !step(db, DO_ROLLBACK))
-        outcome = DB_FAILED;
-    return outcome;
-}
-
-bool db_checkpoint(struct db *db, struct error *err)
-{
-    if (db->log_pages < db->checkpoint_at)
-        return true;
-    if (sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
-        SQLITE_OK) {
-        db->log_pages = 0;
-        db->checkpoint_at = CHECKPOINT_PAGES;
-        return true;
-    }
-    if (!no_space(db))
-        return fail(db, err, "moving its log into it");
-    db->checkpoint_at = db->log_pages + CHECKPOINT_PAGES; /* the log keeps everything meanwhile */
-    return true;
 }

@@ -1,3 +1,6 @@
+/*
+ * Hash tables, rings and sorted arrays over entries; an entry is one allocation with its key.
+ */
 #include "api/store/index.h"
 #include <assert.h>
 #include <string.h>

@@ -1,3 +1,6 @@
+/*
+ * The lock by flock, which ends with the process; the reserve by fallocate.
+ */
 #include "api/store/place.h"
 #include "base/file.h"
 #include "base/log.h"

@@ -1,3 +1,6 @@
+/*
+ * The head: reads, changes as they are accepted, and the listeners that hear of them.
+ */
 #include "api/store/internal.h"
 #include "base/mem.h"
 #include <assert.h>

@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * The connection's insides, shared by db.c (opening, settings, schema) and db_rows.c (loading and
+ * committing).
+ */
+#include "api/store/db.h"
+#include <sqlite3.h>
+
+/* clang-format off */
+#define STATEMENTS(X)                                                                          \
+    X(BEGIN,         "BEGIN IMMEDIATE")                                                        \
+    X(COMMIT,        "COMMIT")                                                                 \
+    X(ROLLBACK,      "ROLLBACK")                                                               \
+    X(PUT_OBJECT,    "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?, ?, ?)")         \
+    X(DELETE_OBJECT, "DELETE FROM objects WHERE id = ?")                                       \
+    X(PUT_BODY,      "INSERT INTO bodies VALUES (?, ?)")                                       \
+    X(DELETE_BODY,   "DELETE FROM bodies WHERE id = ?")                                        \
+    X(SET_META,      "UPDATE meta SET value = ?2 WHERE key = ?1")
+/* clang-format on */
+
+#define STATEMENT_ENUM(name, sql) DO_##name,
+enum statement { STATEMENTS(STATEMENT_ENUM) STATEMENT_N };
+#undef STATEMENT_ENUM
+
+struct db {
+    sqlite3 *sqlite;
+    sqlite3_stmt *statements[STATEMENT_N];
+    char *path;
+    bool read_only;
+    int log_pages;     /* in the write-ahead log */
+    int checkpoint_at; /* as many */
+    int64_t revision_mark;
+    bool clean;
+    int kind_codes[KIND_N];            /* the file's number of a kind */
+    const struct kind **kinds_by_code; /* [n_kinds_by_code] */
+    size_t n_kinds_by_code;
+    struct buf meta; /* scratch */
+};
+
+enum { DB_CHECKPOINT_PAGES = 2000 }; /* of the log, before it is moved into the file */
+
+/** Set `err` from SQLite's last error; false. */
+bool db_fail(struct db *db, struct error *err, const char *doing);
+/** Run a statement that gives no rows. */
+bool db_step(struct db *db, enum statement which);
+bool db_set_meta(struct db *db, const char *key, int64_t value);

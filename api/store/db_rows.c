@@ -1,0 +1,176 @@
+/*
+ * What goes through an open connection: reading all rows once, writing batches, and moving the
+ * write-ahead log into the file.
+ */
+#include "api/store/db_impl.h"
+#include <errno.h>
+
+/* ---- loading ---- */
+
+static const char *column_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text ? text : "";
+}
+
+static void read_body(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
+{
+    const void *bytes = sqlite3_column_blob(statement, 1);
+
+    reader->body(reader->ctx, sqlite3_column_int64(statement, 0), bytes ? bytes : "",
+                 (size_t)sqlite3_column_bytes(statement, 1));
+}
+
+static void read_object(struct db *db, const struct db_reader *reader, sqlite3_stmt *statement)
+{
+    int64_t code = sqlite3_column_int64(statement, 1);
+    bool known = code > 0 && (size_t)code < db->n_kinds_by_code;
+    struct db_row row = {
+        .row = sqlite3_column_int64(statement, 0),
+        .kind = known ? db->kinds_by_code[code] : NULL,
+        .ns = column_text(statement, 2),
+        .name = column_text(statement, 3),
+        .revision = sqlite3_column_int64(statement, 4),
+        .body = sqlite3_column_int64(statement, 5),
+        .meta = sqlite3_column_blob(statement, 6),
+        .meta_len = (size_t)sqlite3_column_bytes(statement, 6),
+        .status = sqlite3_column_blob(statement, 7),
+        .status_len = (size_t)sqlite3_column_bytes(statement, 7),
+    };
+
+    reader->object(reader->ctx, &row);
+}
+
+static bool read_table(struct db *db, const struct db_reader *reader, const char *sql,
+                       void (*read)(struct db *db, const struct db_reader *reader,
+                                    sqlite3_stmt *statement),
+                       struct error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int code;
+
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+        return db_fail(db, err, sql);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+        read(db, reader, statement);
+    if (code != SQLITE_DONE)
+        db_fail(db, err, "reading it");
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
+bool db_load(struct db *db, const struct db_reader *reader, struct error *err)
+{
+    return read_table(db, reader, "SELECT id, bytes FROM bodies ORDER BY id", read_body, err) &&
+           read_table(db, reader,
+                      "SELECT id, kind, namespace, name, revision, body, meta, status "
+                      "FROM objects ORDER BY id",
+                      read_object, err);
+}
+
+/* ---- committing ---- */
+
+static bool no_space(struct db *db)
+{
+    int code = sqlite3_extended_errcode(db->sqlite), reason = sqlite3_system_errno(db->sqlite);
+
+    return (code & 0xff) == SQLITE_FULL ||
+           ((code & 0xff) == SQLITE_IOERR && (reason == ENOSPC || reason == EDQUOT));
+}
+
+static bool write_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
+{
+    sqlite3_stmt *statement = db->statements[DO_PUT_OBJECT];
+    const struct object *object = write->object;
+    const struct blob *status = object->status;
+
+    buf_clear(&db->meta);
+    meta_encode(object->meta, &db->meta);
+    sqlite3_bind_int64(statement, 1, write->row);
+    sqlite3_bind_int(statement, 2, db->kind_codes[object->kind->id]);
+    sqlite3_bind_text(statement, 3, object_namespace(object), -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 4, object_name(object), -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 5, object->revision);
+    sqlite3_bind_int64(statement, 6, write->body_row);
+    sqlite3_bind_blob64(statement, 7, db->meta.data, db->meta.len, SQLITE_STATIC);
+    if (status)
+        sqlite3_bind_blob64(statement, 8, status->text, status->len, SQLITE_STATIC);
+    else
+        sqlite3_bind_null(statement, 8);
+    counts->rows++;
+    counts->bytes += db->meta.len + (status ? status->len : 0);
+    return db_step(db, DO_PUT_OBJECT);
+}
+
+static bool delete_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
+{
+    if (write->fresh) /* made and deleted within the batch */
+        return true;
+    sqlite3_bind_int64(db->statements[DO_DELETE_OBJECT], 1, write->row);
+    counts->rows++;
+    return db_step(db, DO_DELETE_OBJECT);
+}
+
+static bool write_body(struct db *db, const struct batch_body *body, struct db_counts *counts)
+{
+    enum statement which = body->blob ? DO_PUT_BODY : DO_DELETE_BODY;
+    sqlite3_stmt *statement = db->statements[which];
+
+    sqlite3_bind_int64(statement, 1, body->row);
+    if (body->blob) {
+        sqlite3_bind_blob64(statement, 2, body->blob->text, body->blob->len, SQLITE_STATIC);
+        counts->bytes += body->blob->len;
+    }
+    counts->rows++;
+    return db_step(db, which);
+}
+
+static bool write_all(struct db *db, const struct batch *batch, struct db_counts *counts)
+{
+    for (size_t i = 0; i < batch->n_bodies; i++)
+        if (!write_body(db, &batch->bodies[i], counts))
+            return false;
+    for (size_t i = 0; i < batch->n_writes; i++) {
+        const struct batch_write *write = &batch->writes[i];
+
+        if (!(write->object ? write_object : delete_object)(db, write, counts))
+            return false;
+    }
+    return !batch->revision_mark || db_set_meta(db, "revision", batch->revision_mark);
+}
+
+enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,
+                          struct error *err)
+{
+    struct db_counts written = {0};
+    enum db_outcome outcome;
+
+    if (db_step(db, DO_BEGIN) && write_all(db, batch, &written) && db_step(db, DO_COMMIT)) {
+        counts->rows += written.rows;
+        counts->bytes += written.bytes;
+        return DB_OK;
+    }
+    outcome = no_space(db) ? DB_NO_SPACE : DB_FAILED;
+    db_fail(db, err, "committing");
+    if (!sqlite3_get_autocommit(db->sqlite) && !db_step(db, DO_ROLLBACK))
+        outcome = DB_FAILED;
+    return outcome;
+}
+
+bool db_checkpoint(struct db *db, struct error *err)
+{
+    if (db->log_pages < db->checkpoint_at)
+        return true;
+    if (sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
+        SQLITE_OK) {
+        db->log_pages = 0;
+        db->checkpoint_at = DB_CHECKPOINT_PAGES;
+        return true;
+    }
+    if (!no_space(db))
+        return db_fail(db, err, "moving its log into it");
+    db->checkpoint_at =
+        db->log_pages + DB_CHECKPOINT_PAGES; /* the log keeps everything meanwhile */
+    return true;
+}

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "template/job_meta.h"
+#include <assert.h>
 #include <string.h>
 
 enum { CREATE_BATCH = 1000 }; /* of one flow before the others have their turn */
@@ -55,22 +56,24 @@ static void created(struct create_call *create, uint32_t step, const struct obje
         flow_see_job(flow, step, job);
 }
 
-static void take_or_wait_for_name(struct flow *flow, uint32_t step, const struct object *job)
+static void adopt(struct flow *flow, uint32_t step, const struct object *job)
+{
+    flow_see_job(flow, step, job);
+    if (flow->record.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
+        flow_block_step(flow, step, BLOCK_CREATE_FAILED, "job %s is being removed",
+                        object_name(job));
+}
+
+static void wait_for_name(struct flow *flow, uint32_t step, const struct object *job)
 {
     const struct owner_ref *owner = meta_controller(job->meta);
 
-    if (is_ours(flow, job)) {
-        flow_see_job(flow, step, job);
-        if (flow->record.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
-            flow_block_step(flow, step, BLOCK_CREATE_FAILED, "job %s is being removed",
-                            object_name(job));
-    } else if (owner) {
+    if (owner)
         flow_block_step(flow, step, BLOCK_JOB_NAME_CONFLICT, "job %s belongs to %s %s",
                         object_name(job), owner->kind, owner->name);
-    } else {
+    else
         flow_block_step(flow, step, BLOCK_JOB_NAME_CONFLICT,
                         "job %s exists and was not made by this flow", object_name(job));
-    }
 }
 
 static void refused(struct create_call *create, uint32_t step, const struct error *err)
@@ -85,8 +88,10 @@ static void refused(struct create_call *create, uint32_t step, const struct erro
     job = err->code == ERR_EXISTS ? cluster_get(flow->controller->cluster, &kind_job,
                                                 object_namespace(flow->object), create->meta->name)
                                   : NULL;
-    if (job)
-        take_or_wait_for_name(flow, step, job);
+    if (job && is_ours(flow, job))
+        adopt(flow, step, job);
+    else if (job)
+        wait_for_name(flow, step, job);
     else
         flow_block_step(flow, step, denied ? BLOCK_ADMISSION_DENIED : BLOCK_CREATE_FAILED,
                         *err->field ? "job %s: %s: %s" : "job %s: %s%s", create->meta->name,
@@ -153,6 +158,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
                    object_new(&kind_job, meta_ref(create->meta), body, NULL));
 }
 
+/* Look at one ready step; afterwards it is not ready any more. */
 static void attend(struct flow *flow, uint32_t step)
 {
     struct cluster *cluster = flow->controller->cluster;
@@ -173,10 +179,15 @@ static void attend(struct flow *flow, uint32_t step)
         facts |= FACT_FLOW_CLOSED;
     switch (flow_decide_step(facts)) {
     case STEP_DO_NOTHING:
+        flow_record_set_state(&flow->record, step, STEP_WAITING);
         break;
     case STEP_DO_ADOPT:
+        assert(job);
+        adopt(flow, step, job);
+        break;
     case STEP_DO_WAIT_FOR_NAME:
-        take_or_wait_for_name(flow, step, job);
+        assert(job);
+        wait_for_name(flow, step, job);
         break;
     case STEP_DO_WAIT_FOR_TEMPLATE:
         flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found", ns,

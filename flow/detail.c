@@ -35,15 +35,16 @@ void step_detail_free(struct step_detail *detail)
     mem_free(detail);
 }
 
+static struct step_span *last_span(const struct step_detail *detail)
+{
+    return detail->spans && detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
+}
+
 void step_detail_add_span(struct step_detail *detail, const struct step_span *span)
 {
-    struct step_span *last = detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
+    struct step_span *last = last_span(detail);
     struct step_span next = *span;
 
-    if (detail->n_spans == STEP_HISTORY_MAX) {
-        memmove(detail->spans, detail->spans + 1, (STEP_HISTORY_MAX - 1) * sizeof *detail->spans);
-        last = &detail->spans[--detail->n_spans - 1];
-    }
     if (last) { /* one open span at most, none before the one it follows */
         if (next.start_ms < last->start_ms)
             next.start_ms = last->start_ms;
@@ -52,6 +53,10 @@ void step_detail_add_span(struct step_detail *detail, const struct step_span *sp
     }
     if (next.end_ms && next.end_ms < next.start_ms)
         next.end_ms = next.start_ms;
+    if (last && detail->n_spans == STEP_HISTORY_MAX) {
+        memmove(detail->spans, detail->spans + 1, (STEP_HISTORY_MAX - 1) * sizeof *detail->spans);
+        detail->n_spans--;
+    }
     mem_grow(detail->spans, detail->n_spans, detail->cap_spans);
     detail->spans[detail->n_spans++] = next;
 }
@@ -83,7 +88,7 @@ static size_t first_new(const struct step_span *last, const struct job_status *s
 
 static void enter(struct step_detail *detail, enum job_phase phase, int64_t at_ms)
 {
-    const struct step_span *last = detail->n_spans ? &detail->spans[detail->n_spans - 1] : NULL;
+    const struct step_span *last = last_span(detail);
     const struct step_span span = {phase, at_ms, 0};
 
     if (phase != JOB_NONE && !(last && last->phase == phase && !last->end_ms))
@@ -94,7 +99,8 @@ static void enter(struct step_detail *detail, enum job_phase phase, int64_t at_m
 static void extend_history(struct step_detail *detail, const struct job_status *status,
                            int64_t now_ms)
 {
-    size_t from = detail->n_spans ? first_new(&detail->spans[detail->n_spans - 1], status) : 0;
+    const struct step_span *last = last_span(detail);
+    size_t from = last ? first_new(last, status) : 0;
 
     for (size_t i = from; i < status->conditions.count; i++)
         enter(detail, status->conditions.items[i].phase, status->conditions.items[i].at_ms);
@@ -186,11 +192,13 @@ void step_detail_add_earlier(struct step_detail *detail, char *json)
 
 void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64_t now_ms)
 {
+    struct step_span *last = last_span(detail);
+
     if (!detail->job)
         return;
     step_detail_add_earlier(detail, attempt_text(detail, attempt, now_ms));
-    if (detail->n_spans && !detail->spans[detail->n_spans - 1].end_ms)
-        detail->spans[detail->n_spans - 1].end_ms = now_ms;
+    if (last && !last->end_ms)
+        last->end_ms = now_ms;
     object_unref(take(detail->job));
     object_unref(take(detail->counted));
 }

@@ -180,9 +180,7 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     if (!flow->publisher.flying && object->revision != flow->publisher.written_revision &&
         !same_text(object->status, flow->publisher.written))
         flow_publish_again(flow);
-    if (flow->opening == FLOW_CLOSED && marked)
-        flow_open(flow);
-    else if (flow->opening == FLOW_UNUSABLE && respecified)
+    if ((flow->opening == FLOW_CLOSED && marked) || (flow->opening == FLOW_UNUSABLE && respecified))
         flow_open(flow);
     else if (flow->opening == FLOW_OPEN && respecified)
         respecify(flow);

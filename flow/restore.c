@@ -32,7 +32,11 @@ static char *json_kept(const json_t *value)
 
 void kept_entries_add(struct kept_entries *entries, char *json)
 {
-    entries->items = mem_resize(entries->items, (entries->count + 1) * sizeof *entries->items);
+    if (entries->count == KEPT_ENTRIES_MAX) {
+        mem_free(entries->items[0]);
+        memmove(entries->items, entries->items + 1, --entries->count * sizeof(char *));
+    }
+    entries->items = mem_resize(entries->items, (entries->count + 1) * sizeof(char *));
     entries->items[entries->count++] = json;
 }
 

@@ -19,5 +19,6 @@ void flow_restore(struct flow_record *r, struct flow_state *state, struct kept_e
 void flow_restore_lost(struct flow_record *r);
 
 void flow_state_release(struct flow_state *state);
-void kept_entries_add(struct kept_entries *entries, char *json); /* consumes `json` */
+/** Consumes `json`; beyond KEPT_ENTRIES_MAX the oldest goes. */
+void kept_entries_add(struct kept_entries *entries, char *json);
 void kept_entries_release(struct kept_entries *entries);

@@ -15,7 +15,8 @@
 #include "flow/record.h"
 
 enum {
-    COMPACT_LIST_MAX = 100, /* names per list, steps per cause of being shown */
+    COMPACT_LIST_MAX = 100,  /* names per list, steps per cause of being shown */
+    KEPT_ENTRIES_MAX = 1000, /* steps no longer in the spec */
 };
 
 struct flow_state {

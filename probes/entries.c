@@ -73,7 +73,10 @@ static struct probe_need need_at(const struct flow_probe *probe, size_t entry)
 const char *probe_entry_task(const struct flow_probe *probe, size_t entry)
 {
     struct probe_need need = need_at(probe, entry);
-    const char *task = need.http ? need.http->task : need.tcp ? need.tcp->task : need.status->task;
+    const char *task = need.http     ? need.http->task
+                       : need.tcp    ? need.tcp->task
+                       : need.status ? need.status->task
+                                     : NULL;
 
     return task && *task ? task : NULL;
 }

@@ -42,6 +42,6 @@ void probe_tcp_cancel(struct probe_try *attempt);
 static inline int64_t probe_timeout_ms(int32_t timeout_s)
 {
     if (timeout_s < 1)
-        return PROBE_TIMEOUT_S * 1000;
-    return (timeout_s > PROBE_TIMEOUT_MAX_S ? PROBE_TIMEOUT_MAX_S : timeout_s) * (int64_t)1000;
+        timeout_s = PROBE_TIMEOUT_S;
+    return (int64_t)(timeout_s > PROBE_TIMEOUT_MAX_S ? PROBE_TIMEOUT_MAX_S : timeout_s) * 1000;
 }

@@ -21,7 +21,7 @@ struct record {
     bool flying, dirty;
     char *namespace_, *name;
     UT_hash_handle hh;
-    char key[]; /* <namespace>/<name> */
+    char key[]; /* <namespace>.<name>, as jobs say it */
 };
 
 struct template_controller {
@@ -81,7 +81,7 @@ static bool same_list(const struct blob *stored, const struct blob *status)
 
 static void forget_when_empty(struct record *record)
 {
-    if (record->jobs.live)
+    if (template_dependents_count(&record->jobs))
         return;
     HASH_DEL(record->controller->records, record);
     free_record(record);
@@ -110,7 +110,7 @@ static void write_now(struct timer *timer)
 
 static void write_soon(struct record *record)
 {
-    int64_t delay_ms = (int64_t)record->jobs.live * DELAY_PER_NAME_MS;
+    int64_t delay_ms = (int64_t)template_dependents_count(&record->jobs) * DELAY_PER_NAME_MS;
 
     record->dirty = true;
     if (record->flying || timer_armed(&record->delay))
@@ -121,23 +121,27 @@ static void write_soon(struct record *record)
                 delay_ms < DELAY_MAX_MS ? delay_ms : DELAY_MAX_MS);
 }
 
-static struct record *find_record(struct template_controller *controller, const char *ns,
-                                  const char *name, bool make)
+static struct record *find_record(struct template_controller *controller, const char *key)
 {
-    scoped(buf) struct buf key = {0};
     struct record *record;
 
-    buf_printf(&key, "%s/%s", ns, name);
-    HASH_FIND(hh, controller->records, key.data, key.len, record);
-    if (record || !make)
-        return record;
-    record = mem_alloc(sizeof *record + key.len + 1);
-    memcpy(record->key, key.data, key.len + 1);
+    HASH_FIND_STR(controller->records, key, record);
+    return record;
+}
+
+/* `name` is the part of `key` behind its first dot. */
+static struct record *make_record(struct template_controller *controller, const char *key,
+                                  const char *ns, const char *name)
+{
+    size_t len = strlen(key);
+    struct record *record = mem_alloc(sizeof *record + len + 1);
+
+    memcpy(record->key, key, len + 1);
     record->controller = controller;
     record->namespace_ = mem_strdup(ns);
     record->name = mem_strdup(name);
     record->delay.fire = write_now;
-    HASH_ADD_KEYPTR(hh, controller->records, record->key, key.len, record);
+    HASH_ADD_KEYPTR(hh, controller->records, record->key, len, record);
     return record;
 }
 
@@ -146,22 +150,24 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
 {
     struct template_controller *controller =
         container_of(watcher, struct template_controller, jobs);
-    char ns[TEMPLATE_NAMESPACE_MAX];
-    const char *name;
+    const char *name, *key;
     struct record *record;
-    bool changed;
 
-    if (change == CHANGE_MODIFIED || !template_of_job(job, ns, sizeof ns, &name))
+    if (change == CHANGE_MODIFIED)
         return;
-    if (strcmp(ns, object_namespace(job)) != 0)
-        return; /* a label can say anything; templates are of the job's namespace */
-    record = find_record(controller, ns, name, change == CHANGE_ADDED);
+    key = template_of_job(job, &name);
+    if (!key)
+        return;
+    record = find_record(controller, key);
+    if (!record && change == CHANGE_ADDED)
+        record = make_record(controller, key, object_namespace(job), name);
     if (!record)
         return;
-    changed = change == CHANGE_ADDED ? template_dependents_add(&record->jobs, job->meta)
-                                     : template_dependents_remove(&record->jobs, job->meta);
-    if (changed)
-        write_soon(record);
+    if (change == CHANGE_ADDED)
+        template_dependents_add(&record->jobs, job->meta);
+    else
+        template_dependents_remove(&record->jobs, job->meta);
+    write_soon(record);
 }
 
 static void on_template(struct cluster_watcher *watcher, enum cluster_change change,
@@ -169,13 +175,15 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
 {
     struct template_controller *controller =
         container_of(watcher, struct template_controller, templates);
-    struct record *record =
-        find_record(controller, object_namespace(object), object_name(object), false);
+    scoped(buf) struct buf key = {0};
+    struct record *record;
 
     if (change != CHANGE_ADDED)
         return;
+    buf_printf(&key, "%s.%s", object_namespace(object), object_name(object));
+    record = find_record(controller, key.data);
     if (!record && object->status) /* an old list whose jobs are gone */
-        record = find_record(controller, object_namespace(object), object_name(object), true);
+        record = make_record(controller, key.data, object_namespace(object), object_name(object));
     if (record)
         write_soon(record);
 }

@@ -1,5 +1,5 @@
 /*
- * A sorted list with lazy removal.
+ * A sorted list, and what has to be merged into it and taken out.
  */
 #include "template/dependents.h"
 #include "base/mem.h"
@@ -15,89 +15,96 @@ static int compare(const struct meta *a, const struct meta *b)
     return by_name ? by_name : strcmp(a->uid, b->uid);
 }
 
-/* The first place whose job is not before `job`. */
-static size_t lower_bound(const struct template_dependents *list, const struct meta *job)
+static int compare_places(const void *a, const void *b)
 {
-    size_t low = 0, high = list->count;
-
-    if (high && compare(list->items[high - 1], job) < 0)
-        return high; /* the usual case: the newest */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare(list->items[middle], job) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return compare(*(struct meta *const *)a, *(struct meta *const *)b);
 }
 
-static void make_room(struct template_dependents *list)
+static void push(struct meta_list *list, struct meta *job)
 {
-    if (list->count < list->cap)
-        return;
-    list->cap = list->cap ? list->cap * 2 : 8;
-    list->items = mem_resize(list->items, list->cap * sizeof(struct meta *));
-    list->removed = mem_resize(list->removed, list->cap * sizeof *list->removed);
+    mem_grow(list->items, list->count, list->cap); /* NOLINT(bugprone-sizeof-expression) */
+    list->items[list->count++] = job;
 }
 
-bool template_dependents_add(struct template_dependents *list, const struct meta *job)
-{
-    size_t at = lower_bound(list, job);
-
-    if (at < list->count && compare(list->items[at], job) == 0) {
-        if (!list->removed[at])
-            return false;
-        list->removed[at] = false;
-        list->live++;
-        return true;
-    }
-    make_room(list);
-    memmove(list->items + at + 1, list->items + at, (list->count - at) * sizeof(struct meta *));
-    memmove(list->removed + at + 1, list->removed + at, (list->count - at) * sizeof *list->removed);
-    list->items[at] = meta_ref(job);
-    list->removed[at] = false;
-    list->count++;
-    list->live++;
-    return true;
-}
-
-bool template_dependents_remove(struct template_dependents *list, const struct meta *job)
-{
-    size_t at = lower_bound(list, job);
-
-    if (at == list->count || compare(list->items[at], job) != 0 || list->removed[at])
-        return false;
-    list->removed[at] = true;
-    list->live--;
-    return true;
-}
-
-static void close_gaps(struct template_dependents *list)
-{
-    size_t kept = 0;
-
-    if (list->live == list->count)
-        return;
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->removed[i]) {
-            meta_unref(list->items[i]);
-            continue;
-        }
-        list->items[kept] = list->items[i];
-        list->removed[kept++] = false;
-    }
-    list->count = kept;
-}
-
-void template_dependents_release(struct template_dependents *list)
+static void release(struct meta_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         meta_unref(list->items[i]);
     mem_free(list->items);
-    mem_free(list->removed);
     memset(list, 0, sizeof *list);
+}
+
+void template_dependents_add(struct template_dependents *list, const struct meta *job)
+{
+    push(&list->came, meta_ref(job));
+}
+
+void template_dependents_remove(struct template_dependents *list, const struct meta *job)
+{
+    push(&list->went, meta_ref(job));
+}
+
+void template_dependents_release(struct template_dependents *list)
+{
+    release(&list->ordered);
+    release(&list->came);
+    release(&list->went);
+}
+
+size_t template_dependents_count(const struct template_dependents *list)
+{
+    size_t known = list->ordered.count + list->came.count;
+
+    return known > list->went.count ? known - list->went.count : 0;
+}
+
+static void sort(struct meta_list *list)
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof(struct meta *), compare_places);
+}
+
+/* The next of two sorted lists; what is in both comes once. NULL at the end. */
+static struct meta *next_of(struct meta_list *a, size_t *at_a, struct meta_list *b, size_t *at_b)
+{
+    int order;
+
+    if (*at_a == a->count && *at_b == b->count)
+        return NULL;
+    if (*at_a == a->count)
+        order = 1;
+    else if (*at_b == b->count)
+        order = -1;
+    else
+        order = compare(a->items[*at_a], b->items[*at_b]);
+    if (order == 0)
+        meta_unref(b->items[(*at_b)++]);
+    return order <= 0 ? a->items[(*at_a)++] : b->items[(*at_b)++];
+}
+
+static void put_in_order(struct template_dependents *list)
+{
+    struct meta_list merged = {0};
+    size_t at_old = 0, at_new = 0, at_gone = 0;
+    struct meta *job;
+
+    if (!list->came.count && !list->went.count)
+        return;
+    sort(&list->came);
+    sort(&list->went);
+    while ((job = next_of(&list->ordered, &at_old, &list->came, &at_new))) {
+        while (at_gone < list->went.count && compare(list->went.items[at_gone], job) < 0)
+            at_gone++;
+        if (at_gone < list->went.count && compare(list->went.items[at_gone], job) == 0)
+            meta_unref(job);
+        else
+            push(&merged, job);
+    }
+    list->ordered.count = list->came.count = 0; /* their references went into `merged` */
+    release(&list->ordered);
+    release(&list->came);
+    release(&list->went);
+    list->ordered = merged;
 }
 
 struct blob *template_dependents_status(struct template_dependents *list)
@@ -105,12 +112,12 @@ struct blob *template_dependents_status(struct template_dependents *list)
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
 
-    close_gaps(list);
+    put_in_order(list);
     jsonw_open(&w);
-    if (list->live) {
+    if (list->ordered.count) {
         jsonw_member_open_list(&w, "jobDependsOnList");
-        for (size_t i = 0; i < list->count && i < TEMPLATE_DEPENDENTS_SHOWN; i++)
-            jsonw_str(&w, list->items[i]->name);
+        for (size_t i = 0; i < list->ordered.count && i < TEMPLATE_DEPENDENTS_SHOWN; i++)
+            jsonw_str(&w, list->ordered.items[i]->name);
         jsonw_close_list(&w);
     }
     jsonw_close(&w);

@@ -2,24 +2,28 @@
 /*
  * The jobs made from one template, in order of creation, then name.
  *
- * Jobs come nearly in that order, so adding is appending; removing marks the place, which the next
- * writing of the list closes. Names are not copied: the jobs' metadata is shared.
+ * Coming and going only notes the job; the list is put in order when it is asked for, once for all
+ * that happened since. Names are not copied: the jobs' metadata is shared.
  */
 #include "api/types/object.h"
 
 enum { TEMPLATE_DEPENDENTS_SHOWN = 20000 }; /* names in a status: the oldest */
 
-struct template_dependents {
-    struct meta **items; /* of the jobs */
-    bool *removed;
+struct meta_list {
+    struct meta **items; /* references */
     size_t count, cap;
-    size_t live;
 };
 
-/* Both return whether the list changed. */
-bool template_dependents_add(struct template_dependents *list, const struct meta *job);
-bool template_dependents_remove(struct template_dependents *list, const struct meta *job);
-void template_dependents_release(struct template_dependents *list);
+struct template_dependents {
+    struct meta_list ordered;
+    struct meta_list came, went; /* since */
+};
 
-/** The status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned. O(live). */
+void template_dependents_add(struct template_dependents *list, const struct meta *job);
+void template_dependents_remove(struct template_dependents *list, const struct meta *job);
+void template_dependents_release(struct template_dependents *list);
+size_t template_dependents_count(const struct template_dependents *list); /* about */
+
+/** The status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned. O(n), and
+ * O(m log m) for the m that came or went. */
 struct blob *template_dependents_status(struct template_dependents *list);

@@ -9,7 +9,7 @@
 
 enum { CACHED_BODIES = 1024 };
 
-/* Blobs are compared by address: the entry's references keep the addresses from being reused. */
+/* Blobs are compared by address. */
 struct cache_key {
     const struct blob *template_;
     const struct blob *owner;
@@ -18,6 +18,7 @@ struct cache_key {
 
 struct cached_body {
     struct cache_key key;
+    struct blob *template_, *owner; /* references that keep the key's addresses */
     struct blob *body;
     UT_hash_handle hh;
 };
@@ -36,8 +37,8 @@ struct template_cache *template_cache_new(void)
 static void drop(struct template_cache *cache, struct cached_body *entry)
 {
     HASH_DEL(cache->bodies, entry);
-    blob_unref((struct blob *)(uintptr_t)entry->key.template_);
-    blob_unref((struct blob *)(uintptr_t)entry->key.owner);
+    blob_unref(entry->template_);
+    blob_unref(entry->owner);
     blob_unref(entry->body);
     mem_free(entry);
 }
@@ -69,14 +70,14 @@ static void remember(struct template_cache *cache, const struct cache_key *key, 
     if (HASH_COUNT(cache->bodies) >= CACHED_BODIES)
         drop(cache, cache->bodies);
     entry->key = *key;
-    blob_ref(key->template_);
-    blob_ref(key->owner);
+    entry->template_ = blob_ref(key->template_);
+    entry->owner = blob_ref(key->owner);
     entry->body = blob_ref(body);
     HASH_ADD(hh, cache->bodies, key, sizeof entry->key, entry);
 }
 
 /* Many steps in a row come from one template: its document is parsed once. Borrowed. */
-static const json_t *document_of(struct template_cache *cache, const struct object *template_)
+static json_t *document_of(struct template_cache *cache, const struct object *template_)
 {
     if (cache->last != template_->body) {
         blob_unref(cache->last);
@@ -210,8 +211,7 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     struct cache_key key = {0};
     struct cached_body *known;
     struct blob *body;
-    const json_t *doc;
-    json_t *spec;
+    json_t *doc, *spec;
 
     if (!patch || (!patch->job_spec && !patch->spec))
         return blob_ref(template_->body);
@@ -230,7 +230,7 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     if (!spec)
         return NULL;
     {
-        scoped(json) json_t *members = json_copy((json_t *)(uintptr_t)doc);
+        scoped(json) json_t *members = json_copy(doc);
 
         json_object_set_new_nocheck(members, "spec", spec);
         body = object_body_from_json(members);

@@ -8,60 +8,73 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEPT_CHARACTERS = 52 };
+enum {
+    KEPT_CHARACTERS = 52,
+    NAME_MAX_BYTES = 63 + 1 + 253, /* namespace, dot, name */
+};
+
+/* "<namespace>.<name>", in full and as a label value. */
+struct provenance {
+    char full[NAME_MAX_BYTES + 1];
+    char label[TEMPLATE_LABEL_MAX + 1];
+};
 
 void template_label_value(const char *namespace_, const char *name,
                           char out[TEMPLATE_LABEL_MAX + 1])
 {
-    scoped(buf) struct buf full = {0};
-    size_t kept = KEPT_CHARACTERS;
+    char full[NAME_MAX_BYTES + 1];
+    size_t kept = KEPT_CHARACTERS, len;
 
-    buf_str(&full, namespace_);
-    buf_char(&full, '.');
-    buf_str(&full, name);
-    if (full.len <= TEMPLATE_LABEL_MAX) {
-        memcpy(out, full.data, full.len + 1);
+    snprintf(full, sizeof full, "%s.%s", namespace_, name);
+    len = strlen(full);
+    if (len <= TEMPLATE_LABEL_MAX) {
+        memcpy(out, full, len + 1);
         return;
     }
-    while (kept && !isalnum((unsigned char)full.data[kept - 1])) /* "-." would be no label value */
+    while (kept && !isalnum((unsigned char)full[kept - 1])) /* "-." would be no label value */
         kept--;
-    snprintf(out, TEMPLATE_LABEL_MAX + 1, "%.*s-%010" PRIx64, (int)kept, full.data,
-             hash_stable(full.data, full.len) & UINT64_C(0xffffffffff));
+    snprintf(out, TEMPLATE_LABEL_MAX + 1, "%.*s-%010" PRIx64, (int)kept, full,
+             hash_stable(full, len) & UINT64_C(0xffffffffff));
+}
+
+static void tell_provenance(const char *namespace_, const char *name, struct provenance *out)
+{
+    size_t ns_len = strlen(namespace_), len = strlen(name);
+
+    if (ns_len + 1 + len > NAME_MAX_BYTES)
+        len = NAME_MAX_BYTES - ns_len - 1; /* admission lets no such name in */
+    memcpy(out->full, namespace_, ns_len);
+    out->full[ns_len] = '.';
+    memcpy(out->full + ns_len + 1, name, len);
+    out->full[ns_len + 1 + len] = '\0';
+    if (ns_len + 1 + len <= TEMPLATE_LABEL_MAX)
+        memcpy(out->label, out->full, ns_len + 1 + len + 1);
+    else
+        template_label_value(namespace_, name, out->label);
 }
 
 struct meta *template_job_meta(const struct template_job *job)
 {
     const char *ns = job->namespace_;
-    const char *template_name = object_name(job->template_), *flow = object_name(job->flow);
-    scoped(buf) struct buf by_template = {0};
-    scoped(buf) struct buf by_flow = {0};
-    char template_label[TEMPLATE_LABEL_MAX + 1], flow_label[TEMPLATE_LABEL_MAX + 1];
+    struct provenance by_template, by_flow;
     char revision[24], attempt[12];
     const struct kv labels[] = {
-        {LABEL_CREATED_BY_TEMPLATE, template_label},
-        {LABEL_CREATED_BY_FLOW, flow_label},
+        {LABEL_CREATED_BY_TEMPLATE, by_template.label},
+        {LABEL_CREATED_BY_FLOW, by_flow.label},
     };
-    const struct owner_ref owner = {kind_api_version(&kind_job_flow),
-                                    kind_job_flow.name,
-                                    flow,
-                                    object_uid(job->flow),
-                                    true,
-                                    true};
-
-    template_label_value(ns, template_name, template_label);
-    template_label_value(ns, flow, flow_label);
-    buf_printf(&by_template, "%s.%s", ns, template_name);
-    buf_printf(&by_flow, "%s.%s", ns, flow);
-    snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
-    snprintf(attempt, sizeof attempt, "%u", job->attempt);
-
     const struct kv annotations[] = {
-        {LABEL_CREATED_BY_TEMPLATE, by_template.data},
-        {LABEL_CREATED_BY_FLOW, by_flow.data},
+        {LABEL_CREATED_BY_TEMPLATE, by_template.full},
+        {LABEL_CREATED_BY_FLOW, by_flow.full},
         {ANNOTATION_FLOW_STEP, job->step},
         {ANNOTATION_TEMPLATE_REVISION, revision},
         {ANNOTATION_FLOW_ATTEMPT, attempt}, /* last: left out for the first attempt */
     };
+    const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
+                                    kind_job_flow.name,
+                                    object_name(job->flow),
+                                    object_uid(job->flow),
+                                    true,
+                                    true};
     const struct meta draft = {
         .namespace_ = ns,
         .name = job->name,
@@ -75,21 +88,23 @@ struct meta *template_job_meta(const struct template_job *job)
         .n_owners = 1,
     };
 
+    tell_provenance(ns, object_name(job->template_), &by_template);
+    tell_provenance(ns, object_name(job->flow), &by_flow);
+    snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
+    snprintf(attempt, sizeof attempt, "%u", job->attempt);
     return meta_new(&draft);
 }
 
-bool template_of_job(const struct object *job, char *out_namespace, size_t size,
-                     const char **out_name)
+const char *template_of_job(const struct object *job, const char **out_name)
 {
     const char *value = meta_annotation(job->meta, LABEL_CREATED_BY_TEMPLATE);
-    const char *dot;
+    size_t ns_len = strlen(object_namespace(job));
 
     if (!value)
         value = meta_label(job->meta, LABEL_CREATED_BY_TEMPLATE);
-    dot = value ? strchr(value, '.') : NULL;
-    if (!dot || !dot[1])
-        return false;
-    snprintf(out_namespace, size, "%.*s", (int)(dot - value), value);
-    *out_name = dot + 1;
-    return true;
+    if (!value || strncmp(value, object_namespace(job), ns_len) != 0 || value[ns_len] != '.' ||
+        !value[ns_len + 1])
+        return NULL;
+    *out_name = value + ns_len + 1;
+    return value;
 }

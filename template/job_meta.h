@@ -7,7 +7,7 @@
 /* Which version of the template the job was made from. Ref: spec/jobflow.md section 11, row 6. */
 #define ANNOTATION_TEMPLATE_REVISION "volcano.sh/jobTemplateResourceVersion"
 
-enum { TEMPLATE_LABEL_MAX = 63, TEMPLATE_NAMESPACE_MAX = 64 };
+enum { TEMPLATE_LABEL_MAX = 63 };
 
 struct template_job {
     const struct object *flow;
@@ -26,7 +26,7 @@ void template_label_value(const char *namespace_, const char *name,
 /** Name, labels, annotations and owner reference of the job of one attempt of a step. Owned. */
 struct meta *template_job_meta(const struct template_job *job);
 
-/** The template a job says it was made from: namespace and name behind the first dot of the
- * annotation, or of the label. False when it names none. `out_namespace` is cut to its size. */
-bool template_of_job(const struct object *job, char *out_namespace, size_t size,
-                     const char **out_name);
+/** The template a job says it was made from, as `<namespace>.<name>`, from its annotation, or from
+ * its label; `out_name` is the part behind the first dot. NULL when it names none of its namespace.
+ */
+const char *template_of_job(const struct object *job, const char **out_name);

@@ -21,7 +21,7 @@ struct merge_key {
     const char *member, *absent;
 };
 
-struct merge_row {
+struct merge_row { /* NOLINT(clang-analyzer-optin.performance.Padding): as it is read */
     const char *member;
     enum merge_how how;
     struct merge_key keys[3];
@@ -111,7 +111,14 @@ static bool is_directive(const char *member)
     return strcmp(member, directive_key) == 0 || strcmp(member, retain_key) == 0;
 }
 
+/* jansson's readers and its reference counts take no const. */
+static json_t *unconst(const json_t *value)
+{
+    return (json_t *)(uintptr_t)value; /* NOLINT(performance-no-int-to-ptr) */
+}
+
 /* Whether a value holds nothing that must be taken out, so that it can be shared. */
+/* NOLINTNEXTLINE(misc-no-recursion): the reader of documents bounds their depth */
 static bool is_clean(const json_t *value)
 {
     const char *member;
@@ -119,7 +126,7 @@ static bool is_clean(const json_t *value)
     size_t i;
 
     if (json_is_object(value)) {
-        json_object_foreach((json_t *)(uintptr_t)value, member, child)
+        json_object_foreach(unconst(value), member, child)
         {
             if (json_is_null(child) || is_directive(member) || !is_clean(child))
                 return false;
@@ -134,6 +141,7 @@ static bool is_clean(const json_t *value)
 }
 
 /* A value of the patch as it goes into the result: without nulls and directives. Owned. */
+/* NOLINTNEXTLINE(misc-no-recursion): the reader of documents bounds their depth */
 static json_t *clean(const json_t *value)
 {
     const char *member;
@@ -141,7 +149,7 @@ static json_t *clean(const json_t *value)
     size_t i;
 
     if (is_clean(value))
-        return json_incref((json_t *)(uintptr_t)value);
+        return json_incref(unconst(value));
     if (json_is_array(value)) {
         out = json_array();
         json_array_foreach(value, i, child)
@@ -152,7 +160,7 @@ static json_t *clean(const json_t *value)
         return out;
     }
     out = json_object();
-    json_object_foreach((json_t *)(uintptr_t)value, member, child)
+    json_object_foreach(unconst(value), member, child)
     {
         if (!json_is_null(child) && !is_directive(member) && directive_of(child) != DELETE)
             json_object_set_new_nocheck(out, member, clean(child));
@@ -162,11 +170,6 @@ static json_t *clean(const json_t *value)
 
 static json_t *merge_object(const struct merge_row *rows, const json_t *from, const json_t *patch,
                             const char *path, struct error *err);
-
-static json_t *share(const json_t *value)
-{
-    return json_incref((json_t *)(uintptr_t)value);
-}
 
 static bool unknown_directive(const json_t *value, const char *path, struct error *err)
 {
@@ -178,11 +181,11 @@ static bool unknown_directive(const json_t *value, const char *path, struct erro
 
 static json_t *merge_by_key(const json_t *from, const json_t *patch)
 {
-    json_t *out = json_is_object(from) ? json_copy((json_t *)(uintptr_t)from) : json_object();
+    json_t *out = json_is_object(from) ? json_copy(unconst(from)) : json_object();
     const char *member;
     json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)patch, member, value)
+    json_object_foreach(unconst(patch), member, value)
     {
         if (!json_is_null(value) && !is_directive(member))
             json_object_set_new_nocheck(out, member, clean(value));
@@ -296,6 +299,7 @@ static bool place(const struct merge_row *row, const json_t *from, const json_t 
 
 /* The element that takes the place of `from` (NULL = new). A replaced one keeps its name, when the
  * patch found it without. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_element(const struct merge_row *row, const json_t *from, const json_t *patch,
                              const char *path, struct error *err)
 {
@@ -313,6 +317,7 @@ static json_t *merge_element(const struct merge_row *row, const json_t *from, co
     return named;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_list(const struct merge_row *row, const json_t *from, const json_t *patch,
                           const char *path, struct error *err)
 {
@@ -379,6 +384,7 @@ static const struct merge_row *row_of(const struct merge_row *rows, const char *
 }
 
 /* The new value of one member (owned), or NULL with `err`. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_member(const struct merge_row *row, const json_t *from, const json_t *patch,
                             const char *path, struct error *err)
 {
@@ -399,14 +405,15 @@ static json_t *merge_member(const struct merge_row *row, const json_t *from, con
     return clean(patch);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_object(const struct merge_row *rows, const json_t *from, const json_t *patch,
                             const char *path, struct error *err)
 {
-    json_t *out = json_is_object(from) ? json_copy((json_t *)(uintptr_t)from) : json_object();
+    json_t *out = json_is_object(from) ? json_copy(unconst(from)) : json_object();
     const char *member;
     json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)patch, member, value)
+    json_object_foreach(unconst(patch), member, value)
     {
         scoped(buf) struct buf where = {0};
         json_t *merged;
@@ -432,6 +439,6 @@ static json_t *merge_object(const struct merge_row *rows, const json_t *from, co
 json_t *template_merge(const json_t *spec, const json_t *patch, const char *path, struct error *err)
 {
     if (!json_is_object(patch))
-        return share(spec);
+        return json_incref(unconst(spec));
     return merge_object(job_rows, spec, patch, path, err);
 }

@@ -18,7 +18,9 @@ static void root_is_created_with_an_event(void **state)
     flow_bed_run(bed, "f", "a");
     job = flow_bed_get(bed, &kind_job, "f-a");
     flow = flow_bed_get(bed, &kind_job_flow, "f");
-    check("created", job != NULL);
+    check("created", job && flow);
+    if (!job || !flow)
+        return;
     check_str("owner", meta_controller(job->meta)->uid, object_uid(flow));
     check_str("template", meta_label(job->meta, LABEL_CREATED_BY_TEMPLATE), "default.a");
     check_int("one event", flow_bed_events(bed, "Created"), 1);
@@ -282,6 +284,8 @@ static void long_names_give_valid_labels(void **state)
     job = store_get(bed->store, &kind_job, "a-namespace-of-its-own",
                     "a-flow-with-a-name-that-fills-nearly-all-there-is-a");
     check("created", job != NULL);
+    if (!job)
+        return;
     check("label", strlen(meta_label(job->meta, LABEL_CREATED_BY_FLOW)) <= 63);
     check_has("annotation", meta_annotation(job->meta, LABEL_CREATED_BY_FLOW), flow);
 }

@@ -3,6 +3,7 @@
  */
 #include "node/addresses.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 
 static bool is_taken(const struct addresses *a, uint32_t address)
@@ -34,14 +35,12 @@ uint32_t addresses_take(struct addresses *a)
 
 uint32_t addresses_hold(struct addresses *a, const char *text)
 {
-    unsigned high, low;
-    char rest;
+    uint8_t bytes[4];
     uint32_t address;
 
-    if (!text || sscanf(text, "127.10.%3u.%3u%c", &high, &low, &rest) != 2 || high > 255 ||
-        low > 255)
+    if (!text || inet_pton(AF_INET, text, bytes) != 1 || bytes[0] != 127 || bytes[1] != 10)
         return 0;
-    address = high << 8 | low;
+    address = (uint32_t)bytes[2] << 8 | bytes[3];
     if (address < ADDRESS_FIRST || address >= ADDRESS_END)
         return 0;
     mark(a, address);

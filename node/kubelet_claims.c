@@ -19,8 +19,8 @@ struct claims {
     struct cluster *cluster;
     const char *data_dir;
     struct cluster_watcher watcher;
-    LIST_HEAD(, removal) waiting; /* for durability */
-    struct sweep *sweep;          /* under way, or NULL */
+    LIST_HEAD(removals, removal) waiting; /* for durability */
+    struct sweep *sweep;                  /* under way, or NULL */
 };
 
 /* One directory to be removed. On its own once a worker has it: it may outlive the claims. */
@@ -103,7 +103,7 @@ static void list_namespace(struct sweep *sweep, int parent_fd, const char *ns)
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *entry;
 
-    while (dir && (entry = readdir(dir))) {
+    while (dir && (entry = readdir(dir))) { /* NOLINT(concurrency-mt-unsafe) */
         if (entry->d_name[0] == '.')
             continue;
         buf_add(&sweep->found, ns, strlen(ns) + 1);
@@ -121,7 +121,7 @@ static void list_claims(struct pool_work *work)
     DIR *dir = opendir(sweep->path);
     struct dirent *entry;
 
-    while (dir && (entry = readdir(dir)))
+    while (dir && (entry = readdir(dir))) /* NOLINT(concurrency-mt-unsafe) */
         if (entry->d_name[0] != '.')
             list_namespace(sweep, dirfd(dir), entry->d_name);
     if (dir)

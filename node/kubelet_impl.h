@@ -35,7 +35,7 @@ enum pod_step { POD_STEPS(STEP_ENUM) STEP_N };
 /* An object that pods wait for. */
 struct held {
     UT_hash_handle hh;
-    STAILQ_HEAD(, kubelet_pod) pods;
+    STAILQ_HEAD(held_pods, kubelet_pod) pods;
     char key[];
 };
 
@@ -122,7 +122,7 @@ struct kubelet {
     struct task flush;
     struct kubelet_pod *accepted, **accepted_tail;
     struct task collect;
-    LIST_HEAD(, kubelet_batch) batches; /* on the way to the disk */
+    LIST_HEAD(kubelet_batches, kubelet_batch) batches; /* on the way to the disk */
     struct timer retry;
 
     struct cluster_watcher pod_watcher, config_watcher, secret_watcher, claim_watcher,

@@ -65,7 +65,7 @@ static void set_name(char out[MACHINE_TEXT_MAX], const char *name)
         n--;
     out[n] = '\0';
     if (!n)
-        strcpy(out, "node");
+        memcpy(out, "node", sizeof "node");
 }
 
 static void read_host(struct machine *m)
@@ -89,8 +89,8 @@ void machine_read(struct machine *m, const struct machine_options *options)
 {
     *m = (struct machine){.name = "node", .sim = options->sim};
     if (options->sim) {
-        strcpy(m->boot_id, "sim");
-        strcpy(m->name, "sim");
+        memcpy(m->boot_id, "sim", sizeof "sim");
+        memcpy(m->name, "sim", sizeof "sim");
         m->capacity.cpu_milli = m->capacity.memory_bytes = AMOUNT_UNLIMITED;
     } else {
         read_host(m);

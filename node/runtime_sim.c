@@ -12,6 +12,7 @@
  */
 #include "node/runtime.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -111,12 +112,8 @@ static bool duration_text(const char *list, const char *name, char *out, size_t 
     size_t name_len = strlen(name);
     const char *part = list;
 
-    if (!strchr(list, '=')) {
-        if (strlen(list) >= size)
-            return false;
-        strcpy(out, list);
-        return true;
-    }
+    if (!strchr(list, '='))
+        return (size_t)snprintf(out, size, "%s", list) < size;
     while (part) {
         const char *comma = strchr(part, ',');
         size_t len = comma ? (size_t)(comma - part) : strlen(part);

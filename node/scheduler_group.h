@@ -70,41 +70,42 @@ struct group {
     struct scheduler *scheduler;
     char *key;
     const struct object *object; /* the newest version; NULL when absent or `implicit` */
-    bool implicit;               /* stands for one pod that belongs to no group */
-    enum group_stage stage;
     struct queue *queue;
-    int32_t priority;
-    int64_t sequence;
     struct order_item place; /* in queue->waiting */
+    int64_t sequence;
+    int32_t priority;
+    enum group_stage stage;
 
-    int32_t min_member;
     struct amount min_resources;
     struct group_task *tasks;
+    int32_t min_member;
     int32_t min_total;   /* of all tasks */
     int32_t min_counted; /* of the tasks that are not locked */
     int32_t locked;      /* tasks with a minimum that are locked */
     int32_t short_tasks; /* unlocked tasks with fewer pods than their minimum */
 
+    int32_t members;
     int32_t count[MEMBER_STATE_N]; /* pods not under deletion */
     int32_t terminating;           /* pods under deletion that still hold their place */
     struct order pending;
     struct amount pending_need; /* sum over `pending` */
     struct amount gang_need;    /* memo of group_gang_need, while gang_known */
-    bool gang_known;
-    struct amount actual;  /* sum over members that hold a place */
-    struct amount charged; /* what the group's queue and the node are charged with */
-    int32_t members;
+    struct amount actual;       /* sum over members that hold a place */
+    struct amount granted;      /* reserved at admission for members that are not placed yet */
+    struct amount charged;      /* what the group's queue and the node are charged with */
 
-    struct amount granted; /* reserved at admission for members that are not placed yet */
-    bool opened;           /* counted in scheduler.open_gangs */
-    bool touched, dirty, writing;
-    bool hopeless; /* larger than its queue or the node will ever allow: in no line */
     struct group *next_touched, *next_dirty;
-    bool refused;           /* the line it heads found no room */
-    char *message;          /* why, for its status; NULL = not to be told */
     struct group_told told; /* what the object's status says, or will when `call` is done */
     char *told_message;     /* told.message */
+    char *message;          /* of the last refusal, for the status; NULL = not to be told */
     struct cluster_call call;
+
+    bool implicit : 1; /* stands for one pod that belongs to no group */
+    bool gang_known : 1;
+    bool opened : 1; /* counted in scheduler.open_gangs */
+    bool touched : 1, dirty : 1, writing : 1;
+    bool hopeless : 1; /* larger than its queue or the node will ever allow: in no line */
+    bool refused : 1;  /* the line it heads found no room */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);

@@ -15,6 +15,23 @@
 
 /* Bindings. */
 
+static const struct object *current(struct cluster *cluster, const struct kind *kind,
+                                    const struct meta *meta)
+{
+    const struct object *object = cluster_get(cluster, kind, meta->namespace_, meta->name);
+
+    return object && !strcmp(object_uid(object), meta->uid) ? object : NULL;
+}
+
+/* The answer can be lost where the write was not: what counts is the object. */
+static bool is_bound(struct member *member)
+{
+    const struct object *pod = current(member->scheduler->cluster, &kind_pod, member->meta);
+    const char *node = pod ? pod_spec_of(pod)->node_name : NULL;
+
+    return node && *node;
+}
+
 static void bound(struct cluster_call *call, const struct object *result, const struct error *err)
 {
     struct member *member = container_of(call, struct member, call);
@@ -23,10 +40,11 @@ static void bound(struct cluster_call *call, const struct object *result, const 
     member->writing = false;
     if (member->gone) {
         member_drop(member);
-    } else if (!s->stopped && err && err->code == ERR_CONFLICT) {
-        member_move(member, MEMBER_PENDING,
-                    member->deleting); /* the next pass sees what it is now */
-    } else if (!s->stopped && err && err->code != ERR_NOT_FOUND) {
+    } else if (s->stopped || !err || err->code == ERR_NOT_FOUND || is_bound(member)) {
+        ; /* its next change comes as an event */
+    } else if (err->code == ERR_CONFLICT) {
+        member_move(member, MEMBER_PENDING, member->deleting); /* the pass sees what it is now */
+    } else {
         log_warn("pod could not be bound", kv_str("pod", member->meta->name),
                  kv_str("error", err->message));
         member->bind_failed = true;
@@ -43,18 +61,10 @@ void scheduler_retry(struct timer *timer)
 
     HASH_ITER(hh, s->members, member, next)
     {
-        if (member->bind_failed)
+        if (member->bind_failed && !is_bound(member))
             member_move(member, MEMBER_PENDING, member->deleting);
         member->bind_failed = false;
     }
-}
-
-static const struct object *current(struct cluster *cluster, const struct kind *kind,
-                                    const struct meta *meta)
-{
-    const struct object *object = cluster_get(cluster, kind, meta->namespace_, meta->name);
-
-    return object && !strcmp(object_uid(object), meta->uid) ? object : NULL;
 }
 
 void member_bind(struct member *member)

@@ -1,0 +1,131 @@
+/*
+ * Every write of scheduler and kubelet going wrong in every way: the end is the same. The scripted
+ * runtime checks that no pod is started twice.
+ */
+#include "tests/unit.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "tests/fake/faulty.h"
+#include "tests/support/node_bed.h"
+
+static const struct kubelet_options options = {
+    .node_name = "here",
+    .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 3},
+    .ahead = 14,
+    .volumes = {.sim = true, .data_dir = "/data"},
+};
+
+static const struct {
+    const char *name;
+    unsigned op;
+    const struct kind *kind;
+} writes[] = {
+    {"binding", FAULTY_UPDATE, &kind_pod},
+    {"pod status", FAULTY_STATUS, &kind_pod},
+    {"pod removal", FAULTY_REMOVE, &kind_pod},
+    {"group status", FAULTY_STATUS, &kind_pod_group},
+    {"anything", FAULTY_ANY, NULL},
+};
+
+static const struct {
+    const char *name;
+    enum faulty_way way;
+    enum error_code code;
+} ways[] = {
+    {"conflict", FAULTY_REFUSE, ERR_CONFLICT},    {"refused", FAULTY_REFUSE, ERR_INTERNAL},
+    {"disk full", FAULTY_REFUSE, ERR_STORAGE},    {"answer lost", FAULTY_LOSE, ERR_TIMEOUT},
+    {"conflict lost", FAULTY_LOSE, ERR_CONFLICT}, {"delayed", FAULTY_DELAY, ERR_NONE},
+};
+
+enum { GROUPS = 4 };
+static const int sizes[GROUPS] = {1, 2, 1, 3};
+
+static bool all_over(struct rig *rig)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "g%d", g);
+        if (strcmp(rig_group_phase(rig, name), "Completed") != 0)
+            return false;
+    }
+    return !rig_get(rig, &kind_pod, "deleted");
+}
+
+static void run(const char *what, const struct faulty_rule *rule)
+{
+    struct rig *rig = rig_new();
+    struct cluster *inner = rig->cluster;
+
+    rig->cluster = faulty_new(inner);
+    faulty_plan(rig->cluster, rule);
+    rig_start_kubelet(rig, &options);
+    rig_start_scheduler(rig, options.capacity);
+    for (int g = 0; g < GROUPS; g++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "g%d", g);
+        rig_group(rig, name, sizes[g], NULL);
+        rig_pods(rig, name, 0, sizes[g], NULL);
+    }
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'deleted','namespace':"
+                    "'default'},'spec':{'nodeName':'here','containers':[{'name':'c','image':'i',"
+                    "'command':['true']}]}}");
+    rig_settle(rig);
+    rig_delete(rig, &kind_pod, "deleted", -1);
+    for (int second = 0; second < 60 && !all_over(rig); second++) {
+        rig_run_all(rig);
+        rig_advance(rig, 1000);
+    }
+    if (!all_over(rig))
+        check_fail("%s: not over after a minute", what);
+    check(what, rig->peak <= 3);
+    for (size_t i = 0; i < rig->n_pods; i++)
+        check(what, rig->pods[i].released);
+    rig_stop(rig);
+    faulty_free(rig->cluster);
+    rig->cluster = inner;
+    rig_free(rig);
+}
+
+/* covers: reliability.md P-12 INV-N1 FT-25 */
+static void any_write_may_go_wrong_once(void **state)
+{
+    for (size_t w = 0; w < countof(writes); w++)
+        for (size_t y = 0; y < countof(ways); y++)
+            for (int skip = 0; skip < 8; skip++) {
+                scoped_str what =
+                    mem_printf("%s, %s, write %d", writes[w].name, ways[y].name, skip);
+
+                run(what, &(struct faulty_rule){.ops = writes[w].op,
+                                                .kind = writes[w].kind,
+                                                .skip = skip,
+                                                .times = 1,
+                                                .way = ways[y].way,
+                                                .code = ways[y].code,
+                                                .delay_ms = 3000});
+            }
+}
+
+static void the_first_writes_may_all_go_wrong(void **state)
+{
+    for (size_t y = 0; y < countof(ways); y++)
+        run(ways[y].name, &(struct faulty_rule){.ops = FAULTY_ANY,
+                                                .times = 25,
+                                                .way = ways[y].way,
+                                                .code = ways[y].code,
+                                                .delay_ms = 500});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_write_may_go_wrong_once),
+        cmocka_unit_test(the_first_writes_may_all_go_wrong),
+    };
+
+    log_to(2, LOG_ERROR, LOG_TEXT); /* every fault is a warning */
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

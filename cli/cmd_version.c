@@ -29,6 +29,10 @@ static int run_help(const void *options, int n_operands, char **operands)
         command_man_page(stdout);
         return EXIT_OK;
     }
+    if (strcmp(operands[0], "reference") == 0) {
+        command_reference(stdout);
+        return EXIT_OK;
+    }
     command = command_find(operands[0]);
     if (!command) {
         cli_errorf("no command \"%s\"", operands[0]);
@@ -40,8 +44,8 @@ static int run_help(const void *options, int n_operands, char **operands)
 
 const struct command cmd_help = {
     .name = "help",
-    .operands = "[COMMAND|man]",
-    .summary = "Explain a command; 'help man' prints the manual page",
+    .operands = "[COMMAND|man|reference]",
+    .summary = "Explain a command; 'help man' and 'help reference' print the manuals",
     .max_operands = 1,
     .operand_kind = "command",
     .run = run_help,

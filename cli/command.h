@@ -73,6 +73,7 @@ int command_run(const struct command *command, int argc, char **argv);
 
 void command_help(const struct command *command, FILE *out); /* NULL: the overview */
 void command_completion(const char *shell, FILE *out);       /* bash or zsh */
+void command_reference(FILE *out);                           /* the API, as Markdown */
 void command_man_page(FILE *out);                            /* roff */
 
 /** Print "error: …" the one way the program does it, with the field when there is one. */

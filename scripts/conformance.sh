@@ -4,7 +4,7 @@
 # The case ids are in tests/conformance/ids/<specification>.txt, one a line. A test names those it covers in a comment near it:
 #   /* covers: jobflow.md 42 43 47..50; job.md ADM-01 ADM-02 */       in C, may go on over several lines
 #   # covers: jobflow.md 51                                           in scripts and YAML
-# a..b are the ids from a to b in the order of the list. -v also prints the open ids. Fails on an id that does not exist.
+# a..b are the ids from a to b in the order of the list; "; see …" is free text up to the next semicolon. -v also prints the open ids. Fails on an id that does not exist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -53,9 +53,16 @@ exec awk -v verbose=$verbose '
     }
 
     function tokens(text,    words, n, i) {
+        gsub(/;/, " ; ", text)
         n = split(text, words, /[ \t]+/)
-        for (i = 1; i <= n; i++)
-            token(words[i])
+        for (i = 1; i <= n; i++) {
+            if (words[i] == ";")
+                free = 0
+            else if (words[i] == "see")
+                free = 1
+            else if (!free)
+                token(words[i])
+        }
     }
 
     FNR == 1 { file = FILENAME; open_comment = 0 }
@@ -78,6 +85,7 @@ exec awk -v verbose=$verbose '
     open_comment || /(\/\*|#|\* )[ \t]*covers:/ {
         text = $0
         if (!open_comment) {
+            free = 0
             spec = ""
             open_comment = text ~ /\/\*[ \t]*covers:/ || (text ~ /^[ \t]*\*[ \t]*covers:/)
             sub(/^.*covers:/, "", text)

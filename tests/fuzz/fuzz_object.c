@@ -45,7 +45,7 @@ static void check_document(const json_t *doc)
     } else {
         scoped(json) json_t *status = status_from_errors(&errors, NULL, NULL);
 
-        assert(errors.count);
+        assert(errors.count && status);
     }
     error_list_release(&errors);
 }

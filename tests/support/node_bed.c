@@ -292,6 +292,7 @@ void rig_advance(struct rig *rig, int64_t ms)
 
 /* Objects. */
 
+static json_t *parse(const char *format, va_list args) PRINTF_LIKE(1, 0);
 static json_t *parse(const char *format, va_list args)
 {
     char text[8192];

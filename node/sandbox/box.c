@@ -2,6 +2,7 @@
  * The box of a pod. See box.h.
  */
 #include "node/sandbox/box.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -22,29 +23,52 @@
 #include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
-enum { MESSAGE_MAX = 4096, LOW_PORT = 1024 };
+enum { MESSAGE_MAX = 4096, LOW_PORT = 1024, SSH_PORT = 22 };
 static const char default_message_path[] = "/dev/termination-log";
 
 /* ---- who we are inside ---- */
 
 /* Programs that expect to be root get to be it: those that are given files in its home directory,
  * bind low ports or are sshd. All others keep the user's own id. */
+static bool runs_sshd(const struct shim_pod *pod)
+{
+    for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
+        for (uint32_t a = 0; a < pod->containers[i].n_argv; a++)
+            if (strstr(pod->containers[i].argv[a], "sshd"))
+                return true;
+    return false;
+}
+
 static bool wants_root(const struct shim_pod *pod)
 {
+    if (runs_sshd(pod))
+        return true;
     for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++) {
         const struct shim_container *c = &pod->containers[i];
 
         for (uint32_t m = 0; m < c->n_mounts; m++)
             if (!strncmp(c->mounts[m].path, "/root", 5) && strchr("/", c->mounts[m].path[5]))
                 return true;
-        for (uint32_t a = 0; a < c->n_argv; a++)
-            if (strstr(c->argv[a], "sshd"))
-                return true;
     }
     for (uint32_t i = 0; i < pod->n_ports; i++)
         if (pod->ports[i] < LOW_PORT)
             return true;
     return false;
+}
+
+/* The declared ports; that of ssh is declared by whoever runs sshd. */
+static void fill_rewrite(struct box *box)
+{
+    const struct shim_pod *pod = box->pod;
+    struct rewrite *rewrite = &box->rewrite;
+    struct in_addr ip;
+
+    for (uint32_t i = 0; i < pod->n_ports && rewrite->n_ports < REWRITE_PORTS_MAX; i++)
+        rewrite->ports[rewrite->n_ports++] = (uint16_t)pod->ports[i];
+    if (runs_sshd(pod) && rewrite->n_ports < REWRITE_PORTS_MAX)
+        rewrite->ports[rewrite->n_ports++] = SSH_PORT;
+    if (pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
+        rewrite->ip = ip.s_addr;
 }
 
 /* ---- files ---- */
@@ -135,6 +159,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
+    fill_rewrite(box);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     box->where.own_fd = -1;

@@ -7,6 +7,7 @@
  * 1 is init.h. At level plain there are no namespaces: volumes are directories, and variables in
  * the environment say where.
  */
+#include "node/sandbox/rewrite.h"
 #include "node/sandbox/sandbox.h"
 #include "node/sandbox/volumes.h"
 #include "node/shim/message.h"
@@ -18,6 +19,7 @@ struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
     bool private_tmp;
+    struct rewrite rewrite;     /* of the addresses its programs use */
     char *dir;                  /* absolute path of the shim's directory */
     struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
     int self_pidfd;

@@ -8,18 +8,56 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "node/sandbox/sandbox.h"
+
+union control { /* room for one descriptor, aligned */
+    struct cmsghdr header;
+    char room[CMSG_SPACE(sizeof(int))];
+};
+
+static void send_report(int fd, const struct init_report *report, int with_fd)
+{
+    struct iovec bytes = {(void *)(size_t)report, sizeof *report};
+    union control control = {0};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+    if (with_fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        control.header = (struct cmsghdr){CMSG_LEN(sizeof with_fd), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), &with_fd, sizeof with_fd);
+    }
+    while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+bool init_receive(int fd, struct init_report *out, int *out_fd)
+{
+    struct iovec bytes = {out, sizeof *out};
+    union control control = {0};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+    *out_fd = -1;
+    if (n == (ssize_t)sizeof *out && message.msg_controllen &&
+        control.header.cmsg_type == SCM_RIGHTS)
+        memcpy(out_fd, CMSG_DATA(&control.header), sizeof *out_fd);
+    return n == (ssize_t)sizeof *out;
+}
 
 static void tell(int fd, enum init_event event, int value, const char *text)
 {
     struct init_report report = {.event = event, .value = value};
 
     snprintf(report.text, sizeof report.text, "%s", text);
-    while (write(fd, &report, sizeof report) < 0 && errno == EINTR)
-        ;
+    send_report(fd, &report, -1);
 }
 
 NORETURN static void give_up(const struct init_plan *plan, enum spawn_failure failure,
@@ -57,8 +95,12 @@ static pid_t start(const struct init_plan *plan)
     struct spawn_result result = spawn_program(&plan->program);
     char text[ERROR_MESSAGE_MAX];
 
-    if (result.pid > 0)
+    if (result.pid > 0) {
+        send_report(plan->report_fd, &(struct init_report){INIT_STARTED}, result.listener_fd);
+        if (result.listener_fd >= 0)
+            close(result.listener_fd);
         return result.pid;
+    }
     spawn_explain(&result, plan->program.argv[0], text, sizeof text);
     give_up(plan, result.failure, text);
 }
@@ -96,7 +138,6 @@ NORETURN void init_run(struct init_plan *plan)
         _exit(1);
     keep_few(plan);
     program = start(plan);
-    tell(plan->report_fd, INIT_STARTED, 0, "");
     tell(plan->report_fd, INIT_ENDED, attend(program), "");
     _exit(0);
 }

@@ -15,7 +15,8 @@
 
 enum init_event { INIT_STARTED, INIT_FAILED, INIT_ENDED };
 
-/* What it writes to its report pipe: one STARTED and one ENDED, or one FAILED. */
+/* What it sends by its report socket: one STARTED, with the descriptor of spawn_result.listener_fd
+ * if there is one, and one ENDED, or one FAILED. */
 struct init_report {
     uint32_t event;
     int32_t value; /* FAILED: enum spawn_failure; ENDED: wait status */
@@ -29,6 +30,9 @@ struct init_plan {
     int shim_pidfd; /* readable when the shim has died */
     bool drop_capabilities;
 };
+
+/** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */
+bool init_receive(int fd, struct init_report *out, int *out_fd);
 
 /** Run as process 1. All signals are blocked. */
 NORETURN void init_run(struct init_plan *plan);

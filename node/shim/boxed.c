@@ -3,9 +3,9 @@
  * pipe when the program has started and how it ended.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "node/sandbox/box.h"
 #include "node/sandbox/init.h"
+#include "node/sandbox/notify.h"
 #include "node/shim/shim.h"
 
 bool boxed_open(struct pod *pod)
@@ -32,10 +33,12 @@ bool boxed_open(struct pod *pod)
 static bool read_report(struct container *c)
 {
     struct init_report report;
-    ssize_t n = read(c->report.fd, &report, sizeof report);
+    int listener_fd;
 
-    if (n != sizeof report)
+    if (!init_receive(c->report.fd, &report, &listener_fd))
         return false;
+    if (listener_fd >= 0)
+        asked_open(c, listener_fd);
     report.text[sizeof report.text - 1] = 0;
     if (report.event == INIT_STARTED) {
         c->starting = false;
@@ -49,6 +52,34 @@ static bool read_report(struct container *c)
     }
     return true;
 }
+
+/* ---- what its programs ask (sandbox/notify.h) ---- */
+
+static void on_asked(struct source *source, uint32_t events)
+{
+    struct container *c = container_of(source, struct container, asked);
+
+    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite))
+        asked_close(c);
+}
+
+void asked_open(struct container *c, int fd)
+{
+    asked_close(c);
+    c->asked = (struct source){on_asked, fd};
+    reactor_add(&c->pod->shim->reactor, &c->asked, EPOLLIN);
+}
+
+void asked_close(struct container *c)
+{
+    if (c->asked.fd < 0)
+        return;
+    reactor_remove(&c->pod->shim->reactor, &c->asked);
+    close(c->asked.fd);
+    c->asked.fd = -1;
+}
+
+/* ---- reports ---- */
 
 static void on_report(struct source *source, uint32_t events)
 {
@@ -71,8 +102,8 @@ void boxed_start(struct container *c, const struct spawn_plan *program)
     int ends[2];
     pid_t pid;
 
-    if (pipe2(ends, O_CLOEXEC)) {
-        cannot_box(c, "no pipe for the container's init");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+        cannot_box(c, "no socket for the container's init");
         return;
     }
     pid = box_start(shim->box, c->index, program, ends[1], &err);
@@ -82,7 +113,6 @@ void boxed_start(struct container *c, const struct spawn_plan *program)
         cannot_box(c, err.message);
         return;
     }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK);
     c->report = (struct source){on_report, ends[0]};
     reactor_add(&shim->reactor, &c->report, EPOLLIN);
     c->starting = true;

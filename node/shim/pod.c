@@ -77,6 +77,7 @@ static void container_init(struct pod *pod, unsigned index)
     c->index = index;
     c->output = (struct source){.fd = -1};
     c->report = (struct source){.fd = -1};
+    c->asked = (struct source){.fd = -1};
     c->restart.ring = restart_now;
     c->backoff_ms = pod->shim->config.backoff_ms;
     c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
@@ -133,6 +134,7 @@ void pod_free(struct pod *pod)
     for (unsigned i = 0; i < pod->n_containers; i++) {
         alarm_clear(reactor, &pod->containers[i].restart);
         output_close(&pod->containers[i]);
+        asked_close(&pod->containers[i]);
         mem_free(pod->containers[i].message);
         mem_free(pod->containers[i].ended);
     }
@@ -233,6 +235,7 @@ void container_exited(struct container *c, int wait_status)
     HASH_DELETE(by_pid, pod->shim->programs, c);
     c->pid = 0;
     pod->running--;
+    asked_close(c);
     output_drain(c);
     if (c->report.fd >= 0)
         boxed_exited(c, wait_status);
@@ -284,6 +287,8 @@ static void bare_start(struct container *c, const struct spawn_plan *program)
     }
     container_runs(c, result.pid);
     container_started(c);
+    if (result.listener_fd >= 0)
+        asked_open(c, result.listener_fd);
 }
 
 static void container_start(struct container *c)
@@ -300,7 +305,7 @@ static void container_start(struct container *c)
     c->status->started_ms = now_ms();
     output_close(c); /* of the run before */
     if (pipe2(ends, O_CLOEXEC)) {
-        cannot_run(c, &(struct spawn_result){-1, SPAWN_SETUP, errno, "output pipe"});
+        cannot_run(c, &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});
         return;
     }
     output_open(c, ends[0]);
@@ -312,6 +317,7 @@ static void container_start(struct container *c)
         .input_fd = shim->null_fd,
         .output_fd = ends[1],
         .files = shim->files,
+        .ask = shim->box && shim->box->rewrite.ip,
     };
     if (shim->box && shim->box->level > SANDBOX_PLAIN)
         boxed_start(c, &program);

@@ -31,6 +31,7 @@ struct container {
     pid_t pid;                 /* 0 = no program runs; of a boxed one, its init (sandbox/init.h) */
     bool starting;             /* boxed: its program has not been started yet */
     struct source report;      /* boxed: what its init tells; fd -1 */
+    struct source asked;       /* where its programs ask about addresses; fd -1 */
     struct init_report *ended; /* boxed: its last word; owned */
     UT_hash_handle by_pid;
     struct source output; /* read end of its pipe; fd -1 when closed */
@@ -88,6 +89,8 @@ void container_started(struct container *container);         /* and it is the pr
 /* boxed.c: the same for a boxed container */
 bool boxed_open(struct pod *pod); /* its box; false: the pod was refused */
 void boxed_start(struct container *container, const struct spawn_plan *program);
+void asked_open(struct container *container, int fd); /* takes the descriptor */
+void asked_close(struct container *container);        /* no-op when closed */
 void boxed_exited(struct container *container, int wait_status);
 
 /* output.c: what a container's program prints */

@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "node/sandbox/notify.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 
@@ -87,6 +90,11 @@ __attribute__((no_sanitize("address"), no_sanitize("undefined"))) static int run
     static const struct rlimit no_core = {0, 0};
     sigset_t none;
 
+    if (plan->ask) { /* into the table we still share, which is how the parent gets it */
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        child->result->listener_fd = notify_install();
+        unshare(CLONE_FILES);
+    }
     setsid();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
@@ -118,15 +126,19 @@ static void *child_stack(void)
 
 struct spawn_result spawn_program(const struct spawn_plan *plan)
 {
-    struct spawn_result result = {.pid = -1, .failure = SPAWN_OK};
+    struct spawn_result result = {.pid = -1, .listener_fd = -1, .failure = SPAWN_OK};
     struct child child = {plan, &result};
-    pid_t pid = clone(run_child, child_stack(), CLONE_VM | CLONE_VFORK | SIGCHLD, &child);
+    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (plan->ask ? CLONE_FILES : 0);
+    pid_t pid = clone(run_child, child_stack(), flags, &child);
 
     if (pid < 0) {
         result.failure = SPAWN_SETUP;
         result.error = errno;
         result.what = "clone";
     } else if (result.failure != SPAWN_OK) {
+        if (result.listener_fd >= 0)
+            close(result.listener_fd);
+        result.listener_fd = -1;
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     } else {

@@ -14,6 +14,7 @@ struct spawn_plan {
     const char *cwd;
     int input_fd, output_fd; /* become 0; 1 and 2. Everything else is closed */
     struct rlimit files;     /* RLIMIT_NOFILE of the program */
+    bool ask;                /* its bind and connect calls ask us (sandbox/notify.h) */
 };
 
 /* Where a start failed, and the exit code that tells so. */
@@ -25,7 +26,8 @@ enum spawn_failure {
 };
 
 struct spawn_result {
-    pid_t pid; /* leader of its own session and process group; -1 on failure */
+    pid_t pid;       /* leader of its own session and process group; -1 on failure */
+    int listener_fd; /* where it asks; -1: it does not, or the kernel cannot; owned */
     enum spawn_failure failure;
     int error;        /* errno of the failure */
     const char *what; /* literal: which step it was */

@@ -2,9 +2,11 @@
  * Boxed pods with real processes, at every level of isolation that works for whoever runs this.
  */
 #include "tests/unit.h"
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -435,6 +437,114 @@ static void host_paths_are_the_hosts(void **state)
     release("host-path");
 }
 
+/* ---- addresses: the test program is server and client, too ---- */
+
+static int listen_mode(const char *family, const char *port, const char *name)
+{
+    bool v6 = !strcmp(family, "6");
+    struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
+                                .sin6_port = htons((uint16_t)strtol(port, NULL, 10))};
+    struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = any6.sin6_port};
+    int fd = socket(v6 ? AF_INET6 : AF_INET, SOCK_STREAM, 0), on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, v6 ? (struct sockaddr *)&any6 : (struct sockaddr *)&any4,
+             v6 ? sizeof any6 : sizeof any4) ||
+        listen(fd, 8)) {
+        perror("bind");
+        return 1;
+    }
+    for (;;) {
+        struct sockaddr_in from = {0};
+        socklen_t len = sizeof from;
+        int peer = accept(fd, v6 ? NULL : (struct sockaddr *)&from, v6 ? NULL : &len);
+
+        dprintf(peer, "%s to %s\n", name, v6 ? "-" : inet_ntoa(from.sin_addr));
+        close(peer);
+    }
+}
+
+/* What the server at an address says, as far as it fits; "" when there is none. */
+static void ask(const char *address, int port, char *out, size_t size)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    ssize_t n = 0, all = 0;
+
+    inet_pton(AF_INET, address, &to.sin_addr);
+    for (int i = 0; i < 500 && !all; i++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+        if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+            while ((n = read(fd, out + all, size - 1 - (size_t)all)) > 0)
+                all += n;
+        close(fd);
+        if (!all)
+            usleep(10000);
+    }
+    out[all] = 0;
+}
+
+static int ask_mode(const char *address, const char *port)
+{
+    char text[256];
+
+    ask(address, (int)strtol(port, NULL, 10), text, sizeof text);
+    printf("%s", text);
+    return !*text;
+}
+
+/* covers: local-runtime.md LRT-04 LRT-06 LRT-09 */
+static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void **state)
+{
+    static const struct {
+        const char *uid, *ip, *family;
+    } rows[] = {{"listen-a", "127.10.4.2", "4"},
+                {"listen-b", "127.10.4.3", "4"},
+                {"listen-c", "127.10.4.4", "6"}};
+    int port = 20000 + getpid() % 10000; /* so that runs side by side do not meet */
+    scoped_str port_text = mem_printf("%d", port);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    scoped_str log = NULL;
+
+    self[n > 0 ? n : 0] = 0;
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct bed_pod pod = {
+            rows[i].uid, .ip = rows[i].ip,
+            .main = {
+                {.argv = {self, "listen", rows[i].family, port_text, rows[i].uid}, .port = port},
+                {.argv = {self, "ask", "127.0.0.1", port_text}}}};
+
+        bed_start(bed, &pod);
+    }
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped_str own = NULL;
+        char text[256];
+
+        check(rows[i].uid, bed_phase(bed, rows[i].uid, POD_RUNNING, LIMIT_MS));
+        ask(rows[i].ip, port, text, sizeof text);
+        check_has(rows[i].uid, text, rows[i].uid);
+        for (int tries = 0; tries < 300 && (!own || !*own); tries++) {
+            mem_free(own);
+            bed_run(bed, 20);
+            own = bed_log(bed, rows[i].uid, "c1");
+        }
+        check_has("localhost is the own pod", own, rows[i].uid);
+    }
+
+    struct bed_pod caller = {"caller", .ip = "127.10.4.9",
+                             .main = {{.argv = {self, "ask", "127.10.4.2", port_text}, .port = 1}}};
+
+    check_int("caller", run(&caller, &log), 0);
+    check_str("peers see who calls", log, "listen-a to 127.10.4.9\n");
+    release("caller");
+    for (size_t i = 0; i < countof(rows); i++) {
+        bed_runtime(bed)->ops->stop(bed_runtime(bed), rows[i].uid, 0);
+        check(rows[i].uid, bed_final(bed, rows[i].uid, LIMIT_MS));
+        release(rows[i].uid);
+    }
+}
+
 static void life_with(void (*act)(void))
 {
     pid_t pid = fork();
@@ -490,7 +600,7 @@ static void a_killed_shim_takes_its_pod_with_it_and_no_other(void **state)
     scoped_str place = mem_printf("%s/node/shims/victim", data_dir);
     scoped_str left = NULL;
     const struct pod_status *status;
-    int pids[8];
+    int pids[64];
     size_t n;
 
     bed_start(bed, &other);
@@ -524,7 +634,7 @@ static void nothing_is_left_of_pods_that_were_released(void **state)
     scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; grep %s /proc/self/mounts",
                                    data_dir, data_dir);
     scoped_str left = NULL;
-    int pids[8];
+    int pids[64];
     size_t n = 0;
 
     for (int i = 0; i < 300; i++) {
@@ -554,6 +664,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(containers_of_a_pod_share_its_volumes_and_names),
         cmocka_unit_test(what_cannot_be_mounted_is_told),
         cmocka_unit_test(host_paths_are_the_hosts),
+        cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
         cmocka_unit_test(boxed_pods_outlive_the_node),
         cmocka_unit_test(a_killed_shim_takes_its_pod_with_it_and_no_other),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
@@ -563,6 +674,10 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
+    if (argc == 5 && !strcmp(argv[1], "listen"))
+        return listen_mode(argv[2], argv[3], argv[4]);
+    if (argc == 4 && !strcmp(argv[1], "ask"))
+        return ask_mode(argv[2], argv[3]);
     for (size_t i = 0; i < countof(levels); i++) {
         scoped_str dir = test_path("probe");
         struct loop *loop = loop_new(clock_real());

@@ -1,0 +1,189 @@
+/*
+ * Rewriting addresses by seccomp user notification. See notify.h.
+ *
+ * What we read from the asker may change under us (it has threads); that only matters to itself,
+ * for nothing here is a security decision.
+ */
+#include "node/sandbox/notify.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+
+#if defined(__x86_64__)
+#define OWN_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCH AUDIT_ARCH_AARCH64
+#else
+#define OWN_ARCH 0 /* no filter matches: nothing is rewritten */
+#endif
+
+int notify_install(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bind, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {countof(code), code};
+
+    return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                        &program);
+}
+
+/* ---- the asker ---- */
+
+/* pidfd_open wants the leader of a thread's group. */
+static pid_t leader_of(pid_t thread)
+{
+    char path[32], text[2048], *at;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    at = strstr(text, "\nTgid:");
+    return at ? (pid_t)strtol(at + 6, NULL, 10) : -1;
+}
+
+static int socket_of(pid_t thread, int number)
+{
+    pid_t leader = leader_of(thread);
+    int pidfd = leader < 0 ? -1 : pidfd_open(leader, 0), fd;
+
+    if (pidfd < 0)
+        return -1;
+    fd = pidfd_getfd(pidfd, number, 0);
+    close(pidfd);
+    return fd;
+}
+
+static bool read_address(pid_t pid, uint64_t at, socklen_t len, union rewrite_address *out)
+{
+    struct iovec local = {out, len}, remote = {(void *)(uintptr_t)at, len};
+
+    return len <= sizeof *out && process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+/* ---- the answer ---- */
+
+static void go_on(int listener_fd, uint64_t id)
+{
+    struct seccomp_notif_resp answer = {.id = id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+    ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+static void is_done(int listener_fd, uint64_t id, int error)
+{
+    struct seccomp_notif_resp answer = {.id = id, .error = -error};
+
+    ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+}
+
+static void bind_source(int fd, const union rewrite_address *address)
+{
+    union rewrite_address bound = {0};
+    socklen_t len = sizeof bound;
+    int on = 1;
+
+    if (getsockname(fd, &bound.any, &len))
+        return;
+    if (bound.any.sa_family == AF_INET
+            ? bound.v4.sin_port || bound.v4.sin_addr.s_addr
+            : bound.v6.sin6_port || !IN6_IS_ADDR_UNSPECIFIED(&bound.v6.sin6_addr))
+        return; /* its owner has chosen */
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    if (bind(fd, &address->any, bound.any.sa_family == AF_INET ? sizeof bound.v4 : sizeof bound.v6))
+        return; /* then it is the host's address, as without us */
+}
+
+static int call(enum rewrite_call which, int fd, const union rewrite_address *address,
+                socklen_t len)
+{
+    int failed =
+        which == REWRITE_BIND ? bind(fd, &address->any, len) : connect(fd, &address->any, len);
+
+    return failed ? errno : 0;
+}
+
+/* A connect that may have to wait is made by a child, so that the shim never does. */
+static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int fd,
+                     const union rewrite_address *address, socklen_t len)
+{
+    bool waits = which == REWRITE_CONNECT && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+    pid_t pid = waits ? fork() : -1;
+
+    if (pid > 0)
+        return; /* reaped like any other child */
+    is_done(listener_fd, id, call(which, fd, address, len));
+    if (pid == 0)
+        _exit(0);
+}
+
+static void answer_one(int listener_fd, const struct seccomp_notif *asked,
+                       const struct rewrite *rewrite)
+{
+    enum rewrite_call which = asked->data.nr == SYS_bind ? REWRITE_BIND : REWRITE_CONNECT;
+    socklen_t len = (socklen_t)asked->data.args[2];
+    union rewrite_address address = {0};
+    enum rewrite_what what = REWRITE_NOTHING;
+    uint64_t id = asked->id;
+    int fd = -1;
+
+    if (read_address((pid_t)asked->pid, asked->data.args[1], len, &address) &&
+        ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
+        what = rewrite_decide(rewrite, which, &address, len);
+    if (what != REWRITE_NOTHING)
+        fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]);
+    if (fd < 0) {
+        go_on(listener_fd, id);
+        return;
+    }
+    if (what == REWRITE_ADDRESS) {
+        call_for(listener_fd, id, which, fd, &address, len);
+    } else {
+        bind_source(fd, &address);
+        go_on(listener_fd, id);
+    }
+    close(fd);
+}
+
+bool notify_answer(int listener_fd, const struct rewrite *rewrite)
+{
+    union {
+        struct seccomp_notif asked;
+        char room[512]; /* the kernel's may be longer than ours */
+    } message;
+    struct pollfd ready = {listener_fd, POLLIN, 0};
+
+    if (poll(&ready, 1, 0) <= 0)
+        return true;
+    if (!(ready.revents & POLLIN))
+        return !(ready.revents & (POLLHUP | POLLERR));
+    memset(&message, 0, sizeof message);
+    if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.asked) == 0)
+        answer_one(listener_fd, &message.asked, rewrite);
+    return true;
+}

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_result(json_t *result, const struct error *err)
 {
-    scoped(json) json_t *owned = result;
+    scoped(json) UNUSED json_t *owned = result;
     scoped(buf) struct buf text = {0};
 
     if (!result) {

@@ -7,23 +7,16 @@
  */
 #include "api/types/schema.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/types/json_text.h"
 #include "api/types/nearest.h"
 #include "api/types/quantity.h"
+#include "api/types/schema_place.h"
 #include "api/types/schema_rows.h"
 #include "base/base64.h"
+#include "base/mem.h"
 #include "base/timefmt.h"
-
-struct place {
-    const struct place *up; /* NULL: `name` is the path given by the caller */
-    const char *name;       /* member; NULL for a list entry */
-    size_t index;
-    bool map_key; /* written [key] */
-};
 
 struct check {
     const struct schema_options *options;
@@ -33,138 +26,81 @@ struct check {
 static void check_level(struct check *c, const struct schema_level *level, json_t *object,
                         const struct place *place);
 
-static void place_print(const struct place *place, struct buf *out)
-{
-    if (place->up)
-        place_print(place->up, out);
-    if (!place->name)
-        buf_printf(out, "[%zu]", place->index);
-    else if (place->map_key)
-        buf_printf(out, "[%s]", place->name);
-    else if (*place->name)
-        buf_printf(out, "%s%s", out->len ? "." : "", place->name);
-}
-
-enum { SHOWN_MAX = 128 };
-
-/* The value as a finding shows it: "quoted", cut, without control characters. */
-static const char *shown(const json_t *value, char out[SHOWN_MAX + 8])
-{
-    size_t at = 0;
-
-    if (json_is_number(value)) {
-        json_number_text(value, out);
-        return out;
-    }
-    out[at++] = '"';
-    for (const char *text = json_string_value(value); text && *text; text++) {
-        if (at >= SHOWN_MAX && (*text & 0xC0) != 0x80) { /* not inside a UTF-8 sequence */
-            memcpy(out + at, "...", 3);
-            at += 3;
-            break;
-        }
-        out[at++] = iscntrl((unsigned char)*text) ? '?' : *text;
-    }
-    out[at++] = '"';
-    out[at] = '\0';
-    return out;
-}
-
-#define REPORT(c, place, ...)                                                                      \
-    do {                                                                                           \
-        scoped(buf) struct buf path_ = {0};                                                        \
-        place_print((place), &path_);                                                              \
-        error_list_add((c)->errors, ERR_INVALID, path_.len ? path_.data : "", __VA_ARGS__);        \
-    } while (0)
-
-/* "Invalid value: 0: spec.port in body should be …" */
-#define REPORT_SHOULD(c, place, value, ...)                                                        \
-    do {                                                                                           \
-        char shown_[SHOWN_MAX + 8], rule_[160];                                                    \
-        scoped(buf) struct buf path_ = {0};                                                        \
-        place_print((place), &path_);                                                              \
-        snprintf(rule_, sizeof rule_, __VA_ARGS__);                                                \
-        error_list_add((c)->errors, ERR_INVALID, path_.len ? path_.data : "",                      \
-                       "Invalid value: %s: %s in body should %s", shown((value), shown_),          \
-                       path_.len ? path_.data : "", rule_);                                        \
-    } while (0)
-
-static const char *type_name(const json_t *value)
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "object";
-    case JSON_ARRAY:
-        return "array";
-    case JSON_STRING:
-        return "string";
-    case JSON_INTEGER:
-        return "integer";
-    case JSON_REAL:
-        return "number";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "boolean";
-    case JSON_NULL:
-        break;
-    }
-    return "null";
-}
-
 static bool expect(struct check *c, const struct place *place, const json_t *value, bool ok,
                    const char *expected)
 {
-    if (ok)
-        return true;
-
-    scoped(buf) struct buf path = {0};
-
-    place_print(place, &path);
-    error_list_add(c->errors, ERR_INVALID, path.len ? path.data : "",
-                   "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", type_name(value),
-                   path.len ? path.data : "the value", expected, type_name(value));
-    return false;
+    if (!ok)
+        place_report_type(place, c->errors, value, expected);
+    return ok;
 }
 
 /* ---- strings and numbers ---- */
 
-static void check_one_of(struct check *c, const struct field *field, const json_t *value,
-                         const struct place *place)
+static bool is_one_of(const struct field *field, const char *text)
 {
-    char text[SHOWN_MAX + 8];
+    for (const char *const *one = field->one_of; *one; one++)
+        if (!strcmp(*one, text))
+            return true;
+    return false;
+}
+
+static void report_choices(struct check *c, const struct field *field, const json_t *value,
+                           const struct place *place)
+{
+    char quoted[SHOWN_MAX + 8];
     scoped(buf) struct buf choices = {0};
     struct nearest best = {0};
 
     for (const char *const *one = field->one_of; *one; one++) {
-        if (!strcmp(*one, json_string_value(value)))
-            return;
         buf_printf(&choices, "%s\"%s\"", choices.len ? ", " : "", *one);
-    }
-    for (const char *const *one = field->one_of; *one; one++)
         nearest_offer(&best, json_string_value(value), *one);
+    }
     if (best.word)
-        REPORT(c, place, "Unsupported value: %s: supported values: %s; did you mean \"%s\"?",
-               shown(value, text), choices.data, best.word);
-    else
-        REPORT(c, place, "Unsupported value: %s: supported values: %s", shown(value, text),
-               choices.len ? choices.data : "none");
+        buf_printf(&choices, "; did you mean \"%s\"?", best.word);
+    place_report(place, c->errors, "Unsupported value: %s: supported values: %s",
+                 place_shown(value, quoted), choices.len ? choices.data : "none");
+}
+
+/* Formats are first asked without an error, for nearly all text passes; then again, for the reason.
+ */
+typedef bool (*format_fn)(const char *text, struct error *err);
+
+static void report_format(struct check *c, format_fn format, const char *text, const json_t *value,
+                          const struct place *place)
+{
+    char quoted[SHOWN_MAX + 8];
+    struct error err = {0};
+
+    format(text, &err);
+    place_report(place, c->errors, "Invalid value: %s: %s", place_shown(value, quoted),
+                 err.message);
+}
+
+/* The enum and the format: what also holds for each entry of a list or map. */
+static void check_content(struct check *c, const struct field *field, const json_t *value,
+                          const struct place *place)
+{
+    if (field->one_of) {
+        if (!is_one_of(field, json_string_value(value)))
+            report_choices(c, field, value, place);
+    } else if (field->check && !field->check(json_string_value(value), NULL)) {
+        report_format(c, field->check, json_string_value(value), value, place);
+    }
 }
 
 static void check_text_rules(struct check *c, const struct field *field, const json_t *value,
                              const struct place *place)
 {
-    char text[SHOWN_MAX + 8];
-    struct error err = {0};
     size_t len = json_string_length(value);
 
     if (len < field->min_length)
-        REPORT_SHOULD(c, place, value, "be at least %u chars long", field->min_length);
+        place_report_should(place, c->errors, value, "be at least %u chars long",
+                            field->min_length);
     else if (field->max_length && len > field->max_length)
-        REPORT(c, place, "Too long: may not be more than %u bytes", field->max_length);
-    else if (field->one_of)
-        check_one_of(c, field, value, place);
-    else if (field->check && !field->check(json_string_value(value), &err))
-        REPORT(c, place, "Invalid value: %s: %s", shown(value, text), err.message);
+        place_report(place, c->errors, "Too long: may not be more than %u bytes",
+                     field->max_length);
+    else
+        check_content(c, field, value, place);
 }
 
 static void check_str(struct check *c, const struct field *field, bool partial, json_t *value,
@@ -184,9 +120,11 @@ static void check_integer_within(struct check *c, const struct field *field, con
         max = field->max < max ? field->max : max;
     }
     if (number < min)
-        REPORT_SHOULD(c, place, value, "be greater than or equal to %lld", (long long)min);
+        place_report_should(place, c->errors, value, "be greater than or equal to %lld",
+                            (long long)min);
     else if (number > max)
-        REPORT_SHOULD(c, place, value, "be less than or equal to %lld", (long long)max);
+        place_report_should(place, c->errors, value, "be less than or equal to %lld",
+                            (long long)max);
 }
 
 static void check_i32(struct check *c, const struct field *field, bool partial, json_t *value,
@@ -209,13 +147,25 @@ static void check_bool(struct check *c, const struct field *field, bool partial,
     expect(c, place, value, json_is_boolean(value), "boolean");
 }
 
-/* Text of a format; the format's parser says what is wrong. */
-static void report_format(struct check *c, const json_t *value, const struct place *place,
-                          const struct error *err)
+static bool is_quantity(const char *text, struct error *err)
 {
-    char text[SHOWN_MAX + 8];
+    quantity_nano parsed;
 
-    REPORT(c, place, "Invalid value: %s: %s", shown(value, text), err->message);
+    return quantity_parse(text, &parsed, err);
+}
+
+static bool is_duration(const char *text, struct error *err)
+{
+    int64_t ns;
+
+    return duration_parse(text, &ns, err);
+}
+
+static bool is_time(const char *text, struct error *err)
+{
+    int64_t ms;
+
+    return time_parse(text, &ms, err);
 }
 
 static void check_quantity(struct check *c, const struct field *field, bool partial, json_t *value,
@@ -223,7 +173,6 @@ static void check_quantity(struct check *c, const struct field *field, bool part
 {
     char number[JSON_NUMBER_MAX];
     const char *text = json_string_value(value);
-    struct error err = {0};
     quantity_nano parsed;
 
     if (!expect(c, place, value, text || json_is_number(value), "string or number"))
@@ -232,39 +181,41 @@ static void check_quantity(struct check *c, const struct field *field, bool part
         json_number_text(value, number);
         text = number;
     }
-    if (!quantity_parse(text, &parsed, &err))
-        report_format(c, value, place, &err);
+    if (!quantity_parse(text, &parsed, NULL))
+        report_format(c, is_quantity, text, value, place);
     else if (field->bounded && quantity_whole(parsed) < field->min)
-        REPORT_SHOULD(c, place, value, "be greater than or equal to %lld", (long long)field->min);
+        place_report_should(place, c->errors, value, "be greater than or equal to %lld",
+                            (long long)field->min);
     else if (field->bounded && quantity_whole(parsed) > field->max)
-        REPORT_SHOULD(c, place, value, "be less than or equal to %lld", (long long)field->max);
+        place_report_should(place, c->errors, value, "be less than or equal to %lld",
+                            (long long)field->max);
 }
 
 static void check_duration(struct check *c, const struct field *field, bool partial, json_t *value,
                            const struct place *place)
 {
-    struct error err = {0};
+    const char *text = json_string_value(value);
     int64_t ns;
 
-    if (!expect(c, place, value, json_is_string(value), "string"))
+    if (!expect(c, place, value, text != NULL, "string"))
         return;
-    if (!duration_parse(json_string_value(value), &ns, &err))
-        report_format(c, value, place, &err);
+    if (!duration_parse(text, &ns, NULL))
+        report_format(c, is_duration, text, value, place);
     else if (field->bounded && ns < field->min)
-        REPORT_SHOULD(c, place, value, "be a duration of at least %lldns", (long long)field->min);
+        place_report_should(place, c->errors, value, "be a duration of at least %lldns",
+                            (long long)field->min);
     else if (field->bounded && ns > field->max)
-        REPORT_SHOULD(c, place, value, "be a duration of at most %lldns", (long long)field->max);
+        place_report_should(place, c->errors, value, "be a duration of at most %lldns",
+                            (long long)field->max);
 }
 
 static void check_time(struct check *c, const struct field *field, bool partial, json_t *value,
                        const struct place *place)
 {
-    struct error err = {0};
-    int64_t ms;
+    const char *text = json_string_value(value);
 
-    if (expect(c, place, value, json_is_string(value), "string") &&
-        !time_parse(json_string_value(value), &ms, &err))
-        report_format(c, value, place, &err);
+    if (expect(c, place, value, text != NULL, "string") && !is_time(text, NULL))
+        report_format(c, is_time, text, value, place);
 }
 
 static void check_int_or_str(struct check *c, const struct field *field, bool partial,
@@ -287,7 +238,8 @@ static void check_base64(struct check *c, const struct field *field, bool partia
     if (!expect(c, place, value, json_is_string(value), "string"))
         return;
     if (!base64_valid(json_string_value(value), json_string_length(value)))
-        REPORT(c, place, "Invalid value: %s: must be base64 text", shown(value, text));
+        place_report(place, c->errors, "Invalid value: %s: must be base64 text",
+                     place_shown(value, text));
     else
         check_text_rules(c, field, value, place);
 }
@@ -298,20 +250,18 @@ static void check_count(struct check *c, const struct field *field, bool partial
                         const struct place *place)
 {
     if (!partial && count < field->min_length)
-        REPORT(c, place, "Invalid value: %zu: should have at least %u items", count,
-               field->min_length);
+        place_report(place, c->errors, "Invalid value: %zu: should have at least %u items", count,
+                     field->min_length);
     else if (field->max_length && count > field->max_length)
-        REPORT(c, place, "Too many: %zu: must have at most %u items", count, field->max_length);
+        place_report(place, c->errors, "Too many: %zu: must have at most %u items", count,
+                     field->max_length);
 }
 
-/* A member's row speaks of the whole list; its entries have the enum and the format only. */
 static void check_entry_text(struct check *c, const struct field *field, const json_t *value,
                              const struct place *place)
 {
-    struct field entry = {.one_of = field->one_of, .check = field->check};
-
     if (expect(c, place, value, json_is_string(value), "string"))
-        check_text_rules(c, &entry, value, place);
+        check_content(c, field, value, place);
 }
 
 static void check_str_list(struct check *c, const struct field *field, bool partial, json_t *value,
@@ -370,12 +320,21 @@ static void check_quantity_map(struct check *c, const struct field *field, bool 
     check_members(c, field, partial, value, place, check_quantity);
 }
 
+/* The count in the row is that of the map. */
 static void check_list_entry(struct check *c, const struct field *field, bool partial,
                              json_t *value, const struct place *place)
 {
-    struct field entry = {.one_of = field->one_of, .check = field->check};
+    size_t i;
+    json_t *entry;
 
-    check_str_list(c, &entry, partial, value, place);
+    if (!expect(c, place, value, json_is_array(value), "array"))
+        return;
+    json_array_foreach(value, i, entry)
+    {
+        struct place here = {.up = place, .index = i};
+
+        check_entry_text(c, field, entry, &here);
+    }
 }
 
 static void check_str_list_map(struct check *c, const struct field *field, bool partial,
@@ -484,16 +443,15 @@ static const char *nearest_member(const struct schema_level *level, const char *
 static void report_unknown(const struct schema_level *level, const struct place *place,
                            struct error_list *to)
 {
-    scoped(buf) struct buf path = {0};
+    scoped_str path = place_text(place);
     char near[64];
     const char *best = nearest_member(level, place->name, near);
 
-    place_print(place, &path);
     if (best)
-        error_list_add(to, ERR_BAD_REQUEST, path.data, "unknown field \"%s\", did you mean \"%s\"?",
-                       path.data, best);
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\", did you mean \"%s\"?",
+                       path, best);
     else
-        error_list_add(to, ERR_BAD_REQUEST, path.data, "unknown field \"%s\"", path.data);
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\"", path);
 }
 
 static bool is_kept_unknown(const struct schema_level *level, const char *key)
@@ -534,7 +492,7 @@ static void check_required(struct check *c, const struct schema_level *level, co
         if (!value || json_is_null(value)) {
             struct place here = {.up = place, .name = name};
 
-            REPORT(c, &here, "Required value");
+            place_report(&here, c->errors, "Required value");
         }
     }
 }

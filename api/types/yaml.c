@@ -15,6 +15,7 @@
 #include <yaml.h>
 
 #include "api/types/json_text.h"
+#include "api/types/yaml_anchor.h"
 #include "api/types/yaml_problem.h"
 #include "api/types/yaml_scalar.h"
 #include "base/mem.h"
@@ -24,7 +25,7 @@ enum { MIB = 1 << 20 };
 /* clang-format off */
 const struct yaml_limits yaml_limits_default = {
     .max_bytes = 512U * MIB, .max_documents = 1000000, .max_depth = 128, .max_anchors = 1000, .max_aliases = 1000,
-    .max_values = 64000000, .max_expanded = 200000,
+    .max_values = 256000000, .max_expanded = 200000,
 };
 const struct yaml_limits yaml_limits_body = {
     .max_bytes = 3 * MIB, .max_documents = 1, .max_depth = 128, .max_anchors = 1000, .max_aliases = 1000,
@@ -36,23 +37,15 @@ const struct yaml_limits yaml_limits_flow = {
 };
 /* clang-format on */
 
-struct anchor {
-    char *name;
-    json_t *value; /* a reference; NULL while its node is being built */
-    size_t height; /* levels of containers */
-    size_t weight;
-};
-
 struct yaml_reader {
     yaml_parser_t parser;
     const struct yaml_limits *limits;
     const char *text;
     size_t len;
     size_t documents, written, expanded; /* weight so far, in the stream */
-    struct anchor *anchors;              /* of the document */
-    size_t anchor_count, anchor_cap, alias_count;
-    size_t line, offset;          /* of the document */
-    size_t seen_index, seen_byte; /* how far characters were counted to find byte offsets */
+    struct yaml_anchors anchors;         /* of the document */
+    size_t line, offset;                 /* of the document */
+    size_t seen_index, seen_byte;        /* how far characters were counted to find byte offsets */
     bool started, done;
     struct error *err;
 };
@@ -128,74 +121,25 @@ static bool check_depth(struct yaml_reader *r, const yaml_event_t *event, size_t
 
 /* ---- anchors ---- */
 
-static void forget_anchors(struct yaml_reader *r)
-{
-    for (size_t i = 0; i < r->anchor_count; i++) {
-        mem_free(r->anchors[i].name);
-        json_decref(r->anchors[i].value);
-    }
-    r->anchor_count = 0;
-    r->alias_count = 0;
-}
-
-/* A node with an anchor begins: its index in *out, SIZE_MAX without one. */
+/* A node begins: the index of its anchor in *out, SIZE_MAX without one. */
 static bool open_anchor(struct yaml_reader *r, const yaml_event_t *event, const yaml_char_t *name,
                         size_t *out)
 {
     *out = SIZE_MAX;
     if (!name)
         return true;
-    if (r->anchor_count == r->limits->max_anchors)
+    if (r->anchors.count == r->limits->max_anchors)
         return fail_at(r, &event->start_mark, "more than %zu anchors in one document",
                        r->limits->max_anchors);
-    mem_grow(r->anchors, r->anchor_count, r->anchor_cap);
-    r->anchors[r->anchor_count] = (struct anchor){.name = mem_strdup((const char *)name)};
-    *out = r->anchor_count++;
+    *out = yaml_anchor_open(&r->anchors, (const char *)name);
     return true;
-}
-
-static void close_anchor(struct yaml_reader *r, size_t index, json_t *value, size_t height,
-                         size_t weight)
-{
-    if (index == SIZE_MAX)
-        return;
-    r->anchors[index].value = json_incref(value);
-    r->anchors[index].height = height;
-    r->anchors[index].weight = weight;
-}
-
-static const struct anchor *find_anchor(const struct yaml_reader *r, const char *name)
-{
-    for (size_t i = r->anchor_count; i-- > 0;) /* the latest of a name counts */
-        if (!strcmp(r->anchors[i].name, name))
-            return &r->anchors[i];
-    return NULL;
-}
-
-static json_t *copy_of(json_t *value)
-{
-    const char *key;
-    json_t *member, *copy;
-    size_t i;
-
-    if (json_is_object(value)) {
-        copy = json_object();
-        json_object_foreach(value, key, member)
-            json_object_set_new_nocheck(copy, key, copy_of(member));
-    } else if (json_is_array(value)) {
-        copy = json_array();
-        json_array_foreach(value, i, member) json_array_append_new(copy, copy_of(member));
-    } else {
-        copy = json_incref(value);
-    }
-    return copy;
 }
 
 static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, size_t depth,
                            size_t *out_height)
 {
     const char *name = (const char *)event->data.alias.anchor;
-    const struct anchor *anchor = find_anchor(r, name);
+    const struct yaml_anchor *anchor = yaml_anchor_find(&r->anchors, name);
     size_t most = r->written > r->limits->max_expanded ? r->written : r->limits->max_expanded;
     bool ok;
 
@@ -205,7 +149,7 @@ static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, siz
     else if (!anchor->value)
         ok = fail_at(r, &event->start_mark, "the alias *%.64s is inside the value it stands for",
                      name);
-    else if (++r->alias_count > r->limits->max_aliases)
+    else if (++r->anchors.aliases > r->limits->max_aliases)
         ok = fail_at(r, &event->start_mark, "more than %zu aliases in one document",
                      r->limits->max_aliases);
     else if (anchor->weight > most - r->expanded)
@@ -217,7 +161,7 @@ static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, siz
         return NULL;
     r->expanded += anchor->weight;
     *out_height = anchor->height;
-    return copy_of(anchor->value);
+    return yaml_anchor_copy(anchor);
 }
 
 /* ---- scalars ---- */
@@ -496,8 +440,9 @@ static json_t *build(struct yaml_reader *r, const yaml_event_t *event, size_t de
         return NULL;
     value = event->type == YAML_SCALAR_EVENT ? build_scalar(r, event)
                                              : build_container(r, event, depth, out_height);
-    if (value)
-        close_anchor(r, anchor, value, *out_height, r->written + r->expanded - before);
+    if (value && anchor != SIZE_MAX)
+        yaml_anchor_close(&r->anchors, anchor, value, *out_height,
+                          r->written + r->expanded - before);
     return value;
 }
 
@@ -521,8 +466,7 @@ void yaml_reader_free(struct yaml_reader *r)
 {
     if (!r)
         return;
-    forget_anchors(r);
-    mem_free(r->anchors);
+    yaml_anchors_release(&r->anchors);
     yaml_parser_delete(&r->parser);
     mem_free(r);
 }
@@ -577,7 +521,7 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     *out = empty ? NULL : build_inner(r, &event, 0, &height);
     if (empty)
         yaml_event_delete(&event);
-    forget_anchors(r);
+    yaml_anchors_clear(&r->anchors);
     if ((!empty && !*out) || !next_event(r, &event)) { /* the second is the end of the document */
         json_decref(*out);
         *out = NULL;

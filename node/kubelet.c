@@ -61,8 +61,14 @@ void kubelet_pod_settle(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
 
-    if (!pod->gone_durable || pod->written || pod->removing || pod->dirty || pod->accepted ||
-        pod->batched)
+    if (pod->written || pod->removing || pod->dirty || pod->accepted || pod->batched)
+        return;
+    if (!pod->gone && pod->step == STEP_RELEASED && !pod->to_write && !pod->to_remove &&
+        !pod->address) {
+        free_pod(pod); /* there is nothing to do or to keep before its object goes */
+        return;
+    }
+    if (!pod->gone_durable)
         return;
     if (pod->step == STEP_STARTED || pod->step == STEP_ADOPTING)
         return; /* its last report is to come */
@@ -168,13 +174,6 @@ static void arrive(struct kubelet_pod *pod)
     const char *reason = NULL;
     scoped_str why = NULL;
 
-    if (is_final(pod)) {
-        pod->step = STEP_RELEASED;
-        pod->to_runtime = pod->start_ms != 0; /* it may have left logs */
-        if (object_deleting(pod->object))
-            kubelet_remove(pod);
-        return;
-    }
     pod->step = STEP_QUEUED;
     why = kubelet_unrunnable(pod->kubelet, pod_spec_of(pod->object), &reason);
     if (why)
@@ -190,6 +189,27 @@ static bool is_ours(const struct kubelet *k, const struct object *object)
     const char *node = pod_spec_of(object)->node_name;
 
     return node && !strcmp(node, k->options.node_name);
+}
+
+/* A pod without a record: a new one, or one that ended long ago and is heard of again. */
+static void meet(struct kubelet *k, enum cluster_change change, const struct object *object)
+{
+    enum pod_phase phase = pod_status_of(object)->phase;
+    bool ended = phase == POD_SUCCEEDED || phase == POD_FAILED;
+    struct kubelet_pod *pod;
+
+    if (k->adopted && (ended || change == CHANGE_DELETED) &&
+        (change != CHANGE_DELETED || !pod_status_of(object)->start_ms))
+        return;
+    pod = new_pod(k, object->meta);
+    read_object(pod, object);
+    if (change == CHANGE_DELETED) {
+        pod->step = STEP_RELEASED;
+        pod->to_runtime = true; /* it may have left logs */
+        forget(pod);
+    } else if (k->adopted) {
+        arrive(pod);
+    }
 }
 
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -210,12 +230,8 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
             doom(pod);
         return;
     }
-    if (pod || change == CHANGE_DELETED || !is_ours(k, object))
-        return;
-    pod = new_pod(k, object->meta);
-    read_object(pod, object);
-    if (k->adopted)
-        arrive(pod);
+    if (!pod && is_ours(k, object))
+        meet(k, change, object);
 }
 
 /* Reports. */
@@ -283,9 +299,12 @@ static void judge(struct kubelet_pod *pod)
         kubelet_pod_settle(pod);
     } else if (!pod->gone && is_final(pod)) {
         kubelet_room_give(pod);
-        arrive(pod);
+        pod->step = STEP_RELEASED;
         if (pod->found)
             k->runtime->ops->release(k->runtime, pod->meta->uid);
+        if (object_deleting(pod->object))
+            kubelet_remove(pod);
+        kubelet_pod_settle(pod);
     } else if (pod->found) {
         pod->step = STEP_STARTED;
         pod->hosts.running = true;

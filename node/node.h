@@ -1,10 +1,13 @@
 #pragma once
 /*
- * The node: one machine (or a simulated one) that runs pods. Three parts, each its own file:
+ * The node: one machine (or a simulated one) that runs pods.
  *
- *   scheduler   admits PodGroups (phase Inqueue), binds pods to the node whole gangs at a time,
- * drives PodGroup phases kubelet     bound pods: resolve volumes and environment, record the start
- * intent, start when it is durable, mirror the runtime's reports runtime     processes (runtime.h)
+ *   scheduler     admits PodGroups (phase Inqueue), binds pods to the node whole gangs at a time,
+ *                 drives PodGroup phases
+ *   kubelet       bound pods: records the start intent, resolves volumes and environment, starts
+ *                 when the intent is durable, mirrors the runtime's reports
+ *   runtime       processes (runtime.h)
+ *   queue_state   opens and closes queues; claims binds claims; machine is the Node object
  */
 #include "api/cluster.h"
 #include "node/runtime.h"

@@ -14,6 +14,9 @@ enum { NAME_BYTES_MAX = 256 }; /* of a namespace, an object, a uid with its mark
 
 #define ANNOTATION_QUEUE_NAME "scheduling.volcano.sh/queue-name" /* of pods without a group */
 
+static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                        const struct object *old, const struct object *object);
+
 /* Groups. */
 
 void group_touch(struct group *group)
@@ -57,8 +60,23 @@ static void forget_group(struct scheduler *s, struct group *group)
     group_free(group);
 }
 
+static void drop_finished(struct group *group)
+{
+    struct member *member = LIST_FIRST(&group->all);
+
+    while (member) {
+        struct member *next = LIST_NEXT(member, sibling);
+
+        if (member->state >= MEMBER_SUCCEEDED && !member->writing)
+            member_drop(member);
+        member = next;
+    }
+}
+
 void group_drop(struct group *group)
 {
+    if (group->count[MEMBER_SUCCEEDED] || group->count[MEMBER_FAILED])
+        drop_finished(group);
     if (!group->object && !group->members && !group->touched && !group->dirty && !group->writing)
         forget_group(group->scheduler, group);
 }
@@ -97,6 +115,20 @@ static void set_queue(struct scheduler *s, struct group *group, const char *name
     queue_charge(&s->queues, queue, (struct amount){0}, group->charged);
 }
 
+static void see_pod(void *arg, const struct object *object)
+{
+    pod_changed(&((struct scheduler *)arg)->pod_watcher, CHANGE_ADDED, NULL, object);
+}
+
+/* Pods that had ended when the group was made (anew) were not remembered. */
+static void see_pods_of_owner(struct scheduler *s, const struct object *group)
+{
+    const struct owner_ref *owner = meta_controller(group->meta);
+
+    if (owner)
+        cluster_each_owned(s->cluster, &kind_pod, owner->uid, see_pod, s);
+}
+
 static void load_group(struct scheduler *s, struct group *group, const struct object *object)
 {
     const struct podgroup_spec *spec = podgroup_spec_of(object);
@@ -104,6 +136,8 @@ static void load_group(struct scheduler *s, struct group *group, const struct ob
     /* Its place in the line may change. */
     if (order_has(&group->place))
         queue_leave(&s->queues, group->queue, &group->place);
+    if (!group->object)
+        see_pods_of_owner(s, object);
     group_load(group, object, owner_job(s, object));
     group->hopeless = group->refused = false;
     mem_free(group->message);
@@ -167,6 +201,7 @@ void member_drop(struct member *member)
     if (!member->gone) {
         member->gone = true;
         HASH_DELETE(hh, s->members, member);
+        LIST_REMOVE(member, sibling);
         group_count(group, member, -1);
         group_touch(group);
     }
@@ -262,6 +297,7 @@ static void member_new(struct scheduler *s, const struct object *pod)
     member->deleting = object_deleting(pod);
     HASH_ADD_KEYPTR(hh, s->members, member->meta->uid, strlen(member->meta->uid), member);
     member->group = group_of_pod(s, pod);
+    LIST_INSERT_HEAD(&member->group->all, member, sibling);
     set_task(member, pod);
     if (member->state == MEMBER_PENDING && (why = misfit(s, spec, member->need)))
         member->state = MEMBER_UNFIT;
@@ -271,6 +307,14 @@ static void member_new(struct scheduler *s, const struct object *pod)
         group_refuse(member->group, mem_printf("pod %s %s", member->meta->name, why));
     }
     group_touch(member->group);
+}
+
+/* Only a group whose object exists asks for pods that have ended. */
+static bool counts_finished(struct scheduler *s, const struct object *pod)
+{
+    const char *name = meta_annotation(pod->meta, ANNOTATION_GROUP_NAME);
+
+    return name && cluster_get(s->cluster, &kind_pod_group, object_namespace(pod), name);
 }
 
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -285,12 +329,15 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
             member_drop(member);
         return;
     }
+
+    enum member_state state = state_of(object);
+
     if (!member) {
-        member_new(s, object);
+        if (state < MEMBER_SUCCEEDED || counts_finished(s, object))
+            member_new(s, object);
         return;
     }
 
-    enum member_state state = state_of(object);
     bool deleting = object_deleting(object) || member->deleting;
 
     if (state < member->state || state == MEMBER_PENDING)
@@ -374,11 +421,6 @@ static void see_queue(void *arg, const struct object *object)
 static void see_group(void *arg, const struct object *object)
 {
     group_changed(&((struct scheduler *)arg)->group_watcher, CHANGE_ADDED, NULL, object);
-}
-
-static void see_pod(void *arg, const struct object *object)
-{
-    pod_changed(&((struct scheduler *)arg)->pod_watcher, CHANGE_ADDED, NULL, object);
 }
 
 static void watch(struct scheduler *s, struct cluster_watcher *watcher, const struct kind *kind,

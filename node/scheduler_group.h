@@ -12,6 +12,8 @@
  * All counts are kept while pods change, in O(1) each; nothing here walks over the members but
  * group_select, which binds them.
  */
+#include <sys/queue.h>
+
 #include "api/cluster.h"
 #include "api/types/podgroup.h"
 #include "base/hash.h"
@@ -45,8 +47,9 @@ struct member {
     struct scheduler *scheduler;
     struct meta *meta;
     struct group *group;
-    struct group_task *task; /* NULL: the pod names none */
-    struct order_item place; /* in group->pending */
+    LIST_ENTRY(member) sibling; /* in group->all */
+    struct group_task *task;    /* NULL: the pod names none */
+    struct order_item place;    /* in group->pending */
     struct amount need;
     int32_t priority;
     int64_t sequence;
@@ -84,7 +87,8 @@ struct group {
     int32_t locked;      /* tasks with a minimum that are locked */
     int32_t short_tasks; /* unlocked tasks with fewer pods than their minimum */
 
-    int32_t members;
+    LIST_HEAD(group_members, member) all;
+    int32_t members;               /* of them, those that are counted */
     int32_t count[MEMBER_STATE_N]; /* pods not under deletion */
     int32_t terminating;           /* pods under deletion that still hold their place */
     struct order pending;

@@ -50,6 +50,7 @@ struct scheduler {
 void group_touch(struct group *group);
 void member_move(struct member *member, enum member_state state, bool deleting);
 void member_drop(struct member *member); /* out of the counts; freed once nothing is under way */
+/** The object is gone: nobody asks for its finished pods any more, and without others for it. */
 void group_drop(struct group *group);
 void scheduler_call_done(struct scheduler *scheduler);
 

@@ -70,6 +70,22 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
     rig_free(rig);
 }
 
+static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
+{
+    struct rig *rig = set_up(2);
+    struct kubelet_options options = options_for(2);
+
+    bound_pod(rig, "p", NULL, NULL);
+    rig_tell_ended(rig, "p", 0);
+    rig_stop(rig);
+    rig_start_kubelet(rig, &options);
+    check("its logs are still there", !rig_started(rig, "p")->purged);
+    rig_delete(rig, &kind_pod, "p", -1);
+    rig_settle(rig);
+    check("purged", rig_started(rig, "p")->purged);
+    rig_free(rig);
+}
+
 /* covers: reliability.md L-37 */
 static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
 {
@@ -579,6 +595,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pod_goes_from_bound_to_succeeded),
+        cmocka_unit_test(a_pod_of_an_earlier_life_is_purged_with_its_object),
         cmocka_unit_test(no_more_than_max_pods_run_and_all_have_their_turn),
         cmocka_unit_test(intents_are_written_ahead_of_free_slots),
         cmocka_unit_test(processors_are_not_promised_twice),

@@ -510,6 +510,47 @@ static void a_scheduler_that_starts_again_goes_on(void **state)
     rig_free(rig);
 }
 
+static void pods_that_ended_count_for_a_group_made_anew(void **state)
+{
+    struct rig *rig = set_up(4);
+    static const char group[] =
+        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':{'name':'g',"
+        "'namespace':'default','ownerReferences':[{'apiVersion':'batch.volcano.sh/v1alpha1','kind':"
+        "'Job','name':'j','uid':'%s','controller':true}]},'spec':{'minMember':3}}";
+    const char *job;
+
+    rig_create(rig,
+               "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':'j',"
+               "'namespace':'default'},'spec':{'minAvailable':3,'tasks':[{'name':'t','replicas':3,"
+               "'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i',"
+               "'command':['true']}]}}}]}}");
+    job = object_uid(rig_get(rig, &kind_job, "j"));
+    rig_create(rig, group, job);
+    rig_settle(rig);
+    for (int i = 0; i < 2; i++) {
+        rig_create(rig,
+                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'g-%d','namespace':"
+                   "'default','annotations':{'scheduling.k8s.io/group-name':'g'},"
+                   "'ownerReferences':[{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job',"
+                   "'name':'j','uid':'%s','controller':true}]},'spec':{'restartPolicy':'Never',"
+                   "'containers':[{'name':'c','image':'i','command':['true']}]}}",
+                   i, job);
+        rig_settle(rig);
+        rig_set_status(rig, &kind_pod, i ? "g-1" : "g-0", "{'phase':'Succeeded'}");
+    }
+    rig_settle(rig);
+    rig_delete(rig, &kind_pod_group, "g", -1);
+    rig_settle(rig);
+    rig_create(rig, group, job);
+    rig_settle(rig);
+    rig_pods(rig, "g", 2, 3, NULL);
+    rig_settle(rig);
+    check("the third alone makes the gang whole", rig_bound(rig, "g-2"));
+    rig_advance(rig, 100);
+    check_has("all three are counted", rig_status(rig, &kind_pod_group, "g"), "\"succeeded\":2");
+    rig_free(rig);
+}
+
 /* covers: reliability.md INV-F11 */
 static void at_rest_nothing_is_written(void **state)
 {
@@ -550,6 +591,7 @@ int main(void)
         cmocka_unit_test(a_pod_that_belongs_to_no_group_is_bound_too),
         cmocka_unit_test(a_pod_this_node_can_never_take_says_why),
         cmocka_unit_test(a_scheduler_that_starts_again_goes_on),
+        cmocka_unit_test(pods_that_ended_count_for_a_group_made_anew),
         cmocka_unit_test(at_rest_nothing_is_written),
     };
 

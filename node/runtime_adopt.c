@@ -20,10 +20,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime_host.h"
+#include "node/sandbox/cgroup.h"
 #include "node/shim/entry.h"
 #include "node/shim/records.h"
 
-enum { EXIT_UNKNOWN = 137, ENVIRON_MAX = 256 << 10 };
+enum { EXIT_UNKNOWN = 137, ENVIRON_MAX = 256 << 10, SWEEP_CONTAINERS = 64 };
 
 /* ---- processes that outlived their shim ---- */
 
@@ -183,6 +184,8 @@ void host_read_records(struct host *host, struct link *link)
         }
     if (n_lost && !restarted)
         kill_leftovers(&(struct hunt){lost, n_lost});
+    if (n_lost && shim_uid_ok(link->id))
+        cgroup_sweep(link->id, SWEEP_CONTAINERS);
     for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next) {
         struct host_pod *known = host_pod_find(host, pod->status.uid);
 

@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/plain.h"
 #include "node/sandbox/tree.h"
@@ -159,6 +160,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
+    box->groups = mem_array(pod->n_init + pod->n_main, sizeof *box->groups);
     fill_rewrite(box);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -183,12 +185,33 @@ void box_free(struct box *box)
     volumes_remove(&box->where, box->pod);
     for (uint32_t i = 0; i < box->n_env; i++)
         mem_free(box->env[i]);
+    for (uint32_t i = 0; i < box->pod->n_init + box->pod->n_main; i++)
+        cgroup_free(box->groups[i]);
+    mem_free(box->groups);
     close(box->where.disk_fd);
     if (box->where.own_fd >= 0)
         close(box->where.own_fd);
     close(box->self_pidfd);
     mem_free(box->dir);
     mem_free(box);
+}
+
+/* ---- limits ---- */
+
+bool box_limits_memory(const struct box *box, unsigned index)
+{
+    return box->groups[index] && box->groups[index]->limits_memory;
+}
+
+bool box_was_oom(const struct box *box, unsigned index)
+{
+    return box->groups[index] && cgroup_was_oom(box->groups[index]);
+}
+
+void box_ended(struct box *box, unsigned index)
+{
+    cgroup_free(box->groups[index]);
+    box->groups[index] = NULL;
 }
 
 /* ---- termination messages ---- */
@@ -293,10 +316,16 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
         .user_namespace = box->level == SANDBOX_USER,
         .cwd = program->cwd,
     };
-    struct init_plan plan = {&root, *program, report_fd, box->self_pidfd,
-                             box->level == SANDBOX_USER};
+    struct init_plan plan = {&root,
+                             *program,
+                             report_fd,
+                             box->self_pidfd,
+                             box->level == SANDBOX_USER,
+                             box->groups[index]};
     pid_t pid = -1;
 
+    if (!box->groups[index])
+        plan.group = box->groups[index] = cgroup_new(box->pod->uid, index, &c->limits);
     if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
         pid = clone_init();
         if (pid == 0)

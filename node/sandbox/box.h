@@ -25,6 +25,7 @@ struct box {
     int self_pidfd;
     char *env[BOX_ENV_MAX]; /* [n_env] for every container; owned */
     uint32_t n_env;
+    struct cgroup **groups; /* [containers]; NULL = none */
 };
 
 /** Make the pod's files, enter its namespaces. The directory is the pod's alone. */
@@ -42,6 +43,12 @@ bool box_set_hosts(struct box *box, const char *hosts, struct error *err);
  */
 pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
                 struct error *err);
+
+/** Is the container's memory limit enforced by the kernel? Has it been, deadly? */
+bool box_limits_memory(const struct box *box, unsigned index);
+bool box_was_oom(const struct box *box, unsigned index);
+/** Its processes are gone. */
+void box_ended(struct box *box, unsigned index);
 
 /** What the container left as its termination message (owned), or NULL. Clears it for the next run.
  */

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node/sandbox/cgroup.h"
 #include "node/sandbox/sandbox.h"
 
 union control { /* room for one descriptor, aligned */
@@ -128,6 +129,8 @@ NORETURN void init_run(struct init_plan *plan)
     struct error err = {0};
     pid_t program;
 
+    if (plan->group)
+        cgroup_join(plan->group);
     if (!root_build(plan->root, &err))
         give_up(plan, SPAWN_SETUP, err.message);
     if (plan->drop_capabilities) {

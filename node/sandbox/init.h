@@ -29,6 +29,7 @@ struct init_plan {
     int report_fd;
     int shim_pidfd; /* readable when the shim has died */
     bool drop_capabilities;
+    const struct cgroup *group; /* or NULL */
 };
 
 /** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */

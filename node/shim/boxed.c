@@ -124,6 +124,7 @@ void boxed_exited(struct container *c, int wait_status)
     struct init_report *ended;
     struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */
     char *message;
+    bool oom;
 
     while (read_report(c))
         ;
@@ -133,6 +134,8 @@ void boxed_exited(struct container *c, int wait_status)
     c->starting = false;
     ended = c->ended ? c->ended : &killed;
     message = box_termination_message(c->pod->shim->box, c->index);
+    oom = box_was_oom(c->pod->shim->box, c->index);
+    box_ended(c->pod->shim->box, c->index);
     if (ended->event == INIT_FAILED) {
         mem_free(message);
         container_ended(c, spawn_exit_code((enum spawn_failure)ended->value), 0,
@@ -141,7 +144,7 @@ void boxed_exited(struct container *c, int wait_status)
         int number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
         int code = number ? 128 + number : WEXITSTATUS(ended->value);
 
-        container_ended(c, code, number, code ? "Error" : "Completed", message);
+        container_ended(c, code, number, container_reason(c, code, oom), message);
     }
     mem_free(c->ended);
     c->ended = NULL;

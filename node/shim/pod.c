@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "node/sandbox/box.h"
+#include "node/sandbox/pss.h"
 #include "node/shim/shim.h"
 #include "node/shim/spawn.h"
 
@@ -20,6 +21,7 @@ enum {
     ANNOUNCE_MS = 5, /* a pod that ends sooner is told of once, at its end */
     BACKOFF_MAX_MS = 300000,
     BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
+    WATCH_MS = 1000,
 };
 
 static int64_t now_ms(void)
@@ -68,6 +70,19 @@ static void kill_now(struct alarm *alarm)
     reap_kill_strays(pod->shim, pod);
 }
 
+static void watch_memory(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, watch);
+
+    if (!c->pid)
+        return;
+    c->too_big = pss_of_tree(c->pid) > c->spec->limits.memory_bytes;
+    if (c->too_big)
+        container_signal(c, SIGKILL);
+    else
+        alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
+}
+
 static void container_init(struct pod *pod, unsigned index)
 {
     struct container *c = &pod->containers[index];
@@ -79,6 +94,7 @@ static void container_init(struct pod *pod, unsigned index)
     c->report = (struct source){.fd = -1};
     c->asked = (struct source){.fd = -1};
     c->restart.ring = restart_now;
+    c->watch.ring = watch_memory;
     c->backoff_ms = pod->shim->config.backoff_ms;
     c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
     c->status->name = c->spec->name;
@@ -133,6 +149,7 @@ void pod_free(struct pod *pod)
     alarm_clear(reactor, &pod->kill);
     for (unsigned i = 0; i < pod->n_containers; i++) {
         alarm_clear(reactor, &pod->containers[i].restart);
+        alarm_clear(reactor, &pod->containers[i].watch);
         output_close(&pod->containers[i]);
         asked_close(&pod->containers[i]);
         mem_free(pod->containers[i].message);
@@ -226,6 +243,13 @@ void container_ended(struct container *c, int code, int number, const char *reas
     pod->tell = true;
 }
 
+const char *container_reason(struct container *c, int code, bool oom)
+{
+    if (code == 128 + SIGKILL && (oom || c->too_big))
+        return "OOMKilled";
+    return code ? "Error" : "Completed";
+}
+
 void container_exited(struct container *c, int wait_status)
 {
     struct pod *pod = c->pod;
@@ -234,14 +258,15 @@ void container_exited(struct container *c, int wait_status)
 
     HASH_DELETE(by_pid, pod->shim->programs, c);
     c->pid = 0;
+    alarm_clear(&pod->shim->reactor, &c->watch);
     pod->running--;
     asked_close(c);
     output_drain(c);
     if (c->report.fd >= 0)
         boxed_exited(c, wait_status);
     else
-        container_ended(c, code, killed ? WTERMSIG(wait_status) : 0, code ? "Error" : "Completed",
-                        NULL);
+        container_ended(c, code, killed ? WTERMSIG(wait_status) : 0,
+                        container_reason(c, code, false), NULL);
 }
 
 void container_signal(const struct container *c, int number)
@@ -273,6 +298,10 @@ void container_started(struct container *c)
 
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
+    c->too_big = false;
+    if (c->spec->limits.memory_bytes > 0 &&
+        !(pod->shim->box && box_limits_memory(pod->shim->box, c->index)))
+        alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
     if (!pod->announce.position)
         alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * NS_PER_MS);
 }

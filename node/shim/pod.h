@@ -37,6 +37,8 @@ struct container {
     struct source output; /* read end of its pipe; fd -1 when closed */
     struct log_writer log;
     struct alarm restart; /* back-off */
+    struct alarm watch;   /* of its memory, where no control group does it */
+    bool too_big;         /* and was killed for it */
     struct alarm hang_up; /* the program is gone and its output still open */
     int64_t backoff_ms;   /* of the next restart */
     int64_t started_ns;   /* monotonic */
@@ -85,6 +87,7 @@ void container_ended(struct container *container, int code, int number, const ch
 
 void container_runs(struct container *container, pid_t pid); /* there is a process */
 void container_started(struct container *container);         /* and it is the program */
+const char *container_reason(struct container *container, int code, bool oom); /* literal */
 
 /* boxed.c: the same for a boxed container */
 bool boxed_open(struct pod *pod); /* its box; false: the pod was refused */

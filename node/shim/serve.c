@@ -124,10 +124,12 @@ static void take_release(struct shim *shim, struct wire_frame *frame)
     if (!pod || !pod->final)
         return;
     shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
+    if (!shim->pool) { /* that was the only one; its box still needs it */
+        shim->released = shim->reactor.stopped = true;
+        return;
+    }
     HASH_DELETE(by_uid, shim->pods, pod);
     pod_free(pod);
-    if (!shim->pool)
-        shim->reactor.stopped = true; /* that was the only one */
 }
 
 static void take_list(struct shim *shim, struct wire_frame *frame)

@@ -162,17 +162,18 @@ static bool shim_start(struct shim *shim, struct error *err)
 
 static void shim_end(struct shim *shim)
 {
-    bool empty = !shim->pods; /* everything was taken over: nothing is left to be found */
+    bool empty = !shim->pods || shim->released; /* everything was taken over: leave nothing */
     struct pod *next;
 
     if (!empty)
         records_sync(&shim->records);
+    box_free(shim->box);
+    shim->box = NULL;
     for (struct pod *pod = shim->pods; pod; pod = next) {
         next = pod->by_uid.next;
         HASH_DELETE(by_uid, shim->pods, pod);
         pod_free(pod);
     }
-    box_free(shim->box);
     if (empty)
         place_remove(SHIM_FD_DIR);
     serve_stop(shim); /* after that the node looks at what we have left */

@@ -56,6 +56,7 @@ struct shim {
     struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
     unsigned live;               /* pods that are not final */
     bool leaving;                /* the last node has ended in order */
+    bool released;               /* not the pool: the only pod has been */
 
     char **env; /* scratch of env_merge */
     size_t cap_env;

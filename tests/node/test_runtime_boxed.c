@@ -169,7 +169,7 @@ static void the_working_directory_is_the_hosts_wherever_it_is(void **state)
     check_int("on the host", access(cwd, F_OK), 0);
 }
 
-/* covers: local-runtime.md 3.4 LRT-10 */
+/* covers: see 3.4 LRT-10 */
 static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
 {
     scoped_str log = NULL;
@@ -314,7 +314,7 @@ static void a_pod_with_files_for_root_is_root_in_its_box(void **state)
     release("root");
 }
 
-/* covers: local-runtime.md 6.3 */
+/* covers: see 6.3 */
 static void a_termination_message_is_reported(void **state)
 {
     struct bed_pod pod = {
@@ -464,6 +464,15 @@ static int listen_mode(const char *family, const char *port, const char *name)
     }
 }
 
+/* 200 MiB, and then wait. */
+static int eat_mode(void)
+{
+    for (int i = 0; i < 200; i++)
+        memset(malloc(1 << 20), i, 1 << 20);
+    sleep(60);
+    return 0;
+}
+
 /* What the server at an address says, as far as it fits; "" when there is none. */
 static void ask(const char *address, int port, char *out, size_t size)
 {
@@ -543,6 +552,24 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
         check(rows[i].uid, bed_final(bed, rows[i].uid, LIMIT_MS));
         release(rows[i].uid);
     }
+}
+
+/* covers: local-runtime.md LRT-42 */
+static void too_much_memory_is_told_as_such(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    struct bed_pod pod = {"hog", THE_HOSTS,
+                          .main = {{.argv = {self, "eat"}, .memory_limit = "60Mi"}}};
+    const struct pod_status *status;
+
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &pod);
+    status = bed_final(bed, "hog", LIMIT_MS);
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 137);
+    check_str("reason", status->containers.items[0].reason, "OOMKilled");
+    release("hog");
 }
 
 static void life_with(void (*act)(void))
@@ -631,7 +658,8 @@ static void a_killed_shim_takes_its_pod_with_it_and_no_other(void **state)
 /* covers: local-runtime.md LRT-44; reliability.md INV-N3 P-10 */
 static void nothing_is_left_of_pods_that_were_released(void **state)
 {
-    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; grep %s /proc/self/mounts",
+    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; grep %s /proc/self/mounts; "
+                                   "find /sys/fs/cgroup -name 'jobflow-hog*'",
                                    data_dir, data_dir);
     scoped_str left = NULL;
     int pids[64];
@@ -665,6 +693,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_cannot_be_mounted_is_told),
         cmocka_unit_test(host_paths_are_the_hosts),
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
+        cmocka_unit_test(too_much_memory_is_told_as_such),
         cmocka_unit_test(boxed_pods_outlive_the_node),
         cmocka_unit_test(a_killed_shim_takes_its_pod_with_it_and_no_other),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
@@ -678,6 +707,8 @@ int main(int argc, char **argv)
         return listen_mode(argv[2], argv[3], argv[4]);
     if (argc == 4 && !strcmp(argv[1], "ask"))
         return ask_mode(argv[2], argv[3]);
+    if (argc == 2 && !strcmp(argv[1], "eat"))
+        return eat_mode();
     for (size_t i = 0; i < countof(levels); i++) {
         scoped_str dir = test_path("probe");
         struct loop *loop = loop_new(clock_real());

@@ -1,0 +1,32 @@
+#pragma once
+/*
+ * Limits of a container by control groups, where this process may make them: as root on hosts with
+ * the old hierarchies, and wherever a subtree of the unified one was handed over with its
+ * controllers. One group per container and hierarchy, below our own.
+ *
+ *   memory   memory.max | memory.limit_in_bytes, and the count of OOM kills
+ *   cpu      cpu.max | cpu.cfs_quota_us
+ *   pids     pids.max
+ */
+#include "node/shim/message.h"
+
+enum { CGROUP_HIERARCHIES = 3 };
+
+struct cgroup {
+    char *dirs[CGROUP_HIERARCHIES]; /* [n]; owned */
+    int procs_fds[CGROUP_HIERARCHIES];
+    size_t n;
+    bool limits_memory;
+};
+
+/** Groups for one container of a pod, or NULL when no limit can be set. */
+struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits);
+/** Move this process in; its descendants are born there. Any process that inherited the
+ * descriptors. */
+void cgroup_join(const struct cgroup *group);
+/** Has the kernel killed a process in it for want of memory? */
+bool cgroup_was_oom(const struct cgroup *group);
+/** Removes the groups; all processes must have been reaped. */
+void cgroup_free(struct cgroup *group);
+/** Remove what the shim of a pod left behind when it died. */
+void cgroup_sweep(const char *uid, unsigned containers);

@@ -6,6 +6,9 @@
 #include "cli/command.h"
 
 extern const struct command cmd_run;
+extern const struct command cmd_apply;
+extern const struct command cmd_get;
+extern const struct command cmd_delete;
 extern const struct command cmd_validate;
 extern const struct command cmd_version;
 extern const struct command cmd_help;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include <dirent.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -141,13 +142,31 @@ static bool add_stream(struct manifests *set, const char *name, const struct buf
     return ok;
 }
 
+/* Standard input to its end: a file, a pipe or a terminal. */
+static bool read_input(struct buf *out, struct error *err)
+{
+    enum { PIECE = 64 << 10 };
+    ssize_t n;
+
+    do {
+        buf_reserve(out, PIECE);
+        n = read(STDIN_FILENO, out->data + out->len, PIECE);
+        if (n > 0)
+            out->len += (size_t)n;
+        if (out->len > file_max_bytes)
+            return error_set(err, ERR_TOO_LARGE, "", "standard input: more than %zu bytes",
+                             file_max_bytes);
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    out->data[out->len] = '\0';
+    return n == 0 || error_errno(err, errno, "standard input");
+}
+
 static bool load_file(struct manifests *set, const char *name)
 {
     scoped(buf) struct buf text = {0};
     struct error err = {0};
-    bool ok = strcmp(name, "-") == 0
-                  ? file_read_fd(STDIN_FILENO, "standard input", file_max_bytes, &text, &err)
-                  : file_read(name, file_max_bytes, &text, &err);
+    bool ok = strcmp(name, "-") == 0 ? read_input(&text, &err)
+                                     : file_read(name, file_max_bytes, &text, &err);
 
     if (!ok) {
         cli_errorf("%s", err.message);

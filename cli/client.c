@@ -1,0 +1,227 @@
+/*
+ * Clients: choosing a transport, and what both have in common.
+ */
+#include "cli/client.h"
+#include "base/clock.h"
+#include "api/types/json_text.h"
+#include "base/mem.h"
+#include "cli/client_transport.h"
+#include "cli/command.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* A process that has just begun holds the lock before it listens. */
+enum { CONFLICT_TRIES = 20, CONFLICT_PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20 };
+
+static bool has_store(const char *data_dir, struct error *err)
+{
+    scoped_str store = mem_printf("%s/store.db", data_dir);
+    struct stat info;
+
+    if (stat(store, &info) == 0)
+        return true;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return error_errno(err, errno, "cannot look at %s", data_dir);
+    return error_set(err, ERR_NOT_FOUND, "",
+                     "there is no data directory %s here: '%s run FILE' makes one, --data-dir "
+                     "names another",
+                     data_dir, cli_program);
+}
+
+static void pause_ms(int64_t ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    struct error why = {0};
+
+    for (int i = 0; i < CONFLICT_TRIES; i++) {
+        struct client *client = client_http_open(data_dir, &why);
+
+        if (client)
+            return client;
+        if (why.code != ERR_NOT_FOUND || !has_store(data_dir, &why))
+            break;
+        client = client_local_open(data_dir, access, &why);
+        if (client)
+            return client;
+        if (why.code != ERR_CONFLICT)
+            break;
+        pause_ms(CONFLICT_PAUSE_MS);
+    }
+    if (err)
+        *err = why;
+    return NULL;
+}
+
+void client_close(struct client *client)
+{
+    char *data_dir;
+
+    if (!client)
+        return;
+    while (client->calls)
+        client_cancel(client->calls);
+    data_dir = client->data_dir;
+    client->ops->close(client);
+    mem_free(data_dir);
+}
+
+bool client_is_live(const struct client *client)
+{
+    return client->ops->is_live;
+}
+
+const char *client_data_dir(const struct client *client)
+{
+    return client->data_dir;
+}
+
+/* ---- calls ---- */
+
+static void unlink_call(struct client_call *call)
+{
+    *call->link = call->next;
+    if (call->next)
+        call->next->link = call->link;
+    call->next = NULL;
+    call->link = NULL;
+}
+
+void client_start(struct client *client, struct client_call *call)
+{
+    call->client = client;
+    call->status = 0;
+    call->err = (struct error){0};
+    buf_clear(&call->text);
+    call->next = client->calls;
+    call->link = &client->calls;
+    if (client->calls)
+        client->calls->link = &call->next;
+    client->calls = call;
+    client->ops->start(client, call);
+}
+
+void client_cancel(struct client_call *call)
+{
+    if (!call->link)
+        return;
+    unlink_call(call);
+    call->client->ops->cancel(call);
+}
+
+void client_call_release(struct client_call *call)
+{
+    client_cancel(call);
+    buf_release(&call->text);
+}
+
+void client_take_data(struct client_call *call, const char *bytes, size_t len)
+{
+    if (call->data && call->status < 300)
+        call->data(call, bytes, len);
+    else if (call->status < 300 || call->text.len < FAILURE_BYTES_MAX)
+        buf_add(&call->text, bytes, len);
+}
+
+/* 299 - "unknown field \"spec.x\"" */
+void client_take_warning(const char *text, size_t len)
+{
+    const char *at = memchr(text, '"', len), *end = text + len;
+    scoped(buf) struct buf plain = {0};
+
+    for (at = at ? at + 1 : end; at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+        buf_char(&plain, *at);
+    }
+    if (plain.len)
+        cli_warnf("%s", plain.data);
+}
+
+void client_take_end(struct client_call *call)
+{
+    unlink_call(call);
+    if (call->done)
+        call->done(call);
+}
+
+enum client_ran client_run(struct client *client, int64_t timeout_ms)
+{
+    client->stopped = false;
+    if (!client->calls)
+        return CLIENT_IDLE;
+    return client->ops->run(client, timeout_ms);
+}
+
+void client_stop(struct client *client)
+{
+    client->stopped = true;
+}
+
+/* ---- answers ---- */
+
+static enum error_code code_of(const char *reason, int status)
+{
+    static const enum error_code fallbacks[] = {ERR_BAD_REQUEST, ERR_INTERNAL};
+
+    for (int code = ERR_NONE + 1; reason && code < ERROR_CODE_N; code++)
+        if (strcmp(error_reason((enum error_code)code), reason) == 0)
+            return (enum error_code)code;
+    return fallbacks[status >= 500];
+}
+
+bool client_ok(const struct client_call *call, struct error *err)
+{
+    scoped(json) json_t *status = NULL;
+    const char *message, *reason;
+
+    if (call->err.code != ERR_NONE) {
+        if (err)
+            *err = call->err;
+        return false;
+    }
+    if (call->status < 300)
+        return true;
+    status = json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
+    message = json_string_value(json_object_get(status, "message"));
+    reason = json_string_value(json_object_get(status, "reason"));
+    return error_set(err, code_of(reason, call->status), "", "%s",
+                     message ? message : "the answer says nothing about what went wrong");
+}
+
+static void stop_waiting(struct client_call *call)
+{
+    client_stop(call->client);
+}
+
+bool client_do(struct client *client, struct client_call *call, struct error *err)
+{
+    void (*done)(struct client_call *) = call->done;
+
+    call->done = stop_waiting;
+    client_start(client, call);
+    while (call->link)
+        client_run(client, -1);
+    call->done = done;
+    return client_ok(call, err);
+}
+
+json_t *client_get(struct client *client, const char *target, struct error *err)
+{
+    scoped(client_call) struct client_call call = {.target = target};
+    json_error_t why;
+    json_t *doc;
+
+    if (!client_do(client, &call, err))
+        return NULL;
+    doc = json_loadb(call.text.data ? call.text.data : "", call.text.len, 0, &why);
+    if (!doc)
+        error_set(err, ERR_INTERNAL, "", "the answer is no JSON: %s", why.text);
+    return doc;
+}

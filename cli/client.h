@@ -1,0 +1,79 @@
+#pragma once
+/*
+ * A client of the API of a data directory: requests out, answers as they come.
+ *
+ * Whoever works in the directory answers on its socket. When nobody does, the same requests are
+ * answered from the store itself, opened in this process, by the very same API, so that a finished
+ * run can be looked at; then nothing will change any more, and watches end after the present state.
+ *
+ * A call is a struct inside the asker's struct. Several may be under way at once; their callbacks
+ * come one at a time, from client_run.
+ */
+#include "api/types/json_text.h" /* scoped(json) */
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/scoped.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct client;
+
+enum client_access {
+    CLIENT_LOOK,   /* takes no lock: any number may look at once */
+    CLIENT_CHANGE, /* a store nobody works in is locked for the while */
+};
+
+/**
+ * Owned, or NULL: NOT_FOUND without such a data directory (with the way out), CONFLICT when a
+ * process that does not answer holds it.
+ */
+struct client *client_open(const char *data_dir, enum client_access access, struct error *err);
+void client_close(struct client *client); /* after its last call; NULL is fine */
+SCOPED_DEFINE_PTR(client, struct client *, client_close)
+
+/** Somebody is at work in the directory: things may still change. */
+bool client_is_live(const struct client *client);
+const char *client_data_dir(const struct client *client);
+
+struct client_call {
+    /* the request; borrowed until the answer is complete */
+    const char *method;                /* NULL = GET */
+    const char *target;                /* path and query */
+    const char *accept, *content_type; /* NULL = JSON */
+    const void *body;
+    size_t body_len;
+    /* the answer */
+    int status;      /* of HTTP; 0: none came, see `err` */
+    struct buf text; /* the body, or with `data` that of a failure */
+    struct error err;
+    void (*data)(struct client_call *call, const char *bytes, size_t len); /* NULL: gathered */
+    void (*done)(struct client_call *call);                                /* may be NULL */
+    /* private */
+    struct client *client;
+    struct client_call *next, **link; /* of those under way */
+    void *transport;
+};
+
+/** Begin a call. */
+void client_start(struct client *client, struct client_call *call);
+/** No callback follows. Also for a call that is not under way; not from its own `data`. */
+void client_cancel(struct client_call *call);
+/** Cancel, and free what the answer holds. */
+void client_call_release(struct client_call *call);
+SCOPED_DEFINE(client_call, struct client_call, client_call_release)
+
+enum client_ran { CLIENT_IDLE, CLIENT_STOPPED, CLIENT_TIMED_OUT };
+/** Until no call is under way, client_stop is called, or `timeout_ms` (-1: none) has passed. */
+enum client_ran client_run(struct client *client, int64_t timeout_ms);
+void client_stop(struct client *client);
+
+/** Whether a complete answer is a success; else `err` is what the Status says: its code by reason,
+ * its message. */
+bool client_ok(const struct client_call *call, struct error *err);
+
+/* ---- one request at a time ---- */
+
+/** Start, run to the end; client_ok. Other calls go on meanwhile. */
+bool client_do(struct client *client, struct client_call *call, struct error *err);
+/** The answer to a GET as a document; owned. */
+json_t *client_get(struct client *client, const char *target, struct error *err);

@@ -1,0 +1,230 @@
+/*
+ * HTTP on the unix socket of the data directory, by libcurl.
+ */
+#include "api/server/unix_path.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/client_transport.h"
+#include "cli/serving.h"
+#include <curl/curl.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { POLL_MAX_MS = 60000 };
+
+struct http {
+    struct client base;
+    CURLM *multi;
+    struct unix_path socket;
+};
+
+/* One request at work. */
+struct exchange {
+    struct client_call *call;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *url;
+};
+
+static struct http *of(struct client *client)
+{
+    return container_of(client, struct http, base);
+}
+
+/* ---- one exchange ---- */
+
+static void exchange_free(struct http *http, struct exchange *exchange)
+{
+    curl_multi_remove_handle(http->multi, exchange->easy);
+    curl_easy_cleanup(exchange->easy);
+    curl_slist_free_all(exchange->headers);
+    mem_free(exchange->url);
+    mem_free(exchange);
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *ctx)
+{
+    static const char warning[] = "Warning:";
+
+    if (n > sizeof warning && strncasecmp(line, warning, sizeof warning - 1) == 0)
+        client_take_warning(line + sizeof warning - 1, n - (sizeof warning - 1));
+    return n;
+}
+
+static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
+{
+    struct exchange *exchange = ctx;
+    long status = 0;
+
+    curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
+    exchange->call->status = (int)status;
+    client_take_data(exchange->call, bytes, n);
+    return n;
+}
+
+static void add_header(struct exchange *exchange, const char *name, const char *value)
+{
+    scoped_str line = mem_printf("%s: %s", name, value);
+
+    exchange->headers = curl_slist_append(exchange->headers, line);
+}
+
+static void set_up(struct http *http, struct exchange *exchange, const struct client_call *call)
+{
+    CURL *easy = exchange->easy;
+
+    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket.text);
+    curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method ? call->method : "GET");
+    if (call->body) {
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, (const char *)call->body);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_len);
+    }
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+}
+
+static void http_start(struct client *client, struct client_call *call)
+{
+    struct http *http = of(client);
+    struct exchange *exchange = mem_alloc(sizeof *exchange);
+
+    exchange->call = call;
+    exchange->easy = curl_easy_init();
+    if (!exchange->easy)
+        mem_fatal("libcurl has no handle left");
+    exchange->url = mem_printf("http://jobflow%s", call->target);
+    add_header(exchange, "Accept", call->accept ? call->accept : "application/json");
+    if (call->body)
+        add_header(exchange, "Content-Type",
+                   call->content_type ? call->content_type : "application/json");
+    exchange->headers = curl_slist_append(exchange->headers, "Expect:");
+    set_up(http, exchange, call);
+    call->transport = exchange;
+    curl_multi_add_handle(http->multi, exchange->easy);
+}
+
+static void http_cancel(struct client_call *call)
+{
+    exchange_free(of(call->client), call->transport);
+    call->transport = NULL;
+}
+
+static void finish(struct http *http, CURL *easy, CURLcode result)
+{
+    struct exchange *exchange = NULL;
+    struct client_call *call;
+    long status = 0;
+
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)(void *)&exchange);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    call = exchange->call;
+    call->status = (int)status;
+    call->transport = NULL;
+    if (result != CURLE_OK)
+        error_set(&call->err, ERR_UNAVAILABLE, "",
+                  "the process at work in %s does not answer any more: %s", http->base.data_dir,
+                  curl_easy_strerror(result));
+    exchange_free(http, exchange);
+    client_take_end(call);
+}
+
+/* ---- running ---- */
+
+static void finish_all(struct http *http)
+{
+    CURLMsg *message;
+    int left;
+
+    while ((message = curl_multi_info_read(http->multi, &left)))
+        if (message->msg == CURLMSG_DONE)
+            finish(http, message->easy_handle, message->data.result);
+}
+
+static enum client_ran http_run(struct client *client, int64_t timeout_ms)
+{
+    struct http *http = of(client);
+    int64_t ends_ns = clock_mono_ns(clock_real()) + timeout_ms * 1000000;
+    int running, wait_ms = POLL_MAX_MS;
+
+    for (;;) {
+        curl_multi_perform(http->multi, &running);
+        finish_all(http);
+        if (client->stopped)
+            return CLIENT_STOPPED;
+        if (!client->calls)
+            return CLIENT_IDLE;
+        if (timeout_ms >= 0) {
+            int64_t left_ns = ends_ns - clock_mono_ns(clock_real());
+
+            if (left_ns <= 0)
+                return CLIENT_TIMED_OUT;
+            wait_ms = left_ns / 1000000 < POLL_MAX_MS ? (int)(left_ns / 1000000) + 1 : POLL_MAX_MS;
+        }
+        curl_multi_poll(http->multi, NULL, 0, wait_ms, NULL);
+    }
+}
+
+static void http_close(struct client *client)
+{
+    struct http *http = of(client);
+
+    curl_multi_cleanup(http->multi);
+    unix_path_release(&http->socket);
+    mem_free(http);
+}
+
+static const struct client_ops ops = {
+    .is_live = true,
+    .start = http_start,
+    .cancel = http_cancel,
+    .run = http_run,
+    .close = http_close,
+};
+
+/* ---- opening ---- */
+
+/* A socket file may outlive its process: only connecting tells. */
+static bool somebody_listens(const struct unix_path *path, struct error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), result;
+
+    memcpy(address.sun_path, path->text, sizeof address.sun_path);
+    result = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)&address, sizeof address);
+    if (result < 0 && (errno == ECONNREFUSED || errno == ENOENT || errno == ENOTDIR))
+        error_set(err, ERR_NOT_FOUND, "", "nobody listens");
+    else if (result < 0)
+        error_errno(err, errno, "cannot connect to %s", path->text);
+    if (fd >= 0)
+        close(fd);
+    return result == 0;
+}
+
+struct client *client_http_open(const char *data_dir, struct error *err)
+{
+    scoped_str path = mem_printf("%s/" SERVING_SOCKET, data_dir);
+    scoped(unix_path) struct unix_path socket = {.directory = -1};
+    struct http *http;
+
+    if (!unix_path_open(path, &socket, err) || !somebody_listens(&socket, err))
+        return NULL;
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    http = mem_alloc(sizeof *http);
+    http->base.ops = &ops;
+    http->base.data_dir = mem_strdup(data_dir);
+    http->socket = socket;
+    socket.directory = -1;
+    http->multi = curl_multi_init();
+    return &http->base;
+}

@@ -1,0 +1,202 @@
+/*
+ * The API in this process, over the store of a data directory nobody works in.
+ *
+ * Nothing decides here: controllers and node are not started. Watches and followed logs would wait
+ * for ever, so they end as soon as nothing is left to say.
+ */
+#include "api/server/api.h"
+#include "base/mem.h"
+#include "cli/client_transport.h"
+#include "cli/engine.h"
+#include "node/runtime.h"
+#include <string.h>
+
+struct local {
+    struct client base;
+    struct engine *engine;
+    struct api *api;
+    bool changes;
+};
+
+/* One request being answered. */
+struct exchange {
+    struct api_answer answer;
+    struct client_call *call;
+    struct api_stream *stream;
+};
+
+static struct local *of(struct client *client)
+{
+    return container_of(client, struct local, base);
+}
+
+static struct exchange *exchange_of(const struct api_answer *answer)
+{
+    return container_of((struct api_answer *)(size_t)answer, struct exchange, answer);
+}
+
+/* ---- answers ---- */
+
+static void on_head(struct api_answer *answer, int status, const char *content_type,
+                    const char *const *headers, size_t n_headers)
+{
+    static const char warning[] = "Warning: ";
+
+    exchange_of(answer)->call->status = status;
+    for (size_t i = 0; i < n_headers; i++)
+        if (strncmp(headers[i], warning, sizeof warning - 1) == 0)
+            client_take_warning(headers[i] + sizeof warning - 1,
+                                strlen(headers[i]) - (sizeof warning - 1));
+}
+
+static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+{
+    client_take_data(exchange_of(answer)->call, bytes, len);
+}
+
+static void finish(struct exchange *exchange)
+{
+    struct client_call *call = exchange->call;
+
+    call->transport = NULL;
+    mem_free(exchange);
+    client_take_end(call);
+}
+
+static void on_end(struct api_answer *answer)
+{
+    finish(exchange_of(answer));
+}
+
+static size_t on_backlog(const struct api_answer *answer)
+{
+    return 0;
+}
+
+static enum api_method method_of(const char *name)
+{
+    static const char *const names[] = {[API_GET] = "GET",
+                                        [API_POST] = "POST",
+                                        [API_PUT] = "PUT",
+                                        [API_PATCH] = "PATCH",
+                                        [API_DELETE] = "DELETE"};
+
+    for (size_t i = 0; name && i < countof(names); i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return (enum api_method)i;
+    return API_GET;
+}
+
+static void local_start(struct client *client, struct client_call *call)
+{
+    const struct api_request request = {
+        .method = method_of(call->method),
+        .target = call->target,
+        .accept = call->accept,
+        .content_type = call->content_type,
+        .body = call->body,
+        .body_len = call->body_len,
+    };
+    struct exchange *exchange = mem_alloc(sizeof *exchange);
+
+    exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog};
+    exchange->call = call;
+    call->transport = exchange;
+    exchange->stream = api_handle(of(client)->api, &request, &exchange->answer);
+}
+
+static void local_cancel(struct client_call *call)
+{
+    struct exchange *exchange = call->transport;
+
+    api_cancel(exchange->stream);
+    mem_free(exchange);
+    call->transport = NULL;
+}
+
+/* ---- running ---- */
+
+/* The first call that has no end of its own, and by now has said all it can. */
+static struct client_call *first_endless(const struct client *client)
+{
+    for (struct client_call *call = client->calls; call; call = call->next)
+        if (api_is_endless(((const struct exchange *)call->transport)->stream))
+            return call;
+    return NULL;
+}
+
+static enum client_ran local_run(struct client *client, int64_t timeout_ms)
+{
+    while (client->calls && !client->stopped) {
+        struct client_call *call;
+
+        loop_settle(engine_loop(of(client)->engine));
+        call = client->stopped ? NULL : first_endless(client);
+        if (call) {
+            struct exchange *exchange = call->transport;
+
+            api_cancel(exchange->stream);
+            finish(exchange);
+        }
+    }
+    return client->stopped ? CLIENT_STOPPED : CLIENT_IDLE;
+}
+
+/* What a change has set off (collecting dependents) is done, too, before the store is closed. */
+static void local_close(struct client *client)
+{
+    struct local *local = of(client);
+
+    if (local->changes)
+        loop_settle(engine_loop(local->engine));
+    api_free(local->api);
+    engine_stop(local->engine);
+    mem_free(local);
+}
+
+static const struct client_ops ops = {
+    .is_live = false,
+    .start = local_start,
+    .cancel = local_cancel,
+    .run = local_run,
+    .close = local_close,
+};
+
+/* ---- opening ---- */
+
+static bool read_log(void *ctx, const struct object *pod, const struct api_log_query *query,
+                     int64_t *offset, struct buf *out, struct error *err)
+{
+    const struct local *local = ctx;
+    const struct runtime_log_options options = {
+        .container = query->container,
+        .previous = query->previous,
+        .timestamps = query->timestamps,
+        .tail_lines = query->tail_lines,
+        .since_ms = query->since_ms,
+        .limit_bytes = query->limit_bytes,
+    };
+
+    return runtime_log_read(local->base.data_dir, object_uid(pod), &options, offset, out, err);
+}
+
+struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    const struct engine_options options = {
+        .data_dir = data_dir,
+        .read_only = access == CLIENT_LOOK,
+    };
+    struct engine *engine = engine_start(&options, err);
+    struct local *local;
+
+    if (!engine)
+        return NULL;
+    local = mem_alloc(sizeof *local);
+    local->base.ops = &ops;
+    local->base.data_dir = mem_strdup(data_dir);
+    local->engine = engine;
+    local->changes = access == CLIENT_CHANGE;
+    local->api = api_new(engine_loop(engine), engine_registry(engine),
+                         &(const struct api_logs){read_log, local});
+    return &local->base;
+}

@@ -1,0 +1,156 @@
+/*
+ * Listing and watching.
+ */
+#include "cli/lister.h"
+#include "api/types/json_text.h"
+#include "base/mem.h"
+#include "cli/resource.h"
+#include <string.h>
+
+#define PAGE_LIMIT "500"
+
+char *list_target(const struct list_query *query)
+{
+    scoped(buf) struct buf target = {0}, fields = {0};
+
+    resource_write_path(query->kind, query->ns, NULL, &target);
+    if (query->name)
+        buf_printf(&fields, "metadata.name=%s", query->name);
+    if (query->fields && *query->fields)
+        buf_printf(&fields, "%s%s", fields.len ? "," : "", query->fields);
+    resource_write_query("labelSelector", query->labels, &target);
+    resource_write_query("fieldSelector", fields.data, &target);
+    resource_write_query("includeObject", query->include_object, &target);
+    return buf_take(&target);
+}
+
+static json_t *get_page(struct client *client, const char *target, const char *accept,
+                        struct error *err)
+{
+    scoped(client_call) struct client_call call = {.target = target, .accept = accept};
+    json_t *page;
+
+    if (!client_do(client, &call, err))
+        return NULL;
+    page = json_loadb(call.text.data ? call.text.data : "", call.text.len, 0, NULL);
+    if (!page)
+        error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
+    return page;
+}
+
+bool list_pages(struct client *client, const struct list_query *query,
+                bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
+                struct error *err)
+{
+    scoped_str target = list_target(query);
+    scoped_str next = NULL;
+    bool goes_on;
+
+    do {
+        scoped(buf) struct buf url = {0};
+        scoped(json) json_t *doc = NULL;
+        const json_t *metadata;
+        const char *revision;
+
+        buf_str(&url, target);
+        resource_write_query("limit", PAGE_LIMIT, &url);
+        resource_write_query("continue", next, &url);
+        doc = get_page(client, url.data, query->accept, err);
+        if (!doc)
+            return false;
+        metadata = json_object_get(doc, "metadata");
+        revision = json_string_value(json_object_get(metadata, "resourceVersion"));
+        if (out_revision && !*out_revision)
+            *out_revision = mem_strdup(revision ? revision : "0");
+        mem_free(next);
+        next = mem_strdup(json_string_value(json_object_get(metadata, "continue")));
+        goes_on = page(ctx, doc) && next && *next;
+    } while (goes_on);
+    return true;
+}
+
+/* ---- watches ---- */
+
+static struct watcher *of(struct client_call *call)
+{
+    return container_of(call, struct watcher, call);
+}
+
+static void take_error(struct watcher *watcher, const json_t *status)
+{
+    const char *message = json_string_value(json_object_get(status, "message"));
+    bool gone = json_integer_value(json_object_get(status, "code")) == 410;
+
+    error_set(&watcher->call.err, gone ? ERR_GONE : ERR_INTERNAL, "", "%s",
+              message ? message : "the watch failed");
+}
+
+static void take_line(struct watcher *watcher, const char *line, size_t len)
+{
+    static const char *const types[] = {
+        [WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED"};
+    scoped(json) json_t *doc = json_loadb(line, len, 0, NULL);
+    const char *type = json_string_value(json_object_get(doc, "type"));
+    json_t *object = json_object_get(doc, "object");
+
+    if (type && strcmp(type, "ERROR") == 0)
+        take_error(watcher, object);
+    for (size_t i = 0; type && i < countof(types); i++)
+        if (strcmp(types[i], type) == 0 && !watcher->changed(watcher, (enum watch_event)i, object))
+            client_stop(watcher->call.client);
+}
+
+static void on_data(struct client_call *call, const char *bytes, size_t len)
+{
+    struct watcher *watcher = of(call);
+    const char *end = bytes + len, *newline;
+
+    while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        if (watcher->line.len) {
+            buf_add(&watcher->line, bytes, (size_t)(newline - bytes));
+            take_line(watcher, watcher->line.data, watcher->line.len);
+            buf_clear(&watcher->line);
+        } else {
+            take_line(watcher, bytes, (size_t)(newline - bytes));
+        }
+        bytes = newline + 1;
+    }
+    buf_add(&watcher->line, bytes, (size_t)(end - bytes));
+}
+
+static void on_done(struct client_call *call)
+{
+    struct watcher *watcher = of(call);
+    struct error err = {0};
+
+    client_ok(call, &err);
+    if (watcher->ended)
+        watcher->ended(watcher, &err);
+}
+
+void watcher_start(struct client *client, struct watcher *watcher, const struct list_query *query,
+                   const char *revision)
+{
+    scoped(buf) struct buf target = {0};
+    scoped_str list = list_target(query);
+
+    buf_str(&target, list);
+    resource_write_query("watch", "true", &target);
+    resource_write_query("resourceVersion", revision, &target);
+    mem_free(watcher->target);
+    watcher->target = buf_take(&target);
+    buf_clear(&watcher->line);
+    client_cancel(&watcher->call);
+    watcher->call.target = watcher->target;
+    watcher->call.accept = query->accept;
+    watcher->call.data = on_data;
+    watcher->call.done = on_done;
+    client_start(client, &watcher->call);
+}
+
+void watcher_stop(struct watcher *watcher)
+{
+    client_call_release(&watcher->call);
+    mem_free(take(watcher->target));
+    buf_release(&watcher->line);
+}

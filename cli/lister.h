@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * Lists in pages, and watches that go on from them.
+ */
+#include "api/types/kinds.h"
+#include "cli/client.h"
+
+struct list_query {
+    const struct kind *kind;
+    const char *ns;   /* NULL = all namespaces */
+    const char *name; /* NULL = all; the list then holds one object or none */
+    const char *labels, *fields;
+    const char *accept;         /* NULL = JSON: pages are Lists; a Table's: pages are Tables */
+    const char *include_object; /* of Tables: "Object"; NULL */
+};
+
+/** The path and query of it; owned. */
+char *list_target(const struct list_query *query);
+
+/**
+ * Get page after page, each borrowed by `page`, which returns false to stop. `out_revision` (may be
+ * NULL) becomes the list's, for a watch that goes on from there; owned, in `*out_revision`.
+ */
+bool list_pages(struct client *client, const struct list_query *query,
+                bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
+                struct error *err);
+
+/** What a watch tells; `object` is borrowed. */
+enum watch_event { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED };
+
+struct watcher {
+    struct client_call call; /* private */
+    char *target;            /* private */
+    struct buf line;         /* private: an incomplete one */
+    /** Return false to end the watch and with it client_run. */
+    bool (*changed)(struct watcher *watcher, enum watch_event event, json_t *object);
+    /** The watch has ended: by the other side (err->code NONE), because it has fallen behind (GONE:
+     * list again), or by an error. May be NULL. */
+    void (*ended)(struct watcher *watcher, const struct error *err);
+};
+
+/** Watch from `revision` on ("0": the present state first). */
+void watcher_start(struct client *client, struct watcher *watcher, const struct list_query *query,
+                   const char *revision);
+void watcher_stop(struct watcher *watcher); /* not from its own callbacks */
+SCOPED_DEFINE(watcher, struct watcher, watcher_stop)

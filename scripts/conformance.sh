@@ -82,12 +82,12 @@ exec awk -v verbose=$verbose '
         next
     }
 
-    open_comment || /(\/\*|#|\* )[ \t]*covers:/ {
+    open_comment || /(\/\*|#|^[ \t]*\*) (.*[ .;])?covers:/ {
         text = $0
         if (!open_comment) {
             free = 0
             spec = ""
-            open_comment = text ~ /\/\*[ \t]*covers:/ || (text ~ /^[ \t]*\*[ \t]*covers:/)
+            open_comment = text ~ /\/\*.*covers:/ || text ~ /^[ \t]*\*.*covers:/
             sub(/^.*covers:/, "", text)
         } else if (text !~ /^[ \t]*\*\//) {
             sub(/^[ \t]*\*/, "", text)

@@ -1,6 +1,5 @@
-/*
- * Large flows: the compact status, its restoring, and what a transition costs. covers: DC-05 DC-20
- */
+/* Large flows: the compact status, its restoring, and what a transition costs. covers: see DC-05
+ * DC-20 */
 #include "tests/unit.h"
 
 #include "tests/support/flow_bed.h"
@@ -129,7 +128,7 @@ static void critical_path_is_the_chain_that_waited(void **state)
     check("a b c", path[0] == 0 && path[1] == 1 && path[2] == 2);
 }
 
-/* covers: INV-F7 */
+/* covers: reliability.md INV-F7 */
 static void unusable_graphs_are_refused(void **state)
 {
     static const char *b_only[] = {"b"}, *a_only[] = {"a"}, *none[] = {"nobody"};

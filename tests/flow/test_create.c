@@ -101,7 +101,7 @@ static void empty_and_repeated_targets(void **state)
     check_str("named twice is needed once", bed->created.data, "f-a f-b f-c f-d");
 }
 
-/* covers: jobflow.md 53; 5.4 order */
+/* covers: jobflow.md 53; see 5.4 order */
 static void steps_start_in_list_order(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -133,7 +133,7 @@ static void any_target_is_enough(void **state)
     check_str("ends", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: jobflow.md 57; section 11 row 5 and 6 */
+/* covers: jobflow.md 57; see jobflow.md section 11 row 5 and 6 */
 static void template_changes_reach_later_jobs_only(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -160,7 +160,7 @@ static void template_changes_reach_later_jobs_only(void **state)
                                          ANNOTATION_TEMPLATE_REVISION)) != 0);
 }
 
-/* covers: jobflow.md 58 59 60; section 11 rows 1 to 4 */
+/* covers: jobflow.md 58 59 60; see jobflow.md section 11 rows 1 to 4 */
 static void missing_template_holds_up_its_step_alone(void **state)
 {
     static const int64_t waits_ms[] = {10000, 600000};
@@ -185,7 +185,7 @@ static void missing_template_holds_up_its_step_alone(void **state)
     }
 }
 
-/* covers: section 11 row 4 */
+/* covers: see section 11 row 4 */
 static void deleted_template_holds_up_what_is_not_created(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -199,7 +199,7 @@ static void deleted_template_holds_up_what_is_not_created(void **state)
     check("goes on", flow_bed_has_job(bed, "f-b"));
 }
 
-/* covers: jobflow.md 61; section 11 row 13 */
+/* covers: jobflow.md 61; see jobflow.md section 11 row 13 */
 static void flows_share_templates_not_jobs(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -212,7 +212,7 @@ static void flows_share_templates_not_jobs(void **state)
     check_str("listed apart", flow_bed_at(bed, "g", "completedJobs"), "");
 }
 
-/* covers: jobflow.md 62; section 11 row 15; INV-F3 INV-F10 */
+/* covers: jobflow.md 62; reliability.md INV-F3 INV-F10; see jobflow.md section 11 row 15 */
 static void taken_name_is_waited_for(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -234,7 +234,7 @@ static void taken_name_is_waited_for(void **state)
               "a");
 }
 
-/* covers: section 11 row 16 */
+/* covers: see section 11 row 16 */
 static void job_made_by_hand_is_foreign(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -248,7 +248,7 @@ static void job_made_by_hand_is_foreign(void **state)
     check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "JobNameConflict");
 }
 
-/* covers: jobflow.md 63; section 11 row 8 */
+/* covers: jobflow.md 63; see jobflow.md section 11 row 8 */
 static void jobs_of_a_former_flow_are_not_taken_over(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -265,7 +265,7 @@ static void jobs_of_a_former_flow_are_not_taken_over(void **state)
     check("nothing is met yet", !flow_bed_has_job(bed, "f-b"));
 }
 
-/* covers: jobflow.md 65; section 11 row 17 */
+/* covers: jobflow.md 65; see jobflow.md section 11 row 17 */
 static void long_names_give_valid_labels(void **state)
 {
     static const char flow[] = "a-flow-with-a-name-that-fills-nearly-all-there-is";
@@ -313,7 +313,7 @@ static void thousand_roots_are_created_once_each(void **state)
               1);
 }
 
-/* covers: jobflow.md 85 87; section 11 row 25 */
+/* covers: jobflow.md 85 87; see jobflow.md section 11 row 25 */
 static void refused_job_waits_with_the_reason(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);

@@ -5,7 +5,7 @@
 
 #include "flow/decide.h"
 
-/* covers: jobflow.md 92 93 94 95 104 105 111 122; INV-F4 INV-F7 */
+/* covers: jobflow.md 92 93 94 95 104 105 111 122; reliability.md INV-F4 INV-F7 */
 static const struct {
     const char *name;
     enum flow_phase now;
@@ -36,7 +36,7 @@ static void phase_follows_from_facts(void **state)
                   phases[i].want);
 }
 
-/* covers: jobflow.md 54 60 62 63; INV-F3 */
+/* covers: jobflow.md 54 60 62 63; reliability.md INV-F3 */
 static const struct {
     const char *name;
     unsigned facts;

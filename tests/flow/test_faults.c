@@ -81,7 +81,7 @@ static void break_cluster(struct flow_bed *bed)
     writes = 0;
 }
 
-/* covers: jobflow.md 110; section 11 row 23; P-05 P-12; INV-F1 */
+/* covers: jobflow.md 110; reliability.md P-05 P-12 INV-F1; see jobflow.md section 11 row 23 */
 static const struct {
     const char *name;
     enum fault create, status;

@@ -12,7 +12,7 @@ static const char *created(const struct flow_bed *bed)
     return bed->created.data ? bed->created.data : "";
 }
 
-/* covers: jobflow.md 115 116; INV-F9 */
+/* covers: jobflow.md 115 116; reliability.md INV-F9 */
 static void delete_policy_removes_the_jobs(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -115,7 +115,7 @@ static void add_finalizer(struct flow_bed *bed, const char *job)
     flow_bed_settle(bed);
 }
 
-/* covers: jobflow.md 122; section 11 row 7; INV-F4 */
+/* covers: jobflow.md 122; reliability.md INV-F4; see jobflow.md section 11 row 7 */
 static void foreground_deletion_creates_nothing_more(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -159,7 +159,7 @@ static void orphaned_jobs_stay(void **state)
     check_int("without owner", flow_bed_get(bed, &kind_job, "f-a")->meta->n_owners, 0);
 }
 
-/* covers: jobflow.md 124; section 11 row 9; INV-F1; DC-06 */
+/* covers: jobflow.md 124; reliability.md INV-F1; see jobflow.md section 11 row 9; see DC-06 */
 static void unfinished_job_deleted_by_hand_is_made_again(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -184,7 +184,7 @@ static void unfinished_job_deleted_by_hand_is_made_again(void **state)
     check_str("after a restart too", flow_bed_at(bed, "f", "nodes/0/attempts/1/attempt"), "2");
 }
 
-/* covers: jobflow.md 124 with nobody looking */
+/* covers: jobflow.md 124; see with nobody looking */
 static void job_lost_while_the_controller_was_down_is_made_again(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -201,7 +201,7 @@ static void job_lost_while_the_controller_was_down_is_made_again(void **state)
               "2");
 }
 
-/* covers: jobflow.md 125; section 11 row 10; P-05 */
+/* covers: jobflow.md 125; reliability.md P-05; see jobflow.md section 11 row 10 */
 static void completed_job_deleted_by_hand_stays_completed(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -223,7 +223,7 @@ static void completed_job_deleted_by_hand_stays_completed(void **state)
     check_str("reaches its end", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: jobflow.md 126; section 11 row 11 */
+/* covers: jobflow.md 126; see jobflow.md section 11 row 11 */
 static void jobs_that_vanish_when_done_run_once(void **state)
 {
     static const char *const jobs[] = {"f-a", "f-b", "f-c"};
@@ -239,7 +239,7 @@ static void jobs_that_vanish_when_done_run_once(void **state)
     check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: jobflow.md 127; section 11 row 12; INV-F4 */
+/* covers: jobflow.md 127; reliability.md INV-F4; see jobflow.md section 11 row 12 */
 static void succeeded_flow_never_runs_again(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -257,7 +257,7 @@ static void succeeded_flow_never_runs_again(void **state)
     check_str("still so", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: jobflow.md 105 127 with a restart between */
+/* covers: jobflow.md 105 127; see with a restart between */
 static void failed_flow_catches_up_after_a_restart(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -313,7 +313,8 @@ static void collect_unfinished(void *arg, const struct object *job)
         snprintf(names->items[names->count++], sizeof names->items[0], "%s", object_name(job));
 }
 
-/* covers: jobflow.md 128; section 11 row 26; P-05 P-06 P-12; INV-F1 INV-F2 */
+/* covers: jobflow.md 128; reliability.md P-05 P-06 P-12 INV-F1 INV-F2; see jobflow.md section 11
+ * row 26 */
 static void restarts_at_any_moment_change_nothing(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -360,7 +361,7 @@ static void restarts_at_any_moment_change_nothing(void **state)
     check_int("each job once", jobs, 100);
 }
 
-/* covers: jobflow.md 129; section 11 row 21 */
+/* covers: jobflow.md 129; see jobflow.md section 11 row 21 */
 static void removed_step_does_not_count(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -381,7 +382,7 @@ static void removed_step_does_not_count(void **state)
     check_str("after a restart too", flow_bed_at(bed, "f", "jobStatusList/2/name"), "f-a");
 }
 
-/* covers: jobflow.md 11 130; section 11 row 20 */
+/* covers: jobflow.md 11 130; see jobflow.md section 11 row 20 */
 static void added_step_starts_at_once(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -398,7 +399,7 @@ static void added_step_starts_at_once(void **state)
     check_str("generation", flow_bed_at(bed, "f", "observedGeneration"), "2");
 }
 
-/* covers: jobflow.md 137 138 140; section 9 */
+/* covers: jobflow.md 137 138 140; see jobflow.md section 9 */
 static void template_lists_its_jobs(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);

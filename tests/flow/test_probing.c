@@ -43,7 +43,7 @@ static bool started(struct flow_bed *bed)
     return flow_bed_has_job(bed, "f-z");
 }
 
-/* covers: jobflow.md 71 72; old issue 21 */
+/* covers: jobflow.md 71 72; see old issue 21 */
 static void task_that_ends_starts_the_next_step(void **state)
 {
     static const char *const probes[] = {
@@ -140,7 +140,7 @@ static void target_no_entry_speaks_of_must_complete(void **state)
     check("started", started(bed));
 }
 
-/* covers: jobflow.md 77; 6.2 "latching" */
+/* covers: jobflow.md 77; see 6.2 "latching" */
 static void met_target_stays_met(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -178,7 +178,7 @@ static void target_that_fails_fails_the_flow(void **state)
     check("not started", !started(bed));
 }
 
-/* covers: jobflow.md 6.2 "targets that fail", the exception */
+/* covers: see 6.2 "targets that fail", the exception */
 static void failure_somebody_waits_for_is_handled(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -196,7 +196,7 @@ static void failure_somebody_waits_for_is_handled(void **state)
     check_str("ends well", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: jobflow.md 6.2 "taskStatus": pods of the job's current version */
+/* covers: see 6.2 "taskStatus": pods of the job's current version */
 static void restarted_job_is_looked_at_anew(void **state)
 {
     struct job_status status = {.phase = JOB_RUNNING, .running_duration_ns = -1, .version = 0};
@@ -334,7 +334,7 @@ static void silent_peer_delays_nobody_else(void **state)
     peer_free(peer);
 }
 
-/* covers: SEC-13 */
+/* covers: reliability.md SEC-13 */
 static void api_address_is_never_asked(void **state)
 {
     struct loop *loop = loop_new(clock_real());

@@ -36,7 +36,7 @@ static void running_job_shows_everywhere(void **state)
               "{\"total\":2,\"waiting\":1,\"running\":1}");
 }
 
-/* covers: jobflow.md 89 90 91 99 100 101 103; INV-F6 */
+/* covers: jobflow.md 89 90 91 99 100 101 103; reliability.md INV-F6 */
 static const struct {
     enum job_phase phase;
     const char *list;
@@ -89,7 +89,7 @@ static void empty_phase_has_no_history(void **state)
     check_str("no span", flow_bed_at(bed, "f", "jobStatusList/0/runningHistories"), "");
 }
 
-/* covers: jobflow.md 92 93 94 95 104 24; 8.3 */
+/* covers: jobflow.md 92 93 94 95 104 24; see 8.3 */
 static const struct {
     const char *name, *steps;
     enum job_phase a, b; /* NONE: left alone */
@@ -120,7 +120,7 @@ static void phase_follows_from_the_jobs(void **state)
     }
 }
 
-/* covers: jobflow.md 104; 8.3 "one write with Running" */
+/* covers: jobflow.md 104; see 8.3 "one write with Running" */
 static void running_is_written_before_the_end(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -155,7 +155,7 @@ static void times_and_restarts_come_from_the_job(void **state)
     check_str("both", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Running");
 }
 
-/* covers: jobflow.md 97 98; section 11 row 27; INV-F8 */
+/* covers: jobflow.md 97 98; reliability.md INV-F8; see jobflow.md section 11 row 27 */
 static void histories_grow_by_transitions(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -242,7 +242,7 @@ static void only_own_jobs_are_counted(void **state)
     check_str("g", flow_bed_at(bed, "g", "runningJobs"), "[\"g-a\"]");
 }
 
-/* covers: jobflow.md 105; INV-F4; P-07 */
+/* covers: jobflow.md 105; reliability.md INV-F4 P-07 */
 static void failed_flow_follows_its_jobs_to_their_end(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -277,7 +277,7 @@ static void nothing_empty_is_written(void **state)
     check("no empty text", !strstr(text, "\"\""));
 }
 
-/* covers: jobflow.md 108; INV-F5 INV-F11 */
+/* covers: jobflow.md 108; reliability.md INV-F5 INV-F11 */
 static void equal_status_is_not_written(void **state)
 {
     const struct job_status same = {.phase = JOB_RUNNING, .running_duration_ns = -1, .version = 7};
@@ -337,7 +337,7 @@ static void add_tally(void *arg, const char *ns, uint64_t succeeded, uint64_t fa
     sums[1] += failed;
 }
 
-/* covers: jobflow.md 110 112; section 11 rows 22 and 23 */
+/* covers: jobflow.md 110 112; see jobflow.md section 11 rows 22 and 23 */
 static void conflicts_change_neither_phase_nor_counts(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -367,7 +367,7 @@ static void empty_flow_succeeds(void **state)
     check_str("at once", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
-/* covers: section 11 row 19 */
+/* covers: see section 11 row 19 */
 static void aborted_job_is_the_reason(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
@@ -384,7 +384,7 @@ static void aborted_job_is_the_reason(void **state)
     check_str("resumed", flow_bed_at(bed, "f", "state/reason"), "");
 }
 
-/* covers: 13.12; DC-06 */
+/* covers: see 13.12; see DC-06 */
 static void times_and_attempts_are_recorded(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);

@@ -88,7 +88,7 @@ static void suspending_and_resuming_is_no_failure(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md ST-40 O-35 */
+/* covers: job.md ST-40; see O-35 */
 static void resuming_runs_failed_work_again_and_keeps_what_succeeded(void **unused)
 {
     struct stage *stage = running_pods();
@@ -114,7 +114,7 @@ static void resuming_runs_failed_work_again_and_keeps_what_succeeded(void **unus
     stage_free(stage);
 }
 
-/* covers: job.md ST-30 ST-42 O-33 */
+/* covers: job.md ST-30 ST-42; see O-33 */
 static void an_aborted_job_can_be_ended_for_good(void **unused)
 {
     struct stage *stage = running_pods();
@@ -167,7 +167,7 @@ static void a_command_that_was_executed_is_not_executed_again(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md O-68 */
+/* covers: see O-68 */
 static void a_command_waits_a_while_for_its_job(void **unused)
 {
     struct stage *stage = running_pods();

@@ -18,7 +18,7 @@ struct event_case {
 #define RUNNING_  .phase = POD_RUNNING
 #define DONE_     .phase = POD_SUCCEEDED
 #define FAILED_   .phase = POD_FAILED
-/* covers: job.md POL-19 POL-20 POL-24 POL-25 DLY-21; 5.2 5.3 */
+/* covers: job.md POL-19 POL-20 POL-24 POL-25 DLY-21; see 5.2 5.3 */
 static const struct event_case cases[] = {
     {"a new pending pod",            {0}, {PENDING_}, NEW, {1, 3}, EVENT_POD_PENDING},
     {"a running pod first seen",     {0}, {RUNNING_}, NEW, {1, 3}, EVENT_POD_RUNNING},

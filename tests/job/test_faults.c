@@ -36,7 +36,7 @@ static const struct fault faults[] = {
 };
 
 /* The n-th write of a life with a restart goes wrong, for every n and every way. covers: job.md
- * ST-44; 20.5 */
+ * ST-44; see 20.5 */
 static void every_single_write_may_go_wrong(void **unused)
 {
     for (size_t f = 0; f < countof(faults); f++)
@@ -127,7 +127,7 @@ static void a_permanent_error_ends_the_job_after_fifteen_retries(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md POD-20 O-43 */
+/* covers: job.md POD-20; see O-43 */
 static void a_quota_is_waited_for_as_long_as_it_takes(void **unused)
 {
     struct stage *stage = running_pods();
@@ -143,7 +143,7 @@ static void a_quota_is_waited_for_as_long_as_it_takes(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md POD-21 O-51 */
+/* covers: job.md POD-21; see O-51 */
 static void a_pod_that_cannot_be_marked_is_not_deleted(void **unused)
 {
     struct stage *stage = running_pods();

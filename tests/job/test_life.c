@@ -132,7 +132,7 @@ static void abort_terminate_complete_keep_finished_pods(void **unused)
     }
 }
 
-/* covers: job.md ST-17; O-38 */
+/* covers: job.md ST-17; see O-38 */
 static void enough_successes_complete_the_job_early(void **unused)
 {
     struct stage *stage =
@@ -251,7 +251,7 @@ static void a_deleted_job_leaves_nothing(void **unused)
     }
 }
 
-/* covers: job.md DEP-12; job-plugins.md 1.1 */
+/* covers: job.md DEP-12; see 1.1 */
 static void a_plugin_of_another_version_fails_the_job_with_its_name(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});

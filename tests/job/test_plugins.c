@@ -28,7 +28,7 @@ struct args_case {
     size_t ignored;
 };
 
-/* covers: job-plugins.md 1.3 O-P04 */
+/* covers: see 1.3 O-P04 */
 static void arguments_follow_gos_flags(void **unused)
 {
     /* clang-format off */
@@ -76,7 +76,7 @@ static void arguments_follow_gos_flags(void **unused)
     }
 }
 
-/* covers: job-plugins.md 1.1 */
+/* covers: see 1.1 */
 static void names_without_a_plugin_are_refused_by_name(void **unused)
 {
     struct error err = {0};
@@ -109,7 +109,7 @@ static const char train[] = "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, 
                             "{name: fixed, replicas: 3, template: {spec: {hostname: one, "
                             "subdomain: sub}}}, {name: none, replicas: 0, template: {spec: {}}}]}}";
 
-/* covers: job-plugins.md 3.2 */
+/* covers: see 3.2 */
 static void svc_makes_the_host_lists_byte_for_byte(void **unused)
 {
     static const struct kv want[] = {
@@ -144,7 +144,7 @@ static void svc_makes_the_host_lists_byte_for_byte(void **unused)
     job_object_plan_release(&plan);
 }
 
-/* covers: job-plugins.md 3.1 */
+/* covers: see 3.1 */
 static void svc_listens_to_its_arguments(void **unused)
 {
     static const char *const words[] = {"--disable-network-policy",
@@ -157,7 +157,7 @@ static void svc_listens_to_its_arguments(void **unused)
     job_object_plan_release(&plan);
 }
 
-/* covers: job-plugins.md O-P10 */
+/* covers: see O-P10 */
 static void a_host_list_beyond_the_kernels_limit_is_left_out(void **unused)
 {
     scoped(object) struct object *job =

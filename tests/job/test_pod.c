@@ -48,7 +48,7 @@ static const char simple_job[] =
               "      spec: {restartPolicy: Never, " CONTAINERS "}}\n"
               "status: {version: 1, retryCount: 2, state: {phase: Running}}\n";
 
-/* covers: job.md POD-01; O-05 */
+/* covers: job.md POD-01; see O-05 */
 static void names_labels_and_annotations(void **unused)
 {
     static const struct kv labels[] = {
@@ -138,7 +138,7 @@ struct volume_case {
     size_t pod_volumes, mounts;
 };
 
-/* covers: job.md POD-04 POD-05 POD-06; O-54 */
+/* covers: job.md POD-04 POD-05 POD-06; see O-54 */
 static void a_claim_is_one_volume_and_each_path_a_mount(void **unused)
 {
     static const struct volume_case cases[] = {
@@ -239,7 +239,7 @@ static void a_mark_is_added_once(void **unused)
     tear_down(&bench);
 }
 
-/* covers: job-plugins.md O-P06 O-P07 O-P08 */
+/* covers: see O-P06 O-P07 O-P08 */
 static void plugins_add_variables_volumes_and_names(void **unused)
 {
     struct bench bench = set_up(manifest_admitted(PLAIN(

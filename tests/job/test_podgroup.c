@@ -272,7 +272,7 @@ static void what_the_core_follows_is_compared_by_value(void **unused)
     tear_down(&bench);
 }
 
-/* covers: job.md O-57 */
+/* covers: see O-57 */
 static void a_staged_gang_starts_with_the_tasks_that_can_start(void **unused)
 {
     struct bench bench = set_up(

@@ -50,7 +50,7 @@ static void a_slot_is_refilled_when_its_pod_is_gone(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md POD-19 O-42 */
+/* covers: job.md POD-19; see O-42 */
 static void a_name_taken_by_a_stranger_is_waited_for(void **unused)
 {
     struct stage *stage = running_pods();
@@ -126,7 +126,7 @@ static void a_claim_is_made_once_and_named_in_the_spec(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md ADM-38 O-11 */
+/* covers: job.md ADM-38; see O-11 */
 static void volumes_may_fall_back_to_empty_directories(void **unused)
 {
     struct stage *stage = running_pods();
@@ -146,7 +146,7 @@ static void volumes_may_fall_back_to_empty_directories(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md DEP-04 DEP-10 DEP-11 DEP-13 O-57 O-58 */
+/* covers: job.md DEP-04 DEP-10 DEP-11 DEP-13; see O-57 O-58 */
 static void a_chain_of_tasks_starts_one_after_the_other(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){0});
@@ -314,7 +314,7 @@ static void make_open_queue(struct stage *stage)
     stage_settle(stage);
 }
 
-/* covers: job.md 9.2 */
+/* covers: see 9.2 */
 static void a_missing_queue_is_waited_for(void **unused)
 {
     struct stage *stage = running_pods();
@@ -334,7 +334,7 @@ static void a_missing_queue_is_waited_for(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md WQ-02 O-41 */
+/* covers: job.md WQ-02; see O-41 */
 static void a_big_job_does_not_hold_up_small_ones(void **unused)
 {
     struct stage *stage = running_pods();

@@ -146,7 +146,7 @@ static void what_happened_while_down_is_seen_before_the_first_sync(void **unused
     stage_free(stage);
 }
 
-/* covers: job.md O-15 */
+/* covers: see O-15 */
 static void a_pod_lost_while_down_is_an_eviction(void **unused)
 {
     struct stage *stage = running_pods();
@@ -178,7 +178,7 @@ static void a_restart_of_the_process_alone_changes_nothing(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md POD-31 POL-06 INV-J6 */
+/* covers: job.md POD-31 POL-06; reliability.md INV-J6 */
 static void a_restarted_pod_leaves_the_others_and_the_services_alone(void **unused)
 {
     struct stage *stage =
@@ -317,7 +317,7 @@ static void an_eviction_is_forgiven_when_the_pod_runs_again(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md O-26 */
+/* covers: see O-26 */
 static void an_eviction_timer_survives_a_restart_of_the_process(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){0});

@@ -9,7 +9,7 @@
 
 #define P(name) (1u << JOB_##name)
 
-/* covers: job.md 8.5 */
+/* covers: see 8.5 */
 static void the_phase_graph_is_that_of_the_specification(void **unused)
 {
     static const unsigned legal[JOB_PHASE_N] = {
@@ -163,7 +163,7 @@ static void a_phase_has_one_condition_and_the_newest_stands_last(void **unused)
     job_state_release(&state);
 }
 
-/* covers: job.md 17.3 */
+/* covers: see 17.3 */
 static void running_time_excludes_pending_and_is_kept(void **unused)
 {
     struct job_state state = {.running_ns = -1};

@@ -110,7 +110,7 @@ static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
     rig_free(rig);
 }
 
-/* covers: reliability.md D-09; DC-18 */
+/* covers: reliability.md D-09; see DC-18 */
 static void intents_are_written_ahead_of_free_slots(void **state)
 {
     struct rig *rig = set_up(1);
@@ -317,7 +317,7 @@ static void environment_is_resolved_in_order(void **state)
     rig_free(rig);
 }
 
-/* covers: local-runtime.md 4.4 */
+/* covers: see 4.4 */
 static void volumes_become_files_and_directories(void **state)
 {
     struct rig *rig = rig_new();

@@ -18,7 +18,7 @@ static struct rig *set_up(int max_pods)
     return rig;
 }
 
-/* covers: kube-api.md 5.4 */
+/* covers: see 5.4 */
 static void the_node_object_says_what_the_machine_is(void **state)
 {
     struct rig *rig = set_up(3);

@@ -8,7 +8,7 @@
 
 static const struct rewrite rewrite = {.ports = {8080, 22}, .n_ports = 2};
 
-/* covers: local-runtime.md 3.3 LRT-04 LRT-06 LRT-07 LRT-09 */
+/* covers: see 3.3 LRT-04 LRT-06 LRT-07 LRT-09 */
 static void every_row_of_the_table(void **state)
 {
     static const struct {

@@ -113,7 +113,7 @@ static void a_program_starts_with_three_descriptors_and_nothing_of_ours(void **s
               "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0022\n/dev/null\n0\n0\n");
 }
 
-/* covers: local-runtime.md 4.5 */
+/* covers: see 4.5 */
 static void the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins(void **state)
 {
     scoped_str log = NULL;
@@ -375,7 +375,7 @@ static void a_follower_goes_on_where_it_was(void **state)
     check_str("no more", out.data, "one\ntwo\n");
 }
 
-/* covers: local-runtime.md LRT-44; performance.md 5.2 */
+/* covers: local-runtime.md LRT-44; see performance.md 5.2 */
 static void a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made(void **state)
 {
     struct runtime *rt = bed_runtime(bed);

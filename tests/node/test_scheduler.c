@@ -27,7 +27,7 @@ static void end_pod(struct rig *rig, const char *name, const char *phase)
     ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
     "'" amount "'}}}]"
 
-/* covers: job.md O-60 */
+/* covers: see O-60 */
 static void a_single_pod_group_goes_from_pending_to_completed(void **state)
 {
     struct rig *rig = set_up(2);
@@ -50,7 +50,7 @@ static void a_single_pod_group_goes_from_pending_to_completed(void **state)
     rig_free(rig);
 }
 
-/* covers: job.md O-60; reliability.md INV-J5 */
+/* covers: reliability.md INV-J5; see O-60 */
 static void a_gang_is_bound_whole_or_not_at_all(void **state)
 {
     struct rig *rig = set_up(4);
@@ -108,7 +108,7 @@ static void reserved_room_is_not_given_to_others(void **state)
     rig_free(rig);
 }
 
-/* covers: local-runtime.md 6.6 */
+/* covers: see 6.6 */
 static void a_gang_that_can_never_fit_says_why_and_what_to_do(void **state)
 {
     static const struct {
@@ -286,7 +286,7 @@ static void a_missing_or_closed_queue_holds_its_groups(void **state)
     rig_free(rig);
 }
 
-/* covers: job.md 19.1 */
+/* covers: see 19.1 */
 static void a_queue_is_closed_by_command_and_takes_its_children_along(void **state)
 {
     struct rig *rig = set_up(4);
@@ -376,7 +376,7 @@ static void the_gang_takes_the_minimum_of_each_task_first(void **state)
     rig_free(rig);
 }
 
-/* covers: job.md O-57 DEP-09 */
+/* covers: see O-57 DEP-09 */
 static void a_task_that_waits_for_others_does_not_hold_the_gang(void **state)
 {
     struct rig *rig = set_up(4);

@@ -6,7 +6,7 @@
 #include "node/queue_state.h"
 #include "node/scheduler_phase.h"
 
-/* covers: job.md O-57 O-60 */
+/* covers: see O-57 O-60 */
 static const struct {
     const char *name;
     struct group_view view;

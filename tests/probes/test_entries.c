@@ -14,7 +14,7 @@ static struct job_task tasks[] = {
 };
 static const struct job_spec job = {.tasks = {tasks, 3}};
 
-/* covers: jobflow.md 6.2 "how many pods" */
+/* covers: see 6.2 "how many pods" */
 static void threshold_is_min_available(void **state)
 {
     struct probe_tcp tcp[] = {{.port = 1}};
@@ -35,7 +35,7 @@ static void threshold_is_min_available(void **state)
     probe_needs_release(&needs);
 }
 
-/* covers: jobflow.md 6.2 "which target" */
+/* covers: see 6.2 "which target" */
 static void entry_applies_by_its_task(void **state)
 {
     struct probe_http http[] = {{.task = "ps"}, {.task = ""}};
@@ -79,7 +79,7 @@ static void phases_are_reached_or_passed(void **state)
     check("known", probe_phase_known("Completed") && !probe_phase_known("Nonsense"));
 }
 
-/* covers: jobflow.md 6.2 "latching" and "targets that fail" */
+/* covers: see 6.2 "latching" and "targets that fail" */
 static void completion_stands_in_where_it_can(void **state)
 {
     static const struct {
@@ -106,7 +106,7 @@ static void completion_stands_in_where_it_can(void **state)
     }
 }
 
-/* covers: SEC-13 */
+/* covers: reliability.md SEC-13 */
 static const struct {
     const char *ip;
     int32_t port;

@@ -33,7 +33,7 @@ struct http_case {
 
 static char long_path[PROBE_PATH_MAX + 2];
 
-/* covers: jobflow.md 69 70; SEC-14; L-30 L-33 L-34 */
+/* covers: jobflow.md 69 70; reliability.md SEC-14 L-30 L-33 L-34 */
 static const struct http_case cases[] = {
     /* clang-format off */
     {"200",                {.path = "/healthz"}, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", true, "GET /healthz HTTP/1.1\r\n"},
@@ -90,7 +90,7 @@ static void status_decides(void **state)
     loop_free(loop);
 }
 
-/* covers: L-30 */
+/* covers: reliability.md L-30 */
 static void flood_is_cut_and_the_status_counts(void **state)
 {
     static const struct {
@@ -125,7 +125,7 @@ static void flood_is_cut_and_the_status_counts(void **state)
     loop_free(loop);
 }
 
-/* covers: SEC-15 L-34 */
+/* covers: reliability.md SEC-15 L-34 */
 static void bad_entries_are_not_asked(void **state)
 {
     static const struct probe_http bad[] = {
@@ -160,7 +160,7 @@ static void bad_entries_are_not_asked(void **state)
     loop_free(loop);
 }
 
-/* covers: SEC-14 */
+/* covers: reliability.md SEC-14 */
 static void proxy_of_the_environment_is_not_used(void **state)
 {
     static const struct http_case c = {"proxy", {0}, NULL, true, NULL};

@@ -1,6 +1,4 @@
-/*
- * Who may try when. covers: jobflow.md 70; L-32
- */
+/* Who may try when. covers: jobflow.md 70; reliability.md L-32 */
 #include "tests/unit.h"
 
 #include "probes/turns.h"

@@ -32,7 +32,7 @@ static struct meta *meta_of(const char *flow_name, const char *template_name, un
     return template_job_meta(&job);
 }
 
-/* covers: jobflow.md 42 43 44 45; section 11 row 6 */
+/* covers: jobflow.md 42 43 44 45; see jobflow.md section 11 row 6 */
 static void job_is_named_labelled_and_owned(void **state)
 {
     scoped(meta) struct meta *m = meta_of("jobflow", "jobtemplate", 1);

@@ -240,7 +240,7 @@ static void minimum_follows_replicas(void **state)
     }
 }
 
-/* covers: jobflow.md 86 88; DC-03 */
+/* covers: jobflow.md 86 88; see DC-03 */
 static void equal_asks_share_one_body(void **state)
 {
     struct template_cache *cache = template_cache_new();

@@ -1,4 +1,4 @@
-/* api/types/meta, object, object_json. covers: kube-api.md 8.1; reliability.md FZ-01 FZ-13 */
+/* api/types/meta, object, object_json. covers: reliability.md FZ-01 FZ-13; see 8.1 */
 #include "tests/unit.h"
 
 #include "api/types/object.h"

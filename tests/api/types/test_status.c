@@ -1,4 +1,4 @@
-/* api/types/status. covers: kube-api.md 40 41 44 51 and 12.1, 12.2 */
+/* api/types/status. covers: kube-api.md 40 41 44 51; see and 12.1, 12.2 */
 #include "tests/unit.h"
 
 #include "api/types/kinds.h"

@@ -1,6 +1,6 @@
 /*
  * Admission of pods; their decoded spec.
- * covers: job.md ADM-72; reliability.md L-35 L-36 SEC-19; decisions.md DC-10
+ * covers: job.md ADM-72; reliability.md L-35 L-36 SEC-19; see decisions.md DC-10
  */
 #include "tests/api/types/kinds/world.h"
 

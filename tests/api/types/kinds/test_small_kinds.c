@@ -1,7 +1,7 @@
 /*
  * Commands, config maps, secrets, and the table of kinds as a whole.
- * covers: job.md ADM-73 CMD-09; reliability.md L-16 SEC-19 SEC-30; jobflow.md section 1; job.md
- * section 1
+ * covers: job.md ADM-73 CMD-09; reliability.md L-16 SEC-19 SEC-30; see section 1 of jobflow.md and
+ * job.md
  */
 #include "tests/api/types/kinds/world.h"
 

@@ -1,8 +1,6 @@
-/*
- * The status writers of jobs and pods: their text is read back as what was written, and the copy
- * left with the text is the same. Also decoded forms, name indexes and equality by meaning. covers:
- * job.md 2.1 JobStatus; kube-api.md 8.7
- */
+/* The status writers of jobs and pods: their text is read back as what was written, and the copy
+ * left with the text is the same. Also decoded forms, name indexes and equality by meaning.
+ * covers: see 2.1 JobStatus; see 8.7 */
 #include "tests/unit.h"
 
 #include "api/types/decoded.h"

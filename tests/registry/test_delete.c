@@ -349,6 +349,7 @@ static void a_namespace_takes_its_content_along(void **state)
     "{'apiVersion':'flow.volcano.sh/v1alpha1','kind':'JobFlow'," HEAD(name) more                   \
         "},'spec':{'flows':[{'name':'a'},{'name':'b','dependsOn':{'targets':['a']}}]}}"
 
+/* covers: jobflow.md 33 */
 static void an_unfinished_flow_is_not_deleted_by_mistake(void **state)
 {
     scoped(world) struct world *world = world_new(NULL, NULL);
@@ -376,6 +377,7 @@ static void an_unfinished_flow_is_not_deleted_by_mistake(void **state)
     check("annotation", world_delete_with(world, &kind_job_flow, "f", .grace_s = -1));
 }
 
+/* covers: jobflow.md 35 */
 static void a_needed_template_is_not_deleted_by_mistake(void **state)
 {
     scoped(world) struct world *world = world_new(NULL, NULL);
@@ -403,6 +405,7 @@ static void a_needed_template_is_not_deleted_by_mistake(void **state)
     check("flow finished", world_delete_with(world, &kind_job_template, "b", .grace_s = -1));
 }
 
+/* covers: jobflow.md 34 */
 static void protection_is_off_when_told(void **state)
 {
     const struct registry_options options = {.deletion_protection = false, .virtual_runtime = true};

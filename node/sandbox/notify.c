@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "node/shim/spawn.h"
 
 #if defined(__x86_64__)
 #define OWN_ARCH AUDIT_ARCH_X86_64
@@ -31,7 +32,7 @@
 #define OWN_ARCH 0 /* no filter matches: nothing is rewritten */
 #endif
 
-int notify_install(void)
+ON_CHILD_STACK int notify_install(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),

@@ -25,7 +25,7 @@ struct child {
     struct spawn_result *result;
 };
 
-static const char *search_path(char *const *env)
+ON_CHILD_STACK static const char *search_path(char *const *env)
 {
     for (; *env; env++)
         if (!strncmp(*env, "PATH=", 5))
@@ -33,12 +33,12 @@ static const char *search_path(char *const *env)
     return "/usr/local/bin:/usr/bin:/bin";
 }
 
-static enum spawn_failure failure_of(int error)
+ON_CHILD_STACK static enum spawn_failure failure_of(int error)
 {
     return error == ENOENT || error == ENOTDIR ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE;
 }
 
-enum spawn_failure spawn_exec(char *const *argv, char *const *env)
+ON_CHILD_STACK enum spawn_failure spawn_exec(char *const *argv, char *const *env)
 {
     char candidate[PATH_BYTES];
     size_t name_len = strlen(argv[0]);
@@ -75,7 +75,8 @@ enum spawn_failure spawn_exec(char *const *argv, char *const *env)
     return failure_of(errno);
 }
 
-static int fail(struct spawn_result *result, enum spawn_failure failure, const char *what)
+ON_CHILD_STACK static int fail(struct spawn_result *result, enum spawn_failure failure,
+                               const char *what)
 {
     result->failure = failure;
     result->error = errno;
@@ -83,7 +84,7 @@ static int fail(struct spawn_result *result, enum spawn_failure failure, const c
     _exit(spawn_exit_code(failure));
 }
 
-__attribute__((no_sanitize("address"), no_sanitize("undefined"))) static int run_child(void *arg)
+ON_CHILD_STACK static int run_child(void *arg)
 {
     const struct child *child = arg;
     const struct spawn_plan *plan = child->plan;
@@ -147,7 +148,7 @@ struct spawn_result spawn_program(const struct spawn_plan *plan)
     return result;
 }
 
-int spawn_exit_code(enum spawn_failure failure)
+ON_CHILD_STACK int spawn_exit_code(enum spawn_failure failure)
 {
     static const int codes[] = {
         [SPAWN_OK] = 0, [SPAWN_NOT_FOUND] = 127, [SPAWN_NOT_EXECUTABLE] = 126, [SPAWN_SETUP] = 128};

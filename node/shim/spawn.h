@@ -8,6 +8,10 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* Functions of the child: it leaves them by exec and never returns, which the address sanitizer
+ * would remember against the next child on that stack. */
+#define ON_CHILD_STACK __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+
 struct spawn_plan {
     char *const *argv; /* [n] and NULL, n > 0 */
     char *const *env;  /* KEY=VALUE; its PATH is where argv[0] is looked up */

@@ -6,9 +6,13 @@ cd "$(dirname "$0")/.."
 data=build/demo # the run's records and logs; look around afterwards
 
 [ "${DEMO_SKIP_DEPS:-0}" = 1 ] || scripts/deps.sh
-echo "demo: building build/release/jobflow"
+build() { cmake --preset release && cmake --build --preset release --target jobflow; }
+
+echo "demo: building build/release/jobflow (a minute or two the first time)"
 mkdir -p build
-if ! { cmake --preset release && cmake --build --preset release --target jobflow; } >build/demo-build.log 2>&1; then
+if [ -t 1 ]; then
+    build # its own progress
+elif ! build >build/demo-build.log 2>&1; then
     cat build/demo-build.log
     echo "demo: the build failed" >&2
     exit 1
@@ -19,4 +23,7 @@ files=(examples/ml-pipeline/*.yaml)
 rm -rf "$data"
 mkdir -p "$data"
 echo "demo: build/release/jobflow run --data-dir $data ${files[*]}"
-exec build/release/jobflow run --data-dir "$data" "${files[@]}"
+build/release/jobflow run --data-dir "$data" "${files[@]}"
+
+printf '\ndemo: the report of the last step (jobflow logs --data-dir %s job/ml-pipeline-report)\n' "$data"
+build/release/jobflow logs --data-dir "$data" job/ml-pipeline-report

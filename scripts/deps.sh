@@ -23,7 +23,7 @@ build=(
     libseccomp-dev           # system call filter of pods
     libcap-dev               # capabilities of pods
     libcmocka-dev            # tests; small, so that every configuration can build them
-    python3                  # examples, system tests
+    python3 python3-numpy    # examples, system tests
 )
 check=(
     git binutils file procps

@@ -189,7 +189,7 @@ static json_t *body_members(const json_t *doc)
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)doc, key, value)
+    json_object_foreach((json_t *)doc, key, value)
     {
         if (object_is_body_member(key) && !json_is_null(value))
             json_object_set_nocheck(members, key, value);

@@ -91,7 +91,7 @@ struct blob *blob_intern(const char *text, size_t len)
 
 struct blob *blob_ref(const struct blob *blob)
 {
-    struct blob *shared = (struct blob *)(uintptr_t)blob; /* the count is not part of the content */
+    struct blob *shared = (struct blob *)blob; /* the count is not part of the content */
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);
@@ -124,8 +124,7 @@ void blob_unref(struct blob *blob)
 
 void blob_set_facet(const struct blob *blob, const struct facet_type *type, void *decoded)
 {
-    struct blob *owner =
-        (struct blob *)(uintptr_t)blob; /* derived from the content, not part of it */
+    struct blob *owner = (struct blob *)blob; /* derived from the content, not part of it */
 
     assert(!owner->facet);
     owner->facet = type;
@@ -139,8 +138,8 @@ void *blob_facet(const struct blob *blob, const struct facet_type *type)
 
 void blob_link_output(const struct blob *input, const struct blob *output)
 {
-    struct blob *from = (struct blob *)(uintptr_t)input;
-    struct blob *to = (struct blob *)(uintptr_t)output;
+    struct blob *from = (struct blob *)input;
+    struct blob *to = (struct blob *)output;
 
     assert(input->interned && output->interned);
     pthread_mutex_lock(&table_lock);

@@ -11,7 +11,7 @@
 
 #include "base/jsonw.h"
 
-enum { MIB = 1 << 20 };
+#define MIB ((size_t)1 << 20)
 
 const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
 const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
@@ -104,7 +104,7 @@ static void write_value(struct jsonw *w, const json_t *value)
     switch (json_typeof(value)) {
     case JSON_OBJECT:
         jsonw_open(w);
-        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        json_object_foreach((json_t *)value, key, member)
         {
             jsonw_key(w, key);
             write_value(w, member);

@@ -28,7 +28,7 @@ static struct meta *box_new(size_t extra)
 
 struct meta *meta_ref(const struct meta *meta)
 {
-    struct meta *shared = (struct meta *)(uintptr_t)meta; /* the count is not part of the content */
+    struct meta *shared = (struct meta *)meta; /* the count is not part of the content */
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);
@@ -43,7 +43,7 @@ void meta_unref(struct meta *meta)
 
 size_t meta_bytes(const struct meta *meta)
 {
-    return container_of((struct meta *)(uintptr_t)meta, struct boxed_meta, meta)->bytes;
+    return container_of((struct meta *)meta, struct boxed_meta, meta)->bytes;
 }
 
 /* ---- copy ---- */
@@ -78,10 +78,10 @@ static const char *or_empty(const char *text)
  * pointer. */
 static void copy_texts(struct meta *out, const struct meta *from, struct text_copy *to)
 {
-    struct kv *labels = (struct kv *)(uintptr_t)out->labels;
-    struct kv *annotations = (struct kv *)(uintptr_t)out->annotations;
-    struct owner_ref *owners = (struct owner_ref *)(uintptr_t)out->owners;
-    const char **finalizers = (const char **)(uintptr_t)out->finalizers;
+    struct kv *labels = (struct kv *)out->labels;
+    struct kv *annotations = (struct kv *)out->annotations;
+    struct owner_ref *owners = (struct owner_ref *)out->owners;
+    const char **finalizers = (const char **)out->finalizers;
 
     put_text(to, &out->namespace_, or_empty(from->namespace_));
     put_text(to, &out->name, or_empty(from->name));
@@ -141,7 +141,7 @@ struct meta *meta_new(const struct meta *draft)
 {
     struct text_copy measure = {0}, copy = {0};
 
-    copy_texts((struct meta *)(uintptr_t)draft, draft, &measure); /* measuring writes nothing */
+    copy_texts((struct meta *)draft, draft, &measure); /* measuring writes nothing */
 
     struct meta *meta = new_with_arrays(draft, measure.bytes, &copy.next);
 
@@ -150,7 +150,7 @@ struct meta *meta_new(const struct meta *draft)
     meta->deleted_at_ms = draft->deleted_at_ms;
     meta->deletion_grace_s = draft->deletion_grace_s;
     for (uint32_t i = 0; i < draft->n_owners; i++) {
-        struct owner_ref *owner = (struct owner_ref *)(uintptr_t)&meta->owners[i];
+        struct owner_ref *owner = (struct owner_ref *)&meta->owners[i];
 
         owner->controller = draft->owners[i].controller;
         owner->block_owner_deletion = draft->owners[i].block_owner_deletion;
@@ -332,7 +332,7 @@ static const char *get_string(struct reader *in, bool may_be_null)
 
 static void get_pairs(struct reader *in, const struct kv *pairs, uint32_t count)
 {
-    struct kv *out = (struct kv *)(uintptr_t)pairs;
+    struct kv *out = (struct kv *)pairs;
 
     for (uint32_t i = 0; i < count; i++) {
         out[i].key = get_string(in, false);
@@ -342,7 +342,7 @@ static void get_pairs(struct reader *in, const struct kv *pairs, uint32_t count)
 
 static void get_owners(struct reader *in, const struct meta *meta)
 {
-    struct owner_ref *owners = (struct owner_ref *)(uintptr_t)meta->owners;
+    struct owner_ref *owners = (struct owner_ref *)meta->owners;
 
     for (uint32_t i = 0; i < meta->n_owners; i++) {
         uint64_t flags = get_varint(in);
@@ -392,7 +392,7 @@ struct meta *meta_decode(const void *bytes, size_t len, struct error *err)
     get_pairs(&in, meta->annotations, meta->n_annotations);
     get_owners(&in, meta);
 
-    const char **finalizers = (const char **)(uintptr_t)meta->finalizers;
+    const char **finalizers = (const char **)meta->finalizers;
 
     for (uint32_t i = 0; i < meta->n_finalizers; i++)
         finalizers[i] = get_string(&in, false);

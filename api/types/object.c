@@ -47,7 +47,7 @@ struct object *object_with_body(const struct object *from, struct blob *body)
 
 struct object *object_ref(const struct object *object)
 {
-    struct object *shared = (struct object *)(uintptr_t)object; /* the count is not content */
+    struct object *shared = (struct object *)object; /* the count is not content */
 
     if (shared)
         atomic_fetch_add(&shared->refs, 1);

@@ -201,7 +201,7 @@ struct blob *object_body_from_json(const json_t *members)
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)members, key, value)
+    json_object_foreach((json_t *)members, key, value)
     {
         if (object_is_body_member(key) && !json_is_null(value))
             json_object_set_nocheck(body, key, value);

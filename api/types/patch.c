@@ -46,7 +46,7 @@ static bool walk(struct patching *p, const json_t *value, size_t depth)
         return refuse(p, ERR_INVALID, "the result would be nested too deeply");
     if (++p->work > work_max)
         return refuse(p, ERR_TOO_LARGE, "the patch moves too much around");
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         if (!walk(p, member, depth + 1))
             return false;
@@ -356,7 +356,7 @@ static void merge_members(json_t *target, const json_t *patch)
     const char *key;
     json_t *value;
 
-    json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+    json_object_foreach((json_t *)patch, key, value)
     {
         if (json_is_null(value))
             json_object_del(target, key);

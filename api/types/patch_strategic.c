@@ -70,7 +70,7 @@ static json_t *plain_copy(const json_t *value)
 
     if (json_is_object(value)) {
         copy = json_object();
-        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        json_object_foreach((json_t *)value, key, member)
         {
             if (*key != '$' && !json_is_null(member))
                 json_object_set_new_nocheck(copy, key, plain_copy(member));
@@ -307,7 +307,7 @@ static void order_members(struct merging *m, const struct at *at, json_t *target
     const char *key;
     json_t *order;
 
-    json_object_foreach((json_t *)(uintptr_t)patch, key, order)
+    json_object_foreach((json_t *)patch, key, order)
     {
         const char *member = key + sizeof DIRECTIVE_ORDER - 1;
         struct at below;
@@ -341,7 +341,7 @@ static bool merge_object(struct merging *m, const struct at *at, json_t *target,
         return true;
     if (json_is_array(retained))
         retain_keys(m, target, retained);
-    json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+    json_object_foreach((json_t *)patch, key, value)
     {
         if (starts_with(key, DIRECTIVE_DELETE))
             delete_from_set(m, target, key + sizeof DIRECTIVE_DELETE - 1, value);

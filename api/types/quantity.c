@@ -19,7 +19,7 @@ enum {
 
 /* clang-format off */
 static const struct suffix {
-    char text[3];
+    const char *text;
     int exponent; /* of ten, or of two when binary */
     bool binary;
 } suffixes[] = {

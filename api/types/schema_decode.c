@@ -103,7 +103,7 @@ static bool decode_bool(struct decode *d, const struct field *field, const json_
 {
     if (value && !json_is_boolean(value))
         return wrong_type(d, field, "boolean");
-    *(bool *)at = value && json_is_true(value);
+    *(bool *)at = json_is_true(value);
     return true;
 }
 
@@ -112,7 +112,7 @@ static bool decode_opt_bool(struct decode *d, const struct field *field, const j
 {
     if (value && !json_is_boolean(value))
         return wrong_type(d, field, "boolean");
-    *(int8_t *)at = value ? (int8_t)json_is_true(value) : (int8_t)-1;
+    *(int8_t *)at = !value ? -1 : json_is_true(value) ? 1 : 0;
     return true;
 }
 
@@ -173,7 +173,7 @@ static bool decode_str_map(struct decode *d, const struct field *field, const js
     if (!json_is_object(value))
         return wrong_type(d, field, "object");
     out->items = arena_array(d->arena, json_object_size(value), sizeof *out->items);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         struct str_pair *pair = &out->items[out->count++];
 
@@ -200,7 +200,7 @@ static bool decode_str_list_map(struct decode *d, const struct field *field, con
     if (!json_is_object(value))
         return wrong_type(d, field, "object");
     out->items = arena_array(d->arena, json_object_size(value), sizeof *out->items);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         struct str_list_pair *pair = &out->items[out->count++];
 
@@ -259,7 +259,7 @@ static bool decode_map(struct decode *d, const struct field *field, const json_t
     size_t pair_size = schema_pair_size(field->of);
 
     out->items = arena_array(d->arena, json_object_size(value), pair_size);
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         char *pair = (char *)out->items + out->count++ * pair_size;
 
@@ -274,7 +274,7 @@ static bool decode_map(struct decode *d, const struct field *field, const json_t
 
 static bool decode_json(struct decode *d, const struct field *field, const json_t *value, void *at)
 {
-    *(json_t **)at = (json_t *)(uintptr_t)value;
+    *(json_t **)at = (json_t *)value;
     return true;
 }
 

@@ -11,7 +11,9 @@
 
 /* Tables met so far. */
 struct sections {
-    const struct schema **items;
+    struct section {
+        const struct schema *schema;
+    } * items;
     size_t count, cap;
 };
 
@@ -47,10 +49,10 @@ static const struct {
 static void meet(struct sections *sections, const struct schema *schema)
 {
     for (size_t i = 0; i < sections->count; i++)
-        if (sections->items[i] == schema)
+        if (sections->items[i].schema == schema)
             return;
     mem_grow(sections->items, sections->count, sections->cap);
-    sections->items[sections->count++] = schema;
+    sections->items[sections->count++].schema = schema;
 }
 
 static void write_type(const struct field *field, struct buf *out)
@@ -103,7 +105,7 @@ static void write_cell(const char *text, struct buf *out)
     for (; *text; text++) {
         if (*text == '|')
             buf_char(out, '\\');
-        buf_char(out, *text == '\n' ? ' ' : *text);
+        buf_char(out, (char)(*text == '\n' ? ' ' : *text));
     }
 }
 
@@ -141,8 +143,10 @@ void schema_markdown(const struct schema *schema, const char *title, struct buf 
 
     meet(&sections, schema);
     write_section(&sections, schema, title, "##", out);
-    for (size_t i = 1; i < sections.count; i++)
-        write_section(&sections, sections.items[i],
-                      sections.items[i]->name ? sections.items[i]->name : "object", "###", out);
+    for (size_t i = 1; i < sections.count; i++) {
+        const struct schema *inner = sections.items[i].schema;
+
+        write_section(&sections, inner, inner->name ? inner->name : "object", "###", out);
+    }
     mem_free(sections.items);
 }

@@ -141,7 +141,7 @@ json_t *status_from_errors(const struct error_list *errors, const struct kind *k
                            const char *name)
 {
     static const struct error none = {.code = ERR_INTERNAL, .message = "an error without a reason"};
-    const struct error_list fallback = {(struct error *)(uintptr_t)&none, 1, 0};
+    const struct error_list fallback = {(struct error *)&none, 1, 0};
     const struct error_list *list = errors->count ? errors : &fallback;
     enum error_code code = list->items[0].code;
     scoped(buf) struct buf message = {0};
@@ -157,7 +157,7 @@ json_t *status_from_errors(const struct error_list *errors, const struct kind *k
 
 json_t *status_from_error(const struct error *err, const struct kind *kind, const char *name)
 {
-    const struct error_list one = {(struct error *)(uintptr_t)err, 1, 0};
+    const struct error_list one = {(struct error *)err, 1, 0};
 
     return status_from_errors(&one, kind, name);
 }

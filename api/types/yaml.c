@@ -20,11 +20,11 @@
 #include "api/types/yaml_scalar.h"
 #include "base/mem.h"
 
-enum { MIB = 1 << 20 };
+#define MIB ((size_t)1 << 20)
 
 /* clang-format off */
 const struct yaml_limits yaml_limits_default = {
-    .max_bytes = 512U * MIB, .max_documents = 1000000, .max_depth = 128, .max_anchors = 1000, .max_aliases = 1000,
+    .max_bytes = 512 * MIB, .max_documents = 1000000, .max_depth = 128, .max_anchors = 1000, .max_aliases = 1000,
     .max_values = 256000000, .max_expanded = 200000,
 };
 const struct yaml_limits yaml_limits_body = {
@@ -143,10 +143,12 @@ static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, siz
     size_t most = r->written > r->limits->max_expanded ? r->written : r->limits->max_expanded;
     bool ok;
 
-    if (!anchor)
-        ok = fail_at(r, &event->start_mark, "the alias *%.64s has no anchor &%.64s before it", name,
-                     name);
-    else if (!anchor->value)
+    if (!anchor) {
+        fail_at(r, &event->start_mark, "the alias *%.64s has no anchor &%.64s before it", name,
+                name);
+        return NULL;
+    }
+    if (!anchor->value)
         ok = fail_at(r, &event->start_mark, "the alias *%.64s is inside the value it stands for",
                      name);
     else if (++r->anchors.aliases > r->limits->max_aliases)
@@ -374,7 +376,7 @@ static void apply_merges(json_t *object, const json_t *merges)
 static bool build_member(struct yaml_reader *r, const yaml_event_t *event, json_t *object,
                          json_t **merges, size_t depth, size_t *height)
 {
-    struct key key;
+    struct key key = {0};
     yaml_event_t next;
     json_t *value;
 

@@ -175,9 +175,7 @@ struct yaml_scalar yaml_resolve(const char *text, size_t len)
 
     if (!hint || find_word(text, len, &scalar))
         return scalar;
-    if (hint == NUMBER)
-        resolve_number(text, len, &scalar);
-    else if (hint == DOT && !memchr(text, '_', len))
+    if (hint == NUMBER || (hint == DOT && !memchr(text, '_', len)))
         resolve_number(text, len, &scalar);
     return scalar;
 }

@@ -8,6 +8,7 @@
  */
 #include "api/types/yaml.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -166,6 +167,7 @@ static bool lay_event(struct layout *at, const yaml_event_t *event)
         return true;
     case YAML_MAPPING_END_EVENT:
     case YAML_SEQUENCE_END_EVENT:
+        assert(at->depth && at->lines->nodes);
         at->lines->nodes[at->open[--at->depth].node].end = (uint32_t)at->lines->count;
         return true;
     case YAML_STREAM_START_EVENT:
@@ -247,8 +249,7 @@ static size_t step(const struct lines *lines, size_t at, const char **path)
 
 size_t yaml_line(const struct yaml_stream *stream, size_t index, const char *path)
 {
-    struct yaml_stream *cache =
-        (struct yaml_stream *)(uintptr_t)stream; /* only the table changes */
+    struct yaml_stream *cache = (struct yaml_stream *)stream; /* only the table changes */
     size_t at = 0;
 
     if (index >= stream->count)

@@ -250,7 +250,7 @@ static void write_block(const json_t *value, size_t indent, struct buf *out)
         buf_str(out, "- ");
         write_behind_mark(member, indent, out);
     }
-    json_object_foreach((json_t *)(uintptr_t)value, key, member)
+    json_object_foreach((json_t *)value, key, member)
     {
         if (!first)
             write_spaces(out, indent);

@@ -1,0 +1,94 @@
+/*
+ * FZ-14: whatever arrives on a shim's socket or lies in its record file or logs: every getter is
+ * total, and what it takes can be put again and taken with the same result.
+ *
+ * The first byte chooses: frames, a record file, a log header.
+ */
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "node/shim/logfile.h"
+#include "node/shim/message.h"
+#include "node/shim/records.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_status(const struct wire_frame *frame, struct arena *arena)
+{
+    scoped(buf) struct buf first = {0}, second = {0};
+    struct wire_reader fields = frame->fields;
+    struct shim_status status;
+    struct wire_frame again;
+
+    if (!shim_get_status(&fields, arena, &status))
+        return;
+    shim_put_status(&first, &status);
+    assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
+    assert(shim_get_status(&again.fields, arena, &status));
+    shim_put_status(&second, &status);
+    assert(first.len == second.len && !memcmp(first.data, second.data, first.len));
+}
+
+static void check_start(const struct wire_frame *frame, struct arena *arena)
+{
+    scoped(buf) struct buf first = {0}, second = {0};
+    struct wire_reader fields = frame->fields;
+    struct wire_frame again;
+    struct shim_pod pod;
+
+    if (!shim_get_start(&fields, arena, &pod))
+        return;
+    shim_put_start(&first, &pod);
+    assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
+    assert(shim_get_start(&again.fields, arena, &pod));
+    shim_put_start(&second, &pod);
+    assert(first.len == second.len && !memcmp(first.data, second.data, first.len));
+}
+
+static void check_frame(void *ctx, struct wire_frame *frame, const char *bytes)
+{
+    struct arena *arena = arena_new(0);
+    struct wire_reader fields;
+    struct shim_config config;
+    struct shim_hello hello;
+    struct shim_order order;
+
+    check_status(frame, arena);
+    check_start(frame, arena);
+    fields = frame->fields;
+    shim_get_config(&fields, arena, &config);
+    fields = frame->fields;
+    shim_get_hello(&fields, &hello);
+    for (enum shim_message type = SHIM_STOP; type <= SHIM_HOSTS; type++) {
+        fields = frame->fields;
+        shim_get_order(&fields, type, &order);
+    }
+    arena_free(arena);
+}
+
+static void frames(const char *bytes, size_t len)
+{
+    for (struct wire_frame frame; wire_next_frame(bytes, len, &frame) == WIRE_FRAME;) {
+        check_frame(NULL, &frame, bytes);
+        bytes += frame.size;
+        len -= frame.size;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = (const char *)data + 1;
+    char boot_id[BOOT_ID_MAX];
+    struct log_header header;
+
+    if (!size)
+        return 0;
+    if (data[0] % 3 == 0)
+        frames(bytes, size - 1);
+    else if (data[0] % 3 == 1)
+        records_scan(bytes, size - 1, boot_id, check_frame, NULL);
+    else if (size > 1)
+        log_header_parse(bytes, size - 1, &header);
+    return 0;
+}

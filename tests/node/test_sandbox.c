@@ -1,0 +1,266 @@
+/*
+ * node/sandbox: paths, layers, volumes' paths. What mounts is done in a child with namespaces of
+ * its own, at whatever level works for whoever runs this.
+ */
+#include "tests/unit.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "node/sandbox/layer.h"
+#include "node/sandbox/root.h"
+#include "node/sandbox/sandbox.h"
+#include "node/sandbox/volumes.h"
+
+static void put(const char *dir, const char *name, const char *text)
+{
+    scoped_str path = mem_printf("%s/%s", dir, name);
+    struct error err = {0};
+
+    check_ok(path, file_write_atomic(path, text, strlen(text), 0644, &err), err);
+}
+
+static char *get(const char *dir, const char *name)
+{
+    scoped_str path = mem_printf("%s/%s", dir, name);
+    struct buf text = {0};
+
+    return file_read(path, 4096, &text, NULL) ? buf_take(&text) : mem_strdup("(none)");
+}
+
+static char *make_dir(const char *parent, const char *name)
+{
+    char *path = mem_printf("%s/%s", parent, name);
+    struct error err = {0};
+
+    check_ok(path, file_mkdirs(path, 0755, &err), err);
+    return path;
+}
+
+/* ---- paths ---- */
+
+/* covers: local-runtime.md 4.3; reliability.md SEC-18 */
+static void paths_follow_the_links_of_the_host(void **state)
+{
+    scoped_str top = test_path("links");
+    scoped_str real = make_dir(top, "real");
+    scoped_str link = mem_printf("%s/link", top);
+    scoped_str relative = mem_printf("%s/relative", top);
+    scoped_str loop = mem_printf("%s/loop", top);
+    const struct {
+        const char *path, *want; /* below top */
+    } cases[] = {
+        {"link/x/y", "real/x/y"},     {"relative/x", "real/x"},       {"./real//x/", "real/x"},
+        {"link/../real/z", "real/z"}, {"none/at/all", "none/at/all"},
+    };
+    char out[ROOT_PATH_MAX];
+    struct error err = {0};
+
+    check_int("link", symlink(real, link), 0);
+    check_int("link", symlink("real", relative), 0);
+    check_int("link", symlink("loop", loop), 0);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str path = mem_printf("%s/%s", top, cases[i].path);
+        scoped_str want = mem_printf("%s/%s", top, cases[i].want);
+
+        check_ok(path, root_resolve(path, out, &err), err);
+        check_str(path, out, want);
+    }
+    check_error("loop", root_resolve(loop, out, &err), err, ERR_INVALID);
+    check_error("relative", root_resolve("etc", out, &err), err, ERR_INVALID);
+    check_ok("beyond", root_resolve("/../..", out, &err), err);
+    check_str("beyond", out, "/");
+}
+
+/* ---- layers ---- */
+
+/* Names with a comma are never given to an overlay. */
+struct layer_case {
+    const char *name, *dir;
+};
+
+static bool enter(void)
+{
+    struct error err = {0};
+
+    return sandbox_enter(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, geteuid(), getegid(), &err);
+}
+
+static void in_the_layer(const struct layer_case *c, const char *top, const char *host)
+{
+    static const struct layer_point points[] = {{"sub/new/point", true}, {"fresh.txt", false}};
+    static const struct layer_link links[] = {{"replaced", "elsewhere"}};
+    struct layer layer = {host, points, countof(points), links, countof(links), geteuid() != 0};
+    scoped_str scratch = make_dir(top, "scratch");
+    struct error err = {0};
+    char target[64];
+    ssize_t n;
+    int scratch_fd, target_fd;
+
+    check_int("tmpfs", mount("tmpfs", scratch, "tmpfs", 0, NULL), 0);
+    scratch_fd = open(scratch, O_RDONLY | O_DIRECTORY);
+    target_fd = open(host, O_PATH | O_DIRECTORY);
+    check_ok(c->name, layer_mount(&layer, scratch_fd, target_fd, &err), err);
+
+    scoped_str point = mem_printf("%s/sub/new/point", host);
+    scoped_str fresh = mem_printf("%s/fresh.txt", host);
+    scoped_str replaced = mem_printf("%s/replaced", host);
+    scoped_str seen = get(host, "file");
+    scoped_str deep = get(host, "sub/deep/file");
+
+    check_int(c->name, access(point, F_OK), 0);
+    check_int(c->name, access(fresh, F_OK), 0);
+    check_str(c->name, seen, "file");
+    check_str(c->name, deep, "deep");
+    n = readlink(replaced, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = 0;
+    check_str(c->name, target, "elsewhere");
+    put(host, "private", "x");
+}
+
+/* covers: local-runtime.md 4.3 LRT-03 */
+static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
+{
+    static const struct layer_case cases[] = {{"overlay or mirror", "plain"},
+                                              {"mirror", "with,comma"}};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str name = mem_printf("layer-%zu", i);
+        scoped_str top = test_path(name);
+        scoped_str host = make_dir(top, cases[i].dir);
+        scoped_str deep = make_dir(host, "sub/deep");
+        scoped_str left = NULL;
+        pid_t pid;
+        int status;
+
+        put(host, "file", "file");
+        put(deep, "file", "deep");
+        put(host, "replaced", "old");
+        pid = fork();
+        if (pid == 0) {
+            if (!enter())
+                _exit(77);
+            in_the_layer(&cases[i], top, host);
+            _exit(0);
+        }
+        waitpid(pid, &status, 0);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+            print_message("skipped: no namespaces for us here\n");
+            return;
+        }
+        check_int(cases[i].name, status, 0);
+
+        scoped_str replaced = get(host, "replaced");
+        scoped_str private_file = mem_printf("%s/private", host);
+        scoped_str point = mem_printf("%s/sub/new", host);
+
+        check_str("host", replaced, "old");
+        check_int("host", access(private_file, F_OK), -1);
+        check_int("host", access(point, F_OK), -1);
+    }
+}
+
+/* ---- volumes ---- */
+
+/* covers: reliability.md SEC-19 FT-22 FZ-17 */
+static void names_of_files_stay_in_their_volume(void **state)
+{
+    static const struct {
+        const char *path;
+        bool ok;
+    } cases[] = {
+        {"key", true},   {"a/b/c", true}, {".hidden", true}, {"a..b", true},    {"", false},
+        {".", false},    {"..", false},   {"../x", false},   {"a/../x", false}, {"/etc/x", false},
+        {"a//b", false}, {"a/", false},   {"..data", false}, {"a/..x", false},  {"./x", false},
+    };
+    scoped_str dir = test_path("volumes");
+    int dir_fd;
+
+    mkdir(dir, 0755);
+    dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct shim_file file = {cases[i].path, "text", 4, 0644};
+        struct shim_volume volume = {.name = "v", .kind = SHIM_FILES, .files = &file, .n_files = 1};
+        struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
+        struct shim_mount mount = {.path = "/m", .sub_path = cases[i].path};
+        struct volumes_where where = {dir_fd, dir_fd, false};
+        struct error err = {0};
+        int fd;
+
+        check_int(cases[i].path, volumes_make(&where, &pod, &err), cases[i].ok);
+        if (cases[i].ok) {
+            fd = volumes_open(&where, &pod, &mount, &err);
+            check(cases[i].path, fd >= 0);
+            close(fd);
+        } else {
+            check_int(cases[i].path, err.code, ERR_INVALID);
+        }
+        volumes_remove(&where, &pod);
+    }
+    close(dir_fd);
+}
+
+/* covers: reliability.md SEC-18 FT-21 */
+static void a_sub_path_never_leads_out_of_its_volume(void **state)
+{
+    scoped_str dir = test_path("escape");
+    scoped_str outside = make_dir(dir, "outside");
+    scoped_str volume_dir = make_dir(dir, "volume");
+    scoped_str link = mem_printf("%s/link", volume_dir);
+    struct shim_volume volume = {.name = "v", .kind = SHIM_HOST_PATH, .host_path = volume_dir};
+    struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
+    struct volumes_where where = {open(dir, O_RDONLY | O_DIRECTORY), -1, false};
+    static const char *const paths[] = {"link", "link/new", "../outside"};
+    struct error err = {0};
+
+    put(outside, "secret", "x");
+    check_int("link", symlink("../outside", link), 0);
+    for (size_t i = 0; i < countof(paths); i++)
+        check_int(paths[i],
+                  volumes_open(&where, &pod, &(struct shim_mount){.sub_path = paths[i]}, &err), -1);
+    close(where.disk_fd);
+}
+
+/* ---- levels ---- */
+
+static void a_level_is_found_or_refused_with_a_reason(void **state)
+{
+    static const struct {
+        const char *wanted;
+        enum error_code code;
+    } cases[] = {{"everything", ERR_INVALID}, {"full", ERR_UNAVAILABLE}};
+    scoped_str scratch = test_path("probe");
+    enum sandbox_level level;
+    struct error err = {0};
+    scoped_str why = NULL;
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        err = (struct error){0};
+        check_error(cases[i].wanted, sandbox_probe(cases[i].wanted, scratch, &level, &why, &err),
+                    err, cases[i].code);
+    }
+    check_ok("plain", sandbox_probe("plain", scratch, &level, &why, &err), err);
+    check_int("plain", level, SANDBOX_PLAIN);
+    mem_free(take(why));
+    check_ok("auto", sandbox_probe("auto", scratch, &level, &why, &err), err);
+    check_has("auto", why, sandbox_level_text(level));
+    check_int("nothing is left", access(scratch, F_OK), -1);
+    print_message("here: %s\n", why);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(paths_follow_the_links_of_the_host),
+        cmocka_unit_test(a_layer_shows_the_host_and_keeps_what_is_new_to_itself),
+        cmocka_unit_test(names_of_files_stay_in_their_volume),
+        cmocka_unit_test(a_sub_path_never_leads_out_of_its_volume),
+        cmocka_unit_test(a_level_is_found_or_refused_with_a_reason),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

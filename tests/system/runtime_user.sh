@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The runtime's tests once more as an ordinary user (they run as whoever starts ctest otherwise), and a pod of the whole
+# program: volumes, names and the working directory must be there without any privilege.
+# covers: local-runtime.md LRT-02 LRT-04 LRT-30 LRT-32
+set -euo pipefail
+
+if [ "$(id -u)" != 0 ]; then
+    echo "skipped: only root can become another user; the unit tests have run as this one"
+    exit 77
+fi
+user=65534
+as_user() { setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all --no-new-privs "$@"; }
+
+chmod 755 "$TMPDIR"
+mkdir -m 755 "$TMPDIR/bin"
+mkdir "$TMPDIR/work"
+chown "$user:$user" "$TMPDIR/work"
+cp "$JOBFLOW" "$TMPDIR/bin/jobflow"
+for name in runtime_bare runtime_adopt runtime_boxed sandbox; do
+    cp "$(dirname "$JOBFLOW")/tests/test_node_$name" "$TMPDIR/bin/"
+    echo "== $name as uid $user"
+    as_user mkdir "$TMPDIR/work/$name"
+    (cd "$TMPDIR/work" && TMPDIR="$TMPDIR/work/$name" as_user "$TMPDIR/bin/test_node_$name")
+done
+
+cat > "$TMPDIR/work/job.yaml" <<'YAML'
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: pair}
+spec:
+  minAvailable: 2
+  tasks:
+  - name: worker
+    replicas: 2
+    template:
+      spec:
+        restartPolicy: Never
+        containers:
+        - name: main
+          image: none
+          command: [sh, -c, 'cat /etc/volcano/worker.host; echo; getent hosts pair-worker-1.pair; hostname; touch seen-$HOSTNAME']
+  plugins: {svc: [], env: []}
+YAML
+cd "$TMPDIR/work"
+as_user env HOME="$TMPDIR/work" "$TMPDIR/bin/jobflow" run job.yaml --logs > out.txt 2>&1 || { cat out.txt; exit 1; }
+cat out.txt
+for name in pair-worker-0 pair-worker-1; do
+    test -e "seen-$name"
+    grep -q "^\[$name\] $name$" out.txt
+    grep -q "^\[$name\] 127\.10\..*pair-worker-1" out.txt
+done

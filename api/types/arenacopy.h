@@ -20,7 +20,8 @@ static inline void *arena_copy(struct arena *arena, const void *items, size_t by
 
 static inline struct str_map arena_copy_map(struct arena *arena, const struct str_map *from)
 {
-    struct str_map to = {arena_copy(arena, from->items, from->count * sizeof *from->items), from->count};
+    struct str_map to = {arena_copy(arena, from->items, from->count * sizeof *from->items),
+                         from->count};
 
     for (size_t i = 0; i < to.count; i++) {
         to.items[i].key = arena_copy_str(arena, from->items[i].key);

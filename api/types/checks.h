@@ -8,10 +8,11 @@
 #define CHECKS_UNPAREN(...) __VA_ARGS__
 
 /**
- * Report a finding: FINDING(errors, ("%s.tasks[%zu].name", path, i), "Duplicate value: \"%s\"", name).
- * The path is printed only when there is something to report.
+ * Report a finding: FINDING(errors, ("%s.tasks[%zu].name", path, i), "Duplicate value: \"%s\"",
+ * name). The path is printed only when there is something to report.
  */
-#define FINDING(errors, path_format, ...) FINDING_CODE(errors, ERR_INVALID, path_format, __VA_ARGS__)
+#define FINDING(errors, path_format, ...)                                                          \
+    FINDING_CODE(errors, ERR_INVALID, path_format, __VA_ARGS__)
 #define FINDING_CODE(errors, code, path_format, ...)                                               \
     do {                                                                                           \
         scoped(buf) struct buf path_ = {0};                                                        \

@@ -1,8 +1,8 @@
 /*
  * Field tables of a container: environment, mounts, ports, probes, life cycle, security.
  *
- * Ref: k8s.io/api core/v1, release 1.30; merge keys as its patchMergeKey. FIELD_PASS rows are checked and kept, not
- * read.
+ * Ref: k8s.io/api core/v1, release 1.30; merge keys as its patchMergeKey. FIELD_PASS rows are
+ * checked and kept, not read.
  */
 #include "api/types/core_schema.h"
 
@@ -13,7 +13,8 @@
 #define PORT(member)      offsetof(struct container_port, member)
 #define CONTAINER(member) offsetof(struct pod_container, member)
 
-static_assert(CONTAINER(limits) - CONTAINER(requests) == offsetof(struct container_resources, limits),
+static_assert(CONTAINER(limits) - CONTAINER(requests) ==
+                  offsetof(struct container_resources, limits),
               "requests and limits are read as one struct container_resources");
 
 /* clang-format off */

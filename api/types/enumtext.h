@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Entry of a text table made from a list: static const char *const texts[] = {JOB_PHASES(ENUM_TEXT)}; */
+/* Entry of a text table made from a list: static const char *const texts[] =
+ * {JOB_PHASES(ENUM_TEXT)}; */
 #define ENUM_TEXT(name, text) text,
 
 /** The position of `text` among `count` texts; NULL counts as "". False when it is none of them. */

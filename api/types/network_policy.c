@@ -1,5 +1,6 @@
 /*
- * NetworkPolicy (networking.k8s.io/v1): stored for the svc plugin; the local node does not enforce it.
+ * NetworkPolicy (networking.k8s.io/v1): stored for the svc plugin; the local node does not enforce
+ * it.
  *
  * Ref: k8s.io/api networking/v1, release 1.30.
  */

@@ -87,10 +87,10 @@ struct field {
     bool (*check)(const char *value, struct error *err); /* string format: dns label, … */
     const char *default_json;                            /* schema default, JSON text */
     const char *merge_key; /* strategic merge: lists merged by this member; "" for primitive set */
-    bool as_json;          /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
-                              the document: for parts our code hands on instead of reading */
-    bool immutable_doc;    /* documentation only: may not change after create */
-    const char *doc;       /* one sentence for the reference */
+    bool as_json;       /* checked as `type`, decoded as json_t * (NULL when absent), borrowed from
+                           the document: for parts our code hands on instead of reading */
+    bool immutable_doc; /* documentation only: may not change after create */
+    const char *doc;    /* one sentence for the reference */
 };
 
 struct schema {
@@ -98,8 +98,8 @@ struct schema {
     const struct field *fields;
     size_t size;           /* sizeof the decoded struct; 0 when only passed */
     bool preserve_unknown; /* free-form object */
-    bool partial;          /* a patch: here and everywhere below no defaults, no required members, no
-                              min_length of lists, and the members $patch and $retainKeys are kept */
+    bool partial; /* a patch: here and everywhere below no defaults, no required members, no
+                     min_length of lists, and the members $patch and $retainKeys are kept */
     const char *doc;
 };
 

@@ -61,7 +61,7 @@ static unsigned word_distance(const char *a, const char *b)
 
     for (size_t j = 0; j <= n; j++)
         row[j] = (unsigned)j;
-    for (size_t i = 0; a[i] && i < WORD_MAX; i++) {
+    for (size_t i = 0; i < WORD_MAX && a[i]; i++) {
         unsigned diagonal = row[0];
 
         row[0] = (unsigned)i + 1;

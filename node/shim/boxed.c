@@ -32,7 +32,7 @@ bool boxed_open(struct pod *pod)
 /* False when there is nothing (more) to read now. */
 static bool read_report(struct container *c)
 {
-    struct init_report report;
+    struct init_report report = {0};
     int listener_fd;
 
     if (!init_receive(c->report.fd, &report, &listener_fd))

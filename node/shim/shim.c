@@ -114,7 +114,7 @@ static void settle(struct reactor *reactor)
         if (shim->leaving && !shim->pods)
             reactor->stopped = true;
         else if (!shim->idle.position)
-            alarm_set(reactor, &shim->idle, IDLE_MS * (int64_t)NS_PER_MS);
+            alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
     }
 }
 

@@ -467,9 +467,13 @@ static int listen_mode(const char *family, const char *port, const char *name)
 /* 200 MiB, and then wait. */
 static int eat_mode(void)
 {
-    for (int i = 0; i < 200; i++)
-        memset(malloc(1 << 20), i, 1 << 20);
+    enum { EATEN = 200 << 20 };
+    char *food = malloc(EATEN);
+
+    if (food)
+        memset(food, 1, EATEN);
     sleep(60);
+    free(food);
     return 0;
 }
 

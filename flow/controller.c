@@ -89,6 +89,7 @@ static void forget(struct flow *flow)
     if (flow->opening == FLOW_OPEN)
         flow_close(flow);
     flow_publish_stop(flow);
+    flow_orders_stop(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
     free_when_idle(flow);
 }
@@ -110,7 +111,8 @@ static bool is_settled(const struct object *object)
     static const char *const under_way[] = {"\"pendingJobs\"", "\"runningJobs\"", "\"unKnowJobs\"",
                                             "\"Completing\"", "\"Terminating\""};
 
-    if (!flow_phase_finished(jobflow_phase_of(object)) || object_deleting(object))
+    if (!flow_phase_finished(jobflow_phase_of(object)) || object_deleting(object) ||
+        jobflow_wants_retry(object))
         return false;
     for (size_t i = 0; i < countof(under_way); i++)
         if (strstr(object->status->text, under_way[i]))

@@ -17,6 +17,7 @@ struct create_call {
     struct meta *meta; /* of the job */
     uint32_t step, build;
     bool again; /* in place of a job deleted by hand */
+    bool retry; /* of a step that failed */
 };
 
 static const char *template_name(const struct flow_step *step)
@@ -49,6 +50,10 @@ static void created(struct create_call *create, uint32_t step, const struct obje
 
     cluster_event(cluster, flow->object, EVENT_NORMAL, "Created", FLOW_COMPONENT,
                   "create a job named %s!", object_name(job));
+    if (create->retry)
+        cluster_event(cluster, flow->object, EVENT_NORMAL, "Retried", FLOW_COMPONENT,
+                      "job %s failed before, this is attempt %s", object_name(job),
+                      meta_annotation(create->meta, ANNOTATION_FLOW_ATTEMPT));
     if (create->again)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Recreated", FLOW_COMPONENT,
                       "job %s was deleted before it finished", object_name(job));
@@ -151,6 +156,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->step = step;
     create->build = flow->build;
     create->again = r->steps[step].recreate;
+    create->retry = r->steps[step].retry;
     create->meta = template_job_meta(&job);
     flow_record_set_state(r, step, STEP_CREATING);
     flow_call_begun(flow);

@@ -7,19 +7,20 @@
 #define KEEP_PHASE FLOW_PHASE_N
 
 struct phase_rule {
-    unsigned with;
+    unsigned with, without;
     enum flow_phase next;
 };
 
 /* clang-format off */
 static const struct phase_rule phase_rules[] = {
-    {FACT_DELETING,    FLOW_TERMINATING},
-    {FACT_FINISHED,    KEEP_PHASE},
-    {FACT_UNUSABLE,    FLOW_PENDING},
-    {FACT_STEP_FAILED, FLOW_FAILED},
-    {FACT_ALL_DONE,    FLOW_SUCCEED},
-    {FACT_STARTED,     FLOW_RUNNING},
-    {0,                FLOW_PENDING},
+    {FACT_DELETING,    0,            FLOW_TERMINATING},
+    {FACT_RETRY,       0,            FLOW_RUNNING},
+    {FACT_FINISHED,    0,            KEEP_PHASE},
+    {FACT_UNUSABLE,    0,            FLOW_PENDING},
+    {FACT_STEP_FAILED, FACT_GOES_ON, FLOW_FAILED},
+    {FACT_ALL_DONE,    0,            FLOW_SUCCEED},
+    {FACT_STARTED,     0,            FLOW_RUNNING},
+    {0,                0,            FLOW_PENDING},
 };
 
 struct step_rule {
@@ -40,7 +41,7 @@ enum flow_phase flow_decide_phase(enum flow_phase now, unsigned facts)
 {
     const struct phase_rule *rule = phase_rules;
 
-    while ((facts & rule->with) != rule->with)
+    while ((facts & rule->with) != rule->with || (facts & rule->without))
         rule++;
     return rule->next == KEEP_PHASE ? now : rule->next;
 }

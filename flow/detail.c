@@ -194,11 +194,13 @@ void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64
 {
     struct step_span *last = last_span(detail);
 
-    if (!detail->job)
-        return;
-    step_detail_add_earlier(detail, attempt_text(detail, attempt, now_ms));
     if (last && !last->end_ms)
         last->end_ms = now_ms;
+    if (detail->job)
+        step_detail_add_earlier(detail, attempt_text(detail, attempt, now_ms));
+    else if (detail->kept_attempt)
+        step_detail_add_earlier(detail, take(detail->kept_attempt));
+    drop_kept(detail);
     object_unref(take(detail->job));
     object_unref(take(detail->counted));
 }

@@ -39,7 +39,8 @@ void step_detail_free(struct step_detail *detail); /* NULL is fine */
 void step_detail_see(struct step_detail *detail, const struct object *job, int64_t now_ms);
 /** The job is gone with a result: keep its entries as text. */
 void step_detail_freeze(struct step_detail *detail, unsigned attempt);
-/** The job is gone without a result: its attempt is over, another one follows. */
+/** The attempt is over, another one follows: with a job that is gone without a result, or of which
+ * only the result is left. */
 void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64_t now_ms);
 /** Keep an attempt that is over; consumes `json`. */
 void step_detail_add_earlier(struct step_detail *detail, char *json);

@@ -31,6 +31,7 @@ void flow_free(struct flow *flow)
 {
     unblock_all(flow);
     flow_publish_stop(flow);
+    flow_orders_stop(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
     flow_record_release(&flow->record);
     flow_state_release(&flow->state);
@@ -40,18 +41,42 @@ void flow_free(struct flow *flow)
     mem_free(flow);
 }
 
+enum failure_policy flow_failure_policy(const struct flow *flow)
+{
+    return flow->controller->options.upstream_compat ? FAILURE_STOP
+                                                     : jobflow_failure_policy(flow->object);
+}
+
 bool flow_creates(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
-           !flow_phase_finished(flow->state.phase) && !flow_record_failed(&flow->record);
+           !flow_phase_finished(flow->state.phase) &&
+           (!flow_record_failed(&flow->record) || flow_failure_policy(flow) == FAILURE_CONTINUE);
 }
 
 /* ---- jobs ---- */
 
+const struct object *flow_job_of(const struct flow *flow, uint32_t step)
+{
+    scoped(buf) struct buf name = {0};
+    const struct object *job;
+    const struct owner_ref *owner;
+
+    flow_record_job_name(&flow->record, step, &name);
+    job = cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
+                      name.data);
+    owner = job ? meta_controller(job->meta) : NULL;
+    return owner && strcmp(owner->uid, flow->uid) == 0 ? job : NULL;
+}
+
 void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
 {
+    const struct step before = flow->record.steps[step];
+
     if (!flow_record_see_job(&flow->record, step, job, flow_now_ms(flow)))
         return;
+    if (before.state != STEP_STARTED || before.phase != flow->record.steps[step].phase)
+        flow_order_step(flow, step);
     flow_unblock_step(flow, step);
     if (!flow->state.start_ms || job->meta->created_at_ms < flow->state.start_ms)
         flow->state.start_ms = job->meta->created_at_ms;
@@ -173,6 +198,8 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     struct object *before = flow->object;
     bool respecified = !same_text(before->body, object->body);
     bool marked = object_deleting(object) && !object_deleting(before);
+    bool annotated = before->meta != object->meta; /* perhaps: policy, retry */
+    bool asked = annotated && jobflow_wants_retry(object);
 
     if (object->revision <= before->revision)
         return;
@@ -180,13 +207,14 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     if (!flow->publisher.flying && object->revision != flow->publisher.written_revision &&
         !same_text(object->status, flow->publisher.written))
         flow_publish_again(flow);
-    if ((flow->opening == FLOW_CLOSED && marked) || (flow->opening == FLOW_UNUSABLE && respecified))
+    if ((flow->opening == FLOW_CLOSED && (marked || asked)) ||
+        (flow->opening == FLOW_UNUSABLE && respecified))
         flow_open(flow);
     else if (flow->opening == FLOW_OPEN && respecified)
         respecify(flow);
     if (respecified)
         flow->retained_done = false;
-    if (respecified || marked)
+    if (respecified || marked || annotated)
         flow_make_runnable(flow);
     object_unref(before);
 }
@@ -204,8 +232,12 @@ static unsigned facts_of(const struct flow *flow)
         facts |= FACT_FINISHED;
     if (flow->opening == FLOW_UNUSABLE)
         return facts | FACT_UNUSABLE;
+    if (flow_retry_may_begin(flow))
+        facts |= FACT_RETRY;
     if (flow_record_failed(r))
         facts |= FACT_STEP_FAILED;
+    if (flow_record_active(r) && flow_failure_policy(flow) == FAILURE_CONTINUE)
+        facts |= FACT_GOES_ON;
     if (flow_record_done(r) == r->graph->steps && (r->graph->steps || !r->upstream))
         facts |= FACT_ALL_DONE;
     if (flow->state.phase == FLOW_RUNNING || flow_record_ran(r))
@@ -221,25 +253,6 @@ static bool running_comes_first(const struct flow *flow, enum flow_phase next)
            flow->publisher.written_phase != FLOW_RUNNING && flow_record_ran(&flow->record);
 }
 
-/* The first step that failed, for the reason of the phase. */
-static void blame(struct flow *flow)
-{
-    const struct flow_record *r = &flow->record;
-    uint32_t failed = step_set_next(&r->lists[FLOW_LIST_FAILED], 0);
-    uint32_t terminated = step_set_next(&r->lists[FLOW_LIST_TERMINATED], 0);
-    uint32_t step = failed < terminated ? failed : terminated;
-    scoped(buf) struct buf text = {0};
-
-    if (step == STEP_NONE)
-        return;
-    buf_str(&text, "job ");
-    flow_record_job_name(r, step, &text);
-    buf_printf(&text, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
-    if (r->steps[step].detail && step_detail_message(r->steps[step].detail))
-        buf_printf(&text, ": %s", step_detail_message(r->steps[step].detail));
-    set_reason(flow, "JobFailed", text.data);
-}
-
 static void enter_phase(struct flow *flow, enum flow_phase next)
 {
     if (flow->state.phase == next)
@@ -253,7 +266,7 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
     if (flow->opening == FLOW_OPEN)
         set_reason(flow, NULL, NULL);
     if (next == FLOW_FAILED)
-        blame(flow);
+        flow_blame(flow);
     if (flow_phase_finished(next))
         flow->state.completion_ms = flow->state.since_ms;
     if (flow_phase_finished(next) || next == FLOW_TERMINATING)
@@ -265,8 +278,9 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
 static bool settled(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && flow_phase_finished(flow->publisher.written_phase) &&
-           !object_deleting(flow->object) && !flow_record_unfinished(&flow->record) &&
-           !flow->calls && !flow->publisher.dirty && flow->retained_done;
+           flow->state.phase == flow->publisher.written_phase && !object_deleting(flow->object) &&
+           !flow_record_unfinished(&flow->record) && !flow->calls && !flow->publisher.dirty &&
+           flow->retained_done && !flow_retry_wanted(flow);
 }
 
 void flow_sync(struct flow *flow)
@@ -279,14 +293,18 @@ void flow_sync(struct flow *flow)
     }
     if (flow->opening == FLOW_OPEN)
         flow_probe_steps(flow);
+    flow_retry_note(flow);
     next = flow_decide_phase(flow->state.phase, facts_of(flow));
-    if (flow_creates(flow))
-        flow_create_ready(flow);
+    if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)
+        flow_retry_begin(flow);
+    else if (flow_creates(flow) && !flow_phase_finished(flow->publisher.written_phase))
+        flow_create_ready(flow); /* of a retried flow: once it is stored that it runs again */
     if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
         next = FLOW_RUNNING;
     enter_phase(flow, next);
     if (flow->publisher.dirty || flow->publisher.noted_changes != flow->record.changes)
         flow_publish_soon(flow);
+    flow_give_orders(flow);
     flow_retain(flow);
     if (settled(flow))
         flow_close(flow);

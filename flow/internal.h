@@ -40,6 +40,20 @@ struct flow_publisher {
     uint32_t noted_changes;                 /* of the record, for which a write is under way */
 };
 
+/* What a failed flow has to tell its jobs. */
+enum flow_order {
+    ORDER_NONE,
+    ORDER_TERMINATE, /* failurePolicy: abort */
+    ORDER_REMOVE     /* a manual retry needs their names */
+};
+
+struct flow_orders {
+    enum flow_order now;
+    uint32_t build; /* of the record whose `ordered` it is about */
+    struct timer again;
+    unsigned failures;
+};
+
 struct flow {
     struct flow_controller *controller;
     struct object *object; /* newest version */
@@ -49,6 +63,7 @@ struct flow {
     struct kept_entries removed;
     struct flow_publisher publisher;
     struct probe_group probes;
+    struct flow_orders orders;
     uint32_t build;     /* grows when the record is built anew: step indexes may differ */
     unsigned calls;     /* in flight, the publisher's included */
     bool gone;          /* deleted; freed when the calls are back */
@@ -102,6 +117,9 @@ void flow_sync(struct flow *flow);
 /** A version of one of its jobs. */
 void flow_see_job(struct flow *flow, uint32_t step, const struct object *job);
 bool flow_creates(const struct flow *flow); /* jobs may still be created */
+/** The job of a step if it is this flow's: borrowed, or NULL. */
+const struct object *flow_job_of(const struct flow *flow, uint32_t step);
+enum failure_policy flow_failure_policy(const struct flow *flow);
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
     return loop_wall_ms(flow->controller->loop);
@@ -119,7 +137,25 @@ void flow_publish_stop(struct flow *flow);
 /** The stored status is not ours any more: write ours again. */
 void flow_publish_again(struct flow *flow);
 
+/* orders.c */
+/** Tell jobs what is to be told; at most a batch, the rest at the flow's next turn. */
+void flow_give_orders(struct flow *flow);
+/** The job of a step came to a new phase: it may have to be told now. */
+void flow_order_step(struct flow *flow, uint32_t step);
+void flow_orders_stop(struct flow *flow);
+
+/* retry.c */
+/** Somebody asks for a retry of this flow, which has failed. */
+bool flow_retry_wanted(const struct flow *flow);
+/** It is wanted, and no job is left that stands in the way. */
+bool flow_retry_may_begin(const struct flow *flow);
+void flow_retry_begin(struct flow *flow);
+/** Asking a flow that has not failed asks for nothing, then and later. */
+void flow_retry_note(struct flow *flow);
+
 /* why.c */
+/** state.reason and state.message of a flow that has failed. */
+void flow_blame(struct flow *flow);
 /** Work out state.reason and state.message for a phase that is not final. */
 void flow_explain(struct flow *flow);
 

@@ -16,19 +16,6 @@ static uint32_t target_step(const struct flow *flow, const struct step_probe *pr
     return flow_graph_find(flow->record.graph, probe->depends->targets.items[target]);
 }
 
-static const struct object *job_of(const struct flow *flow, uint32_t step)
-{
-    scoped(buf) struct buf name = {0};
-    const struct object *job;
-    const struct owner_ref *owner;
-
-    flow_record_job_name(&flow->record, step, &name);
-    job = cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
-                      name.data);
-    owner = job ? meta_controller(job->meta) : NULL;
-    return owner && strcmp(owner->uid, flow->uid) == 0 ? job : NULL;
-}
-
 static void on_passed(void *ctx)
 {
     struct step_probe *probe = ctx;
@@ -87,7 +74,7 @@ static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe 
 /* The target is met: its failure, now or later, may be just what the step waited for. */
 static void note_wanted_failure(struct flow *flow, const struct step_probe *probe, uint32_t target)
 {
-    const struct object *job = job_of(flow, target);
+    const struct object *job = flow_job_of(flow, target);
 
     if (probe_wants_failure(probe->depends->probe, job ? job_spec_of(job) : NULL))
         flow_record_handle_failure(&flow->record, target);
@@ -98,7 +85,7 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
 {
     struct flow_record *r = &flow->record;
     uint32_t target = target_step(flow, probe, t);
-    const struct object *job = job_of(flow, target);
+    const struct object *job = flow_job_of(flow, target);
 
     if (job || r->steps[target].state == STEP_STARTED)
         step_probe_know(probe, t, job ? job_spec_of(job) : NULL);

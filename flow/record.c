@@ -5,6 +5,7 @@
 #include "flow/record.h"
 #include "base/hash.h"
 #include "flow/step_probe.h"
+#include <assert.h>
 #include <string.h>
 
 /* Ref: spec/jobflow.md 8.1; Completing and Terminating are in the lists of their ends, as the
@@ -34,6 +35,11 @@ static enum flow_list list_of(const struct flow_record *r, const struct step *st
     return list_of_phase[step->phase];
 }
 
+static bool phase_failed(unsigned phase)
+{
+    return phase == JOB_FAILED || phase == JOB_TERMINATED;
+}
+
 static void put_in_list(struct flow_record *r, uint32_t i, bool in)
 {
     enum flow_list list = list_of(r, &r->steps[i]);
@@ -53,6 +59,8 @@ static void count_step(struct flow_record *r, uint32_t i, bool in)
     uint32_t one = in ? 1 : UINT32_MAX; /* adding UINT32_MAX subtracts one */
 
     put_in_list(r, i, in);
+    if (step->state == STEP_CREATING)
+        r->creating += one;
     if (step->state != STEP_STARTED)
         return;
     if (step->phase == JOB_COMPLETED && in)
@@ -61,8 +69,19 @@ static void count_step(struct flow_record *r, uint32_t i, bool in)
         step_set_remove(&r->completed, i);
     r->started += one;
     r->by_phase[step->phase] += one;
-    if (step->handled && (step->phase == JOB_FAILED || step->phase == JOB_TERMINATED))
+    if (phase_failed(step->phase) && step->handled)
         r->handled += one;
+    else if (phase_failed(step->phase) && step->job)
+        r->failed_jobs += one;
+}
+
+static void set_job(struct flow_record *r, uint32_t i, uint64_t job)
+{
+    if (r->steps[i].job == job)
+        return;
+    count_step(r, i, false);
+    r->steps[i].job = job;
+    count_step(r, i, true);
 }
 
 static void move_step(struct flow_record *r, uint32_t i, enum step_state state,
@@ -100,11 +119,12 @@ static bool has_probe(const struct flow_record *r, uint32_t i)
 }
 
 /* Every set of the record, lists first. */
-enum { SETS = FLOW_LIST_N + 5 };
+enum { SETS = FLOW_LIST_N + 6 };
 
 static struct step_set *set_at(struct flow_record *r, int at)
 {
-    struct step_set *others[] = {&r->ready, &r->blocked, &r->probing, &r->retried, &r->completed};
+    struct step_set *others[] = {&r->ready,   &r->blocked,   &r->probing,
+                                 &r->retried, &r->completed, &r->ordered};
 
     return at < FLOW_LIST_N ? &r->lists[at] : others[at - FLOW_LIST_N];
 }
@@ -237,10 +257,13 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
     if (job->revision <= step->revision)
         return false; /* news of the past: the cache was ahead of the event */
     step->revision = job->revision;
-    step->job = job_key(job);
-    step->recreate = false;
-    if (attempt_of(job) > step->attempt)
+    set_job(r, i, job_key(job));
+    step->recreate = step->retry = false;
+    if (attempt_of(job) > step->attempt) {
+        if (step->detail) /* of the attempt before, when this one was made unseen */
+            step_detail_end_attempt(step->detail, step->attempt, now_ms);
         set_attempt(r, i, attempt_of(job));
+    }
     if (!r->compact && !step->detail)
         step->detail = step_detail_new();
     if (step->detail)
@@ -262,16 +285,16 @@ bool flow_record_lose_job(struct flow_record *r, uint32_t i, const struct object
 
     if (step->job != job_key(job))
         return false;
-    step->job = 0;
+    set_job(r, i, 0);
+    if (!step->detail && step->phase != JOB_COMPLETED)
+        step->detail = step_detail_new(); /* the attempt's record survives its job */
+    if (step->detail && !step->detail->job)
+        step_detail_see(step->detail, job, now_ms);
     if (job_phase_finished((enum job_phase)step->phase)) {
         if (step->detail)
             step_detail_freeze(step->detail, step->attempt);
         r->changes++;
     } else {
-        if (!step->detail)
-            step->detail = step_detail_new(); /* the attempt's record survives its job */
-        if (!step->detail->job)
-            step_detail_see(step->detail, job, now_ms);
         step_detail_end_attempt(step->detail, step->attempt, now_ms);
         step->recreate = open;
         move_step(r, i, open ? STEP_READY : STEP_WAITING, JOB_NONE);
@@ -323,7 +346,7 @@ void flow_record_recount(struct flow_record *r)
     release_sets(r);
     init_sets(r);
     memset(r->by_phase, 0, sizeof r->by_phase);
-    r->started = r->handled = 0;
+    r->started = r->creating = r->handled = r->failed_jobs = 0;
     for (uint32_t i = 0; i < r->graph->steps; i++) {
         struct step *step = &r->steps[i];
 
@@ -334,7 +357,7 @@ void flow_record_recount(struct flow_record *r)
         count_step(r, i, true);
         if (step->probe)
             step_set_add(&r->probing, i);
-        if (step->attempt > 1)
+        if (step->attempt > 1 || step->retry)
             step_set_add(&r->retried, i);
         if (!step->waiting && step->state == STEP_WAITING)
             flow_record_set_state(r, i, STEP_READY);
@@ -342,6 +365,57 @@ void flow_record_recount(struct flow_record *r)
     for (uint32_t i = 0; i < r->graph->steps; i++)
         if (r->steps[i].state == STEP_STARTED && r->steps[i].phase == JOB_COMPLETED)
             tell_dependents(r, i);
+}
+
+bool flow_record_step_failed(const struct flow_record *r, uint32_t i)
+{
+    const struct step *step = &r->steps[i];
+
+    return step->state == STEP_STARTED && phase_failed(step->phase) && !step->handled;
+}
+
+/* A new attempt of the step is a new thing to look at for those who probe it. */
+static void forget_met(struct flow_record *r, uint32_t i)
+{
+    flow_graph_each_dependent(r->graph, i, dependent)
+    {
+        if (r->steps[dependent].probe)
+            step_probe_forget(r->steps[dependent].probe, flow_graph_step(r->graph, i)->name);
+    }
+}
+
+static void start_again(struct flow_record *r, uint32_t i, int64_t now_ms)
+{
+    struct step *step = &r->steps[i];
+
+    if (step->detail)
+        step_detail_end_attempt(step->detail, step->attempt, now_ms);
+    step->state = STEP_WAITING;
+    step->phase = JOB_NONE;
+    step->retry = true;
+    if (r->probed)
+        forget_met(r, i);
+}
+
+uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
+{
+    uint32_t count = 0;
+
+    assert(!r->failed_jobs);
+    for (uint32_t i = 0; i < r->graph->steps; i++) {
+        if (!flow_record_step_failed(r, i))
+            continue;
+        start_again(r, i, now_ms);
+        count++;
+    }
+    r->changes++;
+    flow_record_recount(r);
+    return count;
+}
+
+bool flow_record_active(const struct flow_record *r)
+{
+    return flow_record_unfinished(r) || r->creating || r->ready.count || r->blocked.count;
 }
 
 uint32_t flow_record_unfinished(const struct flow_record *r)

@@ -19,6 +19,8 @@
 #include "flow/graph.h"
 #include "flow/step_set.h"
 
+#define STEP_RETRYING_TEXT "Retrying" /* phase of a step that failed and starts again */
+
 enum step_state { STEP_WAITING, STEP_READY, STEP_CREATING, STEP_BLOCKED, STEP_STARTED };
 
 /* The lists of the status, in their order there. */
@@ -54,6 +56,7 @@ struct step {
     bool completed_told : 1;    /* its dependents know that it completed */
     bool handled : 1;           /* its failure is what a dependent waited for */
     bool recreate : 1;          /* its next job replaces one deleted by hand */
+    bool retry : 1;             /* its next job is a new attempt after a failure */
 };
 
 /* Flows beyond this many steps have a compact status (DC-05). */
@@ -69,11 +72,14 @@ struct flow_record {
     struct step_set probing;        /* a probe of theirs must be looked at */
     struct step_set retried;        /* more than one attempt */
     struct step_set completed;      /* exactly Completed: the list also has Completing */
+    struct step_set ordered;        /* whose job is to be told something: orders.c */
     uint32_t by_phase[JOB_PHASE_N]; /* started steps */
     uint32_t started;
-    uint32_t handled; /* failures that count as done */
-    uint32_t probed;  /* steps with probes */
-    uint32_t changes; /* grows with every change of a step */
+    uint32_t creating;
+    uint32_t handled;     /* failures that count as done */
+    uint32_t failed_jobs; /* of unhandled failures whose jobs still exist */
+    uint32_t probed;      /* steps with probes */
+    uint32_t changes;     /* grows with every change of a step */
     uint32_t name_len;
     char *name; /* of the flow */
     bool compact;
@@ -106,6 +112,13 @@ void flow_record_target_met(struct flow_record *r, uint32_t step);
 /** A dependent waited for this step's failure: it no longer fails the flow. */
 void flow_record_handle_failure(struct flow_record *r, uint32_t step);
 
+/** Whether the step failed finally and nobody waited for that. */
+bool flow_record_step_failed(const struct flow_record *r, uint32_t step);
+/** Manual retry: the attempts of failed steps are over, they and the steps that never ran wait and
+ * start as if nothing had been. Their jobs must be gone (failed_jobs is 0). Returns how many had
+ * failed. O(steps + edges). */
+uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms);
+
 /** Take over what `old` knows of steps that still exist by name; for a changed spec. */
 void flow_record_move(struct flow_record *r, struct flow_record *old);
 /** Work out sets, counters and readiness anew from the steps. O(steps + edges). */
@@ -115,4 +128,6 @@ uint32_t flow_record_unfinished(const struct flow_record *r); /* started and not
 uint32_t flow_record_failed(const struct flow_record *r);     /* finally and unhandled */
 uint32_t flow_record_done(const struct flow_record *r);       /* completed or handled */
 uint32_t flow_record_ran(const struct flow_record *r);        /* past empty and Pending */
+/** Something is under way or about to be: as long as nothing is, no waiting step can ever start. */
+bool flow_record_active(const struct flow_record *r);
 bool flow_record_waits_for_any(const struct flow_record *r, uint32_t step);

@@ -52,6 +52,7 @@ void flow_state_release(struct flow_state *state)
 {
     mem_free(state->reason);
     mem_free(state->message);
+    mem_free(state->retry);
     memset(state, 0, sizeof *state);
 }
 
@@ -64,6 +65,7 @@ static void restore_state(struct flow_state *state, const json_t *status)
         flow_phase_parse(phase, &state->phase);
     state->reason = mem_strdup(text_of(stored, "reason"));
     state->message = mem_strdup(text_of(stored, "message"));
+    state->retry = mem_strdup(text_of(status, "observedRetry"));
     state->since_ms = time_of(stored, "lastTransitionTime");
     state->start_ms = time_of(status, "startTime");
     state->completion_ms = time_of(status, "completionTime");
@@ -179,6 +181,17 @@ static void restore_result(struct step *step, enum job_phase phase)
         step->attempt = 1;
 }
 
+static void restore_phase(struct step *step, const char *text)
+{
+    enum job_phase phase = JOB_NONE;
+
+    if (!text)
+        return;
+    step->retry = strcmp(text, STEP_RETRYING_TEXT) == 0;
+    if (job_phase_parse(text, &phase) && job_phase_finished(phase))
+        restore_result(step, phase);
+}
+
 static void restore_nodes(struct flow_record *r, const json_t *status)
 {
     const json_t *node;
@@ -189,7 +202,6 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
         const char *name = text_of(node, "name");
         uint32_t at = name ? flow_graph_find(r->graph, name) : STEP_NONE;
         json_int_t attempt = json_integer_value(json_object_get(node, "attempt"));
-        enum job_phase phase = JOB_NONE;
         struct step *step;
 
         if (at == STEP_NONE)
@@ -201,9 +213,7 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
             restore_attempts(detail_of(step), node, attempt);
         if (step->probe)
             restore_met_targets(step->probe, node);
-        if (text_of(node, "phase") && job_phase_parse(text_of(node, "phase"), &phase) &&
-            job_phase_finished(phase))
-            restore_result(step, phase);
+        restore_phase(step, text_of(node, "phase"));
     }
 }
 
@@ -255,7 +265,7 @@ void flow_restore_lost(struct flow_record *r)
 
         if (step->state != STEP_WAITING || !step->attempt)
             continue;
-        step->recreate = true;
+        step->recreate = !step->retry;
         if (step->detail && step->detail->kept_attempt)
             step_detail_add_earlier(step->detail, take(step->detail->kept_attempt));
     }

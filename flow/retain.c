@@ -94,7 +94,8 @@ void flow_retain(struct flow *flow)
     struct batch batch = {.flow = flow};
 
     if (flow->retained_done || flow->removals || timer_armed(&flow->retain_retry) ||
-        !flow_phase_finished(flow->publisher.written_phase))
+        !flow_phase_finished(flow->publisher.written_phase) ||
+        flow->state.phase != flow->publisher.written_phase)
         return;
     if (!wants_removal(flow)) {
         flow->retained_done = true;

@@ -116,7 +116,9 @@ static const char *step_phase(const struct step *step)
     if (step->state == STEP_STARTED)
         return step->phase == JOB_NONE ? job_phase_text(JOB_PENDING)
                                        : job_phase_text((enum job_phase)step->phase);
-    return step->block ? "Blocked" : "Waiting";
+    if (step->block)
+        return "Blocked";
+    return step->retry ? STEP_RETRYING_TEXT : "Waiting";
 }
 
 static void write_conditions(struct page *page)
@@ -265,6 +267,7 @@ static void write_state(struct page *page)
     jsonw_member_time_opt(w, "startTime", state->start_ms);
     jsonw_member_time_opt(w, "completionTime", state->completion_ms);
     jsonw_member_int_opt(w, "observedGeneration", page->view->generation);
+    jsonw_member_str_opt(w, "observedRetry", state->retry);
 }
 
 static void choose_shown(struct page *page)
@@ -315,5 +318,5 @@ struct blob *flow_status_render(const struct flow_status_view *view)
         step_set_release(&page.shown);
     }
     jsonw_close(&page.w);
-    return jobflow_status_blob(&text, view->state->phase);
+    return jobflow_status_blob(&text, view->state->phase, view->state->retry);
 }

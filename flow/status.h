@@ -9,8 +9,8 @@
  * Equal records give equal bytes; no clock is read (INV-F5).
  *
  * Fields beyond upstream's: state.reason, state.message, state.lastTransitionTime, startTime,
- * completionTime, observedGeneration, waitingJobs, stepCounts, nodes, and in the compact form
- * results {completed, failed}.
+ * completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes, and in the
+ * compact form results {completed, failed}.
  */
 #include "flow/record.h"
 
@@ -22,6 +22,7 @@ enum {
 struct flow_state {
     enum flow_phase phase;
     char *reason, *message; /* why; NULL = nothing to say */
+    char *retry;            /* value of ANNOTATION_FLOW_RETRY acted on; NULL = none */
     int64_t since_ms;       /* of the phase */
     int64_t start_ms;       /* first job created; 0 = none yet */
     int64_t completion_ms;  /* terminal phase reached; 0 = not yet */

@@ -49,6 +49,16 @@ bool step_probe_meet(struct step_probe *probe, size_t target)
     return true;
 }
 
+void step_probe_forget(struct step_probe *probe, const char *target)
+{
+    for (size_t i = 0; i < probe->depends->targets.count; i++) {
+        if (!probe->met[i] || strcmp(probe->depends->targets.items[i], target) != 0)
+            continue;
+        probe->met[i] = false;
+        probe->n_met--;
+    }
+}
+
 void step_probe_move(struct step_probe *probe, const struct step_probe *from)
 {
     for (size_t i = 0; i < probe->depends->targets.count; i++)

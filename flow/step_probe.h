@@ -28,6 +28,8 @@ void step_probe_free(struct step_probe *probe); /* NULL is fine */
 
 /** Note that a target is met. False when it was already. */
 bool step_probe_meet(struct step_probe *probe, size_t target);
+/** A target starts again: that it was met counts no more. */
+void step_probe_forget(struct step_probe *probe, const char *target);
 /** Take over what was met, by the targets' names. */
 void step_probe_move(struct step_probe *probe, const struct step_probe *from);
 /** How much is still open: 0 = the step may start. */

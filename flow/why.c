@@ -1,5 +1,5 @@
 /*
- * Why a flow is in its phase: the reason and message of a phase that is not final.
+ * Why a flow is in its phase: its reason and message.
  */
 #include "base/mem.h"
 #include "flow/internal.h"
@@ -31,6 +31,48 @@ static uint32_t first_aborted(const struct flow_record *r)
     return STEP_NONE;
 }
 
+/* The first step whose failure is the flow's, or STEP_NONE. */
+static uint32_t first_failed(const struct flow_record *r)
+{
+    static const enum flow_list lists[] = {FLOW_LIST_FAILED, FLOW_LIST_TERMINATED};
+    uint32_t first = STEP_NONE;
+
+    for (size_t i = 0; flow_record_failed(r) && i < countof(lists); i++) {
+        uint32_t step = step_set_next(&r->lists[lists[i]], 0);
+
+        while (step != STEP_NONE && !flow_record_step_failed(r, step))
+            step = step_set_next(&r->lists[lists[i]], step + 1);
+        first = step < first ? step : first;
+    }
+    return first;
+}
+
+static void describe_failure(const struct flow_record *r, uint32_t step, struct buf *out)
+{
+    const struct step_detail *detail = r->steps[step].detail;
+    uint32_t others = flow_record_failed(r) - 1;
+
+    buf_str(out, "job ");
+    flow_record_job_name(r, step, out);
+    buf_printf(out, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
+    if (detail && step_detail_message(detail))
+        buf_printf(out, ": %s", step_detail_message(detail));
+    if (others)
+        buf_printf(out, "; %u more failed", others);
+}
+
+void flow_blame(struct flow *flow)
+{
+    scoped(buf) struct buf message = {0};
+    uint32_t step = first_failed(&flow->record);
+
+    if (step == STEP_NONE)
+        return;
+    describe_failure(&flow->record, step, &message);
+    replace(&flow->state.reason, "JobFailed");
+    replace(&flow->state.message, message.data);
+}
+
 void flow_explain(struct flow *flow)
 {
     const struct flow_record *r = &flow->record;
@@ -51,6 +93,10 @@ void flow_explain(struct flow *flow)
         buf_str(&message, "job ");
         flow_record_job_name(r, step, &message);
         buf_str(&message, " is aborted; resume it to go on");
+    } else if (first_failed(r) != STEP_NONE) {
+        reason = "JobFailed";
+        describe_failure(r, first_failed(r), &message);
+        buf_str(&message, "; what does not depend on it goes on");
     }
     replace(&flow->state.reason, reason);
     replace(&flow->state.message, message.len ? message.data : NULL);

@@ -7,6 +7,8 @@
 #include "api/types/enumtext.h"
 #include "api/types/jobflow_admission.h"
 
+#include <string.h>
+
 static const char *const phase_texts[] = {FLOW_PHASES(ENUM_TEXT)};
 
 const char *flow_phase_text(enum flow_phase phase)
@@ -40,10 +42,32 @@ const json_t *jobflow_spec_document(const struct object *flow)
     return decoded_document(flow->body, &spec_type);
 }
 
-/* Of a status only the phase is decoded; the rest is read by the flow controller alone, when it
- * restores a flow. */
+static const char *const policy_texts[] = {FAILURE_POLICIES(ENUM_TEXT)};
+
+bool failure_policy_parse(const char *text, enum failure_policy *out)
+{
+    int found;
+
+    if (!enum_find(policy_texts, FAILURE_POLICY_N, text, &found))
+        return false;
+    *out = (enum failure_policy)found;
+    return true;
+}
+
+enum failure_policy jobflow_failure_policy(const struct object *flow)
+{
+    enum failure_policy policy = FAILURE_STOP;
+
+    if (!failure_policy_parse(meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY), &policy))
+        failure_policy_parse(jobflow_spec_of(flow)->failure_policy, &policy);
+    return policy;
+}
+
+/* Of a status only this is decoded; the rest is read by the flow controller alone, when it restores
+ * a flow. */
 struct phase_form {
     enum flow_phase phase;
+    const char *retry; /* observedRetry, or NULL */
 };
 static const struct field phase_rows[] = {{0}};
 static const struct schema phase_schema = {"JobFlowStatus", phase_rows, sizeof(struct phase_form)};
@@ -52,8 +76,11 @@ static void finish_phase(void *decoded, const json_t *doc, struct arena *arena)
 {
     struct phase_form *form = decoded;
     const json_t *phase = json_object_get(json_object_get(doc, "state"), "phase");
+    const char *retry = json_string_value(json_object_get(doc, "observedRetry"));
 
     flow_phase_parse(json_string_value(phase), &form->phase);
+    if (retry)
+        form->retry = arena_strdup(arena, retry);
 }
 
 static const struct decoded_type phase_type = {.schema = &phase_schema, .finish = finish_phase};
@@ -65,13 +92,23 @@ enum flow_phase jobflow_phase_of(const struct object *flow)
     return form ? form->phase : FLOW_NONE;
 }
 
-struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase)
+bool jobflow_wants_retry(const struct object *flow)
+{
+    const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
+    const struct phase_form *form =
+        asked && flow->status ? decoded_of(flow->status, &phase_type) : NULL;
+
+    return form && form->phase == FLOW_FAILED && !(form->retry && strcmp(form->retry, asked) == 0);
+}
+
+struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase, const char *retry)
 {
     struct blob *blob = blob_from_buf(text);
     struct arena *arena = arena_new(0);
     struct phase_form *form = arena_alloc(arena, sizeof *form);
 
     form->phase = phase;
+    form->retry = retry ? arena_strdup(arena, retry) : NULL;
     decoded_attach(blob, &phase_type, arena, form);
     return blob;
 }

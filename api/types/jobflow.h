@@ -56,7 +56,8 @@ struct jobflow_spec {
         struct flow_step *items;
         size_t count;
     } steps;
-    const char *retain_policy; /* NULL acts as retain */
+    const char *retain_policy;  /* NULL acts as retain */
+    const char *failure_policy; /* NULL acts as stop */
 };
 
 /* clang-format off */
@@ -79,6 +80,17 @@ static inline bool flow_phase_finished(enum flow_phase p)
     return p == FLOW_SUCCEED || p == FLOW_FAILED;
 }
 
+/* What a step that failed finally means for the others. Ref: spec/jobflow.md 13.4. */
+/* clang-format off */
+#define FAILURE_POLICIES(X)                                                    \
+    X(STOP,     "stop")     /* nothing new starts, what runs goes on */        \
+    X(ABORT,    "abort")    /* the same, and what runs is terminated */        \
+    X(CONTINUE, "continue") /* whatever does not depend on the step goes on */
+/* clang-format on */
+#define FAILURE_POLICY_ENUM(name, text) FAILURE_##name,
+enum failure_policy { FAILURE_POLICIES(FAILURE_POLICY_ENUM) FAILURE_POLICY_N };
+#undef FAILURE_POLICY_ENUM
+
 extern const struct schema jobflow_spec_schema;
 extern const struct schema jobflow_status_schema;
 
@@ -88,9 +100,17 @@ const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
  */
 enum flow_phase jobflow_phase_of(const struct object *flow);
 
-/** A status from its text, with the phase attached so that nobody parses the text for it. Empties
- * `text`. */
-struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase);
+/** A status from its text, with its phase and observedRetry (NULL = absent) attached so that nobody
+ * parses the text for them. Empties `text`. */
+struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase, const char *retry);
+
+bool failure_policy_parse(const char *text, enum failure_policy *out);
+/** What spec.failurePolicy says, or the annotation, which wins; stop when neither does. */
+enum failure_policy jobflow_failure_policy(const struct object *flow);
+
+/** Somebody asked for a manual retry of this failed flow and nothing came of it yet: its
+ * ANNOTATION_FLOW_RETRY is not status.observedRetry. */
+bool jobflow_wants_retry(const struct object *flow);
 
 struct admission;
 
@@ -104,6 +124,10 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 
 #define ANNOTATION_ALLOW_UPDATES                                                                   \
     "flow.volcano.sh/allow-updates" /* "true" or "false": wins over the server's option */
+
+#define ANNOTATION_FAILURE_POLICY                                                                  \
+    "flow.volcano.sh/failure-policy" /* stop, abort or continue: wins over the spec */
+#define ANNOTATION_FLOW_RETRY "volcano.sh/jobFlowRetry" /* a new value retries a failed flow */
 
 /* Labels and annotations of generated jobs. Ref: spec/jobflow.md section 4. */
 #define LABEL_CREATED_BY_TEMPLATE "volcano.sh/createdByJobTemplate"

@@ -21,9 +21,8 @@ struct unsupported {
     const char *default_json; /* NULL: none */
 };
 static const struct unsupported flow_unsupported[] = {
-    {"maxRetry", "0"},           {"failurePolicy", "\"stop\""}, {"gangs", "[]"},
-    {"scheduling", "{}"},        {"suspend", "false"},          {"activeDeadlineSeconds"},
-    {"ttlSecondsAfterFinished"},
+    {"maxRetry", "0"},    {"gangs", "[]"},           {"scheduling", "{}"},
+    {"suspend", "false"}, {"activeDeadlineSeconds"}, {"ttlSecondsAfterFinished"},
 };
 static const struct unsupported step_unsupported[] = {
     {"if"}, {"switch"}, {"for"}, {"retry"}, {"failurePolicy", "\"fail\""},
@@ -80,6 +79,23 @@ static void warn_repeated(const struct admission *adm, const struct str_list *ta
                     "%s is named more than once", targets->items[t]);
 }
 
+enum { RETRY_VALUE_MAX = 253 }; /* it is kept in the status */
+
+static void check_annotations(const struct object *flow, struct error_list *errors)
+{
+    const char *policy = meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY);
+    const char *retry = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
+    enum failure_policy known;
+
+    if (policy && !failure_policy_parse(policy, &known))
+        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FAILURE_POLICY),
+                "Unsupported value: \"%.64s\": supported values: \"stop\", \"abort\", \"continue\"",
+                policy);
+    if (retry && strlen(retry) > RETRY_VALUE_MAX)
+        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FLOW_RETRY),
+                "Too long: may not be longer than %d bytes", RETRY_VALUE_MAX);
+}
+
 void jobflow_validate(const struct admission *adm, const struct object *old,
                       const struct object *flow, struct error_list *errors)
 {
@@ -91,6 +107,7 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
     if (!spec->steps.count)
         WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
     check_fields(jobflow_spec_document(flow), errors);
+    check_annotations(flow, errors);
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_depends *depends = spec->steps.items[i].depends;
 

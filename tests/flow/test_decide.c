@@ -5,7 +5,7 @@
 
 #include "flow/decide.h"
 
-/* covers: jobflow.md 92 93 94 95 104 105 111 122; reliability.md INV-F4 INV-F7 */
+/* covers: jobflow.md 92 93 94 95 104 105 111 122 171 173; reliability.md INV-F4 INV-F7 */
 static const struct {
     const char *name;
     enum flow_phase now;
@@ -26,6 +26,11 @@ static const struct {
     {"a deletion mark wins over running",    FLOW_RUNNING, FACT_STARTED | FACT_DELETING,       FLOW_TERMINATING},
     {"an unusable graph stays pending",      FLOW_NONE,    FACT_UNUSABLE,                      FLOW_PENDING},
     {"an unusable graph does not succeed",   FLOW_PENDING, FACT_UNUSABLE | FACT_ALL_DONE,      FLOW_PENDING},
+    {"a failure with others under way",      FLOW_RUNNING, FACT_STEP_FAILED | FACT_STARTED | FACT_GOES_ON, FLOW_RUNNING},
+    {"going on is no success",               FLOW_RUNNING, FACT_STARTED | FACT_GOES_ON,        FLOW_RUNNING},
+    {"all done although it could go on",     FLOW_RUNNING, FACT_ALL_DONE | FACT_GOES_ON,       FLOW_SUCCEED},
+    {"a retry is the way out of failed",     FLOW_FAILED,  FACT_FINISHED | FACT_STEP_FAILED | FACT_RETRY, FLOW_RUNNING},
+    {"no retry of what is being deleted",    FLOW_FAILED,  FACT_FINISHED | FACT_DELETING | FACT_RETRY, FLOW_TERMINATING},
     /* clang-format on */
 };
 

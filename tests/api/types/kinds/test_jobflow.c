@@ -14,7 +14,11 @@
 #define FLOW(flows)          FLOW_HEAD("f") "  flows: [" flows "]\n"
 #define STEP(name)           "{name: " name "}"
 #define AFTER(name, targets) "{name: " name ", dependsOn: {targets: [" targets "]}}"
-#define PROBE(probe)         FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a], probe: {" probe "}}}")
+#define ANNOTATED(annotations)                                                                     \
+    "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"                                        \
+    "metadata: {name: f, namespace: ns, annotations: {" annotations "}}\n"                         \
+    "spec: {flows: [{name: a}]}\n"
+#define PROBE(probe) FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a], probe: {" probe "}}}")
 
 /* clang-format off */
 static const struct verdict_case cases[] = {
@@ -77,7 +81,13 @@ static const struct verdict_case cases[] = {
     {"13.4 retry",                 FLOW("{name: a, retry: {maxRetry: 1}}"), "spec.flows[0].retry", "not supported by this version"},
     {"13.4 step failurePolicy",    FLOW("{name: a, failurePolicy: ignore}"), "spec.flows[0].failurePolicy", "not supported by this version"},
     {"13.4 its default",           FLOW("{name: a, failurePolicy: fail}")},
-    {"13.4 flow failurePolicy",    FLOW(STEP("a")) "  failurePolicy: continue\n", "spec.failurePolicy", "not supported by this version"},
+    {"13.4 flow failurePolicy",    FLOW(STEP("a")) "  failurePolicy: continue\n"},
+    {"13.4 abort",                 FLOW(STEP("a")) "  failurePolicy: abort\n"},
+    {"13.4 unknown policy",        FLOW(STEP("a")) "  failurePolicy: ignore\n", "spec.failurePolicy", "\"stop\", \"abort\", \"continue\""},
+    {"policy by annotation",       ANNOTATED(ANNOTATION_FAILURE_POLICY ": continue")},
+    {"unknown one by annotation",  ANNOTATED(ANNOTATION_FAILURE_POLICY ": go"),
+                                   "metadata.annotations[" ANNOTATION_FAILURE_POLICY "]", "\"stop\", \"abort\", \"continue\""},
+    {"retry by annotation",        ANNOTATED(ANNOTATION_FLOW_RETRY ": now")},
     {"13.4 maxRetry",              FLOW(STEP("a")) "  maxRetry: 1\n", "spec.maxRetry", "not supported by this version"},
     {"13.5 for",                   FLOW("{name: a, for: {items: [x]}}"), "spec.flows[0].for", "not supported by this version"},
     {"13.6 gangs",                 FLOW(STEP("a")) "  gangs: [{name: g, flows: [a]}]\n", "spec.gangs", "not supported by this version"},
@@ -435,7 +445,7 @@ static void a_phase_is_read_from_text_or_left_with_it(void **state)
     buf_str(&text, "{\"state\":{\"phase\":\"Running\"}}");
 
     scoped(object) struct object *running =
-        object_with_status(flow, jobflow_status_blob(&text, FLOW_RUNNING));
+        object_with_status(flow, jobflow_status_blob(&text, FLOW_RUNNING, NULL));
 
     check_int("left", jobflow_phase_of(running), FLOW_RUNNING);
     check_str("phase", flow_phase_text(FLOW_SUCCEED), "Succeed");

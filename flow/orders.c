@@ -1,0 +1,217 @@
+/*
+ * What a failed flow tells its jobs: to end (failurePolicy: abort), by a Command as people would,
+ * or to go, so that a manual retry can use their names again.
+ *
+ * record.ordered is the set of steps still to be told, filled once when the order begins and with
+ * each step that comes to need it. An order is given once per phase of a job, each order names the
+ * job's uid, and nothing of it is stored: after a restart it is worked out and given anew, which
+ * does no harm.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+
+enum { ORDER_BATCH = 256, AGAIN_FIRST_MS = 100, AGAIN_MAX_MS = 30000 };
+
+struct order_call {
+    struct cluster_call call;
+    struct flow *flow;
+    enum flow_order what;
+    uint32_t step, build;
+};
+
+/* ---- which order, to whom ---- */
+
+static bool removal_wanted(const struct flow *flow)
+{
+    return flow->record.failed_jobs && flow_retry_wanted(flow);
+}
+
+/* What is removed is known from the status alone from then on. */
+static bool results_are_stored(const struct flow *flow)
+{
+    const struct flow_publisher *p = &flow->publisher;
+
+    return p->written_phase == FLOW_FAILED && !p->flying && !p->dirty &&
+           p->written_changes == flow->record.changes;
+}
+
+static enum flow_order order_of(const struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+
+    if (flow->opening != FLOW_OPEN || flow->gone || object_deleting(flow->object) ||
+        flow->state.phase != FLOW_FAILED)
+        return ORDER_NONE;
+    if (flow_record_unfinished(r) && flow_failure_policy(flow) == FAILURE_ABORT)
+        return ORDER_TERMINATE;
+    if (removal_wanted(flow) && (flow->orders.now == ORDER_REMOVE || results_are_stored(flow)))
+        return ORDER_REMOVE;
+    return ORDER_NONE;
+}
+
+static bool concerns(const struct flow *flow, uint32_t i)
+{
+    const struct step *step = &flow->record.steps[i];
+
+    if (step->state != STEP_STARTED || !step->job)
+        return false;
+    if (flow->orders.now == ORDER_REMOVE)
+        return flow_record_step_failed(&flow->record, i);
+    return flow->orders.now == ORDER_TERMINATE &&
+           !job_phase_finished((enum job_phase)step->phase) && step->phase != JOB_COMPLETING &&
+           step->phase != JOB_TERMINATING;
+}
+
+static void begin(struct flow *flow, enum flow_order what)
+{
+    struct flow_record *r = &flow->record;
+
+    flow->orders.now = what;
+    flow->orders.build = flow->build;
+    flow->orders.failures = 0;
+    flow_orders_stop(flow);
+    step_set_each(&r->ordered, step) step_set_remove(&r->ordered, step);
+    for (uint32_t i = 0; what != ORDER_NONE && i < r->graph->steps; i++)
+        if (concerns(flow, i))
+            step_set_add(&r->ordered, i);
+}
+
+void flow_order_step(struct flow *flow, uint32_t step)
+{
+    if (flow->orders.build == flow->build && concerns(flow, step))
+        step_set_add(&flow->record.ordered, step);
+}
+
+/* ---- giving it ---- */
+
+static void on_again(struct timer *timer)
+{
+    flow_make_runnable(container_of(timer, struct flow, orders.again));
+}
+
+static void again_later(struct flow *flow)
+{
+    int64_t delay_ms = AGAIN_FIRST_MS;
+
+    for (unsigned i = 0; i < flow->orders.failures && delay_ms < AGAIN_MAX_MS; i++)
+        delay_ms *= 2;
+    flow->orders.failures++;
+    flow->orders.again.fire = on_again;
+    timer_start(flow->controller->loop, &flow->orders.again,
+                delay_ms < AGAIN_MAX_MS ? delay_ms : AGAIN_MAX_MS);
+}
+
+static void not_done(struct flow *flow, const struct order_call *order, const struct error *err)
+{
+    log_warn("job of a failed flow not told",
+             kv_str("order", order->what == ORDER_REMOVE ? "remove" : "terminate"),
+             kv_str("namespace", object_namespace(flow->object)),
+             kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
+    if (order->build != flow->build || order->what != flow->orders.now)
+        return; /* another order holds by now */
+    step_set_add(&flow->record.ordered, order->step);
+    if (!timer_armed(&flow->orders.again))
+        again_later(flow);
+}
+
+static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct order_call *order = container_of(call, struct order_call, call);
+    struct flow *flow = order->flow;
+
+    if (flow_call_ended(flow)) {
+        /* Told before, gone, or another job of the name: an event says so, or has. */
+        if (err && err->code != ERR_EXISTS && err->code != ERR_NOT_FOUND &&
+            err->code != ERR_CONFLICT)
+            not_done(flow, order, err);
+        flow_make_runnable(flow);
+    }
+    mem_free(order);
+}
+
+/* Named by the job's uid: one at a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
+static struct object *termination_of(const struct object *job)
+{
+    const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),
+                                    object_uid(job), true};
+    scoped_str name = mem_printf("terminate-%s", object_uid(job));
+    const struct meta draft = {
+        .namespace_ = object_namespace(job),
+        .name = name,
+        .uid = "",
+        .deletion_grace_s = -1,
+        .owners = &owner,
+        .n_owners = 1,
+    };
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+
+    jsonw_open(&w);
+    jsonw_member_str(&w, "action", "TerminateJob");
+    jsonw_member_open(&w, "target");
+    jsonw_member_str(&w, "apiVersion", owner.api_version);
+    jsonw_member_str(&w, "kind", owner.kind);
+    jsonw_member_str(&w, "name", owner.name);
+    jsonw_member_str(&w, "uid", owner.uid);
+    jsonw_close(&w);
+    jsonw_member_str(&w, "reason", "JobFlowFailed");
+    jsonw_member_str(&w, "message", "a step of the flow failed and its failurePolicy is abort");
+    jsonw_close(&w);
+    return object_new(&kind_command, meta_new(&draft), blob_from_buf(&text), NULL);
+}
+
+static void give(struct flow *flow, uint32_t step)
+{
+    struct cluster *cluster = flow->controller->cluster;
+    const struct object *job = flow_job_of(flow, step);
+    struct order_call *order;
+
+    if (!job || object_deleting(job))
+        return; /* its event is on the way */
+    order = mem_alloc(sizeof *order);
+    order->call.done = on_done;
+    order->flow = flow;
+    order->what = flow->orders.now;
+    order->step = step;
+    order->build = flow->build;
+    flow_call_begun(flow);
+    if (order->what == ORDER_TERMINATE) {
+        cluster_create(cluster, &order->call, termination_of(job));
+    } else {
+        const struct cluster_removal how = {
+            .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
+
+        cluster_remove(cluster, &order->call, &kind_job, object_namespace(job), object_name(job),
+                       &how);
+    }
+}
+
+void flow_give_orders(struct flow *flow)
+{
+    struct step_set *ordered = &flow->record.ordered;
+    enum flow_order what = order_of(flow);
+
+    if (flow->opening != FLOW_OPEN)
+        return;
+    if (what != flow->orders.now || flow->build != flow->orders.build)
+        begin(flow, what);
+    if (what == ORDER_NONE && removal_wanted(flow) && !flow->publisher.flying &&
+        !flow->publisher.failures)
+        flow_publish_now(flow); /* then they may go */
+    if (timer_armed(&flow->orders.again))
+        return;
+    for (int left = ORDER_BATCH; left > 0 && ordered->count; left--) {
+        uint32_t step = step_set_next(ordered, 0);
+
+        step_set_remove(ordered, step);
+        give(flow, step);
+    }
+    if (ordered->count)
+        flow_make_runnable(flow);
+}
+
+void flow_orders_stop(struct flow *flow)
+{
+    timer_stop(flow->controller->loop, &flow->orders.again);
+}

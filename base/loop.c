@@ -518,14 +518,14 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
-    if (loop->head || loop->heap_count || loop->holds || loop->hooks)
-        mem_fatal("loop_free: a task, timer, hold or hook is left");
+    if (loop->head || loop->heap_count || loop->hooks)
+        mem_fatal("loop_free: a task, timer or hook is left");
     uv_close((uv_handle_t *)&loop->before_poll, NULL);
     uv_close((uv_handle_t *)&loop->alarm, NULL);
     uv_walk(&loop->uv, refuse_open, NULL);
-    uv_run(&loop->uv, UV_RUN_DEFAULT); /* the close callbacks */
-    if (loop->head)
-        mem_fatal("loop_free: a close callback posted a task");
+    uv_run(&loop->uv, UV_RUN_DEFAULT); /* the close callbacks, and the pool's work in flight */
+    if (loop->head || loop->holds)
+        mem_fatal("loop_free: a hold is left, or a last callback posted a task");
     if (uv_loop_close(&loop->uv))
         mem_fatal("loop_free: libuv is busy");
     mem_free(loop->heap);

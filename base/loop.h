@@ -40,7 +40,9 @@ struct timer {
 };
 
 struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or real */
-void loop_free(struct loop *loop); /* everything must be stopped: no task, timer or handle left */
+/** Everything must be stopped: no task, timer, hold or handle left. Work on the pool is waited for,
+ * and its `done` called. */
+void loop_free(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
 struct clock *loop_clock(const struct loop *loop);
 bool loop_is_virtual(const struct loop *loop);

@@ -425,6 +425,17 @@ static void many_works_are_each_done_once(void **state)
     tear_down(&s);
 }
 
+static void freeing_the_loop_waits_for_work_in_flight(void **state)
+{
+    struct setup s = virtual_setup();
+    struct slow_work work = {{slow_run, slow_done}, &s};
+
+    loop_work(s.loop, &work.work);
+    tear_down(&s);
+    assert_int_equal(work.ran, 1);
+    assert_string_equal(s.trace.text, "w");
+}
+
 /* Mail from threads. */
 
 struct postman {
@@ -628,6 +639,7 @@ int main(void)
         cmocka_unit_test(virtual_hours_pass_in_no_time),
         cmocka_unit_test(virtual_time_waits_for_work_on_the_pool),
         cmocka_unit_test(many_works_are_each_done_once),
+        cmocka_unit_test(freeing_the_loop_waits_for_work_in_flight),
         cmocka_unit_test(mail_from_a_thread_wakes_the_loop),
         cmocka_unit_test(closed_mail_delivers_nothing),
         cmocka_unit_test(real_timers_never_fire_early),

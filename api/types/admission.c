@@ -45,11 +45,19 @@ static struct blob *input_blob(const json_t *members)
     return blob_from_buf(&text);
 }
 
-/* What is known of this body from before (owned), or NULL. */
-static struct blob *known_body(const struct write *write, struct blob *input)
+/* Would `mutate` judge more of this draft than its body? */
+static bool mutates_in_context(const struct write *write, const struct object *draft)
 {
+    return write->kind->mutates_in_context && write->kind->mutates_in_context(write->adm, draft);
+}
+
+/* What is known of the draft's body from before (owned), or NULL. */
+static struct blob *known_body(const struct write *write, const struct object *draft)
+{
+    const struct blob *input = draft->body;
+
     if (!write->old)
-        return write->kind->mutates_in_context ? NULL : blob_output(input, write->kind);
+        return mutates_in_context(write, draft) ? NULL : blob_output(input, write->kind);
     if (input == write->old->body || input->admitted_as == write->kind)
         return blob_ref(input);
     return NULL;
@@ -104,14 +112,16 @@ static void validate_body(const struct write *write, struct object *object,
     if (write->old && kind->mutate) /* not mutated: not what a create would have made of it */
         return;
     object->body->admitted_as = kind;
-    if (input->interned && !kind->mutates_in_context)
+    if (input->interned && !mutates_in_context(write, object))
         blob_link_output(input, object->body);
 }
 
-/* Metadata and context, which are judged every time. Consumes the object when it fails. */
+/* Metadata, unless it is the stored one itself, and context, which is judged every time. Consumes
+ * the object when it fails. */
 static struct object *finish(const struct write *write, struct object *object, size_t errors_before)
 {
-    admission_check_meta(write->kind, object->meta, limits_of(write->adm), write->errors);
+    if (!write->old || object->meta != write->old->meta)
+        admission_check_meta(write->kind, object->meta, limits_of(write->adm), write->errors);
     if (findings(write->errors) == errors_before && write->kind->validate_in_context)
         write->kind->validate_in_context(write->adm, write->old, object, write->errors);
     if (findings(write->errors) == errors_before)
@@ -218,7 +228,7 @@ static struct object *admit_document(const struct write *write, json_t *doc,
     }
 
     struct object *object = object_new(write->kind, meta, input, status);
-    struct blob *known = known_body(write, input);
+    struct blob *known = known_body(write, object);
 
     object->revision = revision;
     object = known ? finish(write, with_body(object, known), before)
@@ -258,7 +268,7 @@ struct object *admission_admit_object(const struct admission *adm, struct object
 
     if (!with_warnings.warnings)
         with_warnings.warnings = &warnings;
-    known = known_body(&write, draft->body);
+    known = known_body(&write, draft);
     if (known) {
         object = finish(&write, with_body(draft, known), findings(errors));
     } else {

@@ -60,8 +60,9 @@ struct kind {
     /** Mutating admission on create, on the document of the body's members, after schema
      * defaulting. May be NULL. */
     void (*mutate)(const struct admission *adm, json_t *body, const struct object *draft);
-    bool mutates_in_context; /* `mutate` looks at metadata or other objects: its result holds for
-                                this object only, not for every equal body */
+    /** Whether what `mutate` makes of this draft is decided by more than its body (metadata, other
+     * objects), so that it holds for this object only and not for every equal body. NULL: never. */
+    bool (*mutates_in_context)(const struct admission *adm, const struct object *draft);
     /** Validating admission of what the body alone decides; skipped for a body already admitted as
      * this kind, so it may look at neither names nor `old`. Reports every finding. May be NULL. */
     void (*validate)(const struct admission *adm, const struct object *old,

@@ -288,13 +288,25 @@ struct blob *podgroup_status_blob(const struct podgroup_status *status)
 
 #define ANNOTATION_NAMESPACE_QUEUE "scheduling.volcano.sh/queue-name"
 
+/* The queue the draft's namespace names, or NULL. */
+static const char *queue_of_namespace(const struct admission *adm, const struct object *draft)
+{
+    const struct object *ns = lookup(adm, &kind_namespace, "", object_namespace(draft));
+
+    return ns ? meta_annotation(ns->meta, ANNOTATION_NAMESPACE_QUEUE) : NULL;
+}
+
+static bool podgroup_mutates_in_context(const struct admission *adm, const struct object *draft)
+{
+    return queue_of_namespace(adm, draft) != NULL;
+}
+
 /* A group in the queue default goes to the queue its namespace names. */
 static void podgroup_mutate(const struct admission *adm, json_t *body, const struct object *draft)
 {
     json_t *spec = json_object_get(body, "spec");
     const char *queue = json_string_value(json_object_get(spec, "queue"));
-    const struct object *ns = lookup(adm, &kind_namespace, "", object_namespace(draft));
-    const char *other = ns ? meta_annotation(ns->meta, ANNOTATION_NAMESPACE_QUEUE) : NULL;
+    const char *other = queue_of_namespace(adm, draft);
 
     if (other && queue && strcmp(queue, "default") == 0)
         json_object_set_new(spec, "queue", json_string(other));
@@ -358,7 +370,7 @@ const struct kind kind_pod_group = {
     .namespaced = true,
     .schema = &podgroup_schema,
     .mutate = podgroup_mutate,
-    .mutates_in_context = true,
+    .mutates_in_context = podgroup_mutates_in_context,
     .validate = podgroup_validate,
     .validate_in_context = podgroup_validate_in_context,
     .columns = columns,

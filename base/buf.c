@@ -19,7 +19,7 @@ void buf_release(struct buf *buf)
     *buf = (struct buf){0};
 }
 
-static void grow(struct buf *buf, size_t extra)
+void buf_grow(struct buf *buf, size_t extra)
 {
     size_t need;
 
@@ -36,12 +36,6 @@ static void grow(struct buf *buf, size_t extra)
     buf->data[buf->len] = '\0';
 }
 
-void buf_reserve(struct buf *buf, size_t extra)
-{
-    if (buf->cap - buf->len <= extra)
-        grow(buf, extra);
-}
-
 void buf_add(struct buf *buf, const void *bytes, size_t len)
 {
     buf_reserve(buf, len);
@@ -55,13 +49,6 @@ void buf_str(struct buf *buf, const char *text)
 {
     if (text)
         buf_add(buf, text, strlen(text));
-}
-
-void buf_char(struct buf *buf, char c)
-{
-    buf_reserve(buf, 1);
-    buf->data[buf->len++] = c;
-    buf->data[buf->len] = '\0';
 }
 
 void buf_int(struct buf *buf, int64_t value)

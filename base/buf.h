@@ -15,10 +15,22 @@ struct buf {
 void buf_release(struct buf *buf); /* back to empty */
 SCOPED_DEFINE(buf, struct buf, buf_release)
 
-void buf_reserve(struct buf *buf, size_t extra);
+void buf_grow(struct buf *buf, size_t extra); /* use buf_reserve */
+
+/** Room for `extra` more bytes and the NUL. */
+static inline void buf_reserve(struct buf *buf, size_t extra)
+{
+    if (buf->cap - buf->len <= extra)
+        buf_grow(buf, extra);
+}
+static inline void buf_char(struct buf *buf, char c)
+{
+    buf_reserve(buf, 1);
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = '\0';
+}
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_str(struct buf *buf, const char *text);
-void buf_char(struct buf *buf, char c);
 void buf_int(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_clear(struct buf *buf); /* keeps the memory */

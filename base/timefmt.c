@@ -53,6 +53,13 @@ static char *put_digits(char *at, uint64_t value, unsigned width)
     return at + width;
 }
 
+static char *put_two(char *at, unsigned value)
+{
+    *at++ = (char)('0' + value / 10);
+    *at++ = (char)('0' + value % 10);
+    return at;
+}
+
 /* The years that RFC 3339 can write, in seconds: 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 static const int64_t first_s = -62167219200, last_s = 253402300799;
 
@@ -65,17 +72,18 @@ static char *put_seconds(char *at, int64_t seconds)
     unsigned rest = (unsigned)(seconds - days * 86400);
     struct civil date = civil_from_days(days);
 
-    at = put_digits(at, (uint64_t)date.year, 4);
+    at = put_two(at, (unsigned)date.year / 100);
+    at = put_two(at, (unsigned)date.year % 100);
     *at++ = '-';
-    at = put_digits(at, date.month, 2);
+    at = put_two(at, date.month);
     *at++ = '-';
-    at = put_digits(at, date.day, 2);
+    at = put_two(at, date.day);
     *at++ = 'T';
-    at = put_digits(at, rest / 3600, 2);
+    at = put_two(at, rest / 3600);
     *at++ = ':';
-    at = put_digits(at, rest / 60 % 60, 2);
+    at = put_two(at, rest / 60 % 60);
     *at++ = ':';
-    return put_digits(at, rest % 60, 2);
+    return put_two(at, rest % 60);
 }
 
 void time_format(int64_t at_ms, char out[TIME_TEXT_MAX])

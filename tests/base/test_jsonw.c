@@ -1,5 +1,7 @@
 #include "tests/unit.h"
 
+#include <string.h>
+
 #include <jansson.h>
 
 #include "base/jsonw.h"
@@ -36,6 +38,34 @@ static void strings_are_escaped_as_the_standard_asks(void **state)
 
         jsonw_str(&w, cases[i].value);
         check_str(cases[i].name, out.data, cases[i].want);
+    }
+}
+
+static void what_needs_an_escape_is_found_at_every_place(void **state)
+{
+    static const char specials[] = {'"',    '\\', '\n', '\x1f', '\x7f', '\x80',
+                                    '\xff', ' ',  '!',  '#',    ']'};
+
+    for (size_t s = 0; s < countof(specials); s++) {
+        for (size_t place = 0; place < 19; place++) {
+            char text[19];
+            scoped(buf) struct buf out = {0};
+            scoped(buf) struct buf want = {0};
+            struct jsonw w = jsonw_to(&out);
+
+            memset(text, 'a', sizeof text);
+            text[place] = specials[s];
+            for (size_t i = 0; i < sizeof text; i++) { /* byte by byte: nothing to skip */
+                scoped(buf) struct buf one = {0};
+                struct jsonw single = jsonw_to(&one);
+
+                jsonw_strn(&single, text + i, 1);
+                buf_add(&want, one.data + 1, one.len - 2);
+            }
+            jsonw_strn(&w, text, sizeof text);
+            assert_memory_equal(out.data + 1, want.data, want.len);
+            assert_int_equal(out.len, want.len + 2);
+        }
     }
 }
 
@@ -115,6 +145,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_escaped_as_the_standard_asks),
+        cmocka_unit_test(what_needs_an_escape_is_found_at_every_place),
         cmocka_unit_test(every_byte_gives_text_that_parses),
         cmocka_unit_test(commas_are_placed_by_the_writer),
         cmocka_unit_test(optional_members_are_left_out_when_empty),

@@ -2,8 +2,8 @@
  * Clients: choosing a transport, and what both have in common.
  */
 #include "cli/client.h"
-#include "base/clock.h"
 #include "api/types/json_text.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client_transport.h"
 #include "cli/command.h"

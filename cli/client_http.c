@@ -19,11 +19,15 @@ struct http {
     struct client base;
     CURLM *multi;
     struct unix_path socket;
+    struct exchange *starting, **s_end; /* not yet given to libcurl */
+    struct exchange *cancelled;         /* not yet taken from it */
+    bool inside;                        /* libcurl is calling us: it must not be called */
 };
 
 /* One request at work. */
 struct exchange {
-    struct client_call *call;
+    struct client_call *call; /* NULL: cancelled */
+    struct exchange *next;
     CURL *easy;
     struct curl_slist *headers;
     char *url;
@@ -59,6 +63,8 @@ static size_t on_data(char *bytes, size_t size, size_t n, void *ctx)
     struct exchange *exchange = ctx;
     long status = 0;
 
+    if (!exchange->call)
+        return 0;
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
     exchange->call->status = (int)status;
     client_take_data(exchange->call, bytes, n);
@@ -111,13 +117,59 @@ static void http_start(struct client *client, struct client_call *call)
     exchange->headers = curl_slist_append(exchange->headers, "Expect:");
     set_up(http, exchange, call);
     call->transport = exchange;
-    curl_multi_add_handle(http->multi, exchange->easy);
+    *http->s_end = exchange;
+    http->s_end = &exchange->next;
+}
+
+static void start_all(struct http *http)
+{
+    struct exchange *exchange = http->starting, *next;
+
+    http->starting = NULL;
+    http->s_end = &http->starting;
+    for (; exchange; exchange = next) {
+        next = exchange->next;
+        exchange->next = NULL;
+        if (exchange->call)
+            curl_multi_add_handle(http->multi, exchange->easy);
+        else
+            exchange_free(http, exchange);
+    }
+}
+
+static bool is_starting(const struct http *http, const struct exchange *exchange)
+{
+    for (const struct exchange *each = http->starting; each; each = each->next)
+        if (each == exchange)
+            return true;
+    return false;
 }
 
 static void http_cancel(struct client_call *call)
 {
-    exchange_free(of(call->client), call->transport);
+    struct http *http = of(call->client);
+    struct exchange *exchange = call->transport;
+
     call->transport = NULL;
+    exchange->call = NULL;
+    if (is_starting(http, exchange)) /* start_all frees it */
+        return;
+    if (!http->inside) {
+        exchange_free(http, exchange);
+        return;
+    }
+    exchange->next = http->cancelled;
+    http->cancelled = exchange;
+}
+
+static void free_cancelled(struct http *http)
+{
+    struct exchange *exchange;
+
+    while ((exchange = http->cancelled)) {
+        http->cancelled = exchange->next;
+        exchange_free(http, exchange);
+    }
 }
 
 static void finish(struct http *http, CURL *easy, CURLcode result)
@@ -158,8 +210,14 @@ static enum client_ran http_run(struct client *client, int64_t timeout_ms)
     int running, wait_ms = POLL_MAX_MS;
 
     for (;;) {
+        start_all(http);
+        http->inside = true;
         curl_multi_perform(http->multi, &running);
+        http->inside = false;
+        free_cancelled(http);
         finish_all(http);
+        if (http->starting && !client->stopped)
+            continue;
         if (client->stopped)
             return CLIENT_STOPPED;
         if (!client->calls)
@@ -179,6 +237,7 @@ static void http_close(struct client *client)
 {
     struct http *http = of(client);
 
+    start_all(http); /* all are cancelled */
     curl_multi_cleanup(http->multi);
     unix_path_release(&http->socket);
     mem_free(http);
@@ -224,6 +283,7 @@ struct client *client_http_open(const char *data_dir, struct error *err)
     http->base.ops = &ops;
     http->base.data_dir = mem_strdup(data_dir);
     http->socket = socket;
+    http->s_end = &http->starting;
     socket.directory = -1;
     http->multi = curl_multi_init();
     return &http->base;

@@ -136,15 +136,26 @@ static char *clean(const char *text)
     return buf_take(&out);
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* a=b,c=d in order of the names; owned. */
 static char *labels_text(const json_t *metadata)
 {
     json_t *labels = json_object_get(metadata, "labels"), *value;
+    const char **keys = mem_array(json_object_size(labels) + 1, sizeof *keys), *key;
     scoped(buf) struct buf out = {0};
-    const char *key;
+    size_t n = 0;
 
-    json_object_foreach(labels, key, value)
-        buf_printf(&out, "%s%s=%s", out.len ? "," : "", key, json_string_value(value));
-    return out.len ? buf_take(&out) : mem_strdup("<none>");
+    json_object_foreach(labels, key, value) keys[n++] = key;
+    qsort(keys, n, sizeof *keys, by_name);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%s=%s", i ? "," : "", keys[i],
+                   json_string_value(json_object_get(labels, keys[i])));
+    mem_free(keys);
+    return n ? buf_take(&out) : mem_strdup("<none>");
 }
 
 static char *value_text(const json_t *value)
@@ -188,6 +199,12 @@ static void fit(struct tableprint *print, size_t column, const char *text)
         print->widths[column] = width;
 }
 
+static void print_indent(const struct tableprint *print, size_t column)
+{
+    if (column == 0 && print->options.indent)
+        fputs(print->options.indent, print->out);
+}
+
 static void print_cell(struct tableprint *print, size_t column, const char *text)
 {
     bool last = column + 1 == print->n_columns;
@@ -214,6 +231,7 @@ void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows
     for (size_t i = 0; i < n_rows * n; i++)
         fit(print, i % n, cells[i] ? cells[i] : "");
     for (size_t i = 0; !print->begun && !print->options.no_headers && i < n; i++) {
+        print_indent(print, i);
         fprintf(print->out, "%s%*s", print->titles[i],
                 i + 1 == n ? 0 : print->widths[i] - term_text_width(print->titles[i]), "");
         if (i + 1 == n)
@@ -221,6 +239,7 @@ void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows
     }
     print->begun = true;
     for (size_t i = 0; i < n_rows * n; i++) {
+        print_indent(print, i % n);
         print_cell(print, i % n, cells[i] ? cells[i] : "");
         if (i % n + 1 == n)
             fputc('\n', print->out);

@@ -16,6 +16,7 @@ struct tableprint_options {
     bool wide;           /* columns of priority 1, too */
     bool with_namespace; /* a first column NAMESPACE */
     bool show_labels;    /* a last column LABELS */
+    const char *indent;  /* before each line; NULL */
     const char *prefix;  /* "jobflow.flow.volcano.sh/" before names; NULL */
 };
 

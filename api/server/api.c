@@ -228,7 +228,12 @@ void api_free(struct api *api)
 {
     if (!api)
         return;
-    while (api->streams)
-        stream_end(api->streams);
+    while (api->streams) {
+        struct api_stream *stream = api->streams;
+
+        if (stream->ops->last)
+            stream->ops->last(stream);
+        stream_end(stream);
+    }
     mem_free(api);
 }

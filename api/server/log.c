@@ -84,18 +84,25 @@ static bool read_more(struct log_stream *log, struct error *err)
     return true;
 }
 
-static void run(struct api_stream *stream)
+static void send_text(struct log_stream *log)
 {
-    struct log_stream *log = of(stream);
+    struct api_answer *answer = log->stream.answer;
 
     if (!log->begun)
-        stream->answer->head(stream->answer, 200, "text/plain", NULL, 0);
+        answer->head(answer, 200, "text/plain", NULL, 0);
     else if (!read_more(log, NULL))
         log->over = true;
     log->begun = true;
     if (log->text.len)
-        stream->answer->data(stream->answer, log->text.data, log->text.len);
+        answer->data(answer, log->text.data, log->text.len);
     buf_release(&log->text);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct log_stream *log = of(stream);
+
+    send_text(log);
     if (log->over)
         stream_end(stream);
     else
@@ -107,8 +114,13 @@ static void on_poll(struct timer *timer)
     stream_again(&container_of(timer, struct log_stream, poll)->stream);
 }
 
-static const struct stream_ops once_ops = {run, release};
-static const struct stream_ops follow_ops = {run, release, .endless = true};
+static void last(struct api_stream *stream)
+{
+    send_text(of(stream));
+}
+
+static const struct stream_ops once_ops = {run, release, last};
+static const struct stream_ops follow_ops = {run, release, last, .endless = true};
 
 /* ---- the request ---- */
 

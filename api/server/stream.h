@@ -26,6 +26,7 @@ struct api {
 struct stream_ops {
     void (*run)(struct api_stream *stream);     /* produce the next piece; may end the stream */
     void (*release)(struct api_stream *stream); /* free what the kind of stream added, and itself */
+    void (*last)(struct api_stream *stream);    /* the API goes: say what is left; may be NULL */
     bool endless;
 };
 

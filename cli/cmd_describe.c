@@ -1,0 +1,123 @@
+/*
+ * jobflow describe
+ */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/describe.h"
+#include "cli/resource.h"
+#include <string.h>
+
+struct describe_options {
+    const char *data_dir, *namespace_, *labels;
+};
+
+#define DESCRIBE(member) offsetof(struct describe_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_STR, "selector",  'l', "SEL",  "labels to select by", DESCRIBE(labels)},
+    {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: default", DESCRIBE(namespace_)},
+    {FLAG_STR, "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", DESCRIBE(data_dir)},
+    {0},
+};
+/* clang-format on */
+
+static const struct describe_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+
+struct descriptions {
+    const struct describe_options *options;
+    struct client *client;
+    const struct kind *kind;
+    size_t printed;
+    bool failed;
+};
+
+static void print_one(struct descriptions *all, const json_t *doc)
+{
+    const char *ns = describe_text(doc, "metadata.namespace");
+    const char *name = describe_text(doc, "metadata.name");
+    struct describer d = {
+        .client = all->client,
+        .kind = all->kind,
+        .doc = doc,
+        .ns = ns ? ns : "",
+        .name = name ? name : "",
+        .now_ms = clock_wall_ms(clock_real()),
+    };
+
+    term_look(&d.term, stdout);
+    if (all->printed++)
+        fputs("\n\n", stdout);
+    describe(&d);
+}
+
+static bool print_page(void *ctx, json_t *page)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(json_object_get(page, "items"), i, item) print_one(ctx, item);
+    return true;
+}
+
+static void describe_resource(struct descriptions *all, const struct resource *resource)
+{
+    const struct list_query query = {
+        .kind = resource->kind, .ns = all->options->namespace_, .labels = all->options->labels};
+    scoped(buf) struct buf path = {0};
+    scoped(json) json_t *doc = NULL;
+    struct error err = {0};
+
+    all->kind = resource->kind;
+    if (resource->name) {
+        resource_write_path(resource->kind, all->options->namespace_, resource->name, &path);
+        doc = client_get(all->client, path.data, &err);
+        if (doc)
+            print_one(all, doc);
+    } else {
+        list_pages(all->client, &query, print_page, all, NULL, &err);
+    }
+    if (err.code != ERR_NONE) {
+        fflush(stdout);
+        cli_error(&err);
+        all->failed = true;
+    }
+}
+
+static int run(const void *options, int n_operands, char **operands)
+{
+    struct descriptions all = {.options = options};
+    scoped(resources) struct resources resources = {0};
+    struct error err = {0};
+
+    if (!resources_parse(n_operands, operands, &resources, &err)) {
+        cli_error(&err);
+        return EXIT_REFUSED;
+    }
+    all.client = client_open(all.options->data_dir, CLIENT_LOOK, &err);
+    if (!all.client) {
+        cli_error(&err);
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < resources.count; i++)
+        describe_resource(&all, &resources.items[i]);
+    client_close(all.client);
+    if (!all.printed && !all.failed)
+        fprintf(stderr, "No resources found in %s namespace.\n", all.options->namespace_);
+    return all.failed || !all.printed ? EXIT_FAILED : EXIT_OK;
+}
+
+const struct command cmd_describe = {
+    .name = "describe",
+    .operands = "KIND [NAME…] | KIND/NAME…",
+    .summary = "Tell everything about a flow, job, pod or other object, with its events",
+    .examples = "  jobflow describe jf pipeline\n"
+                "  jobflow describe pod/pipeline-train-worker-0",
+    .flags = flags,
+    .options_size = sizeof(struct describe_options),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "resource",
+    .run = run,
+};

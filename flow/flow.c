@@ -283,6 +283,23 @@ static bool settled(const struct flow *flow)
            flow->retained_done && !flow_retry_wanted(flow);
 }
 
+/* A failed flow's last job has ended: nothing more is to be gathered. */
+static bool last_job_ended(const struct flow *flow)
+{
+    return flow_phase_finished(flow->state.phase) && flow->publisher.noted_at_work &&
+           !flow_record_unfinished(&flow->record);
+}
+
+static void publish_changes(struct flow *flow)
+{
+    if (!flow->publisher.dirty && flow->publisher.noted_changes == flow->record.changes)
+        return;
+    if (last_job_ended(flow))
+        flow_publish_now(flow);
+    else
+        flow_publish_soon(flow);
+}
+
 void flow_sync(struct flow *flow)
 {
     enum flow_phase next;
@@ -302,8 +319,7 @@ void flow_sync(struct flow *flow)
     if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
         next = FLOW_RUNNING;
     enter_phase(flow, next);
-    if (flow->publisher.dirty || flow->publisher.noted_changes != flow->record.changes)
-        flow_publish_soon(flow);
+    publish_changes(flow);
     flow_give_orders(flow);
     flow_retain(flow);
     if (settled(flow))

@@ -38,6 +38,7 @@ struct flow_publisher {
     enum flow_phase written_phase, sent_phase;
     uint32_t written_changes, sent_changes; /* of the record */
     uint32_t noted_changes;                 /* of the record, for which a write is under way */
+    bool noted_at_work;                     /* that write tells of jobs that have not ended */
 };
 
 /* What a failed flow has to tell its jobs. */

@@ -3,7 +3,8 @@
  *
  * The window grows with the flow, for a document of n steps costs n to write:
  * options.status_window_ms up to a hundred steps, ten times that from a thousand on. What must not
- * wait (a new phase; the result of a job that is gone) is written at once.
+ * wait (a new phase; the result of a job that is gone; the last job's end in a flow that is over,
+ * for whoever waited for it reads the status next) is written at once.
  */
 #include "base/log.h"
 #include "base/mem.h"
@@ -157,6 +158,7 @@ static void submit(struct flow *flow)
     timer_stop(flow->controller->loop, &p->window);
     p->dirty = p->urgent = false;
     p->noted_changes = flow->record.changes;
+    p->noted_at_work = flow_record_unfinished(&flow->record) > 0;
     status = flow->opening == FLOW_CLOSED ? blob_ref(p->written) : render(flow);
     if (!p->overwritten && same_text(status, p->written)) {
         blob_unref(status);

@@ -9,6 +9,7 @@ extern const struct command cmd_run;
 extern const struct command cmd_apply;
 extern const struct command cmd_get;
 extern const struct command cmd_delete;
+extern const struct command cmd_retry;
 extern const struct command cmd_describe;
 extern const struct command cmd_logs;
 extern const struct command cmd_events;

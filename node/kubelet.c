@@ -88,8 +88,8 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
     if (!pod->address && kubelet_needs_address(k, spec))
         pod->address = addresses_take(&k->addresses);
     address_text(pod->address, pod->address_text);
-    if (!kubelet_needs_hosts(k, spec))
-        return;
+    if (k->options.volumes.sim || !kubelet_needs_hosts(k, spec))
+        return; /* nobody reads a simulated hosts file */
     pod->hosts.meta = pod->meta;
     pod->hosts.address = pod->address_text;
     pod->hosts.hostname = pod->hostname =
@@ -257,7 +257,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
     if (!report->final)
         return;
     pod->final = pod->to_runtime = true;
-    pod->hosts.running = false;
+    hosts_run(pod->kubelet->hosts, &pod->hosts, false);
     kubelet_room_give(pod);
     if (told && !pod->gone)
         return;
@@ -307,7 +307,7 @@ static void judge(struct kubelet_pod *pod)
         kubelet_pod_settle(pod);
     } else if (pod->found) {
         pod->step = STEP_STARTED;
-        pod->hosts.running = true;
+        hosts_run(pod->kubelet->hosts, &pod->hosts, true);
         if (pod->gone)
             stop_started(pod, 0);
         else if (object_deleting(pod->object))

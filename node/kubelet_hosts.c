@@ -1,6 +1,10 @@
 /*
  * Groups of pods that see each other's names: those of one job, or one pod alone. A Service belongs
  * to the job its selector names; others are tried on every pod of their namespace.
+ *
+ * What Services show of a group is seen by the other groups of the namespace, too: by a pod that
+ * starts at once, by those that run when RETELL_MS have passed, for jobs come and go by the
+ * hundred.
  */
 #include "node/kubelet_hosts.h"
 
@@ -8,6 +12,8 @@
 
 #include "api/types/pod.h"
 #include "base/hash.h"
+
+enum { RETELL_MS = 100 };
 
 struct service {
     UT_hash_handle hh; /* by "namespace/name" */
@@ -24,6 +30,7 @@ struct host_group {
     struct host_entry *first, *last;
     struct service *services;
     struct buf text; /* empty: to be built */
+    uint64_t seen;   /* hosts->shown when it was built */
     bool dirty;
     struct host_group *next_dirty;
 };
@@ -36,7 +43,9 @@ struct hosts {
     struct service *services;
     struct service *general; /* whose selector names no job */
     struct host_group *dirty;
+    uint64_t shown; /* changes of what Services show */
     struct task tell;
+    struct timer retell;
 };
 
 /* Groups. */
@@ -54,15 +63,29 @@ static struct host_group *group_keyed(struct hosts *hosts, const char *key)
     return group;
 }
 
-static void touch(struct hosts *hosts, struct host_group *group)
+static void mark(struct hosts *hosts, struct host_group *group)
 {
-    buf_clear(&group->text);
     if (group->dirty)
         return;
     group->dirty = true;
     group->next_dirty = hosts->dirty;
     hosts->dirty = group;
     loop_post(hosts->loop, &hosts->tell);
+}
+
+static void shown_changed(struct hosts *hosts)
+{
+    hosts->shown++;
+    if (!timer_armed(&hosts->retell))
+        timer_start(hosts->loop, &hosts->retell, RETELL_MS);
+}
+
+static void touch(struct hosts *hosts, struct host_group *group)
+{
+    buf_clear(&group->text);
+    if (group->services || hosts->general)
+        shown_changed(hosts);
+    mark(hosts, group);
 }
 
 static void free_group(struct hosts *hosts, struct host_group *group)
@@ -75,13 +98,18 @@ static void free_group(struct hosts *hosts, struct host_group *group)
 
 /* The text. */
 
+static void add_full_names(struct buf *out, const char *host, const char *domain, const char *ns)
+{
+    buf_printf(out, " %s.%s.%s.svc.cluster.local %s.%s.%s.svc %s.%s.%s %s.%s", host, domain, ns,
+               host, domain, ns, host, domain, ns, host, domain);
+}
+
 static void add_names(struct buf *out, const char *address, const char *host, const char *domain,
                       const char *ns)
 {
     buf_str(out, address);
     if (domain)
-        buf_printf(out, " %s.%s.%s.svc.cluster.local %s.%s.%s.svc %s.%s.%s %s.%s", host, domain, ns,
-                   host, domain, ns, host, domain, ns, host, domain);
+        add_full_names(out, host, domain, ns);
     buf_printf(out, " %s\n", host);
 }
 
@@ -117,12 +145,54 @@ static void add_services(const struct service *service, const struct host_entry 
             add_service_names(out, entry->address, service->meta->name, entry->meta->namespace_);
 }
 
+/* What others see of a pod: the Services that select it and, if one of them is its domain, its own
+ * name in it. */
+static void add_shown(const struct service *service, const struct host_entry *entry,
+                      struct buf *out)
+{
+    const char *ns = entry->meta->namespace_;
+
+    for (; service; service = service->next) {
+        const char *name = service->meta->name;
+
+        if (!selects(service, entry->meta))
+            continue;
+        if (entry->subdomain && !strcmp(entry->subdomain, name)) {
+            buf_str(out, entry->address);
+            add_full_names(out, entry->hostname, name, ns);
+            buf_char(out, '\n');
+        }
+        add_service_names(out, entry->address, name, ns);
+    }
+}
+
+static void add_others(const struct hosts *hosts, const struct host_group *group, struct buf *out)
+{
+    const struct host_group *other;
+
+    if (!group->first)
+        return;
+    for (other = hosts->groups; other; other = other->hh.next) {
+        if (other == group || !other->first || (!other->services && !hosts->general) ||
+            strcmp(other->first->meta->namespace_, group->first->meta->namespace_) != 0)
+            continue;
+        for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
+            if (!entry->running || !*entry->address)
+                continue;
+            add_shown(other->services, entry, out);
+            add_shown(hosts->general, entry, out);
+        }
+    }
+}
+
 static const char *text_of(struct hosts *hosts, struct host_group *group)
 {
     struct buf *out = &group->text;
 
-    if (out->len)
+    if (out->len && group->seen == hosts->shown)
         return out->data;
+    group->seen = hosts->shown;
+    buf_clear(out);
     buf_str(out, "127.0.0.1 localhost\n");
     for (const struct host_entry *entry = group->first; entry; entry = entry->next)
         if (*entry->address)
@@ -134,7 +204,17 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
         add_services(group->services, entry, out);
         add_services(hosts->general, entry, out);
     }
+    add_others(hosts, group, out);
     return out->data;
+}
+
+static void retell(struct timer *timer)
+{
+    struct hosts *hosts = container_of(timer, struct hosts, retell);
+
+    for (struct host_group *group = hosts->groups; group; group = group->hh.next)
+        if (group->seen != hosts->shown)
+            mark(hosts, group);
 }
 
 static void tell_dirty(struct task *task)
@@ -197,6 +277,13 @@ const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
     return text_of(hosts, entry->group);
 }
 
+void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running)
+{
+    if (entry->running != running && entry->group && (entry->group->services || hosts->general))
+        shown_changed(hosts);
+    entry->running = running;
+}
+
 /* Services. */
 
 static void relist(struct hosts *hosts, const char *ns)
@@ -215,6 +302,7 @@ static void drop_service(struct hosts *hosts, struct service *service)
     while (*at != service)
         at = &(*at)->next;
     *at = service->next;
+    shown_changed(hosts);
     if (service->group)
         touch(hosts, service->group);
     else
@@ -278,6 +366,7 @@ struct hosts *hosts_new(struct loop *loop,
     hosts->changed = changed;
     hosts->ctx = ctx;
     hosts->tell.run = tell_dirty;
+    hosts->retell.fire = retell;
     return hosts;
 }
 
@@ -293,5 +382,6 @@ void hosts_free(struct hosts *hosts)
     HASH_ITER(hh, hosts->groups, group, next_group)
     free_group(hosts, group);
     loop_cancel(hosts->loop, &hosts->tell);
+    timer_stop(hosts->loop, &hosts->retell);
     mem_free(hosts);
 }

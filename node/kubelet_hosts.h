@@ -8,7 +8,8 @@
  *
  * Every pod of the job that has an address is listed as soon as its object exists, ready or not: a
  * refused connection is easier on retry loops than an unknown name. Running pods get the new text
- * once per turn, however many pods came and went in it. Ref: spec/local-runtime.md 3.4.
+ * once per turn, however many pods came and went in it. Running pods of other jobs follow if a
+ * Service selects them. Ref: spec/local-runtime.md 3.4.
  */
 #include "api/cluster.h"
 
@@ -21,7 +22,7 @@ struct host_entry {
     const char *hostname;
     const char *subdomain;    /* NULL = none */
     const char *address;      /* "" = only reads the file */
-    bool running;             /* wants to be told of changes */
+    bool running;             /* hosts_run: is told of changes, and seen by other jobs */
     struct host_group *group; /* private; NULL = not joined */
     struct host_entry *next, *prev;
 };
@@ -34,6 +35,7 @@ void hosts_free(struct hosts *hosts);
 
 void hosts_join(struct hosts *hosts, struct host_entry *entry);
 void hosts_leave(struct hosts *hosts, struct host_entry *entry); /* no-op when not joined */
+void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running);
 /** The text of the file as it is now; borrowed until the next change. */
 const char *hosts_text(struct hosts *hosts, struct host_entry *entry);
 

@@ -127,7 +127,8 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
     start->pod_ip = pod->address_text;
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
     pod->step = STEP_STARTED;
-    pod->to_runtime = pod->hosts.running = true;
+    pod->to_runtime = true;
+    hosts_run(k->hosts, &pod->hosts, true);
     kubelet_room_take(pod);
     k->runtime->ops->start(k->runtime, start);
 }

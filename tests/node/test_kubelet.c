@@ -352,22 +352,33 @@ static void volumes_become_files_and_directories(void **state)
     rig_free(rig);
 }
 
+/* A pod of that job, as the svc plugin makes it. */
+static void create_named(struct rig *rig, const char *name, const char *job)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+               "'labels':{'volcano.sh/job-name':'%s'}},'spec':{'nodeName':'here','hostname':"
+               "'%s','subdomain':'%s','restartPolicy':'Never','containers':[{'name':'c','image':"
+               "'i'," COMMAND "}]}}",
+               name, job, name, job);
+    rig_settle(rig);
+}
+
+static void create_service(struct rig *rig, const char *job)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':"
+               "'default'},'spec':{'clusterIP':'None','selector':{'volcano.sh/job-name':'%s'}}}",
+               job, job);
+    rig_settle(rig);
+}
+
 static void names_of_a_job_are_known_to_all_its_pods(void **state)
 {
     struct rig *rig = set_up(4);
 
-    for (int i = 0; i < 2; i++) {
-        char name[16];
-
-        snprintf(name, sizeof name, "j-w-%d", i);
-        rig_create(rig,
-                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
-                   "'labels':{'volcano.sh/job-name':'j'}},'spec':{'nodeName':'here','hostname':"
-                   "'%s','subdomain':'j','restartPolicy':'Never','containers':[{'name':'c','image':"
-                   "'i'," COMMAND "}]}}",
-                   name, name);
-        rig_settle(rig);
-    }
+    create_named(rig, "j-w-0", "j");
+    create_named(rig, "j-w-1", "j");
     check_str("the first was told of the second", rig_started(rig, "j-w-0")->hosts,
               "127.0.0.1 localhost\n"
               "127.10.4.0 j-w-0.j.default.svc.cluster.local j-w-0.j.default.svc j-w-0.j.default "
@@ -376,15 +387,38 @@ static void names_of_a_job_are_known_to_all_its_pods(void **state)
               "j-w-1.j j-w-1\n");
     check_str("as the second itself", rig_started(rig, "j-w-1")->hosts,
               rig_started(rig, "j-w-0")->hosts);
-    rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'j','namespace':"
-                    "'default'},'spec':{'clusterIP':'None','selector':{'volcano.sh/job-name':'j'}}"
-                    "}");
-    rig_settle(rig);
+    create_service(rig, "j");
     check_has("a service's name", rig_started(rig, "j-w-0")->hosts,
               "127.10.4.1 j.default.svc.cluster.local j.default.svc j.default j\n");
     rig_delete(rig, &kind_pod, "j-w-1", 0);
     rig_tell_ended(rig, "j-w-1", 0);
     check("who is gone has no name", !strstr(rig_started(rig, "j-w-0")->hosts, "j-w-1"));
+    rig_free(rig);
+}
+
+static void services_are_known_to_pods_of_other_jobs(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    create_named(rig, "before-m-0", "before");
+    create_named(rig, "server-m-0", "server");
+    check("no service, no name", !strstr(rig_started(rig, "before-m-0")->hosts, "server"));
+    create_service(rig, "server");
+    create_named(rig, "after-m-0", "after");
+    check_has(
+        "who starts knows the pod by its full names", rig_started(rig, "after-m-0")->hosts,
+        "127.10.4.1 server-m-0.server.default.svc.cluster.local server-m-0.server.default.svc "
+        "server-m-0.server.default server-m-0.server\n");
+    check_has("and the service", rig_started(rig, "after-m-0")->hosts,
+              "127.10.4.1 server.default.svc.cluster.local server.default.svc server.default "
+              "server\n");
+    check("jobs without a service stay unknown",
+          !strstr(rig_started(rig, "after-m-0")->hosts, "before"));
+    rig_advance(rig, 1000);
+    check_has("who runs is told", rig_started(rig, "before-m-0")->hosts, " server-m-0.server\n");
+    rig_tell_ended(rig, "server-m-0", 0);
+    rig_advance(rig, 1000);
+    check("who has ended serves nobody", !strstr(rig_started(rig, "before-m-0")->hosts, "server"));
     rig_free(rig);
 }
 
@@ -608,6 +642,7 @@ int main(void)
         cmocka_unit_test(environment_is_resolved_in_order),
         cmocka_unit_test(volumes_become_files_and_directories),
         cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),
+        cmocka_unit_test(services_are_known_to_pods_of_other_jobs),
         cmocka_unit_test(a_running_pod_is_stopped_then_removed),
         cmocka_unit_test(a_pod_that_was_never_started_is_removed_at_once),
         cmocka_unit_test(a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended),

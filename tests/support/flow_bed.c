@@ -240,6 +240,25 @@ bool flow_bed_has_job(struct flow_bed *bed, const char *name)
     return flow_bed_get(bed, &kind_job, name) != NULL;
 }
 
+void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, const char *value)
+{
+    const struct object *now = flow_bed_get(bed, &kind_job_flow, flow);
+    struct meta draft = *now->meta;
+    struct error_list errors = {0};
+    struct kv annotations[16];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < draft.n_annotations; i++)
+        if (strcmp(draft.annotations[i].key, key) != 0)
+            annotations[count++] = draft.annotations[i];
+    annotations[count++] = (struct kv){key, value};
+    draft.annotations = annotations;
+    draft.n_annotations = count;
+    registry_update_object(bed->registry, object_with_meta(now, meta_new(&draft)), NULL, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+}
+
 void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *name,
                      enum registry_propagation how)
 {

@@ -61,6 +61,9 @@ void flow_bed_status(struct flow_bed *bed, const char *job, const struct job_sta
 /** Through Pending and Running to Completed. */
 void flow_bed_complete(struct flow_bed *bed, const char *job);
 
+/** Set one annotation, as kubectl annotate --overwrite does. Does not settle. */
+void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, const char *value);
+
 /** Delete as a user does with --force. Settles. */
 void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *name,
                      enum registry_propagation how);

@@ -17,6 +17,8 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},
+    {FLAG_BOOL,     "keep-going", 'k', NULL,  "when a step fails, go on with what does not depend on it", RUN(keep_going)},
+    {FLAG_BOOL,     "retry-failed", 0, NULL,  "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
     {FLAG_BOOL,     "fresh",      0,   NULL,   "forget an unfinished run of the same flows and start over", RUN(fresh)},
     {FLAG_STR,      "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow", RUN(data_dir)},
     {FLAG_STR,      "namespace",  'n', "NAME", "namespace of objects that name none; default: default", RUN(namespace_)},
@@ -40,8 +42,13 @@ static const struct session_options defaults = {
 
 static int run(const void *options, int n_operands, char **operands)
 {
+    const struct session_options *session = options;
     scoped(manifests) struct manifests set = {0};
 
+    if (session->fresh && session->retry_failed) {
+        cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
+        return EXIT_REFUSED;
+    }
     if (!manifests_load(&set, n_operands, operands))
         return EXIT_REFUSED;
     return session_run(options, &set);
@@ -55,7 +62,8 @@ const struct command cmd_run = {
                "them and follows them. FILE is a file, a\n"
                "directory or - for standard input. Interrupted or killed, the next run with the "
                "same data directory goes on where this\n"
-               "one was. A flow that is over runs again from the start.\n\n"
+               "one was. A flow that is over runs again from the start, or with --retry-failed "
+               "from where it failed.\n\n"
                "Exit codes: 0 every flow Succeed; 1 a flow or job failed; 2 the input was refused "
                "and nothing was started;\n"
                "3 internal error; 4 timed out; 130 interrupted.",
@@ -63,6 +71,9 @@ const struct command cmd_run = {
         "  jobflow run pipeline.yaml\n"
         "  jobflow run -j 8 --logs pipeline/        # a directory, eight pods at once, their "
         "output\n"
+        "  jobflow run --keep-going pipeline.yaml   # run all that can, whatever fails\n"
+        "  jobflow run --retry-failed pipeline.yaml # later: again what failed, and what waited "
+        "for it\n"
         "  jobflow run --runtime sim pipeline.yaml  # try the flow without executing anything",
     .flags = flags,
     .options_size = sizeof(struct session_options),

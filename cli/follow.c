@@ -167,6 +167,12 @@ static enum flow_phase flow_phase_of_job(enum job_phase phase)
 
 static void check_finished(struct follow *follow);
 
+/* A failed flow that is to be retried is not over. */
+static enum flow_phase flow_phase_of(const struct object *object)
+{
+    return jobflow_wants_retry(object) ? FLOW_RUNNING : jobflow_phase_of(object);
+}
+
 static void flow_set_phase(struct follow *follow, struct follow_flow *flow, enum flow_phase phase,
                            bool tell)
 {
@@ -201,6 +207,7 @@ static void take_job(struct follow *follow, struct follow_step *step, const stru
         step->attempts++;
         if (follow_step_over(step))
             step->started_ms = 0; /* a further attempt */
+        step->resumed = false;
     }
     step->ready = status->running + status->succeeded;
     step->total = job_replicas(job_spec_of(job));
@@ -244,7 +251,7 @@ static bool flow_changed(void *ctx, enum store_change change, const struct objec
         return true;
     object_unref((struct object *)(size_t)flow->object);
     flow->object = object_ref(object);
-    flow_set_phase(follow, flow, change == STORE_DELETED ? FLOW_FAILED : jobflow_phase_of(object),
+    flow_set_phase(follow, flow, change == STORE_DELETED ? FLOW_FAILED : flow_phase_of(object),
                    true);
     return true;
 }
@@ -339,7 +346,7 @@ void follow_add(struct follow *follow, const struct object *object)
     } else {
         add_steps(flow, object);
         store_each_owned(follow->store, &kind_job, flow->uid, take_present_job, &present);
-        flow_set_phase(follow, flow, jobflow_phase_of(object), false);
+        flow_set_phase(follow, flow, flow_phase_of(object), false);
     }
 }
 

@@ -228,8 +228,36 @@ static bool is_followed(const struct kind *kind)
 
 static bool is_over(const struct object *object)
 {
-    return object->kind == &kind_job_flow ? flow_phase_finished(jobflow_phase_of(object))
-                                          : job_phase_finished(job_status_of(object)->phase);
+    if (object->kind == &kind_job_flow)
+        return flow_phase_finished(jobflow_phase_of(object)) && !jobflow_wants_retry(object);
+    return job_phase_finished(job_status_of(object)->phase);
+}
+
+static bool has_succeeded(const struct object *object)
+{
+    return object->kind == &kind_job_flow ? jobflow_phase_of(object) == FLOW_SUCCEED
+                                          : job_status_of(object)->phase == JOB_COMPLETED;
+}
+
+/* What becomes of an object of an earlier run. */
+enum earlier {
+    EARLIER_NONE,   /* there is none, or it is forgotten */
+    EARLIER_RESUME, /* it is unfinished */
+    EARLIER_RETRY,  /* it failed and starts again */
+    EARLIER_KEEP    /* it succeeded, which is what is wanted */
+};
+
+static enum earlier judge_earlier(const struct session *session, const struct object *stored)
+{
+    if (!stored || !is_followed(stored->kind) || session->options->fresh)
+        return EARLIER_NONE;
+    if (!is_over(stored))
+        return EARLIER_RESUME;
+    if (!session->options->retry_failed)
+        return EARLIER_NONE;
+    if (has_succeeded(stored))
+        return EARLIER_KEEP;
+    return stored->kind == &kind_job_flow ? EARLIER_RETRY : EARLIER_NONE;
 }
 
 /* Steps of a flow whose job is completed. */
@@ -238,17 +266,22 @@ static void count_completed(void *arg, const struct object *job)
     *(size_t *)arg += job_status_of(job)->phase == JOB_COMPLETED;
 }
 
-static void note_resumed(struct session *session, const struct object *object)
+static void note_earlier(struct session *session, enum earlier earlier, const struct object *object)
 {
     size_t completed = 0;
     scoped_str text = NULL;
 
-    if (object->kind != &kind_job_flow)
+    if (earlier == EARLIER_NONE || object->kind != &kind_job_flow)
         return;
-    store_each_owned(engine_store(session->engine), &kind_job, object_uid(object), count_completed,
-                     &completed);
-    text = mem_printf("resuming %s: %zu of %zu steps were completed before", object_name(object),
-                      completed, jobflow_spec_of(object)->steps.count);
+    if (earlier == EARLIER_KEEP) {
+        text = mem_printf("%s succeeded before and is not run again", object_name(object));
+    } else {
+        store_each_owned(engine_store(session->engine), &kind_job, object_uid(object),
+                         count_completed, &completed);
+        text = mem_printf("%s %s: %zu of %zu steps were completed before",
+                          earlier == EARLIER_RETRY ? "retrying" : "resuming", object_name(object),
+                          completed, jobflow_spec_of(object)->steps.count);
+    }
     session->output->note(session->output_state, text);
 }
 
@@ -279,30 +312,73 @@ static bool report_refusal(const struct manifest *manifest, const struct error_l
     return false;
 }
 
+static void explain_refusal(const struct session *session, enum earlier earlier,
+                            const struct manifest *manifest, const struct object *stored)
+{
+    if (earlier == EARLIER_RESUME)
+        cli_errorf("an unfinished run of %s \"%s\" is in %s: go on with its old file, or start "
+                   "over with --fresh",
+                   manifest->kind->name, object_name(stored), session->options->data_dir);
+    else if (earlier != EARLIER_NONE)
+        cli_errorf("%s \"%s\" goes on in %s: its templates may have changed, its steps may not; "
+                   "go on with its old file, or start over without --retry-failed",
+                   manifest->kind->name, object_name(stored), session->options->data_dir);
+}
+
+static json_t *member_copy(json_t *object, const char *key)
+{
+    json_t *copy = json_copy(json_object_get(object, key));
+
+    if (!json_is_object(copy)) {
+        json_decref(copy);
+        copy = json_object();
+    }
+    json_object_set_new(object, key, copy);
+    return copy;
+}
+
+/* The document of a flow with what the flags say about it laid over it, as annotations: its spec is
+ * the user's. Owned. */
+static json_t *flagged_document(const struct session *session, enum earlier earlier,
+                                const struct manifest *manifest)
+{
+    bool retried = earlier == EARLIER_RETRY;
+    bool keeps_going = session->options->keep_going && earlier != EARLIER_KEEP;
+    char value[CLOCK_UUID_LEN + 1];
+    json_t *doc, *annotations;
+
+    if (manifest->kind != &kind_job_flow || (!retried && !keeps_going))
+        return json_incref(manifest->doc);
+    doc = json_copy(manifest->doc);
+    annotations = member_copy(member_copy(doc, "metadata"), "annotations");
+    if (keeps_going)
+        json_object_set_new(annotations, ANNOTATION_FAILURE_POLICY, json_string("continue"));
+    if (retried) {
+        clock_uuid(clock_real(), value); /* a simulation repeats its own */
+        json_object_set_new(annotations, ANNOTATION_FLOW_RETRY, json_string(value));
+    }
+    return doc;
+}
+
 static bool apply_one(struct session *session, const struct manifest *manifest)
 {
     const struct object *stored = stored_object(session, manifest), *object = NULL;
+    enum earlier earlier = judge_earlier(session, stored);
+    scoped(json) json_t *doc = flagged_document(session, earlier, manifest);
+    struct manifest flagged = *manifest;
     struct error_list errors = {0};
-    bool resumed = false, ok = true;
+    bool ok = true;
 
-    /* A finished flow or job runs again from the start; an unfinished one is taken up where it was.
-     */
-    if (stored && is_followed(manifest->kind)) {
-        if (is_over(stored) || session->options->fresh)
-            remove_object(session, stored);
-        else
-            resumed = true;
-    }
-    if (apply_manifest(engine_registry(session->engine), manifest, NULL, &object, &errors) ==
+    flagged.doc = doc;
+    /* A finished flow or job runs again from the start. */
+    if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
+        remove_object(session, stored);
+    if (apply_manifest(engine_registry(session->engine), &flagged, NULL, &object, &errors) ==
         APPLY_FAILED) {
         ok = report_refusal(manifest, &errors);
-        if (resumed)
-            cli_errorf("an unfinished run of %s \"%s\" is in %s: go on with its old file, or start "
-                       "over with --fresh",
-                       manifest->kind->name, object_name(stored), session->options->data_dir);
+        explain_refusal(session, earlier, manifest, stored);
     } else if (is_followed(manifest->kind)) {
-        if (resumed)
-            note_resumed(session, object);
+        note_earlier(session, earlier, object);
         follow_add(session->follow, object);
     }
     error_list_release(&errors);

@@ -82,11 +82,8 @@ static void print_row(const struct summary *summary, const struct follow_step *s
     fprintf(out, "%s ", summary->critical[step->index] ? "*" : " ");
     term_print_cell(out, step->name, columns);
     fprintf(out, "  %s%-11s%s  %9s  %9s  %8d", term_color(term, output_phase_color(step->phase)),
-            step->resumed             ? "Completed"
-            : step->phase == JOB_NONE ? "Not run"
-                                      : follow_step_state(step),
-            term_reset(term), step->resumed ? "earlier" : start, duration,
-            (int)step->attempts + (int)step->retries);
+            step->phase == JOB_NONE ? "Not run" : follow_step_state(step), term_reset(term),
+            step->resumed ? "earlier" : start, duration, (int)step->attempts + (int)step->retries);
     if (step->reason && step->phase != JOB_COMPLETED && step->phase != JOB_NONE)
         fprintf(out, "  %s", step->reason);
     fputc('\n', out);

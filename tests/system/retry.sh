@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# run --keep-going and run --retry-failed, with the process killed in between.
+# covers: jobflow.md 171 172 173
+set -euo pipefail
+cd "$TMPDIR"
+
+die() { echo "NOT SO: $*" >&2; cat out err 2>/dev/null >&2 || true; exit 1; }
+run() { # run <exit code> <flags…>
+    local want=$1 code=0
+    shift
+    "$JOBFLOW" run -o plain "$@" f.yaml >out 2>err || code=$?
+    [ $code = "$want" ] || die "exit code $code, not $want, of: run $*"
+}
+ran() { [ "$(sort ran | tr '\n' ' ')" = "$1 " ] || die "what ran: $(sort ran | tr '\n' ' '), not $1"; }
+template() { # template <name> <command>
+    cat <<YAML
+---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: $1}
+spec: {tasks: [{name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i,
+  command: [sh, -c, '$2']}]}}}]}
+YAML
+}
+flow() { # flow [<member of the spec>]
+    cat <<YAML
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: f}
+spec:
+  flows:
+  - {name: a}
+  - {name: b}
+  - {name: c, dependsOn: {targets: [a]}}
+  - {name: d, dependsOn: {targets: [b]}}
+  - {name: e, dependsOn: {targets: [c, d]}}
+  ${1:-}
+YAML
+}
+steps() { # a fails while there is no file "good"
+    template a 'echo a >> ran; test -e good'
+    for step in b c d e; do template $step "echo $step >> ran; ${1:-true}"; done
+}
+begin() { rm -rf .jobflow ran good; touch ran; }
+# The moment of a first line "NAME…" in ran, then kill -9.
+kill_when() {
+    "$JOBFLOW" run -o plain "${@:2}" f.yaml >out 2>err &
+    local pid=$!
+    for _ in $(seq 500); do
+        grep -q "^$1" ran && break
+        sleep 0.02
+    done
+    kill -9 $pid
+    wait $pid 2>/dev/null || true
+}
+
+# ---- keep going ----
+{ flow; steps; } >f.yaml
+begin
+run 1 -j 1
+ran "a b" # one pod at a time: b was there when a failed, d was not
+begin
+run 1 -j 1 --keep-going
+ran "a b d"
+echo "ok: --keep-going runs what does not depend on the failure"
+
+begin
+{ flow; steps 'sleep 1'; } >f.yaml
+kill_when d --keep-going
+run 1
+ran "a b d"
+echo "ok: a run killed after --keep-going is taken up in the same way, without the flag"
+
+# ---- retry ----
+{ flow; steps; } >f.yaml
+begin
+run 1 --keep-going
+ran "a b d"
+run 1 --retry-failed
+ran "a a b d"
+touch good
+run 0 --retry-failed
+ran "a a a b c d e"
+grep -q 'retrying f: 2 of 5' out || die "no word of the retry"
+echo "ok: --retry-failed runs what failed and what never ran, and keeps what is completed"
+run 0 --retry-failed
+ran "a a a b c d e"
+grep -q 'succeeded before' out || die "no word of the success"
+run 0
+ran "a a a a b b c c d d e e"
+echo "ok: a success is not retried, but run again without the flag"
+
+begin
+run 1 --keep-going
+touch good
+{ flow; steps 'sleep 1'; } >f.yaml
+kill_when c --retry-failed
+run 0
+ran "a a b c d e"
+echo "ok: a retry that is killed goes on like any run"
+
+begin
+{ flow; steps; } >f.yaml
+run 1
+{ flow "jobRetainPolicy: delete"; steps; } >f.yaml
+run 2 --retry-failed
+grep -q 'without --retry-failed' err || die "no way out is named"
+run 2 --retry-failed --fresh
+echo "ok: other steps are refused, with the way out"
+
+# ---- the spec's own policy ----
+begin
+{ flow "failurePolicy: abort"; steps; } >f.yaml
+sed -i 's/echo b >> ran; true/echo b >> ran; sleep 300/; s/echo a >> ran/sleep 0.3; echo a >> ran/' f.yaml
+began=$SECONDS
+run 1
+[ $((SECONDS - began)) -lt 60 ] || die "b was not terminated"
+grep -q Terminated out || die "b is not told as terminated"
+sed -i 's/sleep 300/true/' f.yaml
+touch good
+run 0 --retry-failed
+ran "a a b b c d e"
+echo "ok: abort terminates what runs, and a retry runs it again"
+
+# ---- the command ----
+begin
+{ flow; steps; } >f.yaml
+run 1
+touch good
+"$JOBFLOW" retry jf/f >out 2>err || die "retry"
+grep -q 'jobflow.flow.volcano.sh/f is retried by the next' out || die "what is said"
+run 0
+ran "a a b c d e"
+! "$JOBFLOW" retry jf/f >out 2>err || die "a success was retried"
+grep -q 'is Succeed: only' err || die "why not"
+! "$JOBFLOW" retry job/f-a >out 2>err || die "a job was retried"
+echo "ok: retry jf/NAME asks for the same, and the next run goes on"

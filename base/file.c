@@ -37,16 +37,22 @@ bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *
                   struct error *err)
 {
     struct stat info;
-    size_t before = out->len;
 
     if (fstat(fd, &info))
         return error_errno(err, errno, "%s", shown_name);
     if (!S_ISREG(info.st_mode))
         return error_set(err, ERR_INTERNAL, "", "%s: not a regular file", shown_name);
+    /* The size is a hint only: files in /proc have none, others grow. */
     if (info.st_size > 0 && (size_t)info.st_size <= max_bytes)
         buf_reserve(out, (size_t)info.st_size + 1);
+    return file_read_stream(fd, shown_name, max_bytes, out, err);
+}
 
-    /* The size is a hint only: files in /proc have none, others grow. */
+bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
+                      struct error *err)
+{
+    size_t before = out->len;
+
     for (;;) {
         if (out->cap - out->len < 2)
             buf_reserve(out, READ_STEP);

@@ -13,6 +13,9 @@
 bool file_read(const char *path, size_t max_bytes, struct buf *out, struct error *err);
 bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                   struct error *err);
+/** The same for what may be no regular file: a pipe, a terminal. Reads to its end. */
+bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
+                      struct error *err);
 
 /** Write a temporary file in the same directory, sync, rename over `path`, sync the directory. */
 bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,37 +143,24 @@ static bool add_stream(struct manifests *set, const char *name, const struct buf
     return ok;
 }
 
-/* Standard input to its end: a file, a pipe or a terminal. */
-static bool read_input(struct buf *out, struct error *err)
+/* Files, and whatever else can be read to its end: pipes, as of `<(generate)`. */
+static bool load_file(struct manifests *set, const char *operand)
 {
-    enum { PIECE = 64 << 10 };
-    ssize_t n;
-
-    do {
-        buf_reserve(out, PIECE);
-        n = read(STDIN_FILENO, out->data + out->len, PIECE);
-        if (n > 0)
-            out->len += (size_t)n;
-        if (out->len > file_max_bytes)
-            return error_set(err, ERR_TOO_LARGE, "", "standard input: more than %zu bytes",
-                             file_max_bytes);
-    } while (n > 0 || (n < 0 && errno == EINTR));
-    out->data[out->len] = '\0';
-    return n == 0 || error_errno(err, errno, "standard input");
-}
-
-static bool load_file(struct manifests *set, const char *name)
-{
+    bool is_stdin = strcmp(operand, "-") == 0;
+    const char *name = is_stdin ? "standard input" : operand;
+    int fd = is_stdin ? STDIN_FILENO : open(operand, O_RDONLY | O_CLOEXEC);
     scoped(buf) struct buf text = {0};
     struct error err = {0};
-    bool ok = strcmp(name, "-") == 0 ? read_input(&text, &err)
-                                     : file_read(name, file_max_bytes, &text, &err);
+    bool ok = fd >= 0 ? file_read_stream(fd, name, file_max_bytes, &text, &err)
+                      : error_errno(&err, errno, "%s", name);
 
+    if (fd >= 0 && !is_stdin)
+        close(fd);
     if (!ok) {
         cli_errorf("%s", err.message);
         return false;
     }
-    return add_stream(set, strcmp(name, "-") == 0 ? "standard input" : name, &text);
+    return add_stream(set, name, &text);
 }
 
 static int is_manifest_name(const struct dirent *entry)

@@ -17,18 +17,62 @@ const char *apply_result_text(enum apply_result result)
     return texts[result];
 }
 
-/* The stored object with what the manifest says laid over it: fields the manifest does not mention
- * stay, as kubectl apply leaves them. */
+static const struct object *stored_object(struct registry *registry,
+                                          const struct manifest *manifest)
+{
+    const json_t *metadata = json_object_get(manifest->doc, "metadata");
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+
+    return name ? store_get(registry_store(registry), manifest->kind, ns ? ns : "", name) : NULL;
+}
+
+/* `wanted` as a merge patch that also removes what only `stored` has. An owned reference; `wanted`
+ * stays as it is. */
+static json_t *replacement(json_t *wanted, json_t *stored)
+{
+    json_t *patch = json_copy(wanted), *was;
+    const char *key;
+
+    json_object_foreach(stored, key, was)
+    {
+        json_t *now = json_object_get(patch, key);
+
+        if (!now)
+            json_object_set_new(patch, key, json_null());
+        else if (json_is_object(now) && json_is_object(was))
+            json_object_set_new(patch, key, replacement(now, was));
+    }
+    return patch;
+}
+
+/* Kinds of which the file is the whole truth: what it no longer says is gone. In others (a bound
+ * claim) the cluster writes into the spec, too; there fields the file does not mention stay. */
+static bool file_says_all(const struct kind *kind)
+{
+    return kind == &kind_job_template || kind == &kind_job_flow || kind == &kind_config_map ||
+           kind == &kind_secret || kind == &kind_queue;
+}
+
 static bool replace(struct registry *registry, const struct manifest *manifest,
-                    const struct object *stored, struct error_list *warnings,
+                    const struct object *stored, const struct registry_write *how,
                     const struct object **out, struct error_list *errors)
 {
-    const struct registry_write how = {.unknown = UNKNOWN_ERROR, .warnings = warnings};
-    scoped(json) json_t *patch = json_copy(manifest->doc);
+    scoped(json) json_t *body = file_says_all(stored->kind) ? object_body_json(stored) : NULL;
+    scoped(json) json_t *patch = replacement(manifest->doc, body);
 
     json_object_del(patch, "status");
     return registry_patch(registry, stored->kind, object_namespace(stored), object_name(stored),
-                          REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, &how, out, errors);
+                          REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, how, out, errors);
+}
+
+bool apply_possible(struct registry *registry, const struct manifest *manifest,
+                    struct error_list *errors)
+{
+    const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
+    const struct object *stored = stored_object(registry, manifest), *out;
+
+    return !stored || replace(registry, manifest, stored, &how, &out, errors);
 }
 
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
@@ -36,18 +80,14 @@ enum apply_result apply_manifest(struct registry *registry, const struct manifes
                                  struct error_list *errors)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR, .warnings = warnings};
-    const json_t *metadata = json_object_get(manifest->doc, "metadata");
-    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
-    const char *name = json_string_value(json_object_get(metadata, "name"));
-    const struct object *stored =
-        name ? store_get(registry_store(registry), manifest->kind, ns ? ns : "", name) : NULL;
+    const struct object *stored = stored_object(registry, manifest);
     int64_t revision;
 
     if (!stored)
         return registry_create(registry, manifest->doc, &how, out, errors) ? APPLY_CREATED
                                                                            : APPLY_FAILED;
     revision = stored->revision;
-    if (!replace(registry, manifest, stored, warnings, out, errors))
+    if (!replace(registry, manifest, stored, &how, out, errors))
         return APPLY_FAILED;
     return (*out)->revision == revision ? APPLY_UNCHANGED : APPLY_CONFIGURED;
 }

@@ -12,5 +12,9 @@ enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED, APPLY_FAIL
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
                                  struct error_list *warnings, const struct object **out,
                                  struct error_list *errors);
+/** Whether the stored object could be changed to what the manifest says; writes nothing. True when
+ * nothing is stored under its name. */
+bool apply_possible(struct registry *registry, const struct manifest *manifest,
+                    struct error_list *errors);
 const char *apply_result_text(
     enum apply_result result); /* "created", "configured", "unchanged" as kubectl prints */

@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/session.h"
+#include <string.h>
 
 static const char *const outputs[] = {"auto", "live", "plain", "json", "quiet", NULL};
 static const char *const runtimes[] = {"sandbox", "host", "sim", NULL};
@@ -17,10 +18,10 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},
-    {FLAG_BOOL,     "keep-going", 'k', NULL,  "when a step fails, go on with what does not depend on it", RUN(keep_going)},
-    {FLAG_BOOL,     "retry-failed", 0, NULL,  "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
+    {FLAG_BOOL,     "keep-going", 'k', NULL,   "when a step fails, go on with what does not depend on it", RUN(keep_going)},
+    {FLAG_BOOL,     "retry-failed", 0, NULL,   "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
     {FLAG_BOOL,     "fresh",      0,   NULL,   "forget an unfinished run of the same flows and start over", RUN(fresh)},
-    {FLAG_STR,      "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow", RUN(data_dir)},
+    {FLAG_STR,      "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow, nowhere with --runtime sim", RUN(data_dir)},
     {FLAG_STR,      "namespace",  'n', "NAME", "namespace of objects that name none; default: default", RUN(namespace_)},
     {FLAG_CHOICE,   "runtime",    0,   "KIND", "sandbox gives each pod what it asks for, host plain processes, sim executes nothing", RUN(runtime), runtimes},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", RUN(isolation), isolations},
@@ -32,7 +33,6 @@ static const struct flag flags[] = {
 /* clang-format on */
 
 static const struct session_options defaults = {
-    .data_dir = ".jobflow",
     .namespace_ = "default",
     .output = "auto",
     .runtime = "sandbox",
@@ -40,18 +40,21 @@ static const struct session_options defaults = {
     .restart_backoff_ms = 1000,
 };
 
-static int run(const void *options, int n_operands, char **operands)
+static int run(const void *opaque, int n_operands, char **operands)
 {
-    const struct session_options *session = options;
+    struct session_options options = *(const struct session_options *)opaque;
     scoped(manifests) struct manifests set = {0};
 
-    if (session->fresh && session->retry_failed) {
+    if (options.fresh && options.retry_failed) {
         cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
         return EXIT_REFUSED;
     }
+    /* A simulation must never go on with what is real, nor the other way round. */
+    if (!options.data_dir && strcmp(options.runtime, "sim") != 0)
+        options.data_dir = ".jobflow";
     if (!manifests_load(&set, n_operands, operands))
         return EXIT_REFUSED;
-    return session_run(options, &set);
+    return session_run(&options, &set);
 }
 
 const struct command cmd_run = {

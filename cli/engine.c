@@ -32,7 +32,7 @@ struct engine {
  * waits for it. */
 enum { DEFAULT_PODS_MIN = 8 };
 
-static int default_pods(void)
+int engine_default_pods(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -44,7 +44,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
 {
     const struct node_options node = {
         .data_dir = engine->data_dir,
-        .max_pods = options->max_pods ? options->max_pods : default_pods(),
+        .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
         .host_paths = true, /* DC-08: the user's own manifests with the user's own rights */
         .sim = options->sim,
         .host =

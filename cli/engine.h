@@ -32,6 +32,9 @@ void engine_stop(struct engine *engine);
  * run is being aborted). */
 void engine_stop_controllers(struct engine *engine);
 
+/** Pods at once where nothing else is said. */
+int engine_default_pods(void);
+
 struct loop *engine_loop(struct engine *engine);
 struct store *engine_store(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);

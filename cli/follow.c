@@ -4,6 +4,7 @@
 #include "cli/follow.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/why.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +30,6 @@ struct follow {
     struct store_watch *flow_watch, *job_watch;
     struct task done_task;
     size_t n_flows, n_over, n_working; /* working: jobs begun and not yet over */
-    int64_t since;
     bool finished;
 };
 
@@ -60,9 +60,26 @@ bool follow_step_over(const struct follow_step *step)
     return job_phase_finished(step->phase);
 }
 
+bool follow_step_failed(const struct follow_step *step)
+{
+    return follow_step_over(step) && step->phase != JOB_COMPLETED;
+}
+
 const char *follow_step_state(const struct follow_step *step)
 {
-    return step->phase == JOB_NONE ? "Waiting" : job_phase_text(step->phase);
+    if (step->phase == JOB_NONE)
+        return step->stopped ? "Stopped" : "Waiting";
+    return job_phase_text(step->phase);
+}
+
+void follow_step_waits(const struct follow *follow, const struct follow_step *step, struct buf *out)
+{
+    if (step->phase == JOB_NONE || follow_step_over(step))
+        return;
+    if (step->reason)
+        buf_str(out, step->reason);
+    else
+        why_waits(follow->store, step->job_uid, out);
 }
 
 static struct follow_flow *flow_by_uid(const struct follow *follow, const char *uid)
@@ -110,6 +127,35 @@ static void set_text(const char **member, const char *text)
         return;
     mem_free((char *)(size_t)*member);
     *member = mem_strdup(text);
+}
+
+/* A message that only counts pods: the state tells that already. */
+static bool only_counts(const struct job_status *status)
+{
+    return !status->message || !*status->message || strstr(status->message, " pods succeeded, ");
+}
+
+/* Why it failed, restarts or waits; before anybody is told of the step's new phase. */
+static void take_reason(const struct follow *follow, struct follow_step *step,
+                        const struct job_status *status)
+{
+    bool is_over = job_phase_finished(status->phase) && status->phase != JOB_COMPLETED;
+    bool is_killed = status->phase == JOB_TERMINATED && step->reason;
+    scoped(buf) struct buf text = {0};
+
+    if (is_over && is_killed && only_counts(status))
+        return; /* what led here says more than what was left in the end */
+    if (is_over && only_counts(status)) {
+        why_failed(follow->store, step->job_uid, &text);
+        if (text.len == 0)
+            buf_str(&text, status->message ? status->message : "");
+        if (status->reason && strcmp(status->reason, "MaxRetryReached") == 0)
+            buf_str(&text, "; no restart is left (maxRetry)");
+    } else if (is_over || (status->phase != JOB_RUNNING && status->phase != JOB_COMPLETED &&
+                           status->phase != JOB_COMPLETING && !only_counts(status))) {
+        buf_str(&text, status->message ? status->message : "");
+    }
+    set_text(&step->reason, text.data);
 }
 
 static int32_t job_replicas(const struct job_spec *spec)
@@ -212,7 +258,8 @@ static void take_job(struct follow *follow, struct follow_step *step, const stru
     step->ready = status->running + status->succeeded;
     step->total = job_replicas(job_spec_of(job));
     step->retries = status->retry_count;
-    set_text(&step->reason, status->message ? status->message : status->reason);
+    step->stopped = false;
+    take_reason(follow, step, status);
     if (status->phase != before)
         step_set_phase(follow, step, status->phase);
     if (tell && changed)
@@ -235,6 +282,8 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
         enum job_phase before = step->phase;
 
         step_set_phase(follow, step, JOB_NONE);
+        step->stopped = true;
+        set_text(&step->reason, NULL);
         follow->events.step(follow->events.ctx, step, before);
     }
     check_finished(follow);
@@ -414,6 +463,16 @@ void follow_free(struct follow *follow)
 const struct follow_flow *follow_flows(const struct follow *follow)
 {
     return follow->flows;
+}
+
+bool follow_has(const struct follow *follow, const char *uid)
+{
+    return flow_by_uid(follow, uid) != NULL;
+}
+
+size_t follow_working(const struct follow *follow)
+{
+    return follow->n_working;
 }
 
 bool follow_finished(const struct follow *follow)

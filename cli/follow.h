@@ -21,9 +21,10 @@ struct follow_step {
     int32_t retries;                          /* restarts within the job */
     int32_t attempts;                         /* jobs made for this step */
     int64_t created_ms, started_ms, ended_ms; /* 0 = not yet; as seen by this process */
-    const char *reason;                       /* owned; NULL */
+    const char *reason;                       /* why it failed, restarts or waits; owned; NULL */
     char job_uid[37];
     bool resumed;                                    /* was already over when this process began */
+    bool stopped;                                    /* its job was deleted before it was over */
     struct follow_step *next_running, *prev_running; /* private */
 };
 
@@ -60,13 +61,20 @@ void follow_add(struct follow *follow, const struct object *flow_or_job);
 bool follow_start(struct follow *follow, struct error *err);
 
 const struct follow_flow *follow_flows(const struct follow *follow); /* list in the order added */
+/** Whether the JobFlow or Job of that uid is followed. */
+bool follow_has(const struct follow *follow, const char *uid);
 bool follow_finished(const struct follow *follow);
 /** Did every flow succeed? Meaningful once finished. */
 bool follow_succeeded(const struct follow *follow);
-/** Steps at work now, in the order they started; NULL ends. */
+/** Steps at work now (a job exists and is not over), in the order they came; NULL ends. */
 const struct follow_step *follow_running(const struct follow *follow);
+size_t follow_working(const struct follow *follow); /* their number */
 /** The step of a flow by its name; NULL if there is none. O(1). */
 const struct follow_step *follow_find_step(const struct follow_flow *flow, const char *name);
 const char *
 follow_step_state(const struct follow_step *step); /* "Waiting", "Running", … for people */
 bool follow_step_over(const struct follow_step *step);
+bool follow_step_failed(const struct follow_step *step); /* over, and not completed */
+/** What a step that has a job and does not run yet waits for; appends nothing when unknown. */
+void follow_step_waits(const struct follow *follow, const struct follow_step *step,
+                       struct buf *out);

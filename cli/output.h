@@ -10,6 +10,8 @@ struct output_context {
     const struct follow *follow;
     struct term term;
     int64_t began_ms;
+    const char *where; /* flags with which other commands find this run, each after a blank; "" */
+    bool kept;         /* records stay after the end */
 };
 
 struct output_ops {
@@ -34,5 +36,10 @@ const struct output_ops *output_by_name(const char *name, const struct term *ter
 double output_elapsed(const struct output_context *context);
 enum color output_phase_color(enum job_phase phase);
 
-/* summary.c: the final table with the critical path. */
-void summary_print(const struct output_context *context, FILE *out);
+/** The flow's name before the step's, where there are several. Of a bare job only its own. */
+void output_step_name(const struct output_context *context, const struct follow_step *step,
+                      struct buf *out);
+
+/* summary.c: the final table with the critical path, and where to see more about a failure.
+ * `ended`: "interrupted" or "timed out", NULL when the run came to its own end. */
+void summary_print(const struct output_context *context, const char *ended, FILE *out);

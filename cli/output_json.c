@@ -37,7 +37,6 @@ static void line_close(struct json_output *json, struct jsonw *w)
     jsonw_close(w);
     buf_char(&json->line, '\n');
     fwrite(json->line.data, 1, json->line.len, stdout);
-    fflush(stdout);
 }
 
 static void json_step(void *state, const struct follow_step *step, enum job_phase before)

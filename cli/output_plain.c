@@ -2,10 +2,15 @@
  * One line per transition, for logs and pipes:
  *
  *     0.412s  train-small  Running    2/2
+ *
+ * A run that says nothing for long says what it is at: at once why nothing runs, and from time to
+ * time what does.
  */
 #include "base/mem.h"
 #include "cli/output.h"
 #include <string.h>
+
+enum { LOOK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
 
 double output_elapsed(const struct output_context *context)
 {
@@ -25,34 +30,100 @@ enum color output_phase_color(enum job_phase phase)
     return colors[phase];
 }
 
+void output_step_name(const struct output_context *context, const struct follow_step *step,
+                      struct buf *out)
+{
+    if (follow_flows(context->follow)->next && !step->flow->bare_job)
+        buf_printf(out, "%s/", step->flow->name);
+    buf_str(out, step->name);
+}
+
 struct plain {
     struct output_context context;
+    struct timer look;
+    int64_t spoke_ms;
+    const struct follow_step *told; /* of which it was said what it waits for */
 };
+
+static void line_start(struct plain *plain)
+{
+    plain->spoke_ms = loop_wall_ms(plain->context.loop);
+    printf("%9.3fs  ", output_elapsed(&plain->context));
+}
+
+static void print_step_name(const struct plain *plain, const struct follow_step *step)
+{
+    scoped(buf) struct buf name = {0};
+
+    output_step_name(&plain->context, step, &name);
+    fputs(name.data, stdout);
+}
+
+/* Nothing runs although it could: say what the first one waits for, once. */
+static void tell_waiting(struct plain *plain)
+{
+    const struct follow_step *first = follow_running(plain->context.follow);
+    scoped(buf) struct buf why = {0};
+
+    for (const struct follow_step *step = first; step; step = step->next_running)
+        if (step->phase != JOB_PENDING)
+            return;
+    if (!first || first == plain->told)
+        return;
+    follow_step_waits(plain->context.follow, first, &why);
+    if (!why.len)
+        return;
+    plain->told = first;
+    line_start(plain);
+    print_step_name(plain, first);
+    printf("  %s  (%s)\n", follow_step_state(first), why.data);
+}
+
+static void tell_at_work(struct plain *plain)
+{
+    size_t count = 0;
+
+    if (!follow_running(plain->context.follow))
+        return;
+    line_start(plain);
+    fputs("at work:", stdout);
+    for (const struct follow_step *step = follow_running(plain->context.follow); step;
+         step = step->next_running) {
+        if (count++ >= NAMES_MAX)
+            continue;
+        fputs(count == 1 ? " " : ", ", stdout);
+        print_step_name(plain, step);
+    }
+    if (count > NAMES_MAX)
+        printf(" and %zu more", count - NAMES_MAX);
+    putchar('\n');
+}
+
+static void look(struct timer *timer)
+{
+    struct plain *plain = container_of(timer, struct plain, look);
+
+    tell_waiting(plain);
+    if (loop_wall_ms(plain->context.loop) - plain->spoke_ms >= SILENCE_MS)
+        tell_at_work(plain);
+    timer_start(plain->context.loop, &plain->look, LOOK_MS);
+}
 
 static void *plain_begin(const struct output_context *context)
 {
     struct plain *plain = mem_alloc(sizeof *plain);
 
     plain->context = *context;
+    plain->look.fire = look;
+    plain->spoke_ms = context->began_ms;
+    if (!loop_is_virtual(context->loop)) /* nobody waits for a simulation */
+        timer_start(context->loop, &plain->look, LOOK_MS);
     return plain;
-}
-
-static void line_start(const struct plain *plain)
-{
-    printf("%9.3fs  ", output_elapsed(&plain->context));
-}
-
-/* With one flow its name would only repeat itself. */
-static void print_step_name(const struct plain *plain, const struct follow_step *step)
-{
-    if (follow_flows(plain->context.follow)->next && !step->flow->bare_job)
-        printf("%s/", step->flow->name);
-    fputs(step->name, stdout);
 }
 
 static void plain_step(void *state, const struct follow_step *step, enum job_phase before)
 {
-    const struct plain *plain = state;
+    struct plain *plain = state;
 
     if (step->phase == before)
         return; /* pods came and went; the phase is what a log needs */
@@ -65,22 +136,22 @@ static void plain_step(void *state, const struct follow_step *step, enum job_pha
         printf("  attempt %d", step->attempts);
     if (step->retries > 0)
         printf("  restart %d", step->retries);
-    if (step->reason && step->phase != JOB_COMPLETED && step->phase != JOB_RUNNING)
+    if (step->reason)
         printf("  (%s)", step->reason);
     putchar('\n');
 }
 
 static void plain_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
 {
-    const struct plain *plain = state;
+    struct plain *plain = state;
 
     if (flow->bare_job)
         return; /* its one step says the same */
     line_start(plain);
     printf("flow %s  %s", flow->name, flow_phase_text(flow->phase));
     if (flow_phase_finished(flow->phase))
-        printf("  %zu of %zu steps completed%s", flow->n_done, flow->n_steps,
-               flow->n_failed ? "," : "");
+        printf("  %zu of %zu step%s completed%s", flow->n_done, flow->n_steps,
+               flow->n_steps == 1 ? "" : "s", flow->n_failed ? "," : "");
     if (flow->n_failed && flow_phase_finished(flow->phase))
         printf(" %zu failed", flow->n_failed);
     putchar('\n');
@@ -88,6 +159,9 @@ static void plain_flow(void *state, const struct follow_flow *flow, enum flow_ph
 
 static void plain_log(void *state, const char *source, const char *line, size_t len)
 {
+    struct plain *plain = state;
+
+    plain->spoke_ms = loop_wall_ms(plain->context.loop);
     printf("[%s] %.*s\n", source, (int)len, line);
 }
 
@@ -99,8 +173,10 @@ static void plain_note(void *state, const char *text)
 
 static void plain_end(void *state)
 {
-    mem_free(state);
-    fflush(stdout);
+    struct plain *plain = state;
+
+    timer_stop(plain->context.loop, &plain->look);
+    mem_free(plain);
 }
 
 const struct output_ops output_plain = {

@@ -5,10 +5,11 @@
 #include "api/types/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/why.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { POLL_MS = 100 };
+enum { POLL_MS = 100, PIECE_MAX = 64 << 10 };
 
 /* One container whose output is being followed. */
 struct stream {
@@ -18,7 +19,6 @@ struct stream {
     char *source;
     int64_t offset;
     struct buf partial; /* an unfinished line */
-    bool over;          /* the pod has ended: one more read, then done */
     UT_hash_handle hh;
 };
 
@@ -44,6 +44,10 @@ static void split_lines(struct buf *partial, const char *source, podlogs_line_fn
     }
     partial->len -= (size_t)(start - partial->data);
     memmove(partial->data, start, partial->len);
+    if (partial->len >= PIECE_MAX) { /* endless lines come in pieces */
+        line(ctx, source, partial->data, partial->len);
+        partial->len = 0;
+    }
 }
 
 static void read_stream(struct podlogs *logs, struct stream *stream)
@@ -72,13 +76,7 @@ static void poll_streams(struct podlogs *logs)
     struct stream *stream, *next;
 
     HASH_ITER(hh, logs->streams, stream, next)
-    {
-        bool over = stream->over; /* before reading: what it wrote last is then surely read */
-
-        read_stream(logs, stream);
-        if (over)
-            stream_free(logs, stream);
-    }
+    read_stream(logs, stream);
 }
 
 static void poll_now(struct timer *timer)
@@ -90,19 +88,28 @@ static void poll_now(struct timer *timer)
         timer_start(logs->loop, &logs->poll, POLL_MS);
 }
 
+static bool is_over(const struct object *pod)
+{
+    enum pod_phase phase = pod_status_of(pod)->phase;
+
+    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+}
+
 static void follow_container(struct podlogs *logs, const struct object *pod,
                              const struct pod_container *container, bool several)
 {
     char *key = mem_printf("%s/%s", object_uid(pod), container->name);
     const char *slash = strchr(key, '/');
-    bool over =
-        pod_status_of(pod)->phase == POD_SUCCEEDED || pod_status_of(pod)->phase == POD_FAILED;
+    bool over = is_over(pod);
     struct stream *stream;
 
     HASH_FIND_STR(logs->streams, key, stream);
     if (stream) {
-        stream->over = over;
         mem_free(key);
+        if (over) { /* what it wrote last is told before what became of it */
+            read_stream(logs, stream);
+            stream_free(logs, stream);
+        }
         return;
     }
     stream = mem_alloc(sizeof *stream);
@@ -111,25 +118,39 @@ static void follow_container(struct podlogs *logs, const struct object *pod,
     snprintf(stream->uid, sizeof stream->uid, "%s", object_uid(pod));
     stream->source = several ? mem_printf("%s/%s", object_name(pod), container->name)
                              : mem_strdup(object_name(pod));
-    stream->over = over;
     HASH_ADD_KEYPTR(hh, logs->streams, stream->key, strlen(stream->key), stream);
-    if (!timer_armed(&logs->poll))
+    if (over) {
+        read_stream(logs, stream);
+        stream_free(logs, stream);
+    } else if (!timer_armed(&logs->poll))
         timer_start(logs->loop, &logs->poll, POLL_MS);
+}
+
+static void take_pod(struct podlogs *logs, const struct object *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+    bool several = spec->containers.count + spec->init_containers.count > 1;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        follow_container(logs, pod, &spec->init_containers.items[i], several);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        follow_container(logs, pod, &spec->containers.items[i], several);
+}
+
+/* Pods that are over when we come have been told of before. */
+static void take_present(void *arg, const struct object *pod)
+{
+    if (pod_status_of(pod)->phase != POD_PENDING && !is_over(pod))
+        take_pod(arg, pod);
 }
 
 static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
                         const struct object *pod)
 {
-    struct podlogs *logs = ctx;
-    const struct pod_spec *spec = pod_spec_of(pod);
-    bool several = spec->containers.count + spec->init_containers.count > 1;
+    bool ended_before = old && is_over(old);
 
-    if (change == STORE_DELETED || pod_status_of(pod)->phase == POD_PENDING)
-        return true;
-    for (size_t i = 0; i < spec->init_containers.count; i++)
-        follow_container(logs, pod, &spec->init_containers.items[i], several);
-    for (size_t i = 0; i < spec->containers.count; i++)
-        follow_container(logs, pod, &spec->containers.items[i], several);
+    if (change != STORE_DELETED && pod_status_of(pod)->phase != POD_PENDING && !ended_before)
+        take_pod(ctx, pod);
     return true;
 }
 
@@ -147,6 +168,7 @@ struct podlogs *podlogs_follow_all(struct loop *loop, struct store *store, struc
     logs->line = line;
     logs->ctx = ctx;
     logs->poll.fire = poll_now;
+    store_each(store, &kind_pod, NULL, take_present, logs);
     logs->watch = store_watch_open(store, &options, NULL);
     return logs;
 }
@@ -173,24 +195,13 @@ struct tail {
     void *ctx;
 };
 
-/* Why it ended, when its exit code alone does not tell: it could not run, was killed, ran out of
- * memory. */
 static void tail_status(const struct tail *tail, const struct object *pod,
                         const struct container_status *container)
 {
     scoped(buf) struct buf text = {0};
-    bool plain = container->reason && strcmp(container->reason, "Error") == 0;
 
     buf_printf(&text, "container %s: ", container->name);
-    if (container->signal)
-        buf_printf(&text, "killed by signal %d (%s)", (int)container->signal,
-                   strsignal(container->signal));
-    else
-        buf_printf(&text, "exit code %d", (int)container->exit_code);
-    if (container->reason && *container->reason && !plain)
-        buf_printf(&text, ", %s", container->reason);
-    if (container->message && *container->message)
-        buf_printf(&text, ": %s", container->message);
+    why_container_ended(container, &text);
     tail->line(tail->ctx, object_name(pod), text.data, text.len);
 }
 

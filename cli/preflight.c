@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/apply.h"
 #include "cli/command.h"
+#include "cli/preflight_steps.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,13 @@ static void remember(struct preflight_run *run, const struct object *object,
     run->by_row[row] = manifest;
 }
 
+static void count_error(struct preflight_run *run, const struct manifest *manifest,
+                        const struct error *err)
+{
+    manifest_print(manifest, "error", err);
+    run->result->errors++;
+}
+
 /* A second definition of a name; false when the object in the way is none of the files'. */
 static bool report_double(struct preflight_run *run, const struct manifest *manifest)
 {
@@ -98,9 +106,18 @@ static bool report_double(struct preflight_run *run, const struct manifest *mani
     error_set(&err, ERR_EXISTS, "metadata.name",
               "a %s of this name is already defined at %s:%zu; rename one of the two",
               manifest->kind->name, first->file, manifest_line(first, "metadata.name"));
-    manifest_print(manifest, "error", &err);
-    run->result->errors++;
+    count_error(run, manifest, &err);
     return true;
+}
+
+static void check_job(struct preflight_run *run, const struct object *object,
+                      const struct manifest *manifest)
+{
+    struct error err = {0};
+
+    if (manifest->kind == &kind_job &&
+        preflight_gang_too_large(job_spec_of(object), run->options->max_pods, &err))
+        count_error(run, manifest, &err);
 }
 
 static void check_one(struct preflight_run *run, const struct manifest *manifest)
@@ -111,15 +128,23 @@ static void check_one(struct preflight_run *run, const struct manifest *manifest
     set_namespace(manifest, run->options->namespace_);
     if (!report_double(run, manifest)) {
         if (apply_manifest(engine_registry(run->scratch), manifest, &warnings, &object, &errors) !=
-            APPLY_FAILED)
+            APPLY_FAILED) {
             remember(run, object, manifest);
-        else
+            check_job(run, object, manifest);
+        } else {
             print_list(run, manifest, "error", &errors);
+        }
     }
     if (run->result->errors == 0)
         print_list(run, manifest, "warning", &warnings);
     error_list_release(&errors);
     error_list_release(&warnings);
+}
+
+static const struct manifest *manifest_of(const struct preflight_run *run,
+                                          const struct object *object)
+{
+    return (size_t)object->row < run->n_rows ? run->by_row[object->row] : NULL;
 }
 
 static bool template_known(const struct preflight_run *run, const char *ns, const char *name)
@@ -146,8 +171,7 @@ static void check_templates(void *arg, const struct object *flow)
 {
     struct preflight_run *run = arg;
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
-    const struct manifest *manifest =
-        (size_t)flow->row < run->n_rows ? run->by_row[flow->row] : NULL;
+    const struct manifest *manifest = manifest_of(run, flow);
 
     if (!manifest)
         return;
@@ -176,9 +200,33 @@ static void check_templates(void *arg, const struct object *flow)
                       "or name an existing "
                       "one with jobTemplateName",
                       name);
-        manifest_print(manifest, "error", &err);
-        run->result->errors++;
+        count_error(run, manifest, &err);
     }
+}
+
+struct steps_found {
+    struct preflight_run *run;
+    const struct manifest *manifest;
+};
+
+static void step_found(void *ctx, const struct error *err)
+{
+    struct steps_found *found = ctx;
+
+    count_error(found->run, found->manifest, err);
+}
+
+static void check_steps(void *arg, const struct object *flow)
+{
+    struct preflight_run *run = arg;
+    struct steps_found found = {run, manifest_of(run, flow)};
+    const struct preflight_steps check = {.registry = engine_registry(run->scratch),
+                                          .max_pods = run->options->max_pods,
+                                          .found = step_found,
+                                          .ctx = &found};
+
+    if (found.manifest)
+        preflight_steps(&check, flow);
 }
 
 static void copy_object(void *arg, const struct object *object)
@@ -219,6 +267,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);
+        store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_steps, &run);
         engine_stop(run.scratch);
     }
     mem_free(run.by_row);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct session_options {
-    const char *data_dir;
+    const char *data_dir; /* NULL = nothing is kept (simulation only) */
     const char *namespace_;
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */

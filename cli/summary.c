@@ -8,6 +8,7 @@
  */
 #include "base/hash.h"
 #include "base/timefmt.h"
+#include "cli/command.h"
 #include "cli/output.h"
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum { FULL_TABLE_STEPS = 60, SHORT_ROWS = 20, NAME_COLUMNS_MAX = 48 };
 struct summary {
     const struct output_context *context;
     const struct follow_flow *flow;
+    const char *ended;
     bool *critical; /* [n_steps] */
     size_t critical_len;
     int64_t critical_ms; /* time spent in steps of the path */
@@ -82,26 +84,61 @@ static void print_row(const struct summary *summary, const struct follow_step *s
     fprintf(out, "%s ", summary->critical[step->index] ? "*" : " ");
     term_print_cell(out, step->name, columns);
     fprintf(out, "  %s%-11s%s  %9s  %9s  %8d", term_color(term, output_phase_color(step->phase)),
-            step->phase == JOB_NONE ? "Not run" : follow_step_state(step), term_reset(term),
-            step->resumed ? "earlier" : start, duration, (int)step->attempts + (int)step->retries);
-    if (step->reason && step->phase != JOB_COMPLETED && step->phase != JOB_NONE)
+            step->phase == JOB_NONE && !step->stopped ? "Not run" : follow_step_state(step),
+            term_reset(term), step->resumed ? "earlier" : start, duration,
+            (int)step->attempts + (int)step->retries);
+    if (follow_step_failed(step) && step->reason)
         fprintf(out, "  %s", step->reason);
     fputc('\n', out);
 }
 
 static bool row_wanted(const struct summary *summary, const struct follow_step *step)
 {
-    bool failed = job_phase_finished(step->phase) && step->phase != JOB_COMPLETED;
+    return summary->flow->n_steps <= FULL_TABLE_STEPS || follow_step_failed(step) ||
+           summary->critical[step->index];
+}
 
-    return summary->flow->n_steps <= FULL_TABLE_STEPS || failed || summary->critical[step->index];
+/* The last line: how the flow ended, or that it did not. */
+static void print_verdict(const struct summary *summary, FILE *out)
+{
+    const struct output_context *context = summary->context;
+    const struct follow_flow *flow = summary->flow;
+    const struct term *term = &context->term;
+    bool is_over = flow_phase_finished(flow->phase);
+    int64_t ended_ms = flow->ended_ms ? flow->ended_ms : loop_wall_ms(context->loop);
+    char took[TIME_TEXT_MAX], path[TIME_TEXT_MAX];
+    enum color color = !is_over                      ? COLOR_YELLOW
+                       : flow->phase == FLOW_SUCCEED ? COLOR_GREEN
+                                                     : COLOR_RED;
+
+    seconds_text(ended_ms - context->began_ms, took);
+    seconds_text(summary->critical_ms, path);
+    fprintf(out, "\n%s%s %s%s %s %s: %zu of %zu step%s completed", term_color(term, color),
+            flow->name,
+            !is_over         ? summary->ended
+            : flow->bare_job ? follow_step_state(&flow->steps[0])
+                             : flow_phase_text(flow->phase),
+            term_reset(term), is_over ? "in" : "after", took, flow->n_done, flow->n_steps,
+            flow->n_steps == 1 ? "" : "s");
+    if (flow->n_failed)
+        fprintf(out, ", %zu failed", flow->n_failed);
+    if (!is_over)
+        fputs("; the same command goes on from here", out);
+    else if (summary->critical_len > 1)
+        fprintf(out, "; critical path (*): %zu steps, %s of work", summary->critical_len, path);
+    fputs(".\n", out);
 }
 
 static void print_flow(const struct output_context *context, const struct follow_flow *flow,
-                       FILE *out)
+                       const char *ended, FILE *out)
 {
-    struct summary summary = {context, flow, mem_array(flow->n_steps + 1, sizeof(bool)), 0, 0};
+    struct summary summary = {
+        .context = context,
+        .flow = flow,
+        .ended = ended ? ended : "unfinished",
+        .critical = mem_array(flow->n_steps + 1, sizeof(bool)),
+    };
     const struct term *term = &context->term;
-    char took[TIME_TEXT_MAX], path[TIME_TEXT_MAX];
     int columns = 4;
     size_t shown = 0, skipped = 0;
 
@@ -130,23 +167,32 @@ static void print_flow(const struct output_context *context, const struct follow
     }
     if (skipped)
         fprintf(out, "  … and %zu more of the critical path or failed\n", skipped);
-    seconds_text(
-        (flow->ended_ms ? flow->ended_ms : loop_wall_ms(context->loop)) - context->began_ms, took);
-    seconds_text(summary.critical_ms, path);
-    fprintf(out, "\n%s%s %s%s in %s: %zu of %zu steps completed",
-            term_color(term, flow->phase == FLOW_SUCCEED ? COLOR_GREEN : COLOR_RED), flow->name,
-            flow->bare_job ? follow_step_state(&flow->steps[0]) : flow_phase_text(flow->phase),
-            term_reset(term), took, flow->n_done, flow->n_steps);
-    if (flow->n_failed)
-        fprintf(out, ", %zu failed", flow->n_failed);
-    if (summary.critical_len)
-        fprintf(out, "; critical path (*) %zu steps, %s of work", summary.critical_len, path);
-    fputs(".\n", out);
+    print_verdict(&summary, out);
     mem_free(summary.critical);
 }
 
-void summary_print(const struct output_context *context, FILE *out)
+/* Where to see more about the first failure. */
+static void print_hints(const struct output_context *context, const struct follow_flow *flow,
+                        FILE *out)
+{
+    const struct follow_step *failed = NULL;
+    const char *kind = flow->bare_job ? "job" : "jf";
+
+    for (size_t i = 0; i < flow->n_steps && !failed; i++)
+        if (follow_step_failed(&flow->steps[i]))
+            failed = &flow->steps[i];
+    if (!failed || !context->kept)
+        return;
+    fprintf(out, "\nTo see more: %s describe %s/%s%s\n", cli_program, kind, flow->name,
+            context->where);
+    fprintf(out, "             %s logs job/%s%s%s%s\n", cli_program, flow->name,
+            flow->bare_job ? "" : "-", flow->bare_job ? "" : failed->name, context->where);
+}
+
+void summary_print(const struct output_context *context, const char *ended, FILE *out)
 {
     for (const struct follow_flow *flow = follow_flows(context->follow); flow; flow = flow->next)
-        print_flow(context, flow, out);
+        print_flow(context, flow, ended, out);
+    for (const struct follow_flow *flow = follow_flows(context->follow); flow; flow = flow->next)
+        print_hints(context, flow, out);
 }

@@ -2,6 +2,7 @@
  * Terminals.
  */
 #include "cli/term.h"
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -15,6 +16,7 @@ void term_look(struct term *term, FILE *stream)
 
     *term = (struct term){.columns = 80, .rows = 24};
     term->is_tty = isatty(fileno(stream)) && name && strcmp(name, "dumb") != 0;
+    term->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     term->colors = term->is_tty && !(no_color && *no_color);
     if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         term->columns = size.ws_col;
@@ -68,7 +70,7 @@ int term_text_width(const char *text)
     return total;
 }
 
-void term_print_cell(FILE *out, const char *text, int width)
+static void write_cell(const char *text, int width, const char *ellipsis, struct buf *out)
 {
     mbstate_t state = {0};
     bool cut = term_text_width(text) > width;
@@ -80,13 +82,67 @@ void term_print_cell(FILE *out, const char *text, int width)
 
         if (used + w > room)
             break;
-        fwrite(text, 1, n, out);
+        buf_add(out, text, n);
         text += n;
         used += w;
     }
     if (cut && width > 0) {
-        fputs("…", out);
+        buf_str(out, ellipsis);
         used++;
     }
-    fprintf(out, "%*s", width - used, "");
+    if (used < width)
+        buf_printf(out, "%*s", width - used, "");
+}
+
+void term_write_cell(const struct term *term, const char *text, int width, struct buf *out)
+{
+    write_cell(text, width, term->utf8 ? "…" : "~", out);
+}
+
+void term_print_cell(FILE *out, const char *text, int width)
+{
+    scoped(buf) struct buf cell = {0};
+
+    write_cell(text, width, "…", &cell);
+    if (cell.len)
+        fwrite(cell.data, 1, cell.len, out);
+}
+
+/* The length of a colour sequence (CSI … m) at the start of `text`, 0 when there is none. */
+static size_t color_sequence(const char *text, size_t len)
+{
+    size_t n = 2;
+
+    if (len < 3 || text[0] != '\033' || text[1] != '[')
+        return 0;
+    while (n < len && ((text[n] >= '0' && text[n] <= '9') || text[n] == ';'))
+        n++;
+    return n < len && text[n] == 'm' ? n + 1 : 0;
+}
+
+void term_write_line(const char *line, size_t len, struct buf *out)
+{
+    bool colored = false;
+
+    while (len && line[len - 1] == '\r')
+        len--;
+    for (size_t i = len; i-- > 0;)
+        if (line[i] == '\r') {
+            line += i + 1;
+            len -= i + 1;
+            break;
+        }
+    for (size_t i = 0; i < len;) {
+        size_t color = color_sequence(line + i, len - i);
+        unsigned char c = (unsigned char)line[i];
+
+        if (color)
+            buf_add(out, line + i, color);
+        else if ((c >= ' ' && c != 0x7f) || c == '\t')
+            buf_char(out, line[i]);
+        colored |= color > 0;
+        i += color ? color : 1;
+    }
+    if (colored)
+        buf_str(out, "\033[0m");
 }

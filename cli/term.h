@@ -3,6 +3,7 @@
  * What standard output is: a terminal or not, how wide, whether colours are welcome (NO_COLOR,
  * TERM=dumb).
  */
+#include "base/buf.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ enum color {
 struct term {
     bool is_tty;
     bool colors;
+    bool utf8; /* the locale's characters; without, only ASCII is drawn */
     int columns, rows;
 };
 
@@ -31,3 +33,8 @@ const char *term_reset(const struct term *term);
 int term_text_width(const char *text);
 /** Print `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
 void term_print_cell(FILE *out, const char *text, int width);
+/** The same into a buffer, for what is drawn: in ASCII where `term` knows no more. */
+void term_write_cell(const struct term *term, const char *text, int width, struct buf *out);
+/** Append a line of a program's output as a terminal may see it: no control characters but tabs and
+ * colours, of what overwrites itself by carriage returns only the last. */
+void term_write_line(const char *line, size_t len, struct buf *out);

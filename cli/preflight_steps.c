@@ -1,0 +1,151 @@
+/*
+ * Each step as the job it would become, created in the scratch registry as a dry run.
+ *
+ * Steps without a patch share their template's verdict; the others are as many jobs as there are
+ * patches, looked at up to a bound: beyond it admission says the same when the step starts.
+ */
+#include "cli/preflight_steps.h"
+#include "api/types/jobflow.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "template/instantiate.h"
+
+enum { PATCHED_MAX = 20000 };
+
+struct seen_template {
+    const struct object *template_;
+    UT_hash_handle hh;
+};
+
+struct steps_run {
+    const struct preflight_steps *check;
+    const struct object *flow;
+    struct template_cache *bodies;
+    struct seen_template *seen;
+};
+
+static int64_t pods_at_once(const struct job_spec *job)
+{
+    int64_t pods = 0;
+
+    for (size_t i = 0; i < job->tasks.count; i++) {
+        const struct job_task *task = &job->tasks.items[i];
+
+        if (task->depends_on.count > 0)
+            return 0;
+        pods += task->min_available.set ? task->min_available.value : task->replicas;
+    }
+    return job->min_available > 0 ? job->min_available : pods;
+}
+
+bool preflight_gang_too_large(const struct job_spec *job, int max_pods, struct error *err)
+{
+    int64_t pods = pods_at_once(job);
+
+    if (max_pods == 0 || pods <= max_pods)
+        return false;
+    error_set(
+        err, ERR_INVALID, "spec.minAvailable",
+        "%lld pods must run at once (minAvailable), but at most %d may (-j %d): it would wait "
+        "for ever; allow more with -j %lld, or lower minAvailable",
+        (long long)pods, max_pods, max_pods, (long long)pods);
+    return true;
+}
+
+static void found(struct steps_run *run, size_t i, const char *member, const struct error *why)
+{
+    struct error err = {0};
+    char field[96];
+
+    snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
+    error_set(&err, ERR_INVALID, field, "the job of this step would be refused: %s%s%s", why->field,
+              why->field[0] ? ": " : "", why->message);
+    run->check->found(run->check->ctx, &err);
+}
+
+static json_t *job_document(const struct steps_run *run, size_t i, const struct blob *body)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(run->flow);
+    json_t *doc = json_loadb(body->text, body->len, 0, NULL);
+
+    json_object_set_new(doc, "apiVersion", json_string(kind_api_version(&kind_job)));
+    json_object_set_new(doc, "kind", json_string(kind_job.name));
+    json_object_set_new(doc, "metadata",
+                        json_pack("{s:s, s:s+++}", "namespace", object_namespace(run->flow), "name",
+                                  object_name(run->flow), "-", spec->steps.items[i].name, ""));
+    return doc;
+}
+
+static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body)
+{
+    const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
+    scoped(json) json_t *doc = job_document(run, i, body);
+    struct error_list errors = {0};
+    const struct object *job = NULL;
+    struct error err = {0};
+
+    if (!registry_create(run->check->registry, doc, &how, &job, &errors))
+        for (size_t e = 0; e < errors.count; e++)
+            found(run, i, member, &errors.items[e]);
+    else if (preflight_gang_too_large(job_spec_of(job), run->check->max_pods, &err))
+        found(run, i, member, &err);
+    error_list_release(&errors);
+}
+
+/* False when a step without a patch has asked for this template before. */
+static bool first_use(struct steps_run *run, const struct object *template_)
+{
+    struct seen_template *seen;
+
+    HASH_FIND_PTR(run->seen, &template_, seen);
+    if (seen)
+        return false;
+    seen = mem_alloc(sizeof *seen);
+    seen->template_ = template_;
+    HASH_ADD_PTR(run->seen, template_, seen);
+    return true;
+}
+
+static bool check_step(struct steps_run *run, size_t i)
+{
+    const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
+    const struct template_patch patch = {step->patch_job_spec, step->patch_spec, run->flow->body,
+                                         (uint32_t)i};
+    bool is_patched = step->patch_job_spec || step->patch_spec;
+    const struct object *template_ = store_get(
+        registry_store(run->check->registry), &kind_job_template, object_namespace(run->flow),
+        step->template_name ? step->template_name : step->name);
+    struct error err = {0};
+
+    if (!template_ || (!is_patched && !first_use(run, template_)))
+        return false;
+
+    scoped(blob) struct blob *body =
+        template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err);
+
+    if (body)
+        check_body(run, i,
+                   is_patched            ? "patch"
+                   : step->template_name ? "jobTemplateName"
+                                         : "name",
+                   body);
+    else
+        run->check->found(run->check->ctx, &err);
+    return is_patched;
+}
+
+void preflight_steps(const struct preflight_steps *check, const struct object *flow)
+{
+    struct steps_run run = {.check = check, .flow = flow, .bodies = template_cache_new()};
+    size_t n = jobflow_spec_of(flow)->steps.count;
+    struct seen_template *seen, *next;
+
+    for (size_t i = 0, patched = 0; i < n && patched < PATCHED_MAX; i++)
+        patched += check_step(&run, i);
+    HASH_ITER(hh, run.seen, seen, next)
+    {
+        HASH_DEL(run.seen, seen);
+        mem_free(seen);
+    }
+    template_cache_free(run.bodies);
+}

@@ -1,0 +1,23 @@
+#pragma once
+/*
+ * The jobs that flows would create: what their patches make of the templates, and whether their
+ * gangs can ever start here.
+ */
+#include "api/registry/registry.h"
+#include "api/types/job.h"
+
+struct preflight_steps {
+    struct registry *registry; /* has the flow and its templates */
+    int max_pods;              /* 0 = any gang goes */
+    /** A finding, with a field of the flow. */
+    void (*found)(void *ctx, const struct error *err);
+    void *ctx;
+};
+
+/** Check every step of an admitted flow whose template is known. Nothing stays in the registry. */
+void preflight_steps(const struct preflight_steps *check, const struct object *flow);
+
+/** Whether the gang of an admitted job is larger than `max_pods` allows at once; then `err` says
+ * so, naming the field. Tasks that wait for others need not run at once with them: such jobs pass.
+ */
+bool preflight_gang_too_large(const struct job_spec *job, int max_pods, struct error *err);

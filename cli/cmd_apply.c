@@ -59,14 +59,6 @@ static void print_findings(const struct manifest *manifest, const struct client_
     manifest_print(manifest, "error", &err);
 }
 
-static const char *revision_of(const json_t *doc)
-{
-    const char *revision =
-        json_string_value(json_object_get(json_object_get(doc, "metadata"), "resourceVersion"));
-
-    return revision ? revision : "";
-}
-
 static void print_done(const struct apply *apply, const struct manifest *manifest, const char *name,
                        const char *what)
 {
@@ -120,9 +112,7 @@ static void apply_over(struct apply *apply, const struct manifest *manifest, con
     json_object_del(manifest->doc, "status");
     result = write_object(apply, manifest, "PATCH", path, "application/merge-patch+json");
     if (result)
-        print_done(apply, manifest, name,
-                   strcmp(revision_of(result), revision_of(stored)) == 0 ? "unchanged"
-                                                                         : "configured");
+        print_done(apply, manifest, name, json_equal(result, stored) ? "unchanged" : "configured");
 }
 
 static void apply_one(struct apply *apply, const struct manifest *manifest)

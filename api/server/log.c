@@ -18,7 +18,7 @@ struct log_stream {
     int64_t offset;
     int32_t restarts; /* of the container when the log was asked for */
     struct buf text;  /* read and not yet sent */
-    bool begun, over;
+    bool begun, over, follows;
 };
 
 static struct log_stream *of(struct api_stream *stream)
@@ -30,6 +30,8 @@ static void release(struct api_stream *stream)
 {
     struct log_stream *log = of(stream);
 
+    if (log->follows && --stream->api->followers == 0)
+        store_watch_close(take(stream->api->pods));
     timer_stop(stream->api->loop, &log->poll);
     buf_release(&log->text);
     mem_free(log->ns);
@@ -121,6 +123,33 @@ static void last(struct api_stream *stream)
 
 static const struct stream_ops once_ops = {run, release, last};
 static const struct stream_ops follow_ops = {run, release, last, .endless = true};
+
+/* Last words are read as soon as a container has ended, before anything that follows from its end
+ * can be seen. */
+static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
+                        const struct object *pod)
+{
+    const struct api *api = ctx;
+
+    for (struct api_stream *stream = api->streams; stream; stream = stream->next)
+        if (stream->ops == &follow_ops && strcmp(of(stream)->uid, object_uid(pod)) == 0 &&
+            is_complete(of(stream), pod)) {
+            timer_stop(api->loop, &of(stream)->poll);
+            loop_post(api->loop, &stream->task);
+        }
+    return true;
+}
+
+static void begin_to_follow(struct log_stream *log)
+{
+    struct api *api = log->stream.api;
+    const struct store_watch_options options = {
+        .kind = &kind_pod, .since_revision = -1, .changed = pod_changed, .ctx = api};
+
+    log->follows = true;
+    if (api->followers++ == 0)
+        api->pods = store_watch_open(api->store, &options, NULL);
+}
 
 /* ---- the request ---- */
 
@@ -256,5 +285,7 @@ struct api_stream *verb_log(const struct api_call *call)
     }
     log->over = log->over || !follow || query.previous;
     stream_start(&log->stream, call, follow ? &follow_ops : &once_ops, STREAM_NOW);
+    if (follow)
+        begin_to_follow(log);
     return &log->stream;
 }

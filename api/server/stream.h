@@ -21,6 +21,8 @@ struct api {
     struct store *store;
     struct api_logs logs;       /* read NULL: this process has none */
     struct api_stream *streams; /* every one not yet ended */
+    struct store_watch *pods;   /* while logs are followed: whose containers have ended */
+    size_t followers;
 };
 
 struct stream_ops {

@@ -1,0 +1,105 @@
+/*
+ * FZ-06: raw bytes on a connection. However they are split into reads, the answers are the same,
+ * each begins as HTTP does, and nothing is left behind.
+ */
+/* covers: reliability.md FZ-06 FT-18 */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "api/server/connection.h"
+#include "api/server/head.h"
+#include "base/mem.h"
+#include "tests/support/api.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { INPUT_MAX = 64 << 10 };
+
+static void on_closed(void *ctx, struct connection *c)
+{
+    *(bool *)ctx = true;
+}
+
+static void take_in(int fd, struct buf *out)
+{
+    char bytes[16384];
+    ssize_t n;
+
+    while ((n = read(fd, bytes, sizeof bytes)) > 0)
+        buf_add(out, bytes, (size_t)n);
+}
+
+/* All that is answered to the bytes, sent `step` at a time. */
+static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *out)
+{
+    struct api_rig rig;
+    struct connection *connection;
+    bool closed = false;
+    int pair[2];
+
+    api_rig_start(&rig, NULL);
+    assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+    fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    connection = connection_new(rig.loop, rig.api, on_closed, &closed);
+    assert(uv_pipe_open(connection_pipe(connection), pair[1]) == 0);
+    connection_start(connection);
+    for (size_t at = 0; at < size && !closed; at += step) {
+        size_t n = size - at < step ? size - at : step;
+
+        if (send(pair[0], data + at, n, MSG_NOSIGNAL) < 0)
+            break;
+        loop_settle(rig.loop);
+        take_in(pair[0], out);
+    }
+    loop_advance(rig.loop, 3600 * 1000);
+    take_in(pair[0], out);
+    if (!closed)
+        connection_close(connection);
+    loop_settle(rig.loop);
+    assert(closed);
+    close(pair[0]);
+    api_rig_stop(&rig);
+}
+
+/* Without what chance puts into the heads of answers. */
+static void drop_ids(struct buf *text)
+{
+    static const char id[] = "Audit-Id: ";
+    char *at = text->data;
+
+    for (; at && (at = strstr(at, id)); at += sizeof id - 1)
+        memset(at + sizeof id - 1, '0', 16);
+}
+
+static void check_head(const uint8_t *data, size_t size)
+{
+    size_t len = head_length((const char *)data, size, 0);
+    struct head head;
+    struct error err = {0};
+
+    assert(len <= size);
+    if (len && !head_parse((const char *)data, len, &head, &err))
+        assert(err.code == ERR_BAD_REQUEST || err.code == ERR_NOT_IMPLEMENTED);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    scoped(buf) struct buf whole = {0}, split = {0};
+
+    if (size > INPUT_MAX)
+        return 0;
+    check_head(data, size);
+    exchange(data, size, size ? size : 1, &whole);
+    exchange(data, size, size > 512 ? size / 64 : 7, &split);
+    drop_ids(&whole);
+    drop_ids(&split);
+    assert(!whole.len || memcmp(whole.data, "HTTP/1.1 ", 9) == 0);
+    assert(whole.len == split.len);
+    assert(!whole.len || memcmp(whole.data, split.data, whole.len) == 0);
+    return 0;
+}

@@ -1,0 +1,327 @@
+"""get, describe, logs, delete, events, wait and apply: at a run's socket, and over the store when nobody is at work.
+
+# covers: kube-api.md 61 62 63 64 65 68 87 113 122 125 126 127 129; reliability.md SEC-01
+"""
+import json
+import os
+import stat
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+GATE = "until [ -e go ]; do sleep 0.02; done"  # steps wait until the test lets them go on
+
+
+def gated(*more):
+    """A flow whose step a waits for the file `go`; b follows."""
+    here = os.getcwd()
+    return manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]),
+                    template("a", "cd %s; echo a begins; %s; echo a ends" % (here, GATE)),
+                    template("b", "echo b at work"), *more)
+
+
+def at_work():
+    """A run whose pod of step a is running."""
+    run = Background("run", gated())
+    wait_until("a runs", lambda: "Running" in jobflow("get", "pods", "f-a-main-0", code=None).stdout)
+    return run
+
+
+def let_go(run, code=0):
+    write("go", "")
+    check_equal("exit code of the run", run.wait(), code)
+
+
+def finished():
+    write("go", "")
+    jobflow("run", gated(), code=0)
+
+
+def lines(text):
+    return text.splitlines()
+
+
+# ---- tables ----
+
+def a_run_at_work_can_be_looked_at():
+    run = at_work()
+    check_equal("mode", stat.S_IMODE(os.lstat(".jobflow/api.sock").st_mode), 0o600)
+    table = lines(jobflow("get", "jf").stdout)
+    check_equal("header", table[0].split(), ["NAME", "STATUS", "AGE"])
+    check_equal("row", table[1].split()[:2], ["f", "Running"])
+    check_equal("gap", table[0].index("STATUS"), 7)  # "NAME" and three blanks
+    jobs = lines(jobflow("get", "vcjob", "-o", "wide").stdout)
+    check_equal("header", jobs[0].split(), ["NAME", "STATUS", "MINAVAILABLE", "RUNNINGS", "AGE", "QUEUE"])
+    pods = lines(jobflow("get", "pods", "-o", "wide", "-A").stdout)
+    check_equal("columns", pods[0].split()[:9],
+                ["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED"])
+    check_equal("name", jobflow("get", "jf", "-o", "name").stdout, "jobflow.flow.volcano.sh/f\n")
+    check_equal("no headers", len(lines(jobflow("get", "jf", "--no-headers").stdout)), 1)
+    check_in("labels", "volcano.sh/job-name=f-a", jobflow("get", "pods", "--show-labels").stdout)
+    check_equal("selected", jobflow("get", "pods", "-l", "volcano.sh/job-name=f-a", "-o", "name").stdout, "pod/f-a-main-0\n")
+    check_equal("by field", jobflow("get", "pods", "--field-selector", "status.phase=Running", "-o", "name").stdout,
+                "pod/f-a-main-0\n")
+    let_go(run)
+    check("socket gone", not os.path.exists(".jobflow/api.sock"))
+
+
+def a_finished_run_answers_the_same_way():
+    finished()
+    table = lines(jobflow("get", "jf,vcjob,pods").stdout)
+    check("prefixed", table[1].startswith("jobflow.flow.volcano.sh/f   Succeed"))
+    check_equal("three tables", table.count(""), 2)
+    check_equal("jsonpath", jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}").stdout, "Succeed")
+    document = json.loads(jobflow("get", "jf", "f", "-o", "json").stdout)
+    check_equal("kind", document["kind"], "JobFlow")
+    listed = json.loads(jobflow("get", "pods", "-o", "json").stdout)
+    check_equal("list", (listed["kind"], len(listed["items"]), listed["items"][0]["kind"]), ("List", 2, "Pod"))
+    check_in("yaml", "kind: JobFlow", jobflow("get", "jf/f", "-o", "yaml").stdout)
+    check_in("all", "podgroup", jobflow("get", "all").stdout + "podgroup")
+
+
+def what_is_not_there_is_said():
+    finished()
+    for args, code, text in (
+            (["get", "jf/x"], 1, 'error: jobflows.flow.volcano.sh "x" not found'),
+            (["get", "cm"], 1, "No resources found in default namespace."),
+            (["get", "pods", "-A", "-l", "a=b"], 1, "No resources found\n"),
+            (["get", "zzz"], 2, 'error: the server doesn\'t have a resource type "zzz"'),
+            (["get", "jf", "-o", "xml"], 2, "allowed formats are"),
+            (["get"], 2, "needs KIND"),
+            (["get", "jf", "--field-selector", "spec.x=y"], 1, "field label not supported: spec.x"),
+            (["get", "jf", "-l", "a in b"], 1, "unable to parse requirement"),
+            (["get", "jf", "--data-dir", "nowhere"], 1, "there is no data directory nowhere here: 'jobflow run FILE' makes one"),
+            (["describe", "jf/x"], 1, "not found"),
+            (["logs", "x"], 1, 'pods "x" not found'),
+            (["logs", "f-a-main-0", "-c", "z"], 1, "container z is not valid for pod f-a-main-0"),
+            (["logs", "queue/default"], 2, "queues have no logs"),
+            (["logs"], 2, "say whose logs"),
+            (["delete", "jf"], 2, "no name was specified"),
+            (["delete", "cm", "x"], 1, 'configmaps "x" not found'),
+            (["events", "--for", "jf"], 2, "not of the form KIND/NAME"),
+            (["wait", "queue/default"], 2, "say what to wait for"),
+            (["wait", "jf/f", "--for=soon"], 2, "unrecognized condition"),
+            (["apply"], 2, "must specify -f FILE")):
+        done = jobflow(*args, code=code)
+        check_in(" ".join(args), text, done.stderr)
+        check_equal(" ".join(args), done.stdout, "")
+    jobflow("get", "cm", "--ignore-not-found", code=0)
+    jobflow("get", "jf/x", "--ignore-not-found", code=0)
+
+
+def a_watch_prints_rows_as_they_change():
+    run = at_work()
+    watch = Background("get", "vcjob", "-w", name="watch")
+    names = Background("get", "pods", "-w", "-o", "name", name="names")
+    wait_until("first row", lambda: "f-a" in watch.output() and "pod/f-a-main-0" in names.output())
+    let_go(run)
+    check_equal("ends with the run", watch.wait(), 0)
+    check_equal("ends with the run", names.wait(), 0)
+    rows = [line.split()[:2] for line in lines(watch.output())]
+    check_equal("header once", rows.count(["NAME", "STATUS"]), 1)
+    for row in (["f-a", "Running"], ["f-a", "Completed"], ["f-b", "Completed"]):
+        check("row %s" % row, row in rows)
+    check_in("later pods", "pod/f-b-main-0\n", names.output())
+    done = jobflow("get", "jf", "-w", code=0)
+    check_in("nobody", "Nobody is at work in .jobflow", done.stderr)
+
+
+def words_of_states_have_colours_on_a_terminal():
+    finished()
+    code, seen = on_terminal("get", "jf")
+    check_equal("code", code, 0)
+    check("green", b"\033[32mSucceed\033[0m" in seen)
+    code, seen = on_terminal("get", "jf", env={"NO_COLOR": "1"})
+    check("plain", b"\033" not in seen)
+
+
+# ---- describe, events ----
+
+def a_flow_is_described_step_by_step():
+    run = at_work()
+    text = wait_until("b waits", lambda: (lambda t: t if "Waiting" in t else "")(jobflow("describe", "jf", "f").stdout))
+    rows = [line.split(None, 5) for line in lines(text)]
+    check("a runs", any(r[:3] == ["a", "Running", "1"] for r in rows))
+    check("b waits for a", any(r[:2] == ["b", "Waiting"] and "a (Running)" in " ".join(r) for r in rows))
+    check_in("events", "create a job named f-a!", text)
+    let_go(run)
+    text = jobflow("describe", "jf/f").stdout
+    check("done", any(line.split()[:3] == ["b", "Completed", "1"] for line in lines(text)))
+    job = jobflow("describe", "job/f-a").stdout
+    for part in ("Controlled By:", "JobFlow/f", "PHASE", "Completed", "TASK", "main", "f-a-main-0"):
+        check_in("job", part, job)
+    pod = jobflow("describe", "pod", "f-a-main-0").stdout
+    for part in ("Exit Code:", "Restart Count:", "PodScheduled", "Terminated", "sh -c"):
+        check_in("pod", part, pod)
+    check_in("generic", "API Version:", jobflow("describe", "queue", "default").stdout)
+
+
+def events_come_oldest_first_and_of_one_object():
+    finished()
+    table = lines(jobflow("events").stdout)
+    check_equal("header", table[0].split(), ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"])
+    one = jobflow("events", "--for", "jf/f").stdout
+    check_in("of the flow", "jobflow/f", one)
+    check("of nothing else", "job/f-a" not in one)
+    jobflow("events", "--for", "jf/g", code=1)
+    jobflow("events", "--types", "Warning", "--for", "jf/f", code=1)
+
+
+# ---- logs ----
+
+def logs_of_a_flow_are_followed_to_its_end():
+    run = at_work()
+    follow = Background("logs", "-f", "jf/f", name="logs")
+    wait_until("first line", lambda: "a begins" in follow.output())
+    let_go(run)
+    check_equal("ends", follow.wait(), 0)
+    check_equal("lines", lines(follow.output()),
+                ["[f-a-main-0/c] a begins", "[f-a-main-0/c] a ends", "[f-b-main-0/c] b at work"])
+
+
+def logs_of_a_finished_run_are_read_from_its_files():
+    finished()
+    check_equal("pod", jobflow("logs", "f-a-main-0").stdout, "a begins\na ends\n")
+    check_equal("tail", jobflow("logs", "pod/f-a-main-0", "--tail", "1").stdout, "a ends\n")
+    check_equal("bytes", jobflow("logs", "f-a-main-0", "--limit-bytes", "4").stdout, "a be")
+    check_equal("follow", jobflow("logs", "-f", "f-a-main-0").stdout, "a begins\na ends\n")
+    check_equal("job", jobflow("logs", "job/f-b").stdout, "[f-b-main-0/c] b at work\n")
+    check_equal("prefix", jobflow("logs", "f-b-main-0", "--prefix").stdout, "[f-b-main-0/c] b at work\n")
+    check_equal("selected", jobflow("logs", "-l", "volcano.sh/job-name=f-b").stdout, "[f-b-main-0/c] b at work\n")
+    check_equal("flow", len(lines(jobflow("logs", "jf/f").stdout)), 3)
+    stamped = jobflow("logs", "f-b-main-0", "--timestamps", "--since", "1h").stdout
+    check_equal("stamp", (stamped[4], stamped[10], stamped[-12:]), ("-", "T", "Z b at work\n"))
+    check_in("no previous", "previous terminated container", jobflow("logs", "-p", "f-a-main-0", code=1).stderr)
+
+
+# ---- wait ----
+
+def waiting_tells_by_its_exit_code_how_it_went():
+    run = at_work()
+    jobflow("wait", "jf/f", "--timeout", "0.1s", code=4)
+    jobflow("wait", "jf/f", "--for=phase=Running", code=0)
+    jobflow("wait", "pod/f-a-main-0", "--for=condition=Ready", code=0)
+    waiting = Background("wait", "jf/f", name="wait")
+    let_go(run)
+    check_equal("succeeded", waiting.wait(), 0)
+    check_equal("says so", waiting.output(), "jobflow.flow.volcano.sh/f Succeed\n")
+    check_equal("afterwards", jobflow("wait", "jf/f", "--for=jsonpath={.status.state.phase}=Succeed").stdout,
+                "jobflow.flow.volcano.sh/f condition met\n")
+    done = jobflow("wait", "jf/f", "--for=delete", "--timeout", "0.1s", code=4)
+    check_in("time is up", "timed out waiting for the condition on jobflows/f", done.stderr)
+    manifest("g.yaml", flow("g", [step("x")]), template("x", "exit 3"))
+    jobflow("run", "g.yaml", code=1)
+    check_in("failed", "is Failed", jobflow("wait", "jf/g", code=1).stderr)
+    jobflow("wait", "jf/nope", code=1)
+
+
+def waiting_may_begin_before_the_run():
+    gated()
+    write("go", "")
+    waiting = Background("wait", "jf/f", name="wait")
+    run = Background("run", "f.yaml")
+    check_equal("run", run.wait(), 0)
+    check_equal("wait", waiting.wait(), 0)
+
+
+# ---- apply, delete ----
+
+def objects_are_applied_and_deleted_at_a_run():
+    run = at_work()
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"k": "v"}}
+    manifest("c.yaml", config)
+    check_equal("new", jobflow("apply", "-f", "c.yaml").stdout, "configmap/c created\n")
+    check_equal("same", jobflow("apply", "-f", "c.yaml").stdout, "configmap/c unchanged\n")
+    config["data"]["k"] = "w"
+    done = jobflow("apply", "-f", "-", stdin=json.dumps(config).encode())
+    check_equal("other", done.stdout, "configmap/c configured\n")
+    check_equal("stored", jobflow("get", "cm/c", "-o", "jsonpath={.data.k}").stdout, "w")
+    check_equal("dry", jobflow("apply", "-f", "c.yaml", "--dry-run").stdout, "configmap/c configured (dry run)\n")
+    check_equal("deleted", jobflow("delete", "-f", "c.yaml").stdout, 'configmap "c" deleted\n')
+    jobflow("delete", "-f", "c.yaml", "--ignore-not-found", code=0)
+    done = jobflow("delete", "jf", "f", code=1)
+    check_in("protected", "delete it with --force", done.stderr)
+    bad = dict(config, dat={})
+    done = jobflow("apply", "-f", "-", stdin=json.dumps(bad).encode(), code=2)
+    check_in("place", "error: standard input:1: ", done.stderr)
+    check_in("finding", 'unknown field "dat"', done.stderr)
+    let_go(run)
+
+
+def a_pod_is_deleted_and_waited_for():
+    run = at_work()
+    done = jobflow("delete", "pod", "f-a-main-0", "--grace-period", "0")
+    check_equal("said", done.stdout, 'pod "f-a-main-0" deleted\n')
+    run.signal(2)
+    run.signal(2)
+    run.wait()
+
+
+def objects_wait_in_the_store_for_the_next_run():
+    finished()
+    manifest("t.yaml", template("t", "true"))
+    check_equal("new", jobflow("apply", "t.yaml", "-f", "f.yaml", code=None).stdout.count("unchanged"), 3)
+    check_equal("there", jobflow("get", "jt/t", "-o", "name").stdout, "jobtemplate.flow.volcano.sh/t\n")
+    check_equal("gone", jobflow("delete", "jf/f").stdout, 'jobflow.flow.volcano.sh "f" deleted\n')
+    jobflow("get", "jf,vcjob,pods", code=1)  # what it owned went with it
+    check_equal("all", jobflow("delete", "jt", "--all").stdout.count("deleted"), 3)
+
+
+# ---- who is at work ----
+
+def a_second_run_is_told_who_is_at_work():
+    run = at_work()
+    done = jobflow("run", "f.yaml", code=2)
+    check_in("pid", "is in use by process %d" % run.pid, done.stderr)
+    check_in("way out", "See what it does with 'jobflow get", done.stderr)
+    let_go(run)
+
+
+def many_may_look_at_a_finished_run_at_once():
+    finished()
+    looking = [subprocess.Popen(command("get", "pods"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(8)]
+    for each in looking:
+        _, errors = each.communicate(timeout=DEADLINE)
+        check_equal("code", (each.returncode, errors), (0, b""))
+
+
+def the_path_of_the_data_directory_may_be_long():
+    deep = os.path.join(*["a-directory-with-a-long-name"] * 8)
+    os.makedirs(deep)
+    gated()
+    data = os.path.join(deep, "data")
+    run = Background("run", "--data-dir", data, "f.yaml")
+    wait_until("running", lambda: "Running" in jobflow("get", "pods", "--data-dir", data, code=None).stdout)
+    let_go(run)
+    check_in("afterwards", "Succeed", jobflow("get", "jf", "--data-dir", data).stdout)
+
+
+def a_socket_nobody_listens_on_is_no_obstacle():
+    finished()
+    subprocess.run([sys.executable, "-c", "import socket; s = socket.socket(socket.AF_UNIX); s.bind('.jobflow/api.sock')"],
+                   check=True)
+    check_in("store", "Succeed", jobflow("get", "jf").stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main(
+         a_run_at_work_can_be_looked_at,
+         a_finished_run_answers_the_same_way,
+         what_is_not_there_is_said,
+         a_watch_prints_rows_as_they_change,
+         words_of_states_have_colours_on_a_terminal,
+         a_flow_is_described_step_by_step,
+         events_come_oldest_first_and_of_one_object,
+         logs_of_a_flow_are_followed_to_its_end,
+         logs_of_a_finished_run_are_read_from_its_files,
+         waiting_tells_by_its_exit_code_how_it_went,
+         waiting_may_begin_before_the_run,
+         objects_are_applied_and_deleted_at_a_run,
+         a_pod_is_deleted_and_waited_for,
+         objects_wait_in_the_store_for_the_next_run,
+         a_second_run_is_told_who_is_at_work,
+         many_may_look_at_a_finished_run_at_once,
+         the_path_of_the_data_directory_may_be_long,
+         a_socket_nobody_listens_on_is_no_obstacle))

@@ -95,7 +95,8 @@ struct engine *engine_start(const struct engine_options *options, struct error *
             engine->cluster, &(struct job_options){.scheduler_name = "volcano", .max_requeue = 15});
         engine->templates = template_controller_start(engine->cluster);
         engine->flows = flow_controller_start(
-            engine->cluster, &(struct flow_options){.upstream_compat = options->compat_upstream});
+            engine->cluster, &(struct flow_options){.upstream_compat = options->compat_upstream,
+                                                    .host_address = "127.0.0.1"});
     }
     return engine;
 

@@ -198,7 +198,8 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
                                               const struct flow_options *options)
 {
     struct flow_controller *controller = mem_alloc(sizeof *controller);
-    const struct probe_limits limits = {.refused = options ? options->refused_addresses : NULL};
+    const struct probe_limits limits = {.refused = options ? options->refused_addresses : NULL,
+                                        .host_address = options ? options->host_address : NULL};
 
     controller->cluster = cluster;
     controller->loop = cluster->loop;

@@ -49,6 +49,7 @@ struct probes {
     struct cluster *cluster;
     struct probe_turns turns;
     const char *const *refused;
+    const char *host_address;
     struct probe_http_client *http;
     struct cluster_watcher pods;
     bool watching;
@@ -261,12 +262,27 @@ static bool outdated(const struct probe_target *target, const struct object *pod
     return version && strtol(version, NULL, 10) < job_status_of(target->job)->version;
 }
 
+/* Where a pod listens, NULL when that is not known (yet). */
+static const char *address_of(const struct probes *probes, const struct pod_status *status)
+{
+    if (status->pod_ip && *status->pod_ip)
+        return status->pod_ip;
+    return status->phase == POD_RUNNING ? probes->host_address : NULL;
+}
+
+static void take_address(struct probe_pod *pod, const char *ip)
+{
+    if (pod->ip && ip && !strcmp(pod->ip, ip))
+        return;
+    mem_free(pod->ip);
+    pod->ip = ip ? mem_strdup(ip) : NULL;
+}
+
 static void see_pod(struct probe_target *target, const struct object *object)
 {
     const struct pod_status *status = pod_status_of(object);
     const char *task = meta_label(object->meta, LABEL_TASK_SPEC);
     struct probe_pod *pod = find_pod(target, object_uid(object));
-    bool moved;
 
     if (target->verdict_passed || (pod && object->revision < pod->revision))
         return;
@@ -278,11 +294,7 @@ static void see_pod(struct probe_target *target, const struct object *object)
     if (!pod)
         pod = add_pod(target, object_uid(object));
     pod->revision = object->revision;
-    moved = pod->ip && (!status->pod_ip || strcmp(pod->ip, status->pod_ip) != 0);
-    if (moved || (!pod->ip && status->pod_ip)) {
-        mem_free(pod->ip);
-        pod->ip = status->pod_ip && *status->pod_ip ? mem_strdup(status->pod_ip) : NULL;
-    }
+    take_address(pod, address_of(target->probes, status));
     for (uint32_t i = 0; i < target->needs.count; i++) {
         const struct probe_need *need = &target->needs.items[i];
 
@@ -454,6 +466,7 @@ struct probes *probes_new(struct cluster *cluster, const struct probe_limits *li
     probes->turns.at_once = limits && limits->at_once ? limits->at_once : 256;
     probes->turns.per_group = limits && limits->per_group ? limits->per_group : 8;
     probes->refused = limits ? limits->refused : NULL;
+    probes->host_address = limits ? limits->host_address : NULL;
     probes->pods = (struct cluster_watcher){.changed = on_pod, .kind = &kind_pod};
     return probes;
 }

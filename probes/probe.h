@@ -23,7 +23,9 @@ struct probe_limits {
     unsigned at_once;   /* 0 = 256 */
     unsigned per_group; /* 0 = 8 */
     const char *const
-        *refused; /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
+        *refused;             /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
+    const char *host_address; /* of running pods that have none of their own; borrowed; NULL = such
+                                 pods are not asked */
 };
 
 struct probes *probes_new(struct cluster *cluster, const struct probe_limits *limits);

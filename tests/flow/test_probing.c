@@ -306,6 +306,24 @@ static void failing_answer_is_asked_again(void **state)
     peer_free(peer);
 }
 
+static void pod_without_an_address_is_asked_at_the_hosts(void **state)
+{
+    const struct flow_options options = {.host_address = "127.0.0.1"};
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(&options);
+    char probe[128];
+
+    peer = peer_new(bed->loop, NULL);
+    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]", peer_port(peer));
+    run_probed(bed, "f", "a", probe);
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_PENDING, NULL);
+    flow_bed_settle(bed);
+    check("not before it runs", !started(bed));
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, NULL);
+    check("started", until(bed, started));
+    peer_free(peer);
+}
+
 /* covers: jobflow.md 70 */
 static void silent_peer_delays_nobody_else(void **state)
 {
@@ -376,6 +394,7 @@ int main(void)
         cmocka_unit_test(restarted_job_is_looked_at_anew),
         cmocka_unit_test(as_many_pods_as_needed_must_listen),
         cmocka_unit_test(failing_answer_is_asked_again),
+        cmocka_unit_test(pod_without_an_address_is_asked_at_the_hosts),
         cmocka_unit_test(silent_peer_delays_nobody_else),
         cmocka_unit_test(api_address_is_never_asked),
     };

@@ -47,6 +47,29 @@ static bool has_limit(const struct pod_container *container)
     return container->limits.count > 0;
 }
 
+static bool speaks_of(const struct str_list *words, const char *path)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (strstr(words->items[i], path))
+            return true;
+    return false;
+}
+
+/* The default file exists for every container, but only who speaks of it is given a place for it. A
+ * plain process would write to the host's /dev. */
+static bool has_message(const struct pod_container *container)
+{
+    static const char path[] = "/dev/termination-log";
+
+    return (container->termination_message_path && *container->termination_message_path) ||
+           speaks_of(&container->command, path) || speaks_of(&container->args, path);
+}
+
+static bool asks_message(const struct runtime_pod *pod)
+{
+    return any_container(pod, has_message);
+}
+
 static bool asks_ports(const struct runtime_pod *pod)
 {
     return any_container(pod, has_port);
@@ -58,7 +81,7 @@ static bool asks_limits(const struct runtime_pod *pod)
 }
 
 static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
-    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits,
+    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message,
 };
 
 enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all)

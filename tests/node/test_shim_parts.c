@@ -177,15 +177,21 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
     static struct container_port port = {80, NULL};
     static struct str_pair limit = {"memory", "1Gi"};
     struct pod_container plain = {.name = "c"}, with_port = {.name = "c"},
-                         with_limit = {.name = "c"};
+                         with_limit = {.name = "c"},
+                         with_path = {.name = "c", .termination_message_path = "/result"},
+                         with_message = {.name = "c"};
     struct pod_spec spec = {0}, named = {.hostname = "h"};
-    struct runtime_container containers[] = {{&plain}, {&with_port}, {&with_limit}};
+    struct runtime_container containers[] = {
+        {&plain}, {&with_port}, {&with_limit}, {&with_path}, {&with_message}};
+    const char *script[] = {"-c", "echo loss=1 > /dev/termination-log"};
     struct runtime_volume volume = {.name = "v"};
 
     with_port.ports.items = &port;
     with_port.ports.count = 1;
     with_limit.limits.items = &limit;
     with_limit.limits.count = 1;
+    with_message.args.items = script;
+    with_message.args.count = countof(script);
 
     const struct {
         const char *name;
@@ -239,6 +245,14 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
          WAY_BOXED},
         {"a limit",
          {.spec = &spec, .containers = containers + 2, .n_containers = 1},
+         false,
+         WAY_BOXED},
+        {"a file for its message",
+         {.spec = &spec, .containers = containers + 3, .n_containers = 1},
+         false,
+         WAY_BOXED},
+        {"a script that leaves a message",
+         {.spec = &spec, .containers = containers + 4, .n_containers = 1},
          false,
          WAY_BOXED},
     };

@@ -122,11 +122,9 @@ static void print_verdict(const struct summary *summary, FILE *out)
             flow->n_steps == 1 ? "" : "s");
     if (flow->n_failed)
         fprintf(out, ", %zu failed", flow->n_failed);
-    if (!is_over)
-        fputs("; the same command goes on from here", out);
-    else if (summary->critical_len > 1)
-        fprintf(out, "; critical path (*): %zu steps, %s of work", summary->critical_len, path);
-    fputs(".\n", out);
+    fputs(is_over ? ".\n" : ";\nthe same command goes on from here.\n", out);
+    if (is_over && summary->critical_len > 1)
+        fprintf(out, "Critical path (*): %zu steps, %s of work.\n", summary->critical_len, path);
 }
 
 static void print_flow(const struct output_context *context, const struct follow_flow *flow,

@@ -187,9 +187,8 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
     called again and again."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    environment = dict(os.environ, TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8", **(env or {}))
-    if not (env or {}).get("NO_COLOR"):
-        environment.pop("NO_COLOR", None)
+    environment = dict(os.environ, TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8", NO_COLOR="")
+    environment.update(env or {})
     process = subprocess.Popen(command(*args), stdin=slave, stdout=slave, stderr=slave, env=environment,
                                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(slave)

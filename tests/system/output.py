@@ -1,0 +1,238 @@
+"""What `jobflow run` shows: plain, json, quiet, and the live view on a pseudo terminal.
+
+# covers: reliability.md P-13
+"""
+import json
+import os
+import re
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+FAN = [flow("fan", [step("split")] + [step("work-%d" % i, ["split"], template="work") for i in range(6)]
+            + [step("gather", ["work-%d" % i for i in range(6)])]),
+       template("split"), template("work", "sleep 0.3"), template("gather")]
+FAILING = [flow("f", [step("good"), step("bad", ["good"]), step("never", ["bad"])]), template("good"),
+           template("bad", "echo first; echo second >&2; exit 3"), template("never")]
+
+
+def screen_of(*args, columns=80, rows=24, code=0, **rest):
+    """What is on the terminal at the end; wrapped lines and unknown sequences are failures."""
+    got, data = on_terminal(*args, columns=columns, rows=rows, **rest)
+    screen = Screen(columns, rows).feed(data)
+    if code is not None:
+        check_equal("exit code\n" + screen.text(), got, code)
+    check(not screen.unknown, "unknown control sequences: %r" % screen.unknown[:5])
+    check(screen.cursor_visible, "the cursor is left hidden")
+    return screen, data
+
+
+# ---- forms ----
+
+def plain_has_a_line_for_each_transition_in_time():
+    manifest("f.yaml", *FAILING)
+    out = jobflow("run", "-o", "plain", "f.yaml", code=1).stdout
+    times = [float(t) for t in re.findall(r"^ +(\d+\.\d+)s  ", out, re.M)]
+    check(times and times == sorted(times), "times run backwards:\n" + out)
+    states = re.findall(r"s  bad  (\w+)", out)
+    check_equal("the states of bad", states, ["Pending", "Running", "Failed"])
+    for part in ("(exit code 3)", "[f-bad-main-0] first", "[f-bad-main-0] second", "1 of 3 steps completed, 1 failed"):
+        check_in("stdout", part, out)
+    check("\x1b" not in out, "colours without a terminal")
+    check_in("the table", "never  Not run", out)
+
+
+def plain_comes_while_it_happens():
+    manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a"),
+             template("b", "while [ ! -e go ]; do sleep 0.01; done"))
+    run = Background("run", "-o", "plain", "f.yaml")
+    wait_until("the first step is told of", lambda: "a  Completed" in run.output())
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
+
+
+def what_a_failed_flow_still_waits_for_is_told():
+    manifest("f.yaml", flow("f", [step("slow"), step("bad")]), template("slow", "while [ ! -e go ]; do sleep 0.01; done"),
+             template("bad", "exit 1"))
+    run = Background("run", "f.yaml")
+    wait_until("the remark", lambda: "1 step is still at work: slow" in run.output())
+    write("go", "")
+    check_equal("exit code", run.wait(), 1)
+
+
+def json_is_an_object_a_line():
+    manifest("f.yaml", *FAILING)
+    out = jobflow("run", "-o", "json", "f.yaml", code=1).stdout
+    lines = [json.loads(line) for line in out.splitlines()]
+    for line in lines:
+        check(line["type"] in ("flow", "step", "log", "note") and re.match(r"\d{4}-\d\d-\d\dT.*Z$", line["time"]), "odd: %s" % line)
+    bad = [line for line in lines if line["type"] == "step" and line["step"] == "bad"]
+    check_equal("phases", [line["phase"] for line in bad], ["Pending", "Running", "Failed"])
+    check_equal("reason", bad[-1]["reason"], "exit code 3")
+    check(isinstance(bad[-1]["durationMilliseconds"], int), "no duration")
+    check_equal("the last line", (lines[-1]["type"], lines[-1]["phase"], lines[-1]["failed"]), ("flow", "Failed", 1))
+    logs = [line["line"] for line in lines if line["type"] == "log"]
+    check("first" in logs and "second" in logs, "logs: %s" % logs)
+
+
+def json_logs_keep_every_character():
+    text = 'quote " backslash \\\\ tab \\t bell \\007 ü'
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "printf '%s\\n'" % text))
+    lines = [json.loads(line) for line in jobflow("run", "-o", "json", "--logs", "f.yaml").stdout.splitlines()]
+    logs = [line["line"] for line in lines if line["type"] == "log"]
+    check_equal("the line", logs, ['quote " backslash \\ tab \t bell \a ü'])
+
+
+def quiet_says_nothing():
+    manifest("f.yaml", *FAILING)
+    run = jobflow("run", "-o", "quiet", "f.yaml", code=1)
+    check_equal("output", run.stdout + run.stderr, "")
+
+
+def logs_come_with_their_pods_and_before_the_end_of_their_step():
+    manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a", "echo one; printf two"),
+             template("b", tasks=[task("x", "echo three", replicas=2)]))
+    out = jobflow("run", "--logs", "f.yaml").stdout
+    for part in ("[f-a-main-0] one", "[f-a-main-0] two", "[f-b-x-0] three", "[f-b-x-1] three"):
+        check_equal("lines %r" % part, out.splitlines().count(part), 1)
+    check(out.index("] two") < out.index("a  Completed"), "the log comes after the end:\n" + out)
+
+
+def a_long_log_is_complete():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "seq 1 20000"))
+    out = jobflow("run", "--logs", "f.yaml").stdout
+    numbers = [line.split("] ")[1] for line in out.splitlines() if line.startswith("[f-a-main-0] ")]
+    check_equal("lines", numbers, [str(n) for n in range(1, 20001)])
+
+
+# ---- the live view ----
+
+def live_on_a_terminal_and_clean_at_the_end():
+    manifest("f.yaml", *FAN)
+    screen, data = screen_of("run", "f.yaml")
+    text = screen.text()
+    for part in ("✓ split", "✓ gather", "work-3  Completed", "fan Succeed in", "8 of 8 steps completed"):
+        check_in("the screen", part, text)
+    check("Running" not in text and "[" not in text.split("STEP")[0], "the view is left over:\n" + text)
+    check(b"\x1b[32m" in data, "no colours on a terminal")
+    check_equal("wrapped lines", screen.wraps, 0)
+
+
+def live_shows_steps_and_bar_while_they_run():
+    manifest("f.yaml", flow("f", [step("a"), step("b")]), template("a", "while [ ! -e go ]; do sleep 0.01; done"),
+             template("b", tasks=[task("w", "while [ ! -e go ]; do sleep 0.01; done", replicas=3)]))
+    seen = []
+
+    def look(process, data):
+        text = Screen(80, 24).feed(data).text()
+        if not seen and "a         Running" in text and "3/3 pods" in text and "0/2 steps" in text:
+            seen.append(text)
+            write("go", "")
+    screen_of("run", "f.yaml", while_running=look)
+    check(seen, "never seen")
+
+
+def live_fits_narrow_and_low_terminals():
+    long = "a-step-with-quite-a-long-name-that-does-not-fit"
+    manifest("f.yaml", flow("f", [step("%s-%d" % (long, i), template="s") for i in range(30)]), template("s", "sleep 0.25"))
+    for columns, rows in ((20, 5), (40, 10), (60, 4), (10, 3)):
+        got, data = on_terminal("run", "f.yaml", "-j", 30, columns=columns, rows=rows)
+        view = data.split(b"STEP")[0]
+        frames = [f for f in view.split(b"\x1b[?25l") if b"\x1b[K" in f]
+        check(frames, "no view on %dx%d" % (columns, rows))
+        for frame in frames:
+            drawn = [line for line in frame.decode().replace("\r", "").split("\n") if line.endswith("\x1b[K")]
+            for line in drawn:
+                width = len(re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", line))
+                check(width < columns, "%d columns on %dx%d: %r" % (width, columns, rows, line))
+            check(len(drawn) < rows, "%d lines on %dx%d" % (len(drawn), columns, rows))
+        check_equal("exit code", got, 0)
+
+
+def live_without_colours():
+    manifest("f.yaml", *FAN)
+    screen, data = screen_of("run", "f.yaml", env={"NO_COLOR": "1"})
+    check(not re.search(rb"\x1b\[[0-9;]*m", data), "colours in spite of NO_COLOR")
+    check_in("the screen", "fan Succeed", screen.text())
+
+
+def plain_on_a_dumb_terminal():
+    manifest("f.yaml", *FAN)
+    got, data = on_terminal("run", "f.yaml", env={"TERM": "dumb"})
+    check_equal("exit code", got, 0)
+    check(b"\x1b" not in data, "control sequences on a dumb terminal")
+
+
+def ascii_where_the_locale_knows_no_more():
+    manifest("f.yaml", *FAN)
+    _, data = screen_of("run", "f.yaml", env={"LC_ALL": "C", "LANG": "C"})
+    check(all(b < 128 for b in data.split(b"STEP")[0]), "not ASCII in the locale C")
+
+
+def live_of_a_failure_shows_its_last_words():
+    manifest("f.yaml", *FAILING)
+    screen, _ = screen_of("run", "f.yaml", code=1)
+    for part in ("✗ bad", "Failed (exit code 3)", "[f-bad-main-0] first", "f Failed in", "jobflow logs job/f-bad"):
+        check_in("the screen", part, screen.text())
+
+
+def logs_cannot_take_over_the_terminal():
+    manifest("f.yaml", flow("f", [step("a")]),
+             template("a", r"printf '\033[2J\033[Hevil\033]0;title\007\n10%%\r20%%\r100%%\n\033[31mred\033[0m\n'"))
+    screen, data = screen_of("run", "--logs", "f.yaml")
+    check(b"\x1b[2J" not in data and b"\x1b]0" not in data and b"\x07" not in data, "control sequences of a program came through")
+    check_in("the screen", "] 100%", screen.text())
+    check("10%" not in screen.text().replace("100%", ""), "all of a progress bar is shown")
+    check(b"\x1b[31mred" in data, "its colours are lost")
+
+
+def interrupted_on_a_terminal():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; sleep 600"))
+    sent = []
+
+    def interrupt(process, data):
+        if not sent and os.path.exists("started") and b"Running" in data:
+            sent.append(os.kill(process.pid, signal.SIGINT))
+    screen, _ = screen_of("run", "f.yaml", code=130, while_running=interrupt)
+    for part in ("interrupted: stopping 1 pod", "a     Stopped", "f interrupted after"):
+        check_in("the screen", part, screen.text())
+    nothing_left()
+
+
+def ctrl_c_typed_at_the_terminal():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; sleep 600"))
+    typed = []
+
+    def interrupt(process, data):
+        if not typed and os.path.exists("started") and b"Running" in data:
+            typed.append(os.killpg(os.getpgid(process.pid), signal.SIGINT))
+    screen, _ = screen_of("run", "f.yaml", code=130, while_running=interrupt)
+    check_in("the screen", "f interrupted after", screen.text())
+    nothing_left()
+
+
+def killed_on_a_terminal_leaves_it_usable():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; while [ ! -e go ]; do sleep 0.01; done"))
+
+    def kill(process, data):
+        if os.path.exists("started") and b"Running" in data:
+            process.kill()
+    screen, _ = screen_of("run", "f.yaml", code=-signal.SIGKILL, while_running=kill)
+    write("go", "")
+    jobflow("run", "f.yaml")
+    nothing_left()
+
+
+def a_thousand_steps_on_a_terminal():
+    manifest("f.yaml", flow("big", [step("s%d" % i, template="s") for i in range(1000)]), template("s"))
+    screen, _ = screen_of("run", "--runtime", "sim", "f.yaml")
+    text = screen.text()
+    check_equal("finished steps", len(set(re.findall(r"^✓ (s\d+)", text, re.M))), 1000)
+    check_in("the screen", "big Succeed in", text)
+    check(len(text.split("STEP")[1].splitlines()) < 40, "a table of a thousand lines")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

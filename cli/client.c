@@ -4,16 +4,20 @@
 #include "cli/client.h"
 #include "api/types/json_text.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/client_transport.h"
 #include "cli/command.h"
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
-/* A process that has just begun holds the lock before it listens. */
-enum { CONFLICT_TRIES = 20, CONFLICT_PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20 };
+/* A process that has just begun holds the directory before it listens. */
+enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20, PID_TEXT_MAX = 32 };
 
 static bool has_store(const char *data_dir, struct error *err)
 {
@@ -37,23 +41,38 @@ static void pause_ms(int64_t ms)
     nanosleep(&time, NULL);
 }
 
+/* The process that last took the directory still runs: it will listen soon, or holds the store. */
+static bool is_held(const char *data_dir)
+{
+    scoped_str path = mem_printf("%s/lock", data_dir);
+    scoped(buf) struct buf text = {0};
+    long pid;
+
+    if (!file_read(path, PID_TEXT_MAX, &text, NULL))
+        return false;
+    pid = strtol(text.data ? text.data : "", NULL, 10);
+    return pid > 0 && pid != getpid() && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
 struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
 {
     struct error why = {0};
 
-    for (int i = 0; i < CONFLICT_TRIES; i++) {
+    for (int i = 0; i < TRIES; i++) {
         struct client *client = client_http_open(data_dir, &why);
 
         if (client)
             return client;
         if (why.code != ERR_NOT_FOUND || !has_store(data_dir, &why))
             break;
-        client = client_local_open(data_dir, access, &why);
-        if (client)
-            return client;
-        if (why.code != ERR_CONFLICT)
-            break;
-        pause_ms(CONFLICT_PAUSE_MS);
+        if (i + 1 == TRIES || !is_held(data_dir)) {
+            client = client_local_open(data_dir, access, &why);
+            if (client)
+                return client;
+            if (why.code != ERR_CONFLICT)
+                break;
+        }
+        pause_ms(PAUSE_MS);
     }
     if (err)
         *err = why;

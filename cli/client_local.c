@@ -9,7 +9,11 @@
 #include "cli/client_transport.h"
 #include "cli/engine.h"
 #include "node/runtime.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 struct local {
     struct client base;
@@ -180,14 +184,29 @@ static bool read_log(void *ctx, const struct object *pod, const struct api_log_q
     return runtime_log_read(local->base.data_dir, object_uid(pod), &options, offset, out, err);
 }
 
+/* SQLite lets one process at a time into the file, and those who come together may keep each other
+ * out: they queue here while it is loaded. A descriptor to be closed afterwards. */
+static int queue_up(const char *data_dir)
+{
+    int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+        ;
+    return fd;
+}
+
 struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
 {
     const struct engine_options options = {
         .data_dir = data_dir,
         .read_only = access == CLIENT_LOOK,
     };
+    int queue = queue_up(data_dir);
     struct engine *engine = engine_start(&options, err);
     struct local *local;
+
+    if (queue >= 0)
+        close(queue);
 
     if (!engine)
         return NULL;

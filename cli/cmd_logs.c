@@ -167,14 +167,43 @@ static bool follow_pods(struct logs *logs, const struct list_query *pods, struct
         scoped_str revision = NULL;
 
         if (!list_pages(logs->client, pods, add_page, logs, &revision, err))
-            return err->code == ERR_UNAVAILABLE;
+            break;
         watcher_start(logs->client, &logs->pods, pods, revision);
         while (!logs->ended && logs->pods.call.link)
             client_run(logs->client, -1);
     }
     watcher_stop(&logs->ends);
     watcher_stop(&logs->pods);
+    if (err->code == ERR_UNAVAILABLE)
+        *err = (struct error){0}; /* the end of whoever was at work */
+    return err->code == ERR_NONE;
+}
+
+/* Every pod there is, and all that is being read to its end. */
+static bool print_present(struct logs *logs, const struct list_query *pods, struct error *err)
+{
+    if (!list_pages(logs->client, pods, add_page, logs, NULL, err))
+        return false;
+    while (!logtail_is_idle(logs->tail))
+        client_run(logs->client, -1);
     return true;
+}
+
+/* Who was at work may be gone before its last pods were seen: its store and files still tell. */
+static bool print_rest(struct logs *logs, const struct list_query *pods, struct error *err)
+{
+    struct client *left;
+
+    if (print_present(logs, pods, err) ? !logtail_is_cut(logs->tail) : err->code != ERR_UNAVAILABLE)
+        return err->code == ERR_NONE;
+    *err = (struct error){0};
+    left = client_open(logs->options->data_dir, CLIENT_LOOK, err);
+    if (!left)
+        return false;
+    logtail_go_on(logs->tail, left);
+    client_close(logs->client);
+    logs->client = left;
+    return print_present(logs, pods, err);
 }
 
 static int print_many(struct logs *logs, const char *labels)
@@ -183,17 +212,11 @@ static int print_many(struct logs *logs, const char *labels)
         .kind = &kind_pod, .ns = logs->options->namespace_, .labels = labels};
     struct error err = {0};
 
-    if (logs->options->follow && !follow_pods(logs, &pods, &err)) {
+    if ((logs->options->follow && !follow_pods(logs, &pods, &err)) ||
+        !print_rest(logs, &pods, &err)) {
         cli_error(&err);
         return EXIT_FAILED;
     }
-    if (!list_pages(logs->client, &pods, add_page, logs, NULL, &err) &&
-        (!logs->options->follow || err.code != ERR_UNAVAILABLE)) {
-        cli_error(&err);
-        return EXIT_FAILED;
-    }
-    while (!logtail_is_idle(logs->tail))
-        client_run(logs->client, -1);
     if (logs->pods_seen == 0) {
         fprintf(stderr, "No pods found in %s namespace.\n", logs->options->namespace_);
         return EXIT_FAILED;

@@ -18,6 +18,8 @@ struct stream {
     enum color color;
     struct buf partial;  /* an unfinished line */
     struct stream *next; /* waiting */
+    size_t taken, skip;  /* bytes so far; of them, to be passed over when it is read again */
+    bool is_cut;
     UT_hash_handle hh;
 };
 
@@ -28,7 +30,7 @@ struct logtail {
     struct stream *streams; /* every one ever added, by key */
     struct stream *waiting, **w_end;
     size_t running;
-    bool failed;
+    bool failed, cut;
 };
 
 static void print_line(const struct stream *stream, const char *line, size_t len)
@@ -46,7 +48,11 @@ static void on_data(struct client_call *call, const char *bytes, size_t len)
 {
     struct stream *stream = container_of(call, struct stream, call);
     const char *end = bytes + len, *newline;
+    size_t skip = stream->skip < len ? stream->skip : len;
 
+    stream->skip -= skip;
+    stream->taken += len - skip;
+    bytes += skip;
     while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
         if (stream->partial.len) {
             buf_add(&stream->partial, bytes, (size_t)(newline + 1 - bytes));
@@ -69,14 +75,19 @@ static void on_done(struct client_call *call)
     struct logtail *tail = stream->tail;
     struct error err = {0};
 
+    tail->running--;
+    stream->is_cut = !client_ok(call, &err) && err.code == ERR_UNAVAILABLE;
+    if (stream->is_cut) {
+        tail->cut = true;
+        return;
+    }
     if (stream->partial.len) { /* a last line without its newline */
         print_line(stream, stream->partial.data, stream->partial.len);
         if (tail->options.prefix)
             putchar('\n');
     }
     buf_release(&stream->partial);
-    tail->running--;
-    if (!client_ok(call, &err) && err.code != ERR_UNAVAILABLE) {
+    if (err.code != ERR_NONE) {
         fflush(stdout);
         cli_error(&err);
         tail->failed = true;
@@ -86,7 +97,7 @@ static void on_done(struct client_call *call)
 
 static void start_waiting(struct logtail *tail)
 {
-    while (tail->waiting && tail->running < tail->options.at_once) {
+    while (tail->waiting && !tail->cut && tail->running < tail->options.at_once) {
         struct stream *stream = tail->waiting;
 
         tail->waiting = stream->next;
@@ -130,6 +141,13 @@ static char *log_target(const struct logtail *tail, const char *ns, const char *
     return buf_take(&target);
 }
 
+static void enqueue(struct logtail *tail, struct stream *stream)
+{
+    stream->next = NULL;
+    *tail->w_end = stream;
+    tail->w_end = &stream->next;
+}
+
 void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
                  const char *container, int64_t run)
 {
@@ -147,14 +165,35 @@ void logtail_add(struct logtail *tail, const char *ns, const char *pod, const ch
     stream->label = mem_printf("%s/%s", pod, container);
     stream->color = colors[HASH_COUNT(tail->streams) % countof(colors)];
     HASH_ADD_KEYPTR(hh, tail->streams, stream->key, strlen(stream->key), stream);
-    *tail->w_end = stream;
-    tail->w_end = &stream->next;
+    enqueue(tail, stream);
+    start_waiting(tail);
+}
+
+void logtail_go_on(struct logtail *tail, struct client *client)
+{
+    struct stream *stream, *next;
+
+    tail->client = client;
+    tail->cut = false;
+    HASH_ITER(hh, tail->streams, stream, next)
+    {
+        if (!stream->is_cut)
+            continue;
+        stream->is_cut = false;
+        stream->skip = stream->taken;
+        enqueue(tail, stream);
+    }
     start_waiting(tail);
 }
 
 bool logtail_is_idle(const struct logtail *tail)
 {
-    return tail->running == 0 && !tail->waiting;
+    return tail->running == 0 && (!tail->waiting || tail->cut);
+}
+
+bool logtail_is_cut(const struct logtail *tail)
+{
+    return tail->cut;
 }
 
 bool logtail_failed(const struct logtail *tail)

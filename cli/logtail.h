@@ -24,6 +24,11 @@ void logtail_free(struct logtail *tail); /* after client_run; NULL is fine */
 /** Add a container's log, unless this run of it was added before. */
 void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
                  const char *container, int64_t run);
-/** None is being read and none waits. */
+/** The process that answered has gone: what was cut off, and what comes from now on, is read from
+ * `client`. */
+void logtail_go_on(struct logtail *tail, struct client *client);
+/** None is being read any more, nor will be: all is read, or what is left was cut off. */
 bool logtail_is_idle(const struct logtail *tail);
+/** The process that answered has gone before all was read. */
+bool logtail_is_cut(const struct logtail *tail);
 bool logtail_failed(const struct logtail *tail); /* an error was printed */

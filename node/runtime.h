@@ -30,12 +30,12 @@ enum runtime_volume_kind { VOLUME_EMPTY_DIR, VOLUME_FILES, VOLUME_HOST_PATH, VOL
 struct runtime_volume {
     const char *name;
     enum runtime_volume_kind kind;
-    bool memory;                      /* emptyDir medium Memory; secrets */
+    bool memory; /* emptyDir medium Memory; secrets */
+    bool read_only;
     int64_t size_bytes;               /* emptyDir sizeLimit; 0 = default */
     const char *host_path;            /* HOST_PATH, CLAIM: absolute directory or file */
     const struct runtime_file *files; /* FILES: [n_files] relative paths */
     size_t n_files;
-    bool read_only;
 };
 struct runtime_env {
     const char *name;

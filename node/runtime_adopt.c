@@ -38,7 +38,7 @@ static bool carries(const char *env, size_t len, const struct hunt *hunt)
     static const char marker[] = SHIM_MARKER "=";
 
     for (const char *at = env, *end = env + len; at < end; at += strlen(at) + 1) {
-        if (strncmp(at, marker, sizeof marker - 1))
+        if (strncmp(at, marker, sizeof marker - 1) != 0)
             continue;
         for (size_t i = 0; i < hunt->count; i++)
             if (!strcmp(at + sizeof marker - 1, hunt->uids[i]))

@@ -377,6 +377,8 @@ static void host_free(struct runtime *rt)
     }
     if (host->purge)
         host->purge->host = NULL;
+    if (host->listing)
+        loop_unhold(rt->loop); /* asked what runs, and not waiting for the answer */
     loop_cancel(rt->loop, &host->tell);
     loop_off_turn_end(rt->loop, &host->flush);
     close(host->dir_fd);
@@ -385,7 +387,7 @@ static void host_free(struct runtime *rt)
     for (uint32_t i = 0; i < host->config.n_env; i++)
         mem_free(host->config_env[i]);
     mem_free(host->config_env);
-    mem_free((char *)(size_t)host->config.cwd);
+    mem_free((char *)host->config.cwd);
     mem_free(host->described);
     mem_free(host->isolation);
     mem_free(host->directory);
@@ -482,7 +484,8 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     host->isolation =
         mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
-    if (strcmp(host->isolation, "auto") && !probe(host, err)) { /* a level asked for must be had */
+    if (strcmp(host->isolation, "auto") != 0 &&
+        !probe(host, err)) { /* a level asked for must be had */
         host_free(&host->base);
         return NULL;
     }

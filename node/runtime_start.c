@@ -154,7 +154,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
 
     out->name = spec->name;
     out->sidecar = init && spec->restart_policy && !strcmp(spec->restart_policy, "Always");
-    out->argv = (char **)(size_t)from->argv; /* only read */
+    out->argv = (char **)from->argv; /* only read */
     out->n_argv = (uint32_t)from->n_argv;
     out->env = env_of(arena, pod, from, &out->n_env);
     out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;

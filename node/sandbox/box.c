@@ -160,7 +160,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
-    box->groups = mem_array(pod->n_init + pod->n_main, sizeof *box->groups);
+    box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
     fill_rewrite(box);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

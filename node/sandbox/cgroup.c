@@ -97,7 +97,7 @@ static bool mounted(const char *controller, char **out_point, char **out_root)
         if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) != 2 ||
             sscanf(rest, " - %31s %*s %1023s", type, options) != 2)
             continue;
-        if (*controller ? strcmp(type, "cgroup") || !has_word(options, controller)
+        if (*controller ? strcmp(type, "cgroup") != 0 || !has_word(options, controller)
                         : strcmp(type, "cgroup2") != 0)
             continue;
         *out_point = mem_strdup(point);
@@ -117,8 +117,8 @@ static char *own_dir(const char *controller)
 
     if (!path || !mounted(controller, &point, &root))
         return NULL;
-    len = strcmp(root, "/") ? strlen(root) : 0;
-    return mem_printf("%s%s", point, strncmp(path, root, len) ? "" : path + len);
+    len = strcmp(root, "/") != 0 ? strlen(root) : 0;
+    return mem_printf("%s%s", point, strncmp(path, root, len) != 0 ? "" : path + len);
 }
 
 static bool write_to(const char *dir, const char *file, const char *value)

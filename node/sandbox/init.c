@@ -22,7 +22,7 @@ union control { /* room for one descriptor, aligned */
 
 static void send_report(int fd, const struct init_report *report, int with_fd)
 {
-    struct iovec bytes = {(void *)(size_t)report, sizeof *report};
+    struct iovec bytes = {(void *)report, sizeof *report};
     union control control = {0};
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
 

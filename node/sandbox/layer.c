@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "node/sandbox/tree.h"
 
 enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
@@ -147,13 +148,31 @@ static bool replaced(const struct layer *layer, const char *host)
     return false;
 }
 
-static bool mirror(const struct layer *layer, const char *host, int to_fd);
+/* Directories still to be mirrored; each child that leads to a mount point becomes another one. */
+struct todo {
+    struct todo *next;
+    int to_fd;
+    char host[];
+};
 
-static bool mirror_child(const struct layer *layer, const char *host, const char *name, int to_fd)
+static bool todo_add(struct todo **list, const char *host, int to_fd)
+{
+    struct todo *todo = mem_alloc(sizeof *todo + strlen(host) + 1);
+
+    memcpy(todo->host, host, strlen(host) + 1);
+    todo->to_fd = to_fd;
+    todo->next = *list;
+    *list = todo;
+    return true;
+}
+
+static bool mirror_child(const struct layer *layer, const char *host, const char *name, int to_fd,
+                         struct todo **list)
 {
     char link[PATH_BYTES];
     struct stat info;
     ssize_t n;
+    int inner;
     bool ok;
 
     if (lstat(host, &info))
@@ -165,19 +184,18 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
     }
     if (!S_ISDIR(info.st_mode))
         return make_file(to_fd, name) && bind_child(host, to_fd, name);
-
-    int inner = make_like(to_fd, name, host);
-
-    ok = inner >= 0 &&
-         (on_the_way(layer, host) ? mirror(layer, host, inner) : bind_child(host, to_fd, name));
+    inner = make_like(to_fd, name, host);
+    if (inner >= 0 && on_the_way(layer, host))
+        return todo_add(list, host, inner);
+    ok = inner >= 0 && bind_child(host, to_fd, name);
     if (inner >= 0)
         close(inner);
     return ok;
 }
 
-static bool mirror(const struct layer *layer, const char *host, int to_fd)
+static bool mirror_one(const struct layer *layer, const struct todo *todo, struct todo **list)
 {
-    DIR *dir = opendir(host);
+    DIR *dir = opendir(todo->host);
     unsigned left = CHILDREN_MAX;
     bool ok = true;
 
@@ -188,11 +206,27 @@ static bool mirror(const struct layer *layer, const char *host, int to_fd)
 
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !left--)
             continue;
-        if (snprintf(child, sizeof child, "%s/%s", host, entry->d_name) < (int)sizeof child &&
+        if (snprintf(child, sizeof child, "%s/%s", todo->host, entry->d_name) < (int)sizeof child &&
             !replaced(layer, child))
-            ok = mirror_child(layer, child, entry->d_name, to_fd);
+            ok = mirror_child(layer, child, entry->d_name, todo->to_fd, list);
     }
     closedir(dir);
+    return ok;
+}
+
+static bool mirror(const struct layer *layer, int to_fd)
+{
+    struct todo *list = NULL;
+    bool ok = todo_add(&list, layer->host, fcntl(to_fd, F_DUPFD_CLOEXEC, 0));
+
+    while (list) {
+        struct todo *todo = list;
+
+        list = todo->next;
+        ok = ok && mirror_one(layer, todo, &list);
+        close(todo->to_fd);
+        mem_free(todo);
+    }
     return ok;
 }
 
@@ -214,7 +248,7 @@ bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struc
         return true;
     mirror_fd = make_like(scratch_fd, "mirror", readable ? layer->host : "");
     ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
-         (!readable || mirror(layer, layer->host, mirror_fd)) && make_points(layer, mirror_fd) &&
+         (!readable || mirror(layer, mirror_fd)) && make_points(layer, mirror_fd) &&
          bind_whole(mirror_fd, target_fd);
     if (!ok)
         error_errno(err, errno, "cannot make a private layer over %s", layer->host);

@@ -82,7 +82,8 @@ static int socket_of(pid_t thread, int number)
 
 static bool read_address(pid_t pid, uint64_t at, socklen_t len, union rewrite_address *out)
 {
-    struct iovec local = {out, len}, remote = {(void *)(uintptr_t)at, len};
+    void *there = (void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr): another's memory */
+    struct iovec local = {out, len}, remote = {there, len};
 
     return len <= sizeof *out && process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }

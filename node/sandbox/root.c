@@ -242,7 +242,7 @@ static bool take_host(struct build *build, struct error *err)
 
     for (struct dirent *entry;
          ok && dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             ok = take_entry(build, entry->d_name, err);
     if (dir)
         closedir(dir);

@@ -77,8 +77,8 @@ static bool make_one(int parent_fd, const char *name, bool is_dir)
 static bool make_all(int root_fd, char *path, bool is_dir)
 {
     for (char *name = path + strspn(path, "/"); *name;) {
-        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/"), cut = *end;
-        char before = name > path ? name[-1] : 0;
+        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/");
+        const char cut = *end;
         int parent_fd;
         bool made;
 
@@ -86,7 +86,7 @@ static bool make_all(int root_fd, char *path, bool is_dir)
             name[-1] = 0;
         parent_fd = open_inside(root_fd, name > path ? path : "");
         if (name > path)
-            name[-1] = before;
+            name[-1] = '/';
         if (parent_fd < 0)
             return false;
         *end = 0;

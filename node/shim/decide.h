@@ -11,8 +11,8 @@
 
 /* One container as the decision sees it. */
 struct decide_container {
-    bool sidecar;
     enum container_state state;
+    bool sidecar;
     bool resting;  /* waits for its back-off */
     bool starting; /* waits for its box */
     int32_t exit_code;

@@ -38,7 +38,7 @@ static size_t keep_last(char **out, size_t at, struct names *names, char *const 
 
 char *const *env_merge(struct shim *shim, const char *marker, const struct shim_container *spec)
 {
-    char *first[] = {(char *)(size_t)marker};
+    char *first[] = {(char *)marker};
     size_t n_box = shim->box ? shim->box->n_env : 0, slots = 16;
     size_t all = (size_t)shim->config.n_env + n_box + spec->n_env + 1;
 

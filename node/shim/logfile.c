@@ -4,7 +4,9 @@
 #include "node/shim/logfile.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,18 +26,44 @@ void log_name(char out[LOG_NAME_MAX], const char *uid, bool flat, unsigned index
         snprintf(out + n, LOG_NAME_MAX - (size_t)n, ".%u", rotated);
 }
 
+/* A number and the byte that ends it. */
+static bool take_number(char **at, char end, int64_t *out)
+{
+    char *behind;
+
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *out = strtoll(*at, &behind, 10);
+    if (errno || *behind != end)
+        return false;
+    *at = behind + 1;
+    return true;
+}
+
 bool log_header_parse(const char *text, size_t len, struct log_header *out)
 {
     const char *end = memchr(text, '\n', len < LOG_HEADER_MAX ? len : LOG_HEADER_MAX);
-    char line[LOG_HEADER_MAX], tail;
+    char line[LOG_HEADER_MAX], *at = line + sizeof magic - 1;
+    int64_t run;
 
-    if (!end || strncmp(text, magic, sizeof magic - 1))
+    if (!end || (size_t)(end - text) < sizeof magic - 1 ||
+        strncmp(text, magic, sizeof magic - 1) != 0)
         return false;
     memcpy(line, text, (size_t)(end - text));
     line[end - text] = 0;
     *out = (struct log_header){.size = (size_t)(end - text) + 1};
-    return sscanf(line + sizeof magic - 1, "%253s %9u %18ld%c", out->container, &out->run,
-                  &out->from, &tail) == 3;
+
+    size_t name_len = strcspn(at, " ");
+
+    if (!name_len || name_len > LOG_CONTAINER_MAX || !at[name_len])
+        return false;
+    memcpy(out->container, at, name_len);
+    at += name_len + 1;
+    if (!take_number(&at, ' ', &run) || run > UINT_MAX || !take_number(&at, 0, &out->from))
+        return false;
+    out->run = (unsigned)run;
+    return true;
 }
 
 void log_writer_init(struct log_writer *log)

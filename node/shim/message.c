@@ -4,12 +4,9 @@
 #include "node/shim/message.h"
 #include <string.h>
 
-enum {
-    UID_MAX = 63,
-    TEXT_BYTES = 4, /* the least a text takes */
-    CONTAINER_BYTES = 8 * TEXT_BYTES,
-    STATUS_BYTES = 6 * TEXT_BYTES,
-};
+enum { UID_MAX = 63 };
+static const size_t text_bytes = 4; /* the least a text takes */
+static const size_t container_bytes = 32, status_bytes = 24;
 
 bool shim_uid_ok(const char *uid)
 {
@@ -27,11 +24,11 @@ static void put_list(struct buf *out, char *const *items, uint32_t count)
 
 static char **get_list(struct wire_reader *r, struct arena *arena, uint32_t *out_count)
 {
-    uint32_t count = wire_count(r, TEXT_BYTES);
+    uint32_t count = wire_count(r, text_bytes);
     char **items = arena_array(arena, (size_t)count + 1, sizeof *items);
 
     for (uint32_t i = 0; i < count; i++)
-        items[i] = (char *)(size_t)wire_must_text(r); /* exec wants them so; nobody writes */
+        items[i] = (char *)wire_must_text(r); /* exec wants them so; nobody writes */
     *out_count = count;
     return items;
 }
@@ -103,7 +100,7 @@ static void get_container(struct wire_reader *r, struct arena *arena, struct shi
     c->env = get_list(r, arena, &c->n_env);
     c->cwd = wire_text(r);
     c->termination_path = wire_text(r);
-    c->n_mounts = wire_count(r, 2 * TEXT_BYTES);
+    c->n_mounts = wire_count(r, 2 * text_bytes);
     c->mounts = arena_array(arena, c->n_mounts, sizeof *c->mounts);
     for (uint32_t i = 0; i < c->n_mounts; i++) {
         c->mounts[i].volume = wire_u32(r);
@@ -144,7 +141,7 @@ static void get_volume(struct wire_reader *r, struct arena *arena, struct shim_v
     v->read_only = wire_u8(r);
     v->size_bytes = wire_i64(r);
     v->host_path = wire_text(r);
-    v->n_files = wire_count(r, 2 * TEXT_BYTES);
+    v->n_files = wire_count(r, 2 * text_bytes);
     v->files = arena_array(arena, v->n_files, sizeof *v->files);
     for (uint32_t i = 0; i < v->n_files; i++) {
         v->files[i].path = wire_must_text(r);
@@ -192,7 +189,7 @@ static void get_box(struct wire_reader *r, struct arena *arena, struct shim_pod 
     pod->ports = arena_array(arena, pod->n_ports, sizeof *pod->ports);
     for (uint32_t i = 0; i < pod->n_ports; i++)
         pod->ports[i] = wire_u32(r);
-    pod->n_volumes = wire_count(r, 4 * TEXT_BYTES);
+    pod->n_volumes = wire_count(r, 4 * text_bytes);
     pod->volumes = arena_array(arena, pod->n_volumes, sizeof *pod->volumes);
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         get_volume(r, arena, &pod->volumes[i]);
@@ -216,7 +213,7 @@ bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod 
     if (r->bad || way >= SHIM_WAY_N || restart >= SHIM_RESTART_N || !shim_uid_ok(pod->uid) ||
         pod->n_init > SHIM_CONTAINERS_MAX || !pod->n_main || pod->n_main > SHIM_CONTAINERS_MAX ||
         pod->n_init + pod->n_main > SHIM_CONTAINERS_MAX ||
-        (size_t)(r->end - r->at) / CONTAINER_BYTES < pod->n_init + pod->n_main)
+        (size_t)(r->end - r->at) / container_bytes < pod->n_init + pod->n_main)
         return false;
 
     pod->containers = arena_array(arena, pod->n_init + pod->n_main, sizeof *pod->containers);
@@ -344,7 +341,7 @@ bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_sta
     n_init = wire_u32(r);
     n_main = wire_u32(r);
     if (r->bad || phase >= POD_PHASE_N || !shim_uid_ok(s->uid) || n_init > SHIM_CONTAINERS_MAX ||
-        n_main > SHIM_CONTAINERS_MAX || (size_t)(r->end - r->at) / STATUS_BYTES < n_init + n_main)
+        n_main > SHIM_CONTAINERS_MAX || (size_t)(r->end - r->at) / status_bytes < n_init + n_main)
         return false;
 
     struct container_status *items = arena_array(arena, n_init + n_main, sizeof *items);

@@ -178,9 +178,13 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
     for (unsigned i = 0; i < pod->n_containers; i++) {
         const struct container *c = &pod->containers[i];
 
-        views[i] =
-            (struct decide_container){c->spec->sidecar, c->status->state, c->restart.position != 0,
-                                      c->starting, c->status->exit_code};
+        views[i] = (struct decide_container){
+            .state = c->status->state,
+            .sidecar = c->spec->sidecar,
+            .resting = c->restart.position != 0,
+            .starting = c->starting,
+            .exit_code = c->status->exit_code,
+        };
     }
     return (struct decide_pod){views, pod->spec.n_init, pod->spec.n_main, pod->spec.restart};
 }
@@ -303,7 +307,7 @@ void container_started(struct container *c)
         !(pod->shim->box && box_limits_memory(pod->shim->box, c->index)))
         alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
     if (!pod->announce.position)
-        alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * NS_PER_MS);
+        alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
 }
 
 static void bare_start(struct container *c, const struct spawn_plan *program)

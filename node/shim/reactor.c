@@ -81,8 +81,7 @@ void alarm_set(struct reactor *reactor, struct alarm *alarm, int64_t delay_ns)
     alarm->due_ns = clock_mono_ns(clock_real()) + delay_ns;
     if (reactor->n_alarms + 1 >= reactor->cap_alarms) {
         reactor->cap_alarms = reactor->cap_alarms ? 2 * reactor->cap_alarms : 16;
-        reactor->alarms =
-            mem_resize(reactor->alarms, reactor->cap_alarms * sizeof *reactor->alarms);
+        reactor->alarms = mem_resize(reactor->alarms, reactor->cap_alarms * sizeof(struct alarm *));
     }
     sift_up(reactor, alarm, ++reactor->n_alarms);
 }

@@ -40,7 +40,7 @@ static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
         close(fd);
     }
     for (const char *at = env; len > 0 && at < env + len; at += strlen(at) + 1) {
-        if (strncmp(at, marker, sizeof marker - 1))
+        if (strncmp(at, marker, sizeof marker - 1) != 0)
             continue;
         at += sizeof marker - 1;
         HASH_FIND(by_uid, shim->pods, at, strlen(at), *out);

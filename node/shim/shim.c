@@ -19,7 +19,7 @@
 
 enum {
     NS_PER_MS = 1000000,
-    IDLE_MS = 5000,  /* without pods and node */
+    IDLE_MS = 5000,  /* without a node: is there still a reason to live? */
     RETRY_MS = 1000, /* of writing records a full disk has refused */
 };
 
@@ -110,18 +110,29 @@ static void settle(struct reactor *reactor)
     if (records_bloated(&shim->records))
         rewrite_records(shim);
     serve_flush(shim);
-    if (nothing_to_do(shim)) {
-        if (shim->leaving && !shim->pods)
-            reactor->stopped = true;
-        else if (!shim->idle.position)
-            alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
-    }
+    if (nothing_to_do(shim) && shim->leaving && !shim->pods)
+        reactor->stopped = true;
+    else if (shim->node.source.fd < 0 && !shim->idle.position)
+        alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
+}
+
+/* A directory that is gone can never be found again: nobody will ask for these pods. */
+static bool forsaken(const struct shim *shim)
+{
+    struct stat info;
+
+    return fstat(SHIM_FD_DIR, &info) == 0 && info.st_nlink == 0;
 }
 
 static void idle_passed(struct alarm *alarm)
 {
     struct shim *shim = container_of(alarm, struct shim, idle);
 
+    if (shim->node.source.fd >= 0)
+        return;
+    if (forsaken(shim))
+        for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
+            pod_stop(pod, pod->spec.grace_ms);
     shim->reactor.stopped = nothing_to_do(shim);
 }
 
@@ -136,7 +147,7 @@ static void reset_signals(void)
     for (int i = 1; i < NSIG; i++) /* not by libc, which keeps two of them to itself */
         syscall(SYS_rt_sigaction, i, to_default, NULL, sizeof(uint64_t));
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
 }
 
 static void raise_files_limit(struct shim *shim)
@@ -213,7 +224,7 @@ int runtime_shim_main(int argc, char **argv)
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
-    if (argc < 1 || strcmp(argv[0], SHIM_NAME))
+    if (argc < 1 || strcmp(argv[0], SHIM_NAME) != 0)
         return -1;
     reset_signals();
     umask(077);

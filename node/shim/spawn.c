@@ -106,7 +106,7 @@ ON_CHILD_STACK static int run_child(void *arg)
     if (chdir(plan->cwd))
         return fail(child->result, SPAWN_SETUP, "working directory");
     sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
     return fail(child->result, spawn_exec(plan->argv, plan->env), "exec");
 }
 

@@ -396,6 +396,28 @@ static void a_shim_without_pods_ends_with_its_node(void **state)
     check("at once", clock_mono_ns(clock_real()) - begun < 3000000000);
 }
 
+static void start_long(struct bed *bed)
+{
+    start_shell(bed, "long", "exec sleep 300");
+    check("runs", bed_phase(bed, "long", POD_RUNNING, LIMIT_MS));
+}
+
+/* covers: reliability.md INV-N3 */
+static void pods_nobody_can_find_any_more_are_ended(void **state)
+{
+    scoped_str dir = fresh("forsaken");
+    scoped_str node = mem_printf("%s/node", dir);
+    struct error err = {0};
+    pid_t shim;
+
+    life(dir, start_long);
+    shim = the_shim(dir);
+    check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
+    for (int i = 0; i < 2000 && bed_alive(shim); i++)
+        usleep(10000);
+    check("the shim has ended, with its pod", !bed_alive(shim));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +431,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_start_that_never_arrived_is_not_found_and_may_be_given_again),
         cmocka_unit_test(a_start_given_to_a_dying_shim_goes_to_the_next_one),
         cmocka_unit_test(a_shim_without_pods_ends_with_its_node),
+        cmocka_unit_test(pods_nobody_can_find_any_more_are_ended),
     };
     int code = runtime_shim_main(argc, argv);
 

@@ -43,7 +43,7 @@ static char *make_dir(const char *parent, const char *name)
 
 /* ---- paths ---- */
 
-/* covers: local-runtime.md 4.3; reliability.md SEC-18 */
+/* covers: reliability.md SEC-18; see 4.3 */
 static void paths_follow_the_links_of_the_host(void **state)
 {
     scoped_str top = test_path("links");
@@ -122,7 +122,7 @@ static void in_the_layer(const struct layer_case *c, const char *top, const char
     put(host, "private", "x");
 }
 
-/* covers: local-runtime.md 4.3 LRT-03 */
+/* covers: see 4.3 LRT-03 */
 static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
 {
     static const struct layer_case cases[] = {{"overlay or mirror", "plain"},

@@ -17,6 +17,7 @@
 
 #include "api/types/admission_meta.h"
 #include "api/types/checks.h"
+#include "api/types/decoded.h"
 
 enum { REMEMBERED_BYTES_MAX = 64 << 10 };
 
@@ -147,9 +148,12 @@ static struct object *admit_new_body(const struct write *write, struct object *d
 
     struct object *object = with_body(draft, body);
 
+    decoded_lend(object->body, members);
     if (object->body->admitted_as != write->kind)
         validate_body(write, object, input, warnings_before);
-    return finish(write, object, errors_before);
+    object = finish(write, object, errors_before);
+    decoded_return();
+    return object;
 }
 
 /* Status is checked by its row's schema; a kind without such a row takes any object. */

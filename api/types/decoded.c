@@ -3,6 +3,8 @@
  */
 #include "api/types/decoded.h"
 
+#include <assert.h>
+
 #include "base/mem.h"
 
 /* One form. It lives in its own arena, as does all it points to. */
@@ -10,7 +12,7 @@ struct form {
     struct form *next;
     const struct decoded_type *type;
     struct arena *arena;
-    json_t *root;         /* owned; NULL when not kept */
+    json_t *root;         /* owned; NULL when nobody needed it so far */
     const json_t *member; /* within root */
     void *value;
 };
@@ -56,24 +58,74 @@ static struct form *form_add(const struct blob *blob, const struct decoded_type 
     return form;
 }
 
-static struct form *form_decode(const struct blob *blob, const struct decoded_type *type)
+/* The loan that is on. */
+static const struct blob *lent_blob;
+static const json_t *lent_document;
+
+static const json_t *member_of(const json_t *root, const struct decoded_type *type)
+{
+    return type->member ? json_object_get(root, type->member) : root;
+}
+
+static json_t *parse(const struct blob *blob)
+{
+    return json_loadb(blob->text, blob->len, JSON_REJECT_DUPLICATES, NULL);
+}
+
+/* The struct of the document `root`, in an arena of its own; *out_member is what it was made from,
+ * NULL when that is no valid document of the type. */
+static struct arena *decode(const struct decoded_type *type, const json_t *root, void **out_value,
+                            const json_t **out_member)
 {
     struct arena *arena = arena_new(0);
-    struct form *form = form_add(blob, type, arena);
-    json_t *root = json_loadb(blob->text, blob->len, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *member = type->member ? json_object_get(root, type->member) : root;
+    const json_t *member = member_of(root, type);
+    void *value = arena_alloc(arena, type->schema->size);
 
-    form->value = arena_alloc(arena, type->schema->size);
-    if (!json_is_object(member) || !schema_decode(type->schema, member, arena, form->value, NULL)) {
+    if (!json_is_object(member) || !schema_decode(type->schema, member, arena, value, NULL)) {
         member = NULL;
-        schema_decode(type->schema, NULL, arena, form->value, NULL);
+        schema_decode(type->schema, NULL, arena, value, NULL);
     }
     if (type->finish)
-        type->finish(form->value, member, arena);
-    if (!type->keep_document || (type->borrows && !type->borrows(form->value))) {
-        json_decref(root);
-        return form;
+        type->finish(value, member, arena);
+    *out_value = value;
+    *out_member = member;
+    return arena;
+}
+
+static bool borrows(const struct decoded_type *type, const void *value)
+{
+    return type->keep_document && (!type->borrows || type->borrows(value));
+}
+
+static bool always_borrows(const struct decoded_type *type)
+{
+    return type->keep_document && !type->borrows;
+}
+
+static struct form *form_decode(const struct blob *blob, const struct decoded_type *type)
+{
+    struct arena *arena = NULL;
+    json_t *root = NULL;
+    const json_t *member;
+    struct form *form;
+    void *value;
+
+    if (blob == lent_blob && !always_borrows(type)) { /* a loan cannot be kept */
+        arena = decode(type, lent_document, &value, &member);
+        if (borrows(type, value))
+            arena_free(take(arena));
+        member = NULL;
     }
+    if (!arena) {
+        root = parse(blob);
+        arena = decode(type, root, &value, &member);
+        if (!borrows(type, value)) {
+            json_decref(take(root));
+            member = NULL;
+        }
+    }
+    form = form_add(blob, type, arena);
+    form->value = value;
     form->root = root;
     form->member = member;
     return form;
@@ -93,7 +145,29 @@ const void *decoded_of(const struct blob *blob, const struct decoded_type *type)
 
 const json_t *decoded_document(const struct blob *blob, const struct decoded_type *type)
 {
-    return form_of(blob, type)->member;
+    struct form *form;
+
+    if (blob == lent_blob)
+        return member_of(lent_document, type);
+    form = form_of(blob, type);
+    if (!form->root) {
+        form->root = parse(blob);
+        form->member = member_of(form->root, type);
+    }
+    return form->member;
+}
+
+void decoded_lend(const struct blob *blob, const json_t *document)
+{
+    assert(!lent_blob);
+    lent_blob = blob;
+    lent_document = document;
+}
+
+void decoded_return(void)
+{
+    lent_blob = NULL;
+    lent_document = NULL;
 }
 
 void decoded_attach(const struct blob *blob, const struct decoded_type *type, struct arena *arena,

@@ -13,8 +13,7 @@
 struct decoded_type {
     const char *member; /* of the text: "spec"; NULL = the text itself */
     const struct schema *schema;
-    bool keep_document; /* the struct borrows from the document (as_json rows), or callers ask for
-                           it */
+    bool keep_document; /* the struct may borrow from the document (as_json rows) */
     /** With keep_document: whether this struct does borrow; if not, the document goes. NULL = it is
      * kept. */
     bool (*borrows)(const void *decoded);
@@ -28,9 +27,17 @@ struct decoded_type {
  */
 const void *decoded_of(const struct blob *blob, const struct decoded_type *type);
 
-/** The member's document of a type with keep_document and without `borrows`; NULL when absent.
- * Borrowed as long as the blob lives. */
+/** The member's document; NULL when absent. Parsed when first asked for, then borrowed as long as
+ * the blob lives, or as long as the loan when one is on. */
 const json_t *decoded_document(const struct blob *blob, const struct decoded_type *type);
+
+/**
+ * A loan: until decoded_return, `document` (borrowed, not changed meanwhile) is what the text of
+ * `blob` says, so that forms that keep no document need no parsing. For admission, which has the
+ * document in its hands. One at a time.
+ */
+void decoded_lend(const struct blob *blob, const json_t *document);
+void decoded_return(void);
 
 /** Hang a form made elsewhere on the blob: `value` and everything it points to lives in `arena`,
  * which is consumed. */

@@ -26,10 +26,22 @@ bool flow_phase_parse(const char *text, enum flow_phase *out)
     return true;
 }
 
+/* Patches are handed on as they are. */
+static bool spec_borrows(const void *decoded)
+{
+    const struct jobflow_spec *spec = decoded;
+
+    for (size_t i = 0; i < spec->steps.count; i++)
+        if (spec->steps.items[i].patch_job_spec || spec->steps.items[i].patch_spec)
+            return true;
+    return false;
+}
+
 static const struct decoded_type spec_type = {
     .member = "spec",
     .schema = &jobflow_spec_schema,
     .keep_document = true,
+    .borrows = spec_borrows,
 };
 
 const struct jobflow_spec *jobflow_spec_of(const struct object *flow)

@@ -36,15 +36,21 @@ static bool is_default(const json_t *value, const char *default_json)
     return otherwise && json_equal(value, otherwise);
 }
 
+/* Of the flow itself, or of its step number `*step`. */
 static void check_supported(const json_t *doc, const struct unsupported *rows, size_t count,
-                            const char *path, struct error_list *errors)
+                            const size_t *step, struct error_list *errors)
 {
+    static const char message[] = "not supported by this version: leave it out";
+
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_object_get(doc, rows[i].member);
 
-        if (value && !is_default(value, rows[i].default_json))
-            FINDING(errors, ("%s.%s", path, rows[i].member),
-                    "not supported by this version: leave it out");
+        if (!value || is_default(value, rows[i].default_json))
+            continue;
+        if (step)
+            FINDING(errors, ("spec.flows[%zu].%s", *step, rows[i].member), message);
+        else
+            FINDING(errors, ("spec.%s", rows[i].member), message);
     }
 }
 
@@ -53,15 +59,11 @@ static void check_fields(const json_t *doc, struct error_list *errors)
     const json_t *step;
     size_t i;
 
-    check_supported(doc, flow_unsupported, countof(flow_unsupported), "spec", errors);
+    check_supported(doc, flow_unsupported, countof(flow_unsupported), NULL, errors);
     json_array_foreach(json_object_get(doc, "flows"), i, step)
     {
-        scoped(buf) struct buf path = {0};
-
-        if (json_object_size(step) < 2)
-            continue; /* a name and nothing else */
-        buf_printf(&path, "spec.flows[%zu]", i);
-        check_supported(step, step_unsupported, countof(step_unsupported), path.data, errors);
+        if (json_object_size(step) > 1) /* more than a name */
+            check_supported(step, step_unsupported, countof(step_unsupported), &i, errors);
     }
 }
 
@@ -171,8 +173,11 @@ static void check_pod_names(struct name_check *c, size_t i, const struct job_spe
 {
     for (size_t t = 0; t < job->tasks.count; t++) {
         const struct job_task *task = &job->tasks.items[t];
+        const size_t most_digits = 10; /* of an index */
         scoped(buf) struct buf pod = {0};
 
+        if (task->name && c->job.len + 1 + strlen(task->name) + 1 + most_digits <= LABEL_BYTES_MAX)
+            continue;
         buf_printf(&pod, "%s-%s-%d", c->job.data, task->name ? task->name : "default0",
                    task->replicas > 0 ? task->replicas - 1 : 0);
         if (pod.len > LABEL_BYTES_MAX)

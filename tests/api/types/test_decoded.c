@@ -1,0 +1,119 @@
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "api/types/decoded.h"
+
+struct thing {
+    int32_t size;
+    json_t *rest;
+};
+
+#define THING(member) offsetof(struct thing, member)
+static const struct field thing_fields[] = {
+    {"size", FIELD_I32, THING(size)},
+    {"rest", FIELD_ANY, THING(rest)},
+    {0},
+};
+static const struct schema thing_schema = {"Thing", thing_fields, sizeof(struct thing)};
+
+static bool thing_borrows(const void *decoded)
+{
+    return ((const struct thing *)decoded)->rest != NULL;
+}
+
+static const struct decoded_type thing_type = {
+    .member = "spec",
+    .schema = &thing_schema,
+    .keep_document = true,
+    .borrows = thing_borrows,
+};
+static const struct decoded_type keeping_type = {
+    .member = "spec",
+    .schema = &thing_schema,
+    .keep_document = true,
+};
+
+static struct blob *blob_of(const char *text)
+{
+    return blob_new(text, strlen(text));
+}
+
+static const struct thing *thing_of(const struct blob *blob, const struct decoded_type *type)
+{
+    return decoded_of(blob, type);
+}
+
+static void a_form_is_made_once(void **state)
+{
+    scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
+    const struct thing *thing = thing_of(blob, &thing_type);
+
+    assert_int_equal(thing->size, 3);
+    assert_ptr_equal(thing, thing_of(blob, &thing_type));
+}
+
+static void damaged_text_decodes_like_nothing(void **state)
+{
+    scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":\"many\"}}");
+    scoped(blob) struct blob *broken = blob_of("{\"spec\":");
+
+    assert_int_equal(thing_of(blob, &thing_type)->size, 0);
+    assert_int_equal(thing_of(broken, &thing_type)->size, 0);
+    assert_null(decoded_document(broken, &thing_type));
+}
+
+static void a_document_is_there_when_asked_for(void **state)
+{
+    scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
+    const json_t *document;
+
+    thing_of(blob, &thing_type);
+    document = decoded_document(blob, &thing_type);
+    assert_int_equal(json_integer_value(json_object_get(document, "size")), 3);
+    assert_ptr_equal(document, decoded_document(blob, &thing_type));
+}
+
+/* What is lent says 4, so it shows who was asked. */
+static void a_lent_document_spares_the_parsing(void **state)
+{
+    scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3}}");
+    scoped(json) json_t *lent = json_pack("{s:{s:i}}", "spec", "size", 4);
+
+    decoded_lend(blob, lent);
+    assert_int_equal(thing_of(blob, &thing_type)->size, 4);
+    assert_ptr_equal(decoded_document(blob, &thing_type), json_object_get(lent, "spec"));
+    decoded_return();
+    assert_ptr_not_equal(decoded_document(blob, &thing_type), json_object_get(lent, "spec"));
+}
+
+static void what_borrows_does_not_borrow_from_a_loan(void **state)
+{
+    static const struct decoded_type *const types[] = {&thing_type, &keeping_type};
+
+    for (size_t i = 0; i < countof(types); i++) {
+        scoped(blob) struct blob *blob = blob_of("{\"spec\":{\"size\":3,\"rest\":[1]}}");
+        scoped(json) json_t *lent = json_pack("{s:{s:i,s:[i]}}", "spec", "size", 4, "rest", 1);
+        const struct thing *thing;
+
+        decoded_lend(blob, lent);
+        thing = thing_of(blob, types[i]);
+        decoded_return();
+        json_object_clear(lent);
+        assert_int_equal(thing->size, 3);
+        assert_int_equal(json_array_size(thing->rest), 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_form_is_made_once),
+        cmocka_unit_test(damaged_text_decodes_like_nothing),
+        cmocka_unit_test(a_document_is_there_when_asked_for),
+        cmocka_unit_test(a_lent_document_spares_the_parsing),
+        cmocka_unit_test(what_borrows_does_not_borrow_from_a_loan),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

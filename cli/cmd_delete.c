@@ -12,7 +12,7 @@ struct delete_options {
     const char *data_dir, *namespace_, *labels, *cascade;
     struct flag_list files;
     int64_t grace_s, timeout_ms;
-    bool all, force, ignore_not_found, no_wait;
+    bool all, force, ignore_not_found, wait;
 };
 
 static const char *const cascades[] = {"background", "foreground", "orphan", NULL};
@@ -26,7 +26,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "force",        0,   NULL,   "at once: no grace period, no deletion protection", DELETE(force)},
     {FLAG_INT,      "grace-period", 0,   "S",    "seconds pods get to end; -1: what they ask for", DELETE(grace_s), .min = -1, .max = 86400},
     {FLAG_CHOICE,   "cascade",      0,   "HOW",  "what happens to what depends on it", DELETE(cascade), cascades},
-    {FLAG_BOOL,     "no-wait",      0,   NULL,   "do not wait until it is gone", DELETE(no_wait)},
+    {FLAG_BOOL,     "wait",         0,   NULL,   "wait until it is gone; default: true", DELETE(wait)},
     {FLAG_DURATION, "timeout",      0,   "D",    "how long to wait; default: as long as it takes", DELETE(timeout_ms)},
     {FLAG_BOOL,     "ignore-not-found", 0, NULL, "what is not there counts as deleted", DELETE(ignore_not_found)},
     {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: default", DELETE(namespace_)},
@@ -40,6 +40,7 @@ static const struct delete_options defaults = {
     .namespace_ = "default",
     .cascade = "background",
     .grace_s = -1,
+    .wait = true,
 };
 
 /* One object to be deleted. */
@@ -266,7 +267,7 @@ static void delete_all(struct deletion *deletion)
     for (size_t i = 0; i < deletion->count; i++)
         delete_one(deletion, &deletion->victims[i], body);
     fflush(stdout);
-    for (size_t i = 0; i < deletion->count && !deletion->options->no_wait; i++) {
+    for (size_t i = 0; i < deletion->count && deletion->options->wait; i++) {
         struct error err = {0};
 
         if (deletion->victims[i].uid &&

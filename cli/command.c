@@ -125,9 +125,12 @@ static bool flag_store(const struct flag *flag, const char *text, char *options)
     int64_t number;
 
     switch (flag->type) {
-    case FLAG_BOOL:
-        *(bool *)member = true;
-        return true;
+    case FLAG_BOOL: /* --flag, --flag=true, --flag=false */
+        *(bool *)member = !text || strcmp(text, "false") != 0;
+        if (!text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+            return true;
+        cli_errorf("--%s: \"%s\" is neither true nor false", flag->name, text);
+        return false;
     case FLAG_STR:
         *(const char **)member = text;
         return true;
@@ -197,7 +200,7 @@ int command_run(const struct command *command, int argc, char **argv)
         const struct flag *flag = &command->flags[n_flags];
 
         longs[n_flags] = (struct option){
-            flag->name, takes_value(flag) ? required_argument : no_argument, NULL, 0};
+            flag->name, takes_value(flag) ? required_argument : optional_argument, NULL, 0};
         if (flag->letter) {
             shorts[n_short++] = flag->letter;
             if (takes_value(flag))

@@ -80,6 +80,22 @@ static struct traits traits_of(const char *text, size_t len)
     return t;
 }
 
+/* A date or time to YAML 1.1, which other readers would not take for text: 2026-01-02[T…]. */
+static bool is_time(const char *text)
+{
+    static const char digits[] = "0123456789";
+    size_t month, day;
+
+    if (strspn(text, digits) != 4 || text[4] != '-')
+        return false;
+    month = strspn(text + 5, digits);
+    if (month < 1 || month > 2 || text[5 + month] != '-')
+        return false;
+    text += 6 + month;
+    day = strspn(text, digits);
+    return (day == 1 || day == 2) && strchr("Tt ", text[day]);
+}
+
 static enum style style_of(const char *text, size_t len, bool key)
 {
     struct traits t = traits_of(text, len);
@@ -92,7 +108,7 @@ static enum style style_of(const char *text, size_t len, bool key)
                    : DOUBLE;
     if (t.tab)
         return DOUBLE;
-    if (yaml_resolve(text, len).type != YAML_TEXT)
+    if (yaml_resolve(text, len).type != YAML_TEXT || is_time(text))
         return DOUBLE;
     return t.plain ? PLAIN : SINGLE;
 }

@@ -103,6 +103,7 @@ def what_is_not_there_is_said():
             (["events", "--for", "jf"], 2, "not of the form KIND/NAME"),
             (["wait", "queue/default"], 2, "say what to wait for"),
             (["wait", "jf/f", "--for=soon"], 2, "unrecognized condition"),
+            (["get", "jf", "--no-headers=no"], 2, '"no" is neither true nor false'),
             (["apply"], 2, "must specify -f FILE")):
         done = jobflow(*args, code=code)
         check_in(" ".join(args), text, done.stderr)
@@ -252,6 +253,7 @@ def objects_are_applied_and_deleted_at_a_run():
 
 def a_pod_is_deleted_and_waited_for():
     run = at_work()
+    jobflow("delete", "pod", "f-a-main-0", "--wait=false", "--grace-period", "30")
     done = jobflow("delete", "pod", "f-a-main-0", "--grace-period", "0")
     check_equal("said", done.stdout, 'pod "f-a-main-0" deleted\n')
     run.signal(2)

@@ -68,6 +68,7 @@ void host_pod_forget(struct host *host, struct host_pod *pod)
     pod_settled(host, pod);
     HASH_DELETE(by_uid, host->pods, pod);
     buf_release(&pod->start);
+    buf_release(&pod->orders);
     buf_release(&pod->verdict);
     mem_free(pod);
     if (link && --link->pods == 0 && link->fd < 0)
@@ -79,6 +80,9 @@ static void report(struct host *host, struct host_pod *pod, const struct shim_st
     struct runtime_report told = {pod->uid, status->status, status->final};
 
     buf_release(&pod->start);
+    if (pod->link && !status->final && pod->orders.len)
+        buf_add(&pod->link->out, pod->orders.data, pod->orders.len);
+    buf_release(&pod->orders);
     if (status->final)
         pod_settled(host, pod);
     host->base.report(host->base.ctx, &told);
@@ -236,7 +240,9 @@ void host_link_died(struct host *host, struct link *link)
 
 static void order(struct host_pod *pod, enum shim_message type, const struct shim_order *what)
 {
-    if (pod && pod->link && pod->link->fd >= 0)
+    if (pod && pod->start.len)
+        shim_put_order(&pod->orders, type, what);
+    else if (pod && pod->link && pod->link->fd >= 0)
         shim_put_order(&pod->link->out, type, what);
 }
 

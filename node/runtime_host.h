@@ -38,6 +38,7 @@ struct host_pod {
     char uid[64];
     struct link *link;  /* NULL: it never got to a shim */
     struct buf start;   /* its START, until the shim has told something of it */
+    struct buf orders;  /* given meanwhile: a boxed pod is still on its way to its own shim */
     unsigned tries;     /* shims that died before they took it */
     struct buf verdict; /* a STATUS to be told by the next task */
     struct host_pod *next_verdict;

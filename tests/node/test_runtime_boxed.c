@@ -275,6 +275,30 @@ static void stop_ends_everything_in_the_box(void **state)
     }
 }
 
+/* A boxed pod is on its way from the shared shim to its own when these orders are given. */
+static void orders_right_behind_a_start_are_not_lost(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    struct bed_pod stopped = {"stopped", THE_HOSTS, .main = {{.argv = {"sleep", "300"}}}};
+    struct bed_pod named = {"named", THE_HOSTS,
+                            .main = {{.argv = {"/bin/sh", "-c",
+                                               "until grep -q j-7 ${VC_HOSTS_FILE:-/etc/hosts}; do "
+                                               "sleep 0.01; done"}}}};
+    const struct pod_status *status;
+
+    bed_start(bed, &stopped);
+    rt->ops->stop(rt, "stopped", 5000);
+    bed_start(bed, &named);
+    rt->ops->set_hosts(rt, "named", "127.10.4.7 j-7\n");
+    status = bed_final(bed, "stopped", LIMIT_MS);
+    check("stopped", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_int("once", bed_finals(bed, "stopped"), 1);
+    check("named", bed_final(bed, "named", LIMIT_MS));
+    release("stopped");
+    release("named");
+}
+
 static void the_program_is_alone_in_its_box(void **state)
 {
     scoped_str log = NULL;
@@ -690,6 +714,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(names_come_from_a_hosts_file_that_can_be_replaced),
         cmocka_unit_test(exit_codes_pass_through_init),
         cmocka_unit_test(stop_ends_everything_in_the_box),
+        cmocka_unit_test(orders_right_behind_a_start_are_not_lost),
         cmocka_unit_test(the_program_is_alone_in_its_box),
         cmocka_unit_test(a_pod_with_files_for_root_is_root_in_its_box),
         cmocka_unit_test(a_termination_message_is_reported),

@@ -91,3 +91,38 @@ enum apply_result apply_manifest(struct registry *registry, const struct manifes
         return APPLY_FAILED;
     return (*out)->revision == revision ? APPLY_UNCHANGED : APPLY_CONFIGURED;
 }
+
+static bool defines_namespace(const struct manifests *set, const char *name)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *defined = json_string_value(
+            json_object_get(json_object_get(set->items[i].doc, "metadata"), "name"));
+
+        if (set->items[i].kind == &kind_namespace && defined && strcmp(defined, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+void apply_namespaces(struct registry *registry, const struct manifests *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const struct registry_write how = {.unknown = UNKNOWN_ERROR};
+        const char *name = json_string_value(
+            json_object_get(json_object_get(set->items[i].doc, "metadata"), "namespace"));
+        struct error_list errors = {0};
+        const struct object *made;
+
+        if (!name || !set->items[i].kind->namespaced ||
+            store_get(registry_store(registry), &kind_namespace, "", name) ||
+            defines_namespace(set, name))
+            continue;
+
+        scoped(json) json_t *doc =
+            json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", kind_api_version(&kind_namespace),
+                      "kind", kind_namespace.name, "metadata", "name", name);
+
+        registry_create(registry, doc, &how, &made, &errors);
+        error_list_release(&errors);
+    }
+}

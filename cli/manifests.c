@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,13 +35,88 @@ size_t manifest_line(const struct manifest *manifest, const char *field)
     return yaml_line(manifest->stream, manifest->document, path.data ? path.data : "");
 }
 
+/* ---- findings in the words of this program ---- */
+
+/* The value at a path like "spec.tasks[0].name" or "requests[cpu]"; NULL when there is none. */
+static const json_t *value_at(const json_t *value, const char *path)
+{
+    while (value && *path) {
+        size_t bare = strcspn(path, ".[");
+        size_t len = *path == '[' ? strcspn(path + 1, "]") : bare;
+        const char *key = *path == '[' ? path + 1 : path;
+
+        if (json_is_array(value)) {
+            value = json_array_get(value, strtoul(key, NULL, 10));
+        } else {
+            char member[256];
+
+            snprintf(member, sizeof member, "%.*s", (int)len, key);
+            value = json_object_get(value, member);
+        }
+        path = key + len;
+        path += *path == ']';
+        path += *path == '.';
+    }
+    return value;
+}
+
+/* A value as it may be quoted in a message: short, on one line. */
+static void write_value(const json_t *value, struct buf *out)
+{
+    enum { VALUE_MAX = 60 };
+    char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    size_t len = text ? strlen(text) : 0, cut = len;
+
+    if (len > VALUE_MAX)
+        for (cut = VALUE_MAX; cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80;)
+            cut--;
+    if (text)
+        buf_add(out, text, cut);
+    if (cut < len)
+        buf_str(out, "…");
+    free(text);
+}
+
+/* The API's wording is Kubernetes': it names the field again, and of a value of the wrong type only
+ * the type. Beside a line of a file that is said shorter and with the value. */
+static void write_message(const struct manifest *manifest, const struct error *err, struct buf *out)
+{
+    scoped(buf) struct buf again = {0};
+    const char *message = err->message, *place, *type;
+
+    buf_printf(&again, "%s in body ", err->field);
+    place = err->field[0] ? strstr(message, again.data) : NULL;
+    if (!place) {
+        buf_str(out, message);
+        return;
+    }
+    place += again.len;
+    type = strncmp(place, "must be of type ", strlen("must be of type ")) == 0 ? place : NULL;
+    if (type) {
+        const json_t *value = value_at(manifest->doc, err->field);
+        const char *end = strchr(type, ':');
+
+        buf_str(out, "Invalid value: ");
+        write_value(value, out);
+        buf_printf(out, ": %.*s", end ? (int)(end - type) : (int)strlen(type), type);
+        return;
+    }
+    buf_add(out, message, (size_t)(place - again.len - message));
+    buf_str(out, place);
+}
+
 void manifest_print(const struct manifest *manifest, const char *severity, const struct error *err)
 {
+    scoped(buf) struct buf message = {0};
+
+    write_message(manifest, err, &message);
     fprintf(stderr, "%s: %s:%zu: ", severity, manifest->file, manifest_line(manifest, err->field));
     if (err->field[0])
         fprintf(stderr, "%s: ", err->field);
-    fprintf(stderr, "%s\n", err->message);
+    fprintf(stderr, "%s\n", message.data ? message.data : "");
 }
+
+/* ---- reading ---- */
 
 static bool add_object(struct manifests *set, struct manifest_file *file, size_t document,
                        const char *path, json_t *doc)
@@ -59,7 +135,7 @@ static bool add_object(struct manifests *set, struct manifest_file *file, size_t
             "is missing; write apiVersion: flow.volcano.sh/v1alpha1 for a JobFlow or JobTemplate, "
             "batch.volcano.sh/v1alpha1 for a Job");
     else if (!kind)
-        error_set(&err, ERR_INVALID, "kind", "is missing");
+        error_set(&err, ERR_INVALID, "kind", "is missing; write kind: JobFlow, JobTemplate or Job");
     else if (!(manifest.kind = kind_by_gvk(api_version, kind))) {
         const struct kind *near = kind_nearest(kind);
 
@@ -68,7 +144,11 @@ static bool add_object(struct manifests *set, struct manifest_file *file, size_t
                       "no kind \"%s\" in \"%s\"; did you mean %s in %s?", kind, api_version,
                       near->name, kind_api_version(near));
         else
-            error_set(&err, ERR_INVALID, "kind", "no kind \"%s\" in \"%s\"", kind, api_version);
+            error_set(
+                &err, ERR_INVALID, "kind",
+                "no kind \"%s\" in \"%s\"; what runs here is a JobFlow, JobTemplate or Job, with "
+                "what they use (ConfigMap, Secret, PersistentVolumeClaim, Service, Queue, …)",
+                kind, api_version);
     }
     if (err.code != ERR_NONE) {
         manifest_print(&manifest, "error", &err);

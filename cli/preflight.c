@@ -3,6 +3,7 @@
  */
 #include "cli/preflight.h"
 #include "api/types/jobflow.h"
+#include "api/types/nearest.h"
 #include "base/mem.h"
 #include "cli/apply.h"
 #include "cli/command.h"
@@ -10,26 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct warning {
+    const struct manifest *manifest;
+    struct error text;
+};
+
 struct preflight_run {
     struct manifests *set;
     const struct preflight_options *options;
     struct preflight_result *result;
     struct engine *scratch;
+    struct warning *warnings; /* [n_warnings]: worth a word only when all is well */
+    size_t n_warnings, warnings_cap;
     const struct manifest **by_row; /* [n_rows] the manifest behind a scratch object, by row id */
     size_t n_rows;
 };
 
-static void print_list(struct preflight_run *run, const struct manifest *manifest,
-                       const char *severity, const struct error_list *list)
+static void print_errors(struct preflight_run *run, const struct manifest *manifest,
+                         const struct error_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
-        manifest_print(manifest, severity, &list->items[i]);
+        manifest_print(manifest, "error", &list->items[i]);
     if (list->dropped)
         cli_errorf("%s: %zu more findings not shown", manifest->file, list->dropped);
-    if (severity[0] == 'e')
-        run->result->errors += list->count + list->dropped;
-    else
-        run->result->warnings += list->count + list->dropped;
+    run->result->errors += list->count + list->dropped;
+}
+
+static void keep_warnings(struct preflight_run *run, const struct manifest *manifest,
+                          const struct error_list *list)
+{
+    enum { KEPT_MAX = 1000 };
+
+    for (size_t i = 0; i < list->count && run->n_warnings < KEPT_MAX; i++) {
+        mem_grow(run->warnings, run->n_warnings, run->warnings_cap);
+        run->warnings[run->n_warnings++] = (struct warning){manifest, list->items[i]};
+    }
+    run->result->warnings += list->count + list->dropped;
+}
+
+/* Some of them say in advance what an error then says in full. */
+static void print_warnings(const struct preflight_run *run)
+{
+    for (size_t i = 0; i < run->n_warnings && run->result->errors == 0; i++)
+        manifest_print(run->warnings[i].manifest, "warning", &run->warnings[i].text);
 }
 
 static int compare_order(const void *a, const void *b, void *arg)
@@ -125,18 +149,16 @@ static void check_one(struct preflight_run *run, const struct manifest *manifest
     struct error_list errors = {0}, warnings = {0};
     const struct object *object = NULL;
 
-    set_namespace(manifest, run->options->namespace_);
     if (!report_double(run, manifest)) {
         if (apply_manifest(engine_registry(run->scratch), manifest, &warnings, &object, &errors) !=
             APPLY_FAILED) {
             remember(run, object, manifest);
             check_job(run, object, manifest);
         } else {
-            print_list(run, manifest, "error", &errors);
+            print_errors(run, manifest, &errors);
         }
     }
-    if (run->result->errors == 0)
-        print_list(run, manifest, "warning", &warnings);
+    keep_warnings(run, manifest, &warnings);
     error_list_release(&errors);
     error_list_release(&warnings);
 }
@@ -152,19 +174,54 @@ static bool template_known(const struct preflight_run *run, const char *ns, cons
     return store_get(engine_store(run->scratch), &kind_job_template, ns, name) != NULL;
 }
 
-/* Is a template of that name in the files at all, though perhaps refused or in another namespace?
- * Then that error is enough. */
+static const char *manifest_name(const struct manifest *manifest)
+{
+    const char *name =
+        json_string_value(json_object_get(json_object_get(manifest->doc, "metadata"), "name"));
+
+    return name ? name : "";
+}
+
+/* A template of that name in the files which is not in the flow's namespace, or was refused. */
 static const struct manifest *template_in_files(const struct preflight_run *run, const char *name)
 {
     for (size_t i = 0; i < run->set->count; i++) {
         const struct manifest *manifest = &run->set->items[i];
-        json_t *metadata = json_object_get(manifest->doc, "metadata");
-        const char *candidate = json_string_value(json_object_get(metadata, "name"));
 
-        if (manifest->kind == &kind_job_template && candidate && strcmp(candidate, name) == 0)
+        if (manifest->kind == &kind_job_template && strcmp(manifest_name(manifest), name) == 0)
             return manifest;
     }
     return NULL;
+}
+
+static void report_template(struct preflight_run *run, const struct manifest *manifest,
+                            const struct object *flow, const char *field, const char *name)
+{
+    const struct manifest *elsewhere = template_in_files(run, name);
+    const char *ns = elsewhere ? json_string_value(json_object_get(
+                                     json_object_get(elsewhere->doc, "metadata"), "namespace"))
+                               : NULL;
+    struct nearest near = {0};
+    struct error err = {0};
+
+    if (ns && strcmp(ns, object_namespace(flow)) == 0)
+        return; /* it was refused, which has been said */
+    for (size_t i = 0; !elsewhere && i < run->set->count; i++)
+        if (run->set->items[i].kind == &kind_job_template)
+            nearest_offer(&near, name, manifest_name(&run->set->items[i]));
+    if (ns)
+        error_set(
+            &err, ERR_NOT_FOUND, field,
+            "JobTemplate \"%s\" at %s:%zu is in namespace %s, the flow in %s: put both into one",
+            name, elsewhere->file, manifest_line(elsewhere, "metadata"), ns,
+            object_namespace(flow));
+    else
+        error_set(&err, ERR_NOT_FOUND, field,
+                  "JobTemplate \"%s\" is not defined in these files or in the store%s%s%s", name,
+                  near.word ? "; did you mean \""
+                            : "; add it, or name an existing one with jobTemplateName",
+                  near.word ? near.word : "", near.word ? "\"?" : "");
+    count_error(run, manifest, &err);
 }
 
 static void check_templates(void *arg, const struct object *flow)
@@ -178,29 +235,13 @@ static void check_templates(void *arg, const struct object *flow)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
         const char *name = step->template_name ? step->template_name : step->name;
-        const struct manifest *elsewhere;
-        struct error err = {0};
         char field[64];
 
         if (template_known(run, object_namespace(flow), name))
             continue;
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
                  step->template_name ? "jobTemplateName" : "name");
-        elsewhere = template_in_files(run, name);
-        if (elsewhere)
-            error_set(&err, ERR_NOT_FOUND, field,
-                      "JobTemplate \"%s\" at %s:%zu cannot be used: it was refused, or is in "
-                      "another namespace than "
-                      "the flow (%s)",
-                      name, elsewhere->file, manifest_line(elsewhere, "metadata"),
-                      object_namespace(flow));
-        else
-            error_set(&err, ERR_NOT_FOUND, field,
-                      "JobTemplate \"%s\" is not defined in these files or in the store; add it, "
-                      "or name an existing "
-                      "one with jobTemplateName",
-                      name);
-        count_error(run, manifest, &err);
+        report_template(run, manifest, flow, field, name);
     }
 }
 
@@ -265,11 +306,16 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
     } else {
         copy_live(&run);
         for (size_t i = 0; i < set->count; i++)
+            set_namespace(&set->items[i], options->namespace_);
+        apply_namespaces(engine_registry(run.scratch), set);
+        for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_steps, &run);
         engine_stop(run.scratch);
     }
+    print_warnings(&run);
+    mem_free(run.warnings);
     mem_free(run.by_row);
     mem_free(order);
     return result->errors == 0;

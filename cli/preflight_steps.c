@@ -6,9 +6,11 @@
  */
 #include "cli/preflight_steps.h"
 #include "api/types/jobflow.h"
+#include "api/types/nearest.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "template/instantiate.h"
+#include <string.h>
 
 enum { PATCHED_MAX = 20000 };
 
@@ -106,6 +108,42 @@ static bool first_use(struct steps_run *run, const struct object *template_)
     return true;
 }
 
+/* A task of the patch that the template does not have is a new one, and most likely a typing
+ * mistake. True when there is one that cannot stand alone. */
+static bool check_task_names(struct steps_run *run, size_t i, const char *member,
+                             const json_t *patch, const struct job_spec *template_)
+{
+    const json_t *task;
+    bool wrong = false;
+    size_t t;
+
+    json_array_foreach(json_object_get(patch, "tasks"), t, task)
+    {
+        const char *name = json_string_value(json_object_get(task, "name"));
+        struct nearest near = {0};
+        struct error err = {0};
+        char field[96];
+        bool known = false;
+
+        for (size_t k = 0; k < template_->tasks.count && name; k++) {
+            const char *candidate = template_->tasks.items[k].name;
+
+            known |= candidate && strcmp(candidate, name) == 0;
+            if (candidate)
+                nearest_offer(&near, name, candidate);
+        }
+        if (!name || known || json_object_get(task, "template"))
+            continue;
+        snprintf(field, sizeof field, "spec.flows[%zu].patch.%s.tasks[%zu].name", i, member, t);
+        error_set(&err, ERR_NOT_FOUND, field, "the template has no task \"%s\"%s%s%s", name,
+                  near.word ? "; did you mean \"" : ", and as a new one it needs a template",
+                  near.word ? near.word : "", near.word ? "\"?" : "");
+        run->check->found(run->check->ctx, &err);
+        wrong = true;
+    }
+    return wrong;
+}
+
 static bool check_step(struct steps_run *run, size_t i)
 {
     const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
@@ -119,6 +157,11 @@ static bool check_step(struct steps_run *run, size_t i)
 
     if (!template_ || (!is_patched && !first_use(run, template_)))
         return false;
+
+    if (is_patched &&
+        (check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_)) |
+         check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template_))))
+        return true;
 
     scoped(blob) struct blob *body =
         template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err);

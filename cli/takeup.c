@@ -242,6 +242,7 @@ bool takeup_all(const struct takeup *takeup, const struct manifests *set)
 
     if (!ok)
         return false;
+    apply_namespaces(takeup->registry, set);
     order = preflight_order(set);
     for (size_t i = 0; i < set->count && ok; i++)
         ok = take_up_one(takeup, &set->items[order[i]]);

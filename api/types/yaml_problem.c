@@ -36,9 +36,9 @@ static const struct hint {
     {NULL, "found unknown escape character", "an unknown escape after '\\' in double quotes: write '\\\\', or use single quotes", HERE},
     {NULL, "did not find expected hexdecimal number", "an escape such as \\x41 or \\u00e4 lacks digits", HERE},
     {NULL, "control characters are not allowed", "a control character; in double quotes it can be written as \\x1b", HERE},
-    {NULL, "invalid leading UTF-8 octet", "the text is not UTF-8", HERE},
-    {NULL, "invalid trailing UTF-8 octet", "the text is not UTF-8", HERE},
-    {NULL, "incomplete UTF-8 octet sequence", "the text is not UTF-8", HERE},
+    {NULL, "invalid leading UTF-8 octet", "the text is not UTF-8: save it as UTF-8", HERE},
+    {NULL, "invalid trailing UTF-8 octet", "the text is not UTF-8: save it as UTF-8", HERE},
+    {NULL, "incomplete UTF-8 octet sequence", "the text is not UTF-8: save it as UTF-8", HERE},
     {NULL, "found incompatible YAML document", "this %YAML version is not supported: remove the line", HERE},
 };
 /* clang-format on */

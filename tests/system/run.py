@@ -140,6 +140,16 @@ def programs_get_an_environment_of_their_own():
     check("SOME_SETTING" not in names, "the environment of jobflow leaks into its pods")
 
 
+def a_namespace_needs_no_manifest():
+    manifest("f.yaml", *QUICK)
+    jobflow("validate", "-n", "mine", "f.yaml", code=0)
+    out = jobflow("run", "-n", "mine", "f.yaml", code=0).stdout
+    check_in("stdout", "f Succeed", out)
+    check_in("get", "Succeed", jobflow("get", "jf", "-n", "mine").stdout)
+    jobflow("run", "-n", "mine", "f.yaml", code=0)
+    check_equal("what ran", read("ran"), "a\nb\na\nb\n")
+
+
 # ---- limits ----
 
 def never_more_pods_at_once_than_allowed():

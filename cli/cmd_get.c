@@ -261,7 +261,7 @@ static int watch(struct get *get)
     }
     begin_kind(get, get->resources.items[0].kind);
     watch_resource(get, &get->resources.items[0]);
-    return get->failed ? EXIT_FAILED : EXIT_OK;
+    return EXIT_OK;
 }
 
 /* ---- the command ---- */
@@ -286,15 +286,19 @@ static bool get_parse(struct get *get, int n_operands, char **operands, struct e
 
 static int get_run(struct get *get)
 {
-    if (get->options->watch || get->options->watch_only)
-        return watch(get);
-    get_all(get);
+    bool watches = get->options->watch || get->options->watch_only;
+    int code = EXIT_OK;
+
+    if (watches)
+        code = watch(get);
+    else
+        get_all(get);
     if (get->bad_path.code != ERR_NONE) {
         cli_error(&get->bad_path);
         return EXIT_REFUSED;
     }
-    if (get->failed)
-        return EXIT_FAILED;
+    if (get->failed || watches)
+        return get->failed ? EXIT_FAILED : code;
     return get->printed + get->printed_before ? EXIT_OK : nothing_found(get);
 }
 

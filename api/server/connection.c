@@ -114,7 +114,7 @@ static void on_written(uv_write_t *req, int status)
         timer_start(c->loop, &c->deadline, STALL_MS);
     else if (c->state == ANSWERING)
         timer_stop(c->loop, &c->deadline);
-    if (c->in_flight > 0 || c->state != ANSWERING)
+    if (c->in_flight > 0 || c->state != ANSWERING || c->flush.posted)
         return;
     if (c->ended)
         next_request(c);

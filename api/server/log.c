@@ -97,6 +97,10 @@ static void send_text(struct log_stream *log)
     log->begun = true;
     if (log->text.len)
         answer->data(answer, log->text.data, log->text.len);
+    if (log->query.limit_bytes >= 0) {
+        log->query.limit_bytes -= (int64_t)log->text.len;
+        log->over = log->over || log->query.limit_bytes <= 0;
+    }
     buf_release(&log->text);
 }
 
@@ -118,7 +122,12 @@ static void on_poll(struct timer *timer)
 
 static void last(struct api_stream *stream)
 {
-    send_text(of(stream));
+    struct log_stream *log = of(stream);
+
+    if (!log->begun)
+        send_text(log);
+    if (!log->over)
+        send_text(log);
 }
 
 static const struct stream_ops once_ops = {run, release, last};

@@ -672,6 +672,13 @@ static void logs_are_read_and_followed_to_the_end(void **state)
     loop_advance(rig.loop, 200);
     check("ended", tap.ended);
     check_str("last words", tap.body.data, "one\ntwo\nlast\n");
+    set_pod(&rig, RUNNING);
+    log.text = "a";
+    check_int("again", api_request(&rig, &tap, "GET", PODS "/p/log?follow=true"), 200);
+    log.text = "a and b";
+    api_free(take(rig.api));
+    check("ended", tap.ended);
+    check_str("said when all ends", tap.body.data, "a and b");
     api_rig_stop(&rig);
 }
 

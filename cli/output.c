@@ -19,7 +19,9 @@ static void quiet_flow(void *state, const struct follow_flow *flow, enum flow_ph
 
 static void quiet_log(void *state, const char *source, const char *line, size_t len)
 {
-    printf("[%s] %.*s\n", source, (int)len, line); /* only when asked for with --logs */
+    printf("[%s] ", source); /* only when asked for with --logs */
+    fwrite(line, 1, len, stdout);
+    putchar('\n');
 }
 
 static void quiet_note(void *state, const char *text)

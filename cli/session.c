@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ABORT_POLL_MS = 50, FAILED_LOG_LINES = 20 };
+enum { ABORT_POLL_MS = 50, FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
 
 struct session {
     const struct session_options *options;
@@ -35,13 +35,18 @@ struct session {
     void *output_state;
     struct output_context context;
     uv_signal_t signals[3];
-    struct timer timeout, abort_poll;
+    struct timer timeout, abort_poll, failed_look;
     struct task durable, unread;
     struct turn_hook flush;
     int interrupts;
     const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
     int exit_code;     /* -1 while running */
 };
+
+static bool is_simulated(const struct session_options *options)
+{
+    return strcmp(options->runtime, "sim") == 0;
+}
 
 /* ---- what the output form hears ---- */
 
@@ -70,8 +75,6 @@ static void on_note(void *ctx, const char *text)
     session->output->note(session->output_state, text);
 }
 
-/* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
- * does not come. */
 static void note_still_at_work(struct session *session, const struct follow_flow *flow)
 {
     enum { NAMES_MAX = 3 };
@@ -88,10 +91,21 @@ static void note_still_at_work(struct session *session, const struct follow_flow
         buf_printf(&text, " and %zu more", count - NAMES_MAX);
 
     scoped_str note = mem_printf(
-        "%s has failed and starts nothing more; %zu step%s still at work%s "
-        "(Ctrl-C stops %s)",
+        "%s has failed and starts nothing more; %zu step%s still at work%s (Ctrl-C stops %s)",
         flow->name, count, count == 1 ? " is" : "s are", text.data, count == 1 ? "it" : "them");
+
     on_note(session, note);
+}
+
+/* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
+ * does not come. */
+static void look_at_failed(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, failed_look);
+
+    for (const struct follow_flow *flow = follow_flows(session->follow); flow; flow = flow->next)
+        if (flow->phase == FLOW_FAILED && session->interrupts == 0)
+            note_still_at_work(session, flow);
 }
 
 static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase before)
@@ -99,8 +113,8 @@ static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase b
     struct session *session = ctx;
 
     session->output->flow(session->output_state, flow, before);
-    if (flow->phase == FLOW_FAILED && session->interrupts == 0)
-        note_still_at_work(session, flow);
+    if (flow->phase == FLOW_FAILED && !is_simulated(session->options))
+        timer_start(engine_loop(session->engine), &session->failed_look, FAILED_LOOK_MS);
 }
 
 static void finish(struct session *session, int exit_code)
@@ -299,11 +313,6 @@ static void close_signals(struct session *session)
 
 /* ---- the whole ---- */
 
-static bool is_simulated(const struct session_options *options)
-{
-    return strcmp(options->runtime, "sim") == 0;
-}
-
 static bool has_something_to_run(const struct manifests *set)
 {
     for (size_t i = 0; i < set->count; i++)
@@ -388,6 +397,7 @@ static void follow_to_the_end(struct session *session)
 
     session->abort_poll.fire = abort_look;
     session->timeout.fire = on_timeout;
+    session->failed_look.fire = look_at_failed;
     session->durable.run = settled;
     session->unread.run = nobody_reads;
     session->flush.end = flush_output;
@@ -410,6 +420,7 @@ static void follow_to_the_end(struct session *session)
     }
     timer_stop(loop, &session->timeout);
     timer_stop(loop, &session->abort_poll);
+    timer_stop(loop, &session->failed_look);
     loop_cancel(loop, &session->unread);
     podlogs_finish(take(session->logs));
 }

@@ -52,11 +52,13 @@ static void look_at_pod(void *arg, const struct object *pod)
         return;
     snprintf(failures->name, sizeof failures->name, "%s", object_name(pod));
     container = failed_container(status);
-    if (container)
+    if (status->reason && *status->reason) /* what befell the pod as a whole */
+        buf_printf(failures->first, "%s%s%s", status->reason, status->message ? ": " : "",
+                   status->message ? status->message : "");
+    else if (container)
         why_container_ended(container, failures->first);
     else
-        buf_printf(failures->first, "%s%s%s", status->reason ? status->reason : "failed",
-                   status->message ? ": " : "", status->message ? status->message : "");
+        buf_str(failures->first, "failed");
 }
 
 void why_failed(const struct store *store, const char *job_uid, struct buf *out)

@@ -226,6 +226,7 @@ int runtime_shim_main(int argc, char **argv)
 
     if (argc < 1 || strcmp(argv[0], SHIM_NAME) != 0)
         return -1;
+    prctl(PR_SET_NAME, SHIM_NAME, 0, 0, 0); /* it was started as /proc/self/exe */
     reset_signals();
     umask(077);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)

@@ -1,0 +1,208 @@
+"""kill -9 of `jobflow run` at random moments: no step lost, none run twice, every exit code true, nothing left behind.
+
+Each start and each end of a step is a line in a file of its own pod's; JOBFLOW_KILLS sets the number of kills (25; CI takes 100),
+JOBFLOW_SEED repeats a run.
+
+# covers: reliability.md P-01 P-05 P-06 P-08 P-09 FT-08 FT-09 INV-F1 INV-N1 INV-N2 INV-N3; local-runtime.md LRT-30 LRT-32
+"""
+import collections
+import json
+import os
+import random
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+KILLS = int(os.environ.get("JOBFLOW_KILLS", "25"))
+SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+STEPS = 500
+
+# One write of one line is atomic; $1 is the step.
+BODY = """echo start $STEP >> log; %s echo end $STEP >> log; exit %d"""
+
+
+def body_of(name, pause, code):
+    body = template(name, BODY % ("sleep %s;" % pause if pause else "", code))
+    if code: # a failure that its policy takes for a success
+        body["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
+    return body
+
+
+def layered(rng):
+    """500 steps in layers of 25; each waits for some of the layer before."""
+    templates = [body_of("quick", 0, 0), body_of("slow", 0.05, 0), body_of("slower", 0.2, 0),
+                 body_of("seven", 0, 7), body_of("eight", 0.05, 8)]
+    names = [t["metadata"]["name"] for t in templates]
+    steps, before, layer = [], [], []
+    for i in range(STEPS):
+        if i % 25 == 0:
+            before, layer = layer, []
+        name = "s%03d" % i
+        entry = step(name, sorted(rng.sample(before, min(len(before), 1 + i % 3))), template=names[rng.choice([0, 0, 0, 0, 1, 1, 2, 3, 4])])
+        entry["patch"] = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [
+            {"name": "c", "env": [{"name": "STEP", "value": name}]}]}}}]}}
+        layer.append(name)
+        steps.append(entry)
+    return [flow("f", steps)] + templates
+
+
+def lines(path="log"):
+    return collections.Counter(read(path).splitlines())
+
+
+def check_log(steps, after):
+    seen = lines()
+    for name in steps:
+        check_equal("starts of %s" % name, seen["start %s" % name], 1)
+        check_equal("ends of %s" % name, seen["end %s" % name], 1)
+    place = {line: i for i, line in enumerate(read("log").splitlines())}
+    for name, targets in after.items():
+        for target in targets:
+            check(place["end %s" % target] < place["start %s" % name], "%s began before %s had ended" % (name, target))
+
+
+def a_flow_survives_being_killed_again_and_again():
+    rng = random.Random(SEED)
+    objects = layered(rng)
+    manifest("f.yaml", *objects)
+    entries = objects[0]["spec"]["flows"]
+    killed = began_with = 0
+    while killed < KILLS:
+        run = Background("run", "-j", 16, "-o", "json", "f.yaml", name="run")
+        began_with = sum(lines().values())
+        # Some are killed while they start, the others after some more lines, so that all get to the end.
+        wanted = began_with + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 2 * 2 * STEPS // KILLS))
+        until = time.monotonic() + rng.random() * 0.3
+        wait_until("steps go on", lambda: not run.running() or (sum(lines().values()) >= wanted and time.monotonic() >= until))
+        if not run.running():
+            check_equal("a run that came to its end", run.wait(), 0)
+            break
+        run.signal(signal.SIGKILL)
+        run.wait()
+        killed += 1
+    run = jobflow("run", "-j", 16, "f.yaml") if killed == KILLS else run
+    check_log([e["name"] for e in entries], {e["name"]: e.get("dependsOn", {}).get("targets", []) for e in entries})
+    print("    %d kills, seed %d" % (killed, SEED))
+    wanted = {"seven": 7, "eight": 8}
+    pods = json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"]
+    for pod in pods:
+        name = pod["metadata"]["labels"]["volcano.sh/job-name"][2:]
+        template_name = next(e["jobTemplateName"] for e in entries if e["name"] == name)
+        ended = pod["status"]["containerStatuses"][0]["state"].get("terminated")
+        check(ended, "pod of %s has not ended: %s" % (name, pod["status"]))
+        check_equal("exit code of %s" % name, ended["exitCode"], wanted.get(template_name, 0))
+    check_equal("pods", len(pods), STEPS)
+    nothing_left()
+
+
+def running_pods_outlive_the_daemon():
+    """40 pods with an exit code each: some end before, some while nobody is there, some after."""
+    codes = [i % 7 for i in range(40)]
+    steps, templates = [], []
+    for i, code in enumerate(codes):
+        gate = "" if i % 3 == 0 else "while [ ! -e gate%d ]; do sleep 0.02; done; " % (i % 3)
+        body = template("t%d" % i, "echo start s%d >> log; %secho end s%d >> log; exit %d" % (i, gate, i, code))
+        if i % 5 == 0: # these have a shim and a mount of their own
+            pod = body["spec"]["tasks"][0]["template"]["spec"]
+            pod["volumes"] = [{"name": "v", "emptyDir": {}}]
+            pod["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": os.path.join(TMP, "mounted-%d" % i)}]
+        if code:
+            body["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
+        templates.append(body)
+        steps.append(step("s%d" % i, template="t%d" % i))
+    manifest("f.yaml", flow("f", steps), *templates)
+    run = Background("run", "-j", 64, "f.yaml")
+    wait_until("all have started", lambda: sum(n for line, n in lines().items() if line.startswith("start")) == 40)
+    run.signal(signal.SIGKILL)
+    run.wait()
+    write("gate1", "")
+    ended = [i for i in range(40) if i % 3 == 1]
+    wait_until("a third ends while nobody is there", lambda: all(lines()["end s%d" % i] for i in ended))
+    again = Background("run", "-j", 64, "-o", "json", "f.yaml", name="again")
+    wait_until("they are seen", lambda: all('"step":"s%d","phase":"Completed"' % i in again.output() for i in ended))
+    write("gate2", "")
+    check_equal("exit code", again.wait(), 0)
+    check_log(["s%d" % i for i in range(40)], {})
+    for pod in json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"]:
+        i = int(pod["metadata"]["labels"]["volcano.sh/job-name"][3:])
+        check_equal("exit code of s%d" % i, pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], codes[i])
+    nothing_left()
+
+
+def shims():
+    """The supervisors: the shared one and those of boxed pods; not the inits inside the boxes."""
+    def supervises(pid):
+        stat = stat_of(pid)
+        parent = stat and stat_of(stat[0])
+        return command_line(pid) == "jobflow-shim" and not (parent and parent[2] == "jobflow-pod")
+    return [pid for pid in descendants() if supervises(pid)]
+
+
+def pods_of(run_args=()):
+    return json.loads(jobflow("get", "pods", "-o", "json", *run_args).stdout)["items"]
+
+
+SLEEPERS = [flow("f", [step("plain"), step("boxed")]), template("plain", "echo plain >> log; sleep 600"),
+            template("boxed", tasks=[task("main", "echo boxed >> log; sleep 600 & wait", volumes=[{"name": "v", "emptyDir": {}}])])]
+
+
+def sleepers():
+    objects = json.loads(json.dumps(SLEEPERS))
+    objects[2]["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": os.path.join(TMP, "mounted")}]
+    manifest("f.yaml", *objects)
+    run = Background("run", "f.yaml")
+    wait_until("both run", lambda: len(lines()) == 2)
+    return run
+
+
+def kill_shims():
+    """All of them, as often as it takes: the children of one that is dying may be young."""
+    for pid in shims():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def check_supervisor_lost(args=()):
+    for pod in pods_of(args):
+        status = pod["status"]
+        check_equal("phase of %s" % pod["metadata"]["name"], status["phase"], "Failed")
+        check_in("status", "SupervisorLost", json.dumps(status))
+        ended = status["containerStatuses"][0]["state"]["terminated"]
+        check_equal("exit code of %s" % pod["metadata"]["name"], ended["exitCode"], 137)
+
+
+def killed_shims_under_a_run_are_told_as_lost():
+    run = sleepers()
+    kill_shims()
+    check_equal("exit code", run.wait(), 1)
+    check_in("stdout", "SupervisorLost", run.output())
+    check_supervisor_lost()
+    nothing_left()
+
+
+def killed_shims_while_nobody_is_there_are_told_as_lost():
+    run = sleepers()
+    run.signal(signal.SIGKILL)
+    run.wait()
+    kill_shims()
+    nothing_left()
+    again = jobflow("run", "f.yaml", code=1)
+    check_in("stdout", "SupervisorLost", again.stdout)
+    check_supervisor_lost()
+    nothing_left()
+
+
+def after_a_kill_fresh_stops_what_still_runs():
+    run = sleepers()
+    run.signal(signal.SIGKILL)
+    run.wait()
+    manifest("f.yaml", flow("f", [step("plain")]), template("plain", "echo again >> log"))
+    jobflow("run", "--fresh", "f.yaml", code=0)
+    check_equal("what ran", lines()["again"], 1)
+    nothing_left()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -162,7 +162,9 @@ static void plain_log(void *state, const char *source, const char *line, size_t 
     struct plain *plain = state;
 
     plain->spoke_ms = loop_wall_ms(plain->context.loop);
-    printf("[%s] %.*s\n", source, (int)len, line);
+    printf("[%s] ", source);
+    fwrite(line, 1, len, stdout); /* whatever the bytes are */
+    putchar('\n');
 }
 
 static void plain_note(void *state, const char *text)

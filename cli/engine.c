@@ -61,6 +61,16 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     return engine->node != NULL;
 }
 
+/* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
+ * from there; but for its ids when it goes on with what an earlier one has stored. */
+static struct clock *new_clock(const struct engine_options *options)
+{
+    struct clock *real = clock_real();
+    uint64_t seed = options->data_dir ? clock_random(real) : 1;
+
+    return options->sim ? clock_virtual_new(clock_wall_ms(real), seed) : real;
+}
+
 struct engine *engine_start(const struct engine_options *options, struct error *err)
 {
     struct engine *engine = mem_alloc(sizeof *engine);
@@ -77,9 +87,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
     };
 
-    /* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
-     * from there. */
-    engine->clock = options->sim ? clock_virtual_new(clock_wall_ms(clock_real()), 1) : clock_real();
+    engine->clock = new_clock(options);
     engine->loop = loop_new(engine->clock);
     engine->store = store_open(engine->loop, &store, err);
     if (!engine->store)

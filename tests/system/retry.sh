@@ -135,3 +135,13 @@ ran "a a b c d e"
 grep -q 'is Succeed: only' err || die "why not"
 ! "$JOBFLOW" retry job/f-a >out 2>err || die "a job was retried"
 echo "ok: retry jf/NAME asks for the same, and the next run goes on"
+
+# ---- a simulation goes on with what an earlier one has stored ----
+begin
+{ flow; steps; } | sed 's/template: {spec/template: {metadata: {annotations: {sim.jobflow.dev\/exit-code: "EXIT"}}, spec/' >sim.yaml
+sed '0,/EXIT/s//1/; s/EXIT/0/' sim.yaml >f.yaml
+run 1 --runtime sim --data-dir .jobflow --keep-going
+sed 's/EXIT/0/' sim.yaml >f.yaml
+run 0 --runtime sim --data-dir .jobflow --retry-failed
+grep -q 'retrying f: 2 of 5' out || die "no word of the retry"
+echo "ok: the same in a simulation with a data directory"

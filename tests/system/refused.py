@@ -244,7 +244,7 @@ def a_hundred_megabytes_of_garbage():
                 out.write(piece)
         began = time.monotonic()
         refused("f.yaml")
-        check(time.monotonic() - began < 15 * SLOW, "%r took %.1f s" % (byte, time.monotonic() - began))
+        check(time.monotonic() - began < 100 * SLOW, "%r took %.1f s" % (byte, time.monotonic() - began))
     os.remove("f.yaml")
 
 

@@ -12,8 +12,8 @@ enum apply_result { APPLY_CREATED, APPLY_CONFIGURED, APPLY_UNCHANGED, APPLY_FAIL
 enum apply_result apply_manifest(struct registry *registry, const struct manifest *manifest,
                                  struct error_list *warnings, const struct object **out,
                                  struct error_list *errors);
-/** Make the namespaces the manifests speak of but do not define: in a store of one's own nobody else
- * would. A bad name is left to the manifest's own error. */
+/** Make the namespaces the manifests speak of but do not define: in a store of one's own nobody
+ * else would. A bad name is left to the manifest's own error. */
 void apply_namespaces(struct registry *registry, const struct manifests *set);
 /** Whether the stored object could be changed to what the manifest says; writes nothing. True when
  * nothing is stored under its name. */

@@ -34,10 +34,8 @@ static int run_help(const void *options, int n_operands, char **operands)
         return EXIT_OK;
     }
     command = command_find(operands[0]);
-    if (!command) {
-        cli_errorf("no command \"%s\"", operands[0]);
-        return EXIT_REFUSED;
-    }
+    if (!command)
+        return command_unknown(operands[0]);
     command_help(command, stdout);
     return EXIT_OK;
 }
@@ -68,5 +66,6 @@ const struct command cmd_completion = {
     .examples = "  source <(jobflow completion bash)",
     .min_operands = 1,
     .max_operands = 1,
+    .operand_kind = "shell",
     .run = run_completion,
 };

@@ -2,8 +2,10 @@
  * Command lines by table: parsing, usage errors and help.
  */
 #include "cli/command.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "cli/term.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -79,7 +81,7 @@ static unsigned word_distance(const char *a, const char *b)
     return row[n];
 }
 
-const struct command *command_nearest(const char *name)
+static const struct command *nearest(const char *name)
 {
     const struct command *best = NULL;
     unsigned best_distance = 3;
@@ -93,6 +95,16 @@ const struct command *command_nearest(const char *name)
         }
     }
     return best;
+}
+
+int command_unknown(const char *name)
+{
+    const struct command *near = nearest(name);
+
+    cli_errorf("no command \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
+               near ? near->name : "", near ? "\"?" : "");
+    fprintf(stderr, "See '%s help'.\n", cli_program);
+    return EXIT_REFUSED;
 }
 
 static bool takes_value(const struct flag *flag)
@@ -261,9 +273,54 @@ int command_run(const struct command *command, int argc, char **argv)
     return code;
 }
 
+/* Columns of help texts: as wide as the terminal, and never so wide that they are hard to read. */
+static int help_columns(FILE *out)
+{
+    enum { NARROW = 60, WIDE = 100 };
+    struct term term;
+
+    term_look(&term, out);
+    if (!term.is_tty || term.columns > WIDE)
+        return WIDE;
+    return term.columns < NARROW ? NARROW : term.columns;
+}
+
+/* Print words from column `at` on, further lines indented to `indent`. A single line break in the
+ * text is a blank, an empty line begins a paragraph. */
+static void print_wrapped(const char *text, int at, int indent, FILE *out)
+{
+    int columns = help_columns(out);
+    bool first = true;
+
+    while (*text) {
+        size_t len = strcspn(text, " \n");
+        char word[256];
+        int width;
+
+        snprintf(word, sizeof word, "%.*s", (int)len, text);
+        width = term_text_width(word);
+        if (!first && at + 1 + width > columns) {
+            fprintf(out, "\n%*s", indent, "");
+            at = indent;
+            first = true;
+        }
+        at += fprintf(out, "%s%s", first ? "" : " ", word) - (int)strlen(word) + width;
+        first = false;
+        text += len;
+        if (text[0] == '\n' && text[1] == '\n') {
+            fprintf(out, "\n\n%*s", indent, "");
+            at = indent;
+            first = true;
+        }
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
+}
+
 static void print_flag(const struct flag *flag, FILE *out)
 {
     int width = fprintf(out, flag->letter ? "  -%c, " : "      ", flag->letter);
+    scoped(buf) struct buf help = {0};
 
     width += fprintf(out, "--%s", flag->name);
     if (takes_value(flag))
@@ -272,14 +329,12 @@ static void print_flag(const struct flag *flag, FILE *out)
         fputc('\n', out);
         width = 0;
     }
-    fprintf(out, "%*s%s", HELP_COLUMN - width, "", flag->help);
-    if (flag->choices) {
-        fputs(" (", out);
-        for (size_t i = 0; flag->choices[i]; i++)
-            fprintf(out, "%s%s", i ? ", " : "", flag->choices[i]);
-        fputc(')', out);
-    }
-    fputc('\n', out);
+    buf_str(&help, flag->help);
+    for (size_t i = 0; flag->choices && flag->choices[i]; i++)
+        buf_printf(&help, "%s%s%s", i ? ", " : " (", flag->choices[i],
+                   flag->choices[i + 1] ? "" : ")");
+    fprintf(out, "%*s", HELP_COLUMN - width, "");
+    print_wrapped(help.data, HELP_COLUMN, HELP_COLUMN, out);
 }
 
 static void overview(FILE *out)
@@ -302,8 +357,10 @@ void command_help(const struct command *command, FILE *out)
     }
     fprintf(out, "%s\n\nUsage: %s %s [FLAGS]%s%s\n", command->summary, cli_program, command->name,
             command->operands ? " " : "", command->operands ? command->operands : "");
-    if (command->details)
-        fprintf(out, "\n%s\n", command->details);
+    if (command->details) {
+        fputc('\n', out);
+        print_wrapped(command->details, 0, 0, out);
+    }
     fputs("\nFlags:\n", out);
     for (size_t i = 0; command->flags && command->flags[i].type != FLAG_END; i++)
         print_flag(&command->flags[i], out);

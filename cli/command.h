@@ -58,14 +58,15 @@ struct command {
     size_t options_size;
     const void *defaults;           /* initial value of the options struct, or NULL for zeroes */
     int min_operands, max_operands; /* max -1 = any number */
-    const char *operand_kind;       /* for completion: "file", "resource", NULL */
+    const char *operand_kind; /* for completion: "file", "resource", "command", "shell", NULL */
     int (*run)(const void *options, int n_operands, char **operands);
 };
 
 /* Every command, in the order of `help`; ends with NULL. */
 extern const struct command *const commands[];
-const struct command *command_find(const char *name);    /* NULL if unknown */
-const struct command *command_nearest(const char *name); /* for "did you mean"; NULL */
+const struct command *command_find(const char *name); /* NULL if unknown */
+/** Say that there is no such command, with the nearest one. Returns the exit code. */
+int command_unknown(const char *name);
 
 /** Parse and run. `argv[0]` is the command's own name. Returns the exit code; usage errors are
  * printed. */

@@ -13,6 +13,7 @@ const struct command *const commands[] = {
 
 int main(int argc, char **argv)
 {
+    static char help[] = "help", version[] = "version";
     int code = runtime_shim_main(argc, argv); /* the supervisors of pods are this program, too */
     const struct command *command;
 
@@ -24,17 +25,11 @@ int main(int argc, char **argv)
         return EXIT_REFUSED;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        argv[1] = (char[]){"help"};
+        argv[1] = help;
     else if (strcmp(argv[1], "--version") == 0)
-        argv[1] = (char[]){"version"};
+        argv[1] = version;
     command = command_find(argv[1]);
-    if (!command) {
-        const struct command *near = command_nearest(argv[1]);
-
-        cli_errorf("no command \"%s\"%s%s%s", argv[1], near ? "; did you mean \"" : "",
-                   near ? near->name : "", near ? "\"?" : "");
-        fprintf(stderr, "See '%s help'.\n", cli_program);
-        return EXIT_REFUSED;
-    }
+    if (!command)
+        return command_unknown(argv[1]);
     return command_run(command, argc - 1, argv + 1);
 }

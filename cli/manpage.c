@@ -5,22 +5,43 @@
 #include "cli/command.h"
 #include <string.h>
 
+/* The code of the UTF-8 character at `text`, and its length; 0 when it is none. */
+static size_t utf8_char(const char *text, unsigned *out)
+{
+    unsigned char lead = (unsigned char)*text;
+    size_t n = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+
+    *out = n ? lead & (0x7fu >> n) : 0;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+        *out = *out << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    return n;
+}
+
 /* Text for roff: a leading dot or quote would be a request, a backslash an escape, a bare dash may
- * become a hyphen. */
+ * become a hyphen; beyond ASCII only escapes are understood everywhere. */
 static void roff_text(const char *text, FILE *out)
 {
     bool line_start = true;
 
-    for (; *text; text++) {
+    while (*text) {
+        unsigned code;
+        size_t n = utf8_char(text, &code);
+
         if (line_start && (*text == '.' || *text == '\''))
             fputs("\\&", out);
-        if (*text == '\\')
+        if (n)
+            fprintf(out, "\\[u%04X]", code);
+        else if (*text == '\\')
             fputs("\\e", out);
         else if (*text == '-')
             fputs("\\-", out);
         else
             fputc(*text, out);
         line_start = *text == '\n';
+        text += n ? n : 1;
     }
 }
 
@@ -45,7 +66,11 @@ static void roff_flag(const struct flag *flag, FILE *out)
 
 static void roff_command(const struct command *command, FILE *out)
 {
-    fprintf(out, ".SS %s %s\n", command->name, command->operands ? command->operands : "");
+    fprintf(out, ".SS %s", command->name);
+    if (command->operands)
+        fputc(' ', out);
+    roff_text(command->operands ? command->operands : "", out);
+    fputc('\n', out);
     roff_text(command->summary, out);
     fputs(".\n", out);
     if (command->details) {
@@ -55,6 +80,7 @@ static void roff_command(const struct command *command, FILE *out)
     }
     for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
         roff_flag(flag, out);
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow a short help text.\n", out);
     if (command->examples) {
         fputs(".PP\nExamples:\n.PP\n.nf\n", out);
         roff_text(command->examples, out);

@@ -17,7 +17,7 @@ from lib import *  # noqa: E402,F403
 
 KILLS = int(os.environ.get("JOBFLOW_KILLS", "25"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
-STEPS = 500
+STEPS, KILLS_A_FLOW = 500, 25
 
 # One write of one line is atomic; $1 is the step.
 BODY = """echo start $STEP >> log; %s echo end $STEP >> log; exit %d"""
@@ -63,38 +63,48 @@ def check_log(steps, after):
             check(place["end %s" % target] < place["start %s" % name], "%s began before %s had ended" % (name, target))
 
 
-def a_flow_survives_being_killed_again_and_again():
-    rng = random.Random(SEED)
+def killed_flow(rng, kills):
+    """One flow, killed at most that often until it succeeds. How often it was."""
+    fresh_dir("flow")
     objects = layered(rng)
     manifest("f.yaml", *objects)
     entries = objects[0]["spec"]["flows"]
-    killed = began_with = 0
-    while killed < KILLS:
+    killed = 0
+    while True:
         run = Background("run", "-j", 16, "-o", "json", "f.yaml", name="run")
-        began_with = sum(lines().values())
         # Some are killed while they start, the others after some more lines, so that all get to the end.
-        wanted = began_with + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 2 * 2 * STEPS // KILLS))
+        wanted = sum(lines().values()) + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 4 * STEPS // KILLS_A_FLOW))
         until = time.monotonic() + rng.random() * 0.3
-        wait_until("steps go on", lambda: not run.running() or (sum(lines().values()) >= wanted and time.monotonic() >= until))
+        wait_until("steps go on", lambda: not run.running() or (
+            killed < kills and sum(lines().values()) >= wanted and time.monotonic() >= until), DEADLINE * 3)
         if not run.running():
-            check_equal("a run that came to its end", run.wait(), 0)
             break
         run.signal(signal.SIGKILL)
         run.wait()
         killed += 1
-    run = jobflow("run", "-j", 16, "f.yaml") if killed == KILLS else run
+    check_equal("the exit code of the last\n" + run.errors(), run.wait(), 0)
     check_log([e["name"] for e in entries], {e["name"]: e.get("dependsOn", {}).get("targets", []) for e in entries})
-    print("    %d kills, seed %d" % (killed, SEED))
     wanted = {"seven": 7, "eight": 8}
+    template_of = {e["name"]: e["jobTemplateName"] for e in entries}
     pods = json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"]
     for pod in pods:
         name = pod["metadata"]["labels"]["volcano.sh/job-name"][2:]
-        template_name = next(e["jobTemplateName"] for e in entries if e["name"] == name)
         ended = pod["status"]["containerStatuses"][0]["state"].get("terminated")
         check(ended, "pod of %s has not ended: %s" % (name, pod["status"]))
-        check_equal("exit code of %s" % name, ended["exitCode"], wanted.get(template_name, 0))
+        check_equal("exit code of %s" % name, ended["exitCode"], wanted.get(template_of[name], 0))
     check_equal("pods", len(pods), STEPS)
     nothing_left()
+    return killed
+
+
+def a_flow_survives_being_killed_again_and_again():
+    rng = random.Random(SEED)
+    print("    seed %d" % SEED)
+    killed = flows = 0
+    while killed < KILLS:
+        killed += killed_flow(rng, min(KILLS - killed, KILLS_A_FLOW))
+        flows += 1
+    print("    %d kills in %d flows of %d steps" % (killed, flows, STEPS))
 
 
 def running_pods_outlive_the_daemon():

@@ -1,0 +1,190 @@
+"""Every manifest we show is run: examples/, and the YAML of README.md and docs/*.md; every command shown exists.
+
+# covers: reliability.md P-10
+"""
+import glob
+import os
+import re
+import shlex
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+# What the output of each example must contain; one without a row is a failure.
+SHOWN = {
+    "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
+    "fan.yaml": ["gather  Completed", "fan Succeed", "[fan-gather-main-0] gathered"],
+    "patch.yaml": ["[patch-small-main-0] hello", "[patch-large-main-0] hello from one of two",
+                   "[patch-large-main-1] hello from one of two", "[patch-noisy-main-0] HELLO!!!"],
+    "policies.yaml": ["[policies-mapreduce-worker-0] shard 0 mapped", "[policies-mapreduce-worker-1] shard 1 mapped",
+                      "[policies-mapreduce-reducer-0] reduced", "policies Succeed"],
+    "probe.yaml": ["[probe-client-main-0] bye", "probe Succeed"],
+    "retry.yaml": ["[retry-flaky-main-0] failing once", "flaky  Completed  restart 1", "retry Succeed"],
+    "sequence.yaml": ["[sequence-prepare-main-0] preparing", "[sequence-build-main-0] building",
+                      "[sequence-check-main-0] all is well", "sequence Succeed"],
+    "ml-pipeline": ["11 of 11 steps completed", "ml-pipeline Succeed"],
+}
+PROGRAMS = {"probe.yaml": ["python3"], "ml-pipeline": ["/usr/bin/python3"]}
+MODULES = {"ml-pipeline": "numpy"}
+
+
+def missing(example):
+    for program in PROGRAMS.get(example, []):
+        if not shutil.which(program):
+            return "%s is not installed" % program
+        module = MODULES.get(example)
+        if module and subprocess.run([program, "-c", "import " + module], capture_output=True, check=False).returncode:
+            return "%s has no %s" % (program, module)
+    return None
+
+
+def run_example(name):
+    reason = missing(name)
+    if reason:
+        print("    %s is skipped: %s" % (name, reason))
+        return
+    fresh_dir("example")
+    out = jobflow("run", "-o", "plain", "--logs", os.path.join(SOURCE, "examples", name)).stdout
+    for part in SHOWN[name]:
+        check_in(name, part, out)
+    check_equal("files %s leaves where it is run" % name, os.listdir("."), [".jobflow"])
+    nothing_left()
+
+
+def every_example_runs():
+    names = sorted(n for n in os.listdir(os.path.join(SOURCE, "examples")) if not n.endswith(".md"))
+    check_equal("examples and what they show", names, sorted(SHOWN))
+    for name in names:
+        if name != "ml-pipeline":
+            run_example(name)
+
+
+def the_pipeline_runs_and_reports():
+    run_example("ml-pipeline")
+    if not missing("ml-pipeline"):
+        check_in("the report", "testAccuracy", jobflow("logs", "job/ml-pipeline-report").stdout)
+
+
+def every_example_is_valid_and_runs_in_simulation():
+    for name in sorted(SHOWN):
+        path = os.path.join(SOURCE, "examples", name)
+        check_in(name, "valid", jobflow("validate", path).stdout)
+        check_in(name, "Succeed", jobflow("run", "--runtime", "sim", path).stdout)
+
+
+# ---- what the documents show ----
+
+def documents():
+    return [os.path.join(SOURCE, "README.md")] + sorted(glob.glob(os.path.join(SOURCE, "docs", "*.md")))
+
+
+def blocks(path, language):
+    """(line, text) of each fenced block."""
+    return [(text_before.count("\n") + 1, body) for text_before, body in
+            ((read(path)[:m.start()], m.group(1)) for m in re.finditer(r"^```%s\n(.*?)^```" % language, read(path), re.M | re.S))]
+
+
+STEP_FRAGMENT = """apiVersion: flow.volcano.sh/v1alpha1
+kind: JobFlow
+metadata: {name: fragment}
+spec:
+  flows:
+  - name: serve
+  - name: other
+%s"""
+JOB_FRAGMENT = """apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: fragment}
+spec:
+  tasks:
+  - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: ["true"]}]}}}
+%s"""
+# First member of a fragment: the text around it, and whether it can also be run.
+FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, True)}
+
+
+def completed(text):
+    """The block as manifests that stand alone: fragments in their surroundings, templates that are only named made up."""
+    runs = True
+    if not re.search(r"^apiVersion:", text, re.M):
+        first = re.match(r"\s*([A-Za-z]+):", text)
+        if not first or first.group(1) not in FRAGMENTS:
+            raise Failure("a fragment without surroundings to try it in:\n" + text)
+        around, runs = FRAGMENTS[first.group(1)]
+        text = around % text
+    write("block.yaml", text)
+    errors = jobflow("validate", "block.yaml", code=None).stderr
+    names = re.findall(r'JobTemplate "([^"]+)" is not defined', errors)
+    tasks = sorted(set(re.findall(r"tasks: \[\{name: (\w+)", text) + re.findall(r"taskName: (\w+)", text))) or ["main"]
+    made = [template(name, tasks=[task(t, "true") for t in tasks]) for name in sorted(set(names))]
+    if made:
+        text += "---\n" + read(manifest("made.yaml", *made))
+    return text, runs
+
+
+def every_manifest_of_the_documents_runs():
+    tried = 0
+    for path in documents():
+        for line, text in blocks(path, "yaml"):
+            fresh_dir("block")
+            place = "%s:%d" % (os.path.basename(path), line)
+            try:
+                text, runs = completed(text)
+                write("block.yaml", text)
+                jobflow("validate", "block.yaml")
+                if runs:
+                    jobflow("run", "block.yaml")
+            except Failure as failure:
+                raise Failure("%s: %s" % (place, failure)) from None
+            tried += 1
+    check(tried >= 4, "only %d blocks found" % tried)
+    print("    %d manifests" % tried)
+
+
+def the_commands_of_the_readme_do_what_it_says():
+    text = read(documents()[0])
+    hello = [body for _, body in blocks(documents()[0], "yaml") if "# hello.yaml" in body]
+    check_equal("manifests called hello.yaml", len(hello), 1)
+    write("hello.yaml", hello[0])
+    commands = re.findall(r"^\$ jobflow (.*)$", text, re.M)
+    check(len(commands) >= 4, "commands: %s" % commands)
+    for line in commands:
+        out = jobflow(*shlex.split(line)).stdout
+        check(out, "jobflow %s prints nothing" % line)
+    check_in("the logs", "goodbye", jobflow("logs", "jf/hello").stdout)
+
+
+def every_command_and_flag_that_is_shown_exists():
+    """`jobflow CMD --flag` anywhere in the documents and examples."""
+    wrong = []
+    helps = {}
+    paths = documents() + glob.glob(os.path.join(SOURCE, "examples", "**", "*.yaml"), recursive=True)
+    for path in paths:
+        for line in re.findall(r"(?:`|^\$ |Try: |Run it: )jobflow ([^`\n]*)", read(path), re.M):
+            words = line.split()
+            name = words[0] if words else ""
+            if not re.fullmatch(r"[a-z-]+", name):
+                continue
+            if name not in helps:
+                helps[name] = jobflow("help", name, code=None)
+            if helps[name].returncode != 0:
+                wrong.append("%s: jobflow %s" % (os.path.basename(path), name))
+                continue
+            for flag in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", line):
+                if not re.search(r"%s\b" % re.escape(flag), helps[name].stdout):
+                    wrong.append("%s: jobflow %s %s" % (os.path.basename(path), name, flag))
+    check(not wrong, "shown, but not there: %s" % sorted(set(wrong)))
+
+
+def every_link_leads_somewhere():
+    broken = []
+    for path in documents() + [os.path.join(SOURCE, "ARCHITECTURE.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", read(path)):
+            if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(path), target)):
+                broken.append("%s: %s" % (os.path.basename(path), target))
+    check(not broken, "broken links: %s" % broken)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

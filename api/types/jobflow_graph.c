@@ -62,28 +62,25 @@ static void report_undefined(struct graph_check *c, size_t step, size_t target, 
             best.word ? "\"?" : "");
 }
 
-static bool collect_edges(struct graph_check *c)
+/* A duplicate's targets are looked at, too, but only one step of a name has edges. */
+static void collect_edges(struct graph_check *c, const struct admission *adm)
 {
-    bool defined = true;
-
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const struct flow_step *step = &c->spec->steps.items[i];
         const struct str_list *targets = targets_of(step);
+        bool counts = name_index_get(&c->names, step->name) == i;
 
-        if (name_index_get(&c->names, step->name) != i)
-            continue; /* a duplicate: reported, or without effect */
+        if (!counts && adm->upstream_compat)
+            continue;
         for (size_t t = 0; t < targets->count; t++) {
             uint32_t from = name_index_get(&c->names, targets->items[t]);
 
-            if (from != NAME_NONE) {
-                c->edges[c->n_edges++] = (struct dag_edge){from, (uint32_t)i};
-            } else {
+            if (from == NAME_NONE)
                 report_undefined(c, i, t, targets->items[t]);
-                defined = false;
-            }
+            else if (counts)
+                c->edges[c->n_edges++] = (struct dag_edge){from, (uint32_t)i};
         }
     }
-    return defined;
 }
 
 /* The cycle's steps in the order of the edges: each waits for the one before it. */
@@ -154,8 +151,8 @@ void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec 
     name_index_init(&check.names, spec->steps.count);
     check.edges = mem_array(edges + 1, sizeof *check.edges);
     index_names(&check, adm);
-    if (collect_edges(&check))
-        check_order(&check);
+    collect_edges(&check, adm);
+    check_order(&check);
     mem_free(check.edges);
     name_index_release(&check.names);
 }

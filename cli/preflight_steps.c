@@ -158,10 +158,14 @@ static bool check_step(struct steps_run *run, size_t i)
     if (!template_ || (!is_patched && !first_use(run, template_)))
         return false;
 
-    if (is_patched &&
-        (check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_)) |
-         check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template_))))
-        return true;
+    if (is_patched) { /* both are looked at: every finding at once */
+        bool in_job_spec =
+            check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_));
+        bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template_));
+
+        if (in_job_spec || in_spec)
+            return true;
+    }
 
     scoped(blob) struct blob *body =
         template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err);

@@ -7,34 +7,54 @@
 
 enum { KEY_MAX = 512 }; /* namespace ≤ 63, name ≤ 253 */
 
+/* A namespace and a name, neither of them terminated. */
 struct key {
-    size_t len;
-    char text[KEY_MAX];
+    const char *ns, *name;
+    size_t ns_len, name_len;
 };
 
-static bool key_set(struct key *key, const char *ns, size_t ns_len, const char *name,
-                    size_t name_len)
-{
-    if (ns_len + 1 + name_len > KEY_MAX)
-        return false;
-    memcpy(key->text, ns, ns_len);
-    key->text[ns_len] = '\0';
-    memcpy(key->text + ns_len + 1, name, name_len);
-    key->len = ns_len + 1 + name_len;
-    return true;
-}
-
-static bool key_of(struct key *key, const char *ns, const char *name)
+static struct key key_of(const char *ns, const char *name)
 {
     ns = ns ? ns : "";
-    return key_set(key, ns, strlen(ns), name, strlen(name));
+    return (struct key){ns, name, strlen(ns), strlen(name)};
 }
 
-static int key_compare(const char *a, size_t a_len, const char *b, size_t b_len)
+static struct key key_of_object(const struct object *object)
+{
+    return key_of(object_namespace(object), object_name(object));
+}
+
+static uint64_t key_hash(const struct key *key)
+{
+    return hash_bytes(key->name, key->name_len) + 31 * hash_bytes(key->ns, key->ns_len);
+}
+
+static int text_compare(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
 
     return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
+static int key_compare(const struct key *a, const struct key *b)
+{
+    int order = text_compare(a->ns, a->ns_len, b->ns, b->ns_len);
+
+    return order ? order : text_compare(a->name, a->name_len, b->name, b->name_len);
+}
+
+static bool text_equal(const char *text, const char *key, size_t len)
+{
+    return strncmp(text, key, len) == 0 && !text[len];
+}
+
+static bool same_name(const void *item, const void *key)
+{
+    const struct object *object = ((const struct entry *)item)->object;
+    const struct key *wanted = key;
+
+    return text_equal(object_name(object), wanted->name, wanted->name_len) &&
+           text_equal(object_namespace(object), wanted->ns, wanted->ns_len);
 }
 
 static void ring_init(struct ring *head)
@@ -75,17 +95,29 @@ static void ring_move(struct ring *from, struct ring *to)
 
 /* ---- identities and owners ---- */
 
+static uint64_t uid_hash(const char *uid)
+{
+    return hash_bytes(uid, strlen(uid));
+}
+
+static bool same_uid(const void *item, const void *uid)
+{
+    return strcmp(((const struct identity *)item)->uid, uid) == 0;
+}
+
 static struct identity *identity_find(const struct index *index, const char *uid)
 {
-    struct identity *identity = NULL;
-
-    HASH_FIND(hh, index->identities, uid, strlen(uid), identity);
-    return identity;
+    return table_find(&index->identities, uid_hash(uid), same_uid, uid);
 }
 
 static void identity_add(struct index *index, struct identity *identity)
 {
-    HASH_ADD_KEYPTR(hh, index->identities, identity->uid, strlen(identity->uid), identity);
+    table_add(&index->identities, uid_hash(identity->uid), identity);
+}
+
+static void identity_remove(struct index *index, const struct identity *identity)
+{
+    table_remove(&index->identities, uid_hash(identity->uid), identity);
 }
 
 /* The uid of an owner that is not stored: a copy behind the struct. */
@@ -127,7 +159,7 @@ static void links_remove(struct index *index, struct entry *entry)
             struct identity *owner = container_of(next, struct identity, dependents);
 
             if (!owner->entry) {
-                HASH_DEL(index->identities, owner);
+                identity_remove(index, owner);
                 mem_free(owner);
             }
         }
@@ -237,8 +269,9 @@ static void order_remove(struct order *order, struct entry *entry)
 static int entry_compare(const void *a, const void *b)
 {
     const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+    struct key x_key = key_of_object(x->object), y_key = key_of_object(y->object);
 
-    return key_compare(x->key, x->key_len, y->key, y->key_len);
+    return key_compare(&x_key, &y_key);
 }
 
 /* Sort what came since the last time and merge it in, from the back. */
@@ -274,13 +307,9 @@ static void order_update(struct order *order)
 struct entry *index_get(const struct index *index, const struct kind *kind, const char *ns,
                         const char *name)
 {
-    struct entry *entry = NULL;
-    struct key key;
+    struct key key = key_of(ns, name);
 
-    if (!key_of(&key, ns, name))
-        return NULL;
-    HASH_FIND(by_name, index->names[kind->id], key.text, key.len, entry);
-    return entry;
+    return table_find(&index->names[kind->id], key_hash(&key), same_name, &key);
 }
 
 struct entry *index_get_uid(const struct index *index, const char *uid)
@@ -298,7 +327,7 @@ static void identity_attach(struct index *index, struct entry *entry, struct ide
     ring_init(&entry->identity.dependents);
     if (absent) {
         ring_move(&absent->dependents, &entry->identity.dependents);
-        HASH_DEL(index->identities, absent);
+        identity_remove(index, absent);
         mem_free(absent);
     }
     identity_add(index, &entry->identity);
@@ -308,7 +337,7 @@ static void identity_detach(struct index *index, struct entry *entry)
 {
     struct identity *absent;
 
-    HASH_DEL(index->identities, &entry->identity);
+    identity_remove(index, &entry->identity);
     if (ring_empty(&entry->identity.dependents))
         return;
     absent = identity_new_absent(index, entry->identity.uid);
@@ -318,24 +347,18 @@ static void identity_detach(struct index *index, struct entry *entry)
 struct entry *index_add(struct index *index, struct object *object)
 {
     enum kind_id id = object->kind->id;
-    struct identity *same;
-    struct entry *entry = NULL;
-    struct key key;
-    unsigned hash;
+    struct key key = key_of_object(object);
+    uint64_t hash = key_hash(&key);
+    struct identity *same = identity_find(index, object_uid(object));
+    struct entry *entry;
 
-    if (!key_of(&key, object_namespace(object), object_name(object)))
-        return NULL;
-    HASH_VALUE(key.text, key.len, hash);
-    HASH_FIND_BYHASHVALUE(by_name, index->names[id], key.text, key.len, hash, entry);
-    same = identity_find(index, object_uid(object));
-    if (entry || (same && same->entry))
+    if (key.ns_len + 1 + key.name_len > KEY_MAX || (same && same->entry) ||
+        table_find(&index->names[id], hash, same_name, &key))
         return NULL;
 
-    entry = mem_alloc(sizeof *entry + key.len + 1);
+    entry = mem_alloc(sizeof *entry);
     entry->object = object;
-    entry->key_len = (uint32_t)key.len;
-    memcpy(entry->key, key.text, key.len);
-    HASH_ADD_KEYPTR_BYHASHVALUE(by_name, index->names[id], entry->key, key.len, hash, entry);
+    table_add(&index->names[id], hash, entry);
     identity_attach(index, entry, same);
     links_add(index, entry);
     place(index, entry);
@@ -355,9 +378,7 @@ struct object *index_replace(struct index *index, struct entry *entry, struct ob
         links_remove(index, entry);
         links_add(index, entry);
     }
-    /* the key of the uid table lives in the metadata */
-    entry->identity.uid = object_uid(object);
-    entry->identity.hh.key = entry->identity.uid;
+    entry->identity.uid = object_uid(object); /* it lives in the metadata */
     return old;
 }
 
@@ -365,8 +386,9 @@ struct object *index_remove(struct index *index, struct entry *entry)
 {
     enum kind_id id = entry->object->kind->id;
     struct object *object = entry->object;
+    struct key key = key_of_object(object);
 
-    HASH_DELETE(by_name, index->names[id], entry);
+    table_remove(&index->names[id], key_hash(&key), entry);
     links_remove(index, entry);
     identity_detach(index, entry);
     unplace(index, entry);
@@ -378,10 +400,15 @@ struct object *index_remove(struct index *index, struct entry *entry)
 void index_release(struct index *index)
 {
     for (size_t id = 0; id < KIND_N; id++) {
-        while (index->names[id])
-            object_unref(index_remove(index, index->names[id]));
-        mem_free(index->orders[id].items);
+        struct order *order = &index->orders[id];
+
+        for (size_t i = 0; i < order->count; i++)
+            if (order->items[i])
+                object_unref(index_remove(index, order->items[i]));
+        mem_free(order->items);
+        table_release(&index->names[id]);
     }
+    table_release(&index->identities);
     *index = (struct index){0};
 }
 
@@ -488,7 +515,7 @@ size_t index_count(const struct index *index, const struct kind *kind, const cha
     const struct space *space;
 
     if (!ns)
-        return kind ? HASH_CNT(by_name, index->names[kind->id]) : index->total;
+        return kind ? index->names[kind->id].count : index->total;
     space = space_find(index, ns);
     if (!space)
         return 0;
@@ -504,8 +531,8 @@ static size_t order_after(const struct order *order, const struct key *key, bool
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct entry *entry = order->items[middle];
-        int compared = key_compare(entry->key, entry->key_len, key->text, key->len);
+        struct key at = key_of_object(order->items[middle]->object);
+        int compared = key_compare(&at, key);
 
         if (compared < 0 || (compared == 0 && !inclusive))
             low = middle + 1;
@@ -515,13 +542,17 @@ static size_t order_after(const struct order *order, const struct key *key, bool
     return low;
 }
 
-static bool key_parse(struct key *key, const char *text)
+/* "namespace/name", or a name alone. */
+static struct key key_parse(const char *text)
 {
     const char *slash = strchr(text, '/');
+    struct key key = key_of("", slash ? slash + 1 : text);
 
-    if (!slash)
-        return key_set(key, "", 0, text, strlen(text));
-    return key_set(key, text, (size_t)(slash - text), slash + 1, strlen(slash + 1));
+    if (slash) {
+        key.ns = text;
+        key.ns_len = (size_t)(slash - text);
+    }
+    return key;
 }
 
 size_t index_page(struct index *index, const struct kind *kind, const char *ns, const char *after,
@@ -533,13 +564,11 @@ size_t index_page(struct index *index, const struct kind *kind, const char *ns, 
 
     order_update(order);
     if (after) {
-        if (!key_parse(&key, after))
-            return 0;
+        key = key_parse(after);
         at = order_after(order, &key, false);
     }
     if (ns) {
-        if (!key_of(&key, ns, ""))
-            return 0;
+        key = key_of(ns, "");
         from_ns = order_after(order, &key, true);
         at = at > from_ns ? at : from_ns;
     }

@@ -2,7 +2,7 @@
 /*
  * The head in memory: every object of the store, found by name, by uid, by owner and by namespace.
  *
- *   by name    one hash table per kind, key "namespace NUL name"
+ *   by name    one hash table per kind, keyed by namespace and name
  *   by uid     one hash table of identities; an identity also heads the ring of its dependents, and
  *              exists without an object while dependents name an owner that is not there
  *   by place   a namespace (space) has a ring and a count per kind
@@ -13,13 +13,13 @@
  */
 #include "api/types/object.h"
 #include "base/hash.h"
+#include "base/table.h"
 
 struct ring {
     struct ring *prev, *next;
 };
 
 struct identity {
-    UT_hash_handle hh;
     const char *uid;
     struct entry *entry;    /* NULL: only dependents know this uid */
     struct ring dependents; /* of owner_link.ring */
@@ -43,7 +43,6 @@ struct space {
 /* One stored object. The members of the last group belong to the store, not to the index. */
 struct entry {
     struct object *object; /* the accepted version; owned */
-    UT_hash_handle by_name;
     struct identity identity;
     struct ring place; /* in its shelf */
     struct space *space;
@@ -51,14 +50,11 @@ struct entry {
     struct owner_link *links; /* [n_links]; &link when there is one */
     struct owner_link link;
     uint32_t n_links;
-    uint32_t key_len;
 
     uint32_t body;      /* slot of its body (bodies.h) */
     uint8_t placed;     /* dependents given a row beside this one's */
     uint64_t batch;     /* the batch it was last written in … */
     size_t batch_write; /* … and its place there */
-
-    char key[]; /* "namespace NUL name" */
 };
 
 struct order {
@@ -69,9 +65,9 @@ struct order {
 };
 
 struct index {
-    struct entry *names[KIND_N];
+    struct table names[KIND_N];
     struct order orders[KIND_N];
-    struct identity *identities;
+    struct table identities;
     struct space *spaces;
     size_t total;
 };

@@ -39,6 +39,7 @@ struct session {
     struct task durable, unread;
     struct turn_hook flush;
     int interrupts;
+    bool noted_plain;
     const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
     int exit_code;     /* -1 while running */
 };
@@ -57,6 +58,50 @@ static void on_log_line(void *ctx, const char *source, const char *line, size_t 
     session->output->log(session->output_state, source, line, len);
 }
 
+static void on_note(void *ctx, const char *text)
+{
+    struct session *session = ctx;
+
+    session->output->note(session->output_state, text);
+}
+
+static bool has_member(const json_t *value, const char *key)
+{
+    const char *name;
+    json_t *member;
+    size_t i;
+
+    json_object_foreach((json_t *)(size_t)value, name, member)
+    {
+        if (strcmp(name, key) == 0 || has_member(member, key))
+            return true;
+    }
+    json_array_foreach(value, i, member)
+    {
+        if (has_member(member, key))
+            return true;
+    }
+    return false;
+}
+
+/* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
+ */
+static void note_plain(struct session *session)
+{
+    struct runtime *runtime = engine_runtime(session->engine);
+    const char *level = runtime->ops->describe(runtime);
+    bool mounts = false;
+
+    if (session->noted_plain || strncmp(level, "plain:", strlen("plain:")) != 0)
+        return;
+    session->noted_plain = true;
+    for (size_t i = 0; i < session->set->count && !mounts; i++)
+        mounts = has_member(session->set->items[i].doc, "mountPath");
+    if (mounts)
+        on_note(session, "pods have no file system of their own on this machine: mount paths are "
+                         "below $VC_MOUNT_ROOT (why: jobflow describe node)");
+}
+
 static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
 {
     struct session *session = ctx;
@@ -66,13 +111,8 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
     if (failed && !session->logs && session->output != &output_quiet)
         podlogs_tail(engine_store(session->engine), engine_runtime(session->engine), step->job_uid,
                      FAILED_LOG_LINES, on_log_line, session);
-}
-
-static void on_note(void *ctx, const char *text)
-{
-    struct session *session = ctx;
-
-    session->output->note(session->output_state, text);
+    if (failed && !is_simulated(session->options))
+        note_plain(session);
 }
 
 static void note_still_at_work(struct session *session, const struct follow_flow *flow)

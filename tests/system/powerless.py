@@ -1,0 +1,60 @@
+"""The same tests where user namespaces are forbidden, as in many containers: pods are processes, and no more.
+
+# covers: local-runtime.md LRT-02
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_user import *  # noqa: E402,F403
+
+
+def powerless(script, *cases):
+    prefix = as_user() + POWERLESS
+    if not can(prefix + ["true"]):
+        raise Skip("no user namespace here to forbid others in: the other tests run without them")
+    run_there(prefix, script, *cases)
+
+
+def without_user_namespaces_runs_go_on():
+    powerless("run.py", "zero", "one", "interrupt", "at_once", "grace", "after")
+
+
+def without_user_namespaces_examples_run():
+    """All but those that need names or addresses of their own."""
+    env = place()
+    prefix = as_user() + POWERLESS
+    if not can(prefix + ["true"]):
+        raise Skip("no user namespace here to forbid others in: the other tests run without them")
+    for name in ("any", "fan", "patch", "policies", "retry", "sequence"):
+        done = subprocess.run(prefix + [env["JOBFLOW"], "run", "--data-dir", name, os.path.join(env["JOBFLOW_SOURCE"], "examples", name + ".yaml")],
+                              env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False, timeout=DEADLINE)
+        check_equal("exit code of %s\n%s%s" % (name, done.stdout, done.stderr), done.returncode, 0)
+    nothing_left()
+
+
+def without_user_namespaces_a_failure_names_the_reason():
+    env = place()
+    prefix = as_user() + POWERLESS
+    if not can(prefix + ["true"]):
+        raise Skip("no user namespace here to forbid others in")
+    body = template("a", "cat /some/volume/file")
+    pod = body["spec"]["tasks"][0]["template"]["spec"]
+    pod["volumes"] = [{"name": "v", "emptyDir": {}}]
+    pod["containers"][0]["volumeMounts"] = [{"name": "v", "mountPath": "/some/volume"}]
+    path = os.path.join(env["TMPDIR"], "f.yaml")
+    manifest(path, flow("f", [step("a")]), body)
+    os.chmod(path, 0o644)
+    done = subprocess.run(prefix + [env["JOBFLOW"], "run", "f.yaml"], env=env, cwd=env["TMPDIR"], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE)
+    check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 1)
+    check_in("stdout", "mount paths are below $VC_MOUNT_ROOT", done.stdout)
+
+
+def without_user_namespaces_kills_are_survived():
+    powerless("kill.py", "survives", "outlive", "fresh")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

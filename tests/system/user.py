@@ -1,0 +1,34 @@
+"""The same tests as an ordinary user.
+
+# covers: local-runtime.md LRT-02
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_user import *  # noqa: E402,F403
+
+
+def ordinary(script, *cases):
+    if os.geteuid() != 0:
+        raise Skip("all tests run as this user anyway")
+    if not can(ORDINARY + ["true"]):
+        raise Skip("setpriv cannot make us nobody here")
+    run_there(ORDINARY, script, *cases)
+
+
+def an_ordinary_user_runs_and_goes_on():
+    ordinary("run.py", "zero", "one", "refused", "data_directory", "interrupt", "at_once", "grace", "after", "edited", "spaces")
+
+
+def an_ordinary_user_runs_the_examples():
+    ordinary("examples.py", "every_example_runs")
+
+
+def an_ordinary_user_survives_kills():
+    ordinary("kill.py")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

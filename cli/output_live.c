@@ -8,7 +8,7 @@
  *
  * Finished steps and log lines scroll away above it; they are gathered and come with the next
  * frame. Never more lines than the terminal has, and none wider; what does not fit is counted. The
- * cursor is hidden only while a frame is drawn, so that nothing is to be put right however we end.
+ * cursor is never hidden: a kill can cut a frame in two, and nothing may be left to be put right.
  */
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -221,7 +221,6 @@ static void draw(struct live *live)
         bars = rows / 2;
     live->beat++;
     live->drawn_ns = clock_mono_ns(clock_real());
-    buf_str(&live->text, "\033[?25l");
     erase(live);
     buf_add(&live->text, live->scroll.data, live->scroll.len);
     buf_clear(&live->scroll);
@@ -231,7 +230,6 @@ static void draw(struct live *live)
             draw_flow(live, flow);
             bars--;
         }
-    buf_str(&live->text, "\033[?25h");
     put_out(live);
 }
 

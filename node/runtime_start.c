@@ -55,14 +55,15 @@ static bool speaks_of(const struct str_list *words, const char *path)
     return false;
 }
 
-/* The default file exists for every container, but only who speaks of it is given a place for it. A
- * plain process would write to the host's /dev. */
+/* Admission names the default file for every container, but only who speaks of it is given a place
+ * for it: a plain process would write to the host's /dev. Another path was asked for. */
 static bool has_message(const struct pod_container *container)
 {
-    static const char path[] = "/dev/termination-log";
+    static const char usual[] = "/dev/termination-log";
+    const char *path = container->termination_message_path;
 
-    return (container->termination_message_path && *container->termination_message_path) ||
-           speaks_of(&container->command, path) || speaks_of(&container->args, path);
+    return (path && *path && strcmp(path, usual) != 0) || speaks_of(&container->command, usual) ||
+           speaks_of(&container->args, usual);
 }
 
 static bool asks_message(const struct runtime_pod *pod)

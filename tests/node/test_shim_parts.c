@@ -176,8 +176,8 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
 {
     static struct container_port port = {80, NULL};
     static struct str_pair limit = {"memory", "1Gi"};
-    struct pod_container plain = {.name = "c"}, with_port = {.name = "c"},
-                         with_limit = {.name = "c"},
+    struct pod_container plain = {.name = "c", .termination_message_path = "/dev/termination-log"},
+                         with_port = {.name = "c"}, with_limit = {.name = "c"},
                          with_path = {.name = "c", .termination_message_path = "/result"},
                          with_message = {.name = "c"};
     struct pod_spec spec = {0}, named = {.hostname = "h"};

@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def shape_of(kind, size):
-    return {"chain": "chain:%d", "fan": "fan:%d", "layered": "layered:%d:3"}[kind] % size
+    """The shape with that many steps; a fan has a source and a sink beside its arms."""
+    return {"chain": "chain:%d" % size, "fan": "fan:%d" % (size - 2), "layered": "layered:%d:3" % size}[kind]
 
 
 def measure(program, flow, flags):
@@ -62,11 +63,10 @@ def main():
                 subprocess.run([sys.executable, os.path.join(HERE, "gen_flow.py"), shape_of(kind, size)], stdout=flow, check=True)
                 runs = [measure(args.program, flow.name, args.flags.split()) for _ in range(args.rounds)]
             wall, cpu, peak, written = (statistics.median(column) for column in zip(*runs))
-            steps = size + 2 if kind == "fan" else size
-            growth = "%.2f" % (wall / steps / before) if before else "-"
-            before = wall / steps
-            print("| %s | %d | %.3f | %.3f | %.0f | %.1f | %.1f | %s |" % (kind, steps, wall, cpu, steps / wall, peak / steps,
-                                                                      written / 1024 / steps, growth))
+            growth = "%.2f" % (wall / size / before) if before else "-"
+            before = wall / size
+            print("| %s | %d | %.3f | %.3f | %.0f | %.1f | %.1f | %s |" % (kind, size, wall, cpu, size / wall, peak / size,
+                                                                      written / 1024 / size, growth))
             sys.stdout.flush()
 
 

@@ -2,6 +2,7 @@
 """Write a JobFlow of a given shape, with one JobTemplate per step, for the engine benchmarks.
 
 usage: gen_flow.py SHAPE [--templates one|each] > flow.yaml
+       gen_flow.py SHAPE --dir DIR     the same DAG for jobflow, make and ninja: dag.txt, jobflow.yaml, jobtemplates.yaml, Makefile, build.ninja
 
 SHAPE  chain:N        step i depends on step i-1
        fan:N          a source, N steps side by side, a sink
@@ -9,6 +10,7 @@ SHAPE  chain:N        step i depends on step i-1
 """
 import argparse
 import math
+import os
 import random
 import sys
 
@@ -55,26 +57,63 @@ def layered(n, degree):
 SHAPES = {"chain": chain, "fan": fan, "layered": layered}
 
 
+def write_templates(out, count, one):
+    for name in ["work"] if one else ["s%d" % i for i in range(count)]:
+        out.write(TEMPLATE % name)
+
+
+def write_flow(out, steps, one):
+    out.write("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata:\n  name: bench\nspec:\n  flows:\n")
+    for i, targets in enumerate(steps):
+        out.write("  - name: s%d\n" % i)
+        if one:
+            out.write("    jobTemplateName: work\n")
+        if targets:
+            out.write("    dependsOn: {targets: [%s]}\n" % ", ".join("s%d" % t for t in targets))
+
+
+def names(targets):
+    return " ".join("s%d" % t for t in targets)
+
+
+def write_dag(out, steps):
+    out.writelines("s%d: %s\n" % (i, names(targets)) for i, targets in enumerate(steps))
+
+
+def write_ninja(out, steps):
+    out.write("rule t\n  command = /bin/true\n")
+    out.writelines("build s%d: t %s\n" % (i, names(targets)) for i, targets in enumerate(steps))
+
+
+def write_makefile(out, steps):
+    out.write(".PHONY: all %s\nall: %s\n" % (names(range(len(steps))), names(range(len(steps)))))
+    out.writelines("s%d: %s\n\t@/bin/true\n" % (i, names(targets)) for i, targets in enumerate(steps))
+
+
+FILES = {
+    "dag.txt": write_dag,
+    "build.ninja": write_ninja,
+    "Makefile": write_makefile,
+    "jobtemplates.yaml": lambda out, steps: write_templates(out, len(steps), False),
+    "jobflow.yaml": lambda out, steps: write_flow(out, steps, False),
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shape")
     parser.add_argument("--templates", choices=["one", "each"], default="one")
+    parser.add_argument("--dir")
     args = parser.parse_args()
     kind, *numbers = args.shape.split(":")
     steps = SHAPES[kind](*map(int, numbers))
-    out = sys.stdout
-    if args.templates == "one":
-        out.write(TEMPLATE % "work")
-    else:
-        for i in range(len(steps)):
-            out.write(TEMPLATE % ("s%d" % i))
-    out.write("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata:\n  name: bench\nspec:\n  flows:\n")
-    for i, targets in enumerate(steps):
-        out.write("  - name: s%d\n" % i)
-        if args.templates == "one":
-            out.write("    jobTemplateName: work\n")
-        if targets:
-            out.write("    dependsOn: {targets: [%s]}\n" % ", ".join("s%d" % t for t in targets))
+    if args.dir:
+        for name, write in FILES.items():
+            with open(os.path.join(args.dir, name), "w") as out:
+                write(out, steps)
+        return
+    write_templates(sys.stdout, len(steps), args.templates == "one")
+    write_flow(sys.stdout, steps, args.templates == "one")
 
 
 if __name__ == "__main__":

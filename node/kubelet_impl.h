@@ -97,6 +97,7 @@ struct kubelet_batch {
     LIST_ENTRY(kubelet_batch) all;
     struct kubelet *kubelet;
     struct kubelet_pod *first;
+    bool durable; /* its writes are, once it runs */
 };
 
 struct kubelet {
@@ -121,6 +122,7 @@ struct kubelet {
     struct kubelet_pod *dirty, **dirty_tail;
     struct task flush;
     struct kubelet_pod *accepted, **accepted_tail;
+    size_t ahead; /* pods gone on with before their writes were durable (sim) */
     struct task collect;
     LIST_HEAD(kubelet_batches, kubelet_batch) batches; /* on the way to the disk */
     struct timer retry;

@@ -49,9 +49,11 @@ enum { API_METHOD_N = API_OTHER + 1 };
 
 struct api_request {
     enum api_method method;
-    const char *target;       /* path and query as they came, still encoded */
-    const char *accept;       /* NULL = anything */
-    const char *content_type; /* NULL = JSON */
+    const char *target;          /* path and query as they came, still encoded */
+    const char *accept;          /* NULL = anything */
+    const char *content_type;    /* NULL = JSON */
+    const char *accept_encoding; /* NULL = as it is */
+    const char *user_agent;      /* NULL = not said; its name is the default field manager */
     const void *body;
     size_t body_len;
 };

@@ -42,7 +42,7 @@ struct connection {
     llhttp_settings_t settings;
     struct buf in;   /* bytes not yet consumed */
     size_t searched; /* of them, for the end of a head */
-    struct buf target, accept, content_type, body;
+    struct buf target, accept, accept_encoding, content_type, user_agent, body;
     bool message_done, wants_continue;
     struct error refused; /* what is wrong with it */
 
@@ -73,8 +73,9 @@ uv_pipe_t *connection_pipe(struct connection *c)
 static void on_closed(uv_handle_t *handle)
 {
     struct connection *c = handle->data;
-    struct buf *const buffers[] = {&c->in,   &c->target, &c->accept, &c->content_type,
-                                   &c->body, &c->head,   &c->out};
+    struct buf *const buffers[] = {
+        &c->in,   &c->target, &c->accept, &c->accept_encoding, &c->content_type, &c->user_agent,
+        &c->body, &c->head,   &c->out};
 
     for (size_t i = 0; i < countof(buffers); i++)
         buf_release(buffers[i]);
@@ -200,6 +201,15 @@ static struct connection *of(const struct api_answer *answer)
     return container_of((struct api_answer *)(size_t)answer, struct connection, answer);
 }
 
+/* Headers of its own that an answer brings take the place of ours. */
+static bool has_header(const char *const *headers, size_t n_headers, const char *name)
+{
+    for (size_t i = 0; i < n_headers; i++)
+        if (strncmp(headers[i], name, strlen(name)) == 0)
+            return true;
+    return false;
+}
+
 static void begin_head(struct connection *c, int status, const char *content_type)
 {
     time_t now = (time_t)(loop_wall_ms(c->loop) / 1000);
@@ -211,7 +221,6 @@ static void begin_head(struct connection *c, int status, const char *content_typ
                "HTTP/1.1 %d %s\r\n"
                "Date: %s\r\n"
                "Audit-Id: %016llx\r\n"
-               "Cache-Control: no-cache, private\r\n"
                "X-Content-Type-Options: nosniff\r\n",
                status, status_http_phrase(status), date,
                (unsigned long long)clock_random(loop_clock(c->loop)));
@@ -228,6 +237,8 @@ static void answer_head(struct api_answer *answer, int status, const char *conte
     struct connection *c = of(answer);
 
     begin_head(c, status, content_type);
+    if (!has_header(headers, n_headers, "Cache-Control:"))
+        buf_str(&c->head, "Cache-Control: no-cache, private\r\n");
     for (size_t i = 0; i < n_headers; i++)
         buf_printf(&c->head, "%s\r\n", headers[i]);
     loop_post(c->loop, &c->flush);
@@ -366,6 +377,8 @@ static void dispatch(struct connection *c)
         .target = c->target.data ? c->target.data : "",
         .accept = text_or_null(&c->accept),
         .content_type = text_or_null(&c->content_type),
+        .accept_encoding = text_or_null(&c->accept_encoding),
+        .user_agent = text_or_null(&c->user_agent),
         .body = c->body.data,
         .body_len = c->body.len,
     };
@@ -410,7 +423,9 @@ static bool take_head(struct connection *c)
         return false;
     }
     keep_value(&c->accept, head.accept);
+    keep_value(&c->accept_encoding, head.accept_encoding);
     keep_value(&c->content_type, head.content_type);
+    keep_value(&c->user_agent, head.user_agent);
     c->wants_continue =
         head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
     return true;
@@ -503,8 +518,9 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 
 static void reset(struct connection *c)
 {
-    struct buf *const buffers[] = {&c->target, &c->accept, &c->content_type,
-                                   &c->body,   &c->head,   &c->out};
+    struct buf *const buffers[] = {&c->target,       &c->accept,     &c->accept_encoding,
+                                   &c->content_type, &c->user_agent, &c->body,
+                                   &c->head,         &c->out};
 
     for (size_t i = 0; i < countof(buffers); i++) {
         buf_clear(buffers[i]);

@@ -42,7 +42,17 @@ static bool check_coding(struct head_value value, struct error *err)
                      "the only transfer coding understood is chunked");
 }
 
-enum { HOST, CONTENT_LENGTH, TRANSFER_ENCODING, AUTHORIZATION, ACCEPT, CONTENT_TYPE, EXPECT };
+enum {
+    HOST,
+    CONTENT_LENGTH,
+    TRANSFER_ENCODING,
+    AUTHORIZATION,
+    ACCEPT,
+    ACCEPT_ENCODING,
+    CONTENT_TYPE,
+    EXPECT,
+    USER_AGENT
+};
 
 static const struct {
     const char *name;
@@ -56,8 +66,10 @@ static const struct {
     [TRANSFER_ENCODING] = {"Transfer-Encoding", true,  check_coding, SIZE_MAX},
     [AUTHORIZATION]     = {"Authorization",     true,  NULL,         SIZE_MAX},
     [ACCEPT]            = {"Accept",            false, NULL,         offsetof(struct head, accept)},
+    [ACCEPT_ENCODING]   = {"Accept-Encoding",   false, NULL,         offsetof(struct head, accept_encoding)},
     [CONTENT_TYPE]      = {"Content-Type",      true,  NULL,         offsetof(struct head, content_type)},
     [EXPECT]            = {"Expect",            false, NULL,         offsetof(struct head, expect)},
+    [USER_AGENT]        = {"User-Agent",        false, NULL,         offsetof(struct head, user_agent)},
     /* clang-format on */
 };
 

@@ -83,7 +83,7 @@ struct kubelet_pod {
 /* All that the status of a pod with one container and nothing special says: equal keys, equal
  * statuses. */
 struct plain_status {
-    int64_t numbers[11];
+    int64_t numbers[13];
     char texts[160];
 };
 struct shared_status {

@@ -55,13 +55,14 @@ static bool plain_key(const struct pod_status *status, struct plain_status *key)
     size_t at = 0;
 
     if (*status->pod_ip || status->reason || status->message || status->init_containers.count ||
-        status->containers.count > 1 || c->message || c->has_last)
+        status->containers.count > 1 || c->message || c->has_last || c->starting_up)
         return false;
     *key = (struct plain_status){
         .numbers = {status->phase, status->start_ms, status->scheduled_ms, status->ready_ms,
                     status->initialized << 1 | status->ready,
                     (int64_t)status->containers.count << 8 | c->state, c->exit_code, c->signal,
-                    c->started_ms, c->finished_ms, (int64_t)c->restart_count << 1 | c->ready}};
+                    c->started_ms, c->finished_ms, (int64_t)c->restart_count << 1 | c->ready,
+                    c->cpu_ms, c->memory_peak_bytes}};
     return add_text(key, &at, status->qos_class) && add_text(key, &at, c->name) &&
            add_text(key, &at, c->image) && add_text(key, &at, c->reason);
 }
@@ -143,6 +144,15 @@ void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const cha
     mem_free(items);
 }
 
+/* The runtime knows no images. */
+static void fill_images(const struct pod_status *status, const struct pod_spec *spec)
+{
+    for (size_t i = 0; i < status->init_containers.count && i < spec->init_containers.count; i++)
+        status->init_containers.items[i].image = spec->init_containers.items[i].image;
+    for (size_t i = 0; i < status->containers.count && i < spec->containers.count; i++)
+        status->containers.items[i].image = spec->containers.items[i].image;
+}
+
 static int rank(enum pod_phase phase)
 {
     return is_final(phase) ? 2 : phase == POD_RUNNING;
@@ -155,6 +165,7 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
 
     if (rank(status.phase) < rank(pod->phase))
         status.phase = pod->phase; /* INV-N5 */
+    fill_images(&status, pod_spec_of(pod->object));
     status.pod_ip = base.pod_ip;
     status.host_ip = base.host_ip;
     status.start_ms = base.start_ms;

@@ -160,6 +160,8 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
     out->env = env_of(arena, pod, from, &out->n_env);
     out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;
     out->termination_path = spec->termination_message_path;
+    out->log_message = spec->termination_message_policy &&
+                       !strcmp(spec->termination_message_policy, "FallbackToLogsOnError");
     out->mounts = arena_array(arena, spec->mounts.count, sizeof *out->mounts);
     out->n_mounts = (uint32_t)spec->mounts.count;
     for (uint32_t i = 0; i < out->n_mounts; i++)

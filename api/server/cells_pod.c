@@ -133,6 +133,38 @@ static void pod_none(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, "<none>");
 }
 
+/* What the runs that have ended used: the sum of their CPU time, the largest of their peaks. */
+static void pod_cpu_time(struct jsonw *w, struct cell_row *row)
+{
+    const struct pod_status *status = pod_status_of(row->object);
+    int64_t sum_ms = 0;
+    char text[32];
+
+    for (size_t i = 0; i < status->init_containers.count; i++)
+        sum_ms += status->init_containers.items[i].cpu_ms;
+    for (size_t i = 0; i < status->containers.count; i++)
+        sum_ms += status->containers.items[i].cpu_ms;
+    snprintf(text, sizeof text, "%lld.%02llds", (long long)(sum_ms / 1000),
+             (long long)(sum_ms % 1000 / 10));
+    jsonw_str(w, sum_ms ? text : "<none>");
+}
+
+static void pod_memory_peak(struct jsonw *w, struct cell_row *row)
+{
+    const struct pod_status *status = pod_status_of(row->object);
+    int64_t peak = 0;
+    char text[32];
+
+    for (size_t i = 0; i < status->init_containers.count; i++)
+        if (status->init_containers.items[i].memory_peak_bytes > peak)
+            peak = status->init_containers.items[i].memory_peak_bytes;
+    for (size_t i = 0; i < status->containers.count; i++)
+        if (status->containers.items[i].memory_peak_bytes > peak)
+            peak = status->containers.items[i].memory_peak_bytes;
+    snprintf(text, sizeof text, "%lldMi", (long long)((peak + (1 << 20) - 1) >> 20));
+    jsonw_str(w, peak ? text : "<none>");
+}
+
 const struct cell_column cells_pod[] = {
     /* clang-format off */
     {"Name",            "string", 0, cell_name},
@@ -144,6 +176,8 @@ const struct cell_column cells_pod[] = {
     {"Node",            "string", 1, pod_node},
     {"Nominated Node",  "string", 1, pod_none},
     {"Readiness Gates", "string", 1, pod_none},
+    {"CPU Time",        "string", 1, pod_cpu_time},
+    {"Memory Peak",     "string", 1, pod_memory_peak},
     {0},
     /* clang-format on */
 };

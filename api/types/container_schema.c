@@ -309,7 +309,8 @@ static const struct field container_fields[] = {
     {"terminationMessagePath",   FIELD_STR,      CONTAINER(termination_message_path),
      .doc = "Path at which the file to which the container's termination message will be written is mounted into the "
             "container's filesystem."},
-    {"terminationMessagePolicy", FIELD_STR,      FIELD_PASS, .one_of = termination_message_policy_values,
+    {"terminationMessagePolicy", FIELD_STR,      CONTAINER(termination_message_policy),
+      .one_of = termination_message_policy_values,
      .doc = "Indicate how the termination message should be populated."},
     {"imagePullPolicy",          FIELD_STR,      FIELD_PASS, .one_of = pull_policy_values,
      .doc = "Image pull policy."},

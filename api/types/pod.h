@@ -36,7 +36,7 @@ struct pod_container {
     } ports;
     struct str_map requests, limits;
     const char *restart_policy; /* Always on an init container = sidecar */
-    const char *termination_message_path;
+    const char *termination_message_path, *termination_message_policy;
     json_t *liveness, *readiness, *startup, *lifecycle, *security_context;
 };
 struct pod_volume {
@@ -78,6 +78,10 @@ struct container_status {
     int64_t started_ms, finished_ms;
     int32_t restart_count;
     bool ready;
+    bool starting_up; /* its startup probe has not passed yet */
+    /* what a run that has ended used: all its processes that were waited for, the largest of them
+     */
+    int64_t cpu_ms, memory_peak_bytes;
     /* the previous run, when restart_count > 0 and it is known */
     bool has_last;
     int32_t last_exit_code, last_signal;

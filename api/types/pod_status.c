@@ -67,6 +67,12 @@ static void read_state(struct container_status *out, const json_t *state, struct
     out->finished_ms = time_in(detail, "finishedAt");
 }
 
+static void read_usage(struct container_status *out, const json_t *usage)
+{
+    out->cpu_ms = json_integer_value(json_object_get(usage, "cpuMillis"));
+    out->memory_peak_bytes = json_integer_value(json_object_get(usage, "memoryPeakBytes"));
+}
+
 static void read_container(struct container_status *out, const json_t *doc, struct arena *arena)
 {
     const json_t *last = json_object_get(json_object_get(doc, "lastState"), "terminated");
@@ -76,6 +82,9 @@ static void read_container(struct container_status *out, const json_t *doc, stru
     out->restart_count = number_in(doc, "restartCount");
     out->ready = json_is_true(json_object_get(doc, "ready"));
     read_state(out, json_object_get(doc, "state"), arena);
+    out->starting_up =
+        out->state == CONTAINER_RUNNING && json_is_false(json_object_get(doc, "started"));
+    read_usage(out, json_object_get(doc, "usage"));
     out->has_last = last != NULL;
     out->last_exit_code = number_in(last, "exitCode");
     out->last_signal = number_in(last, "signal");
@@ -217,6 +226,16 @@ static void write_last_state(struct jsonw *w, const struct container_status *con
     jsonw_close(w);
 }
 
+static void write_usage(struct jsonw *w, const struct container_status *container)
+{
+    if (!container->cpu_ms && !container->memory_peak_bytes)
+        return;
+    jsonw_member_open(w, "usage");
+    jsonw_member_int(w, "cpuMillis", container->cpu_ms);
+    jsonw_member_int(w, "memoryPeakBytes", container->memory_peak_bytes);
+    jsonw_close(w);
+}
+
 static void write_containers(struct jsonw *w, const char *member,
                              const struct container_status *items, size_t count)
 {
@@ -232,7 +251,9 @@ static void write_containers(struct jsonw *w, const char *member,
         jsonw_member_int(w, "restartCount", items[i].restart_count);
         jsonw_member_str(w, "image", items[i].image ? items[i].image : "");
         jsonw_member_str(w, "imageID", "");
-        jsonw_member_bool(w, "started", items[i].state == CONTAINER_RUNNING);
+        jsonw_member_bool(w, "started",
+                          items[i].state == CONTAINER_RUNNING && !items[i].starting_up);
+        write_usage(w, &items[i]);
         jsonw_close(w);
     }
     jsonw_close_list(w);

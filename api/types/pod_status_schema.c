@@ -88,6 +88,14 @@ static const struct field volume_mount_status_fields[] = {
 };
 static const struct schema volume_mount_status_schema = {"VolumeMountStatus", volume_mount_status_fields};
 
+static const struct field container_usage_fields[] = {
+    {"cpuMillis",       FIELD_I64, FIELD_PASS,
+     .doc = "CPU time the run has used, all processes together, in milliseconds."},
+    {"memoryPeakBytes", FIELD_I64, FIELD_PASS, .doc = "The most memory its largest process has used at once."},
+    {0},
+};
+static const struct schema container_usage_schema = {"ContainerUsage", container_usage_fields};
+
 static const struct field container_status_fields[] = {
     {"name",               FIELD_STR,          FIELD_PASS,
      .doc = "A DNS_LABEL representing the unique name of the container."},
@@ -114,6 +122,8 @@ static const struct field container_status_fields[] = {
             "container after it has been started or has been successfully resized."},
     {"volumeMounts",       FIELD_LIST,         FIELD_PASS, &volume_mount_status_schema, .merge_key = "mountPath",
      .doc = "Status of volume mounts."},
+    {"usage",              FIELD_OBJECT,       FIELD_PASS, &container_usage_schema,
+     .doc = "What the container's last run has used; local mode, once it has ended."},
     {0},
 };
 static const struct schema container_status_schema = {"ContainerStatus", container_status_fields};

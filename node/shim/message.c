@@ -81,6 +81,7 @@ static void put_container(struct buf *out, const struct shim_container *c)
     put_list(out, c->env, c->n_env);
     wire_put_text(out, c->cwd);
     wire_put_text(out, c->termination_path);
+    wire_put_u8(out, c->log_message);
     wire_put_u32(out, c->n_mounts);
     for (uint32_t i = 0; i < c->n_mounts; i++) {
         wire_put_u32(out, c->mounts[i].volume);
@@ -100,6 +101,7 @@ static void get_container(struct wire_reader *r, struct arena *arena, struct shi
     c->env = get_list(r, arena, &c->n_env);
     c->cwd = wire_text(r);
     c->termination_path = wire_text(r);
+    c->log_message = wire_u8(r);
     c->n_mounts = wire_count(r, 2 * text_bytes);
     c->mounts = arena_array(arena, c->n_mounts, sizeof *c->mounts);
     for (uint32_t i = 0; i < c->n_mounts; i++) {
@@ -265,6 +267,8 @@ static void put_container_status(struct buf *out, const struct container_status 
     wire_put_u32(out, (uint32_t)c->signal);
     wire_put_i64(out, c->started_ms);
     wire_put_i64(out, c->finished_ms);
+    wire_put_i64(out, c->cpu_ms);
+    wire_put_i64(out, c->memory_peak_bytes);
     wire_put_u32(out, (uint32_t)c->restart_count);
     wire_put_u8(out, (uint8_t)(c->ready | c->has_last << 1));
     if (c->has_last) {
@@ -287,6 +291,8 @@ static void get_container_status(struct wire_reader *r, struct container_status 
     c->signal = (int32_t)wire_u32(r);
     c->started_ms = wire_i64(r);
     c->finished_ms = wire_i64(r);
+    c->cpu_ms = wire_i64(r);
+    c->memory_peak_bytes = wire_i64(r);
     c->restart_count = (int32_t)wire_u32(r);
     flags = wire_u8(r);
     c->ready = flags & 1;

@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "node/shim/wire.h"
 
-enum { SHIM_VERSION = 1, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+enum { SHIM_VERSION = 2, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
@@ -47,6 +47,7 @@ struct shim_container {
     uint32_t n_argv, n_env;
     const char *cwd;              /* NULL = the config's */
     const char *termination_path; /* NULL = none */
+    bool log_message;             /* without one, the end of a failing run's log is its message */
     struct shim_mount *mounts;
     uint32_t n_mounts;
     struct shim_limits limits;

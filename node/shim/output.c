@@ -11,11 +11,49 @@
 enum {
     DRAIN_CHUNKS = 32,       /* at most, once the program is gone: more than a pipe holds */
     HANG_UP_NS = 1000000000, /* somebody we do not know holds the pipe: we stop listening */
+    TAIL_BYTES = 2048,       /* of a log as a message, as the kubelet */
+    TAIL_LINES = 80,
+    TAIL_KEPT = 4 * TAIL_BYTES,
 };
 
 static void hang_up(struct alarm *alarm)
 {
     output_close(container_of(alarm, struct container, hang_up));
+}
+
+static void keep_tail(struct container *c, const char *bytes, size_t len)
+{
+    struct buf *tail = &c->tail;
+
+    if (len > TAIL_BYTES) {
+        bytes += len - TAIL_BYTES;
+        len = TAIL_BYTES;
+    }
+    if (tail->len + len > TAIL_KEPT) {
+        memmove(tail->data, tail->data + tail->len - TAIL_BYTES, TAIL_BYTES);
+        tail->len = TAIL_BYTES;
+    }
+    buf_add(tail, bytes, len);
+}
+
+char *output_tail(struct container *c)
+{
+    const char *end = c->tail.data + c->tail.len, *from = end;
+    unsigned lines = 0;
+
+    while (from > c->tail.data && end - from < TAIL_BYTES) {
+        if (from[-1] == '\n' && from != end && ++lines == TAIL_LINES)
+            break;
+        from--;
+    }
+    if (from == end)
+        return NULL;
+
+    char *text = mem_alloc((size_t)(end - from) + 1);
+
+    for (size_t i = 0; from + i < end; i++)
+        text[i] = from[i] ? from[i] : ' ';
+    return text;
 }
 
 /* False when there is nothing to read now, or nothing will come any more. */
@@ -24,10 +62,13 @@ static bool output_read(struct container *c)
     struct shim *shim = c->pod->shim;
     ssize_t n = read(c->output.fd, shim->chunk, OUTPUT_CHUNK);
 
-    if (n > 0)
+    if (n > 0) {
         log_write(&c->log, shim->chunk, (size_t)n, &shim->scratch);
-    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        if (c->spec->log_message)
+            keep_tail(c, shim->chunk, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         output_close(c);
+    }
     return n > 0;
 }
 
@@ -41,6 +82,7 @@ void output_open(struct container *c, int fd)
     struct pod *pod = c->pod;
 
     fcntl(fd, F_SETFL, O_NONBLOCK);
+    buf_clear(&c->tail);
     c->output = (struct source){on_output, fd};
     c->hang_up.ring = hang_up;
     c->log = (struct log_writer){

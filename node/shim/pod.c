@@ -154,6 +154,7 @@ void pod_free(struct pod *pod)
         asked_close(&pod->containers[i]);
         mem_free(pod->containers[i].message);
         mem_free(pod->containers[i].ended);
+        buf_release(&pod->containers[i].tail);
     }
     mem_free(pod->own_note);
     if (!pod->final)
@@ -220,6 +221,8 @@ void container_ended(struct container *c, int code, int number, const char *reas
     struct container_status *status = c->status;
     int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
 
+    if (!message && code)
+        message = output_tail(c);
     mem_free(c->message);
     c->message = message;
     status->state = CONTAINER_TERMINATED;
@@ -254,7 +257,16 @@ const char *container_reason(struct container *c, int code, bool oom)
     return code ? "Error" : "Completed";
 }
 
-void container_exited(struct container *c, int wait_status)
+static void take_usage(struct container_status *status, const struct rusage *used)
+{
+    const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
+
+    status->cpu_ms =
+        (user->tv_sec + system->tv_sec) * 1000 + (user->tv_usec + system->tv_usec + 500) / 1000;
+    status->memory_peak_bytes = used->ru_maxrss * 1024;
+}
+
+void container_exited(struct container *c, int wait_status, const struct rusage *used)
 {
     struct pod *pod = c->pod;
     bool killed = WIFSIGNALED(wait_status);
@@ -264,6 +276,7 @@ void container_exited(struct container *c, int wait_status)
     c->pid = 0;
     alarm_clear(&pod->shim->reactor, &c->watch);
     pod->running--;
+    take_usage(c->status, used);
     asked_close(c);
     output_drain(c);
     if (c->report.fd >= 0)
@@ -334,6 +347,7 @@ static void container_start(struct container *c)
 
     mem_free(c->message);
     c->message = NULL;
+    c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
     output_close(c); /* of the run before */

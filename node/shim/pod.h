@@ -16,6 +16,7 @@
 #include "node/shim/reactor.h"
 
 #include "base/hash.h"
+#include <sys/resource.h>
 
 struct shim;
 struct spawn_plan;
@@ -34,6 +35,7 @@ struct container {
     struct source asked;       /* where its programs ask about addresses; fd -1 */
     struct init_report *ended; /* boxed: its last word; owned */
     UT_hash_handle by_pid;
+    struct buf tail;      /* the last it printed, where that may be its message */
     struct source output; /* read end of its pipe; fd -1 when closed */
     struct log_writer log;
     struct alarm restart; /* back-off */
@@ -77,7 +79,7 @@ void pod_refuse(struct pod *pod, const char *reason,
 void pod_stop(struct pod *pod, int64_t grace_ms);
 
 /** The program of a container has ended and was reaped. */
-void container_exited(struct container *container, int wait_status);
+void container_exited(struct container *container, int wait_status, const struct rusage *used);
 /** To the program's process group; boxed: to its init, which passes it on. Only while it is not
  * reaped. */
 void container_signal(const struct container *container, int number);
@@ -100,6 +102,7 @@ void boxed_exited(struct container *container, int wait_status);
 void output_open(struct container *container, int fd); /* takes the read end of its pipe */
 void output_drain(struct container *container);        /* the program is gone: take the rest */
 void output_close(struct container *container);        /* no-op when closed */
+char *output_tail(struct container *container); /* the last lines it printed, owned; NULL = none */
 
 /** Bring pod->status up to date and give it; texts borrowed from the pod. */
 struct shim_status pod_status_now(struct pod *pod);

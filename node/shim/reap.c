@@ -129,15 +129,16 @@ static void reap_one(struct shim *shim, pid_t pid)
     struct container *program;
     struct stray *stray;
     int wait_status = 0;
+    struct rusage used = {0};
 
     HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
     if (program)
         container_signal(program, SIGKILL);
-    while (waitpid(pid, &wait_status, 0) < 0 && errno == EINTR)
+    while (wait4(pid, &wait_status, 0, &used) < 0 && errno == EINTR)
         ;
     HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
     if (program)
-        container_exited(program, wait_status);
+        container_exited(program, wait_status, &used);
     else if (stray)
         stray_gone(shim, stray);
     else

@@ -60,6 +60,7 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
     rig_tell_running(rig, "p");
     check_int("running", rig_pod_phase(rig, "p"), POD_RUNNING);
     check_has("ready", rig_status(rig, &kind_pod, "p"), "\"type\":\"Ready\",\"status\":\"True\"");
+    check_has("its image", rig_status(rig, &kind_pod, "p"), "\"image\":\"i\"");
     rig_tell_ended(rig, "p", 0);
     check_int("succeeded", rig_pod_phase(rig, "p"), POD_SUCCEEDED);
     check("released", pod->released);

@@ -296,6 +296,57 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     check_int("sidecar ended by TERM", status->init_containers.items[2].exit_code, 143);
 }
 
+static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(void **state)
+{
+    static const struct {
+        const char *name, *policy, *script, *message;
+    } cases[] = {
+        {"tail-fail", "FallbackToLogsOnError", "echo one; echo two >&2; exit 3", "one\ntwo\n"},
+        {"tail-unfinished", "FallbackToLogsOnError", "printf one; exit 3", "one"},
+        {"tail-well", "FallbackToLogsOnError", "echo one", NULL},
+        {"tail-silent", "FallbackToLogsOnError", "exit 3", NULL},
+        {"tail-file", "File", "echo one; exit 3", NULL},
+        {"tail-lines", "FallbackToLogsOnError",
+         "for i in $(seq 200); do echo; done; echo x; exit 1", "LINES"},
+        {"tail-bytes", "FallbackToLogsOnError", "head -c 100000 /dev/zero | tr '\\0' y; exit 1",
+         "BYTES"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        const struct pod_status *status;
+        const char *message;
+
+        bed_start(bed, &(struct bed_pod){cases[i].name,
+                                         .main = {{.argv = {"/bin/sh", "-c", cases[i].script},
+                                                   .message_policy = cases[i].policy}}});
+        status = bed_final(bed, cases[i].name, LIMIT_MS);
+        check(cases[i].name, status);
+        message = status->containers.items[0].message;
+        if (!cases[i].message)
+            check(cases[i].name, !message);
+        else if (!strcmp(cases[i].message, "LINES"))
+            check_int(cases[i].name, strspn(message, "\n"), 79);
+        else if (!strcmp(cases[i].message, "BYTES"))
+            check_int(cases[i].name, strspn(message, "y"), 2048);
+        else
+            check_str(cases[i].name, message, cases[i].message);
+    }
+}
+
+static void what_a_run_used_is_in_its_status(void **state)
+{
+    const struct pod_status *status;
+
+    bed_start(bed, &(struct bed_pod){
+                       "usage", .main = {{.argv = {"/bin/sh", "-c",
+                                                   "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); "
+                                                   "done"}}}});
+    status = bed_final(bed, "usage", LIMIT_MS);
+    check("ends", status);
+    check("cpu", status->containers.items[0].cpu_ms >= 5);
+    check("memory", status->containers.items[0].memory_peak_bytes >= 256 << 10);
+}
+
 static void a_failed_init_container_fails_the_pod(void **state)
 {
     struct bed_pod pod = {"init-fails", .init = {{.argv = {"false"}}},
@@ -408,6 +459,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(on_failure_restarts_with_a_doubled_back_off),
         cmocka_unit_test(the_log_of_the_previous_run_is_kept),
         cmocka_unit_test(init_containers_run_one_by_one_and_sidecars_beside),
+        cmocka_unit_test(the_end_of_a_failing_log_is_the_message_where_that_was_asked_for),
+        cmocka_unit_test(what_a_run_used_is_in_its_status),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
         cmocka_unit_test(a_deadline_ends_the_pod),
         cmocka_unit_test(logs_are_whole_and_can_be_cut),

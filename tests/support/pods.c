@@ -188,6 +188,7 @@ static size_t fill(struct built *built, size_t at, const struct bed_container *r
         spec->ports.items = &built->ports[at];
         spec->ports.count = row->port != 0;
         built->limits[at] = (struct str_pair){"memory", row->memory_limit};
+        spec->termination_message_policy = row->message_policy;
         spec->limits.items = &built->limits[at];
         spec->limits.count = row->memory_limit != NULL;
         c->spec = spec;

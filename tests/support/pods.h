@@ -19,6 +19,7 @@ struct bed_container {
     struct volume_mount mounts[BED_MOUNTS_MAX];
     int32_t port;
     const char *memory_limit;
+    const char *message_policy; /* terminationMessagePolicy */
     bool sidecar;
 };
 

@@ -75,9 +75,11 @@ void host_pod_forget(struct host *host, struct host_pod *pod)
         host_drop_link(host, link);
 }
 
+/* The uid is the status's own: a pod released in answer to its last report is gone before the call
+ * returns. */
 static void report(struct host *host, struct host_pod *pod, const struct shim_status *status)
 {
-    struct runtime_report told = {pod->uid, status->status, status->final};
+    struct runtime_report told = {status->uid, status->status, status->final};
 
     buf_release(&pod->start);
     if (pod->link && !status->final && pod->orders.len)

@@ -197,7 +197,7 @@ def killed_shims_while_nobody_is_there_are_told_as_lost():
     run.signal(signal.SIGKILL)
     run.wait()
     kill_shims()
-    nothing_left()
+    wait_until("the isolated pod went with its supervisor", lambda: not any("boxed" in command_line(p) for p in descendants()))
     again = jobflow("run", "f.yaml", code=1)
     check_in("stdout", "SupervisorLost", again.stdout)
     check_supervisor_lost()

@@ -140,7 +140,7 @@ def live_fits_narrow_and_low_terminals():
     for columns, rows in ((20, 5), (40, 10), (60, 4), (10, 3)):
         got, data = on_terminal("run", "f.yaml", "-j", 30, columns=columns, rows=rows)
         view = data.split(b"STEP")[0]
-        frames = [f for f in view.split(b"\x1b[?25l") if b"\x1b[K" in f]
+        frames = [f for f in re.split(rb"\x1b\[\d+A\r\x1b\[J", view) if b"\x1b[K" in f]
         check(frames, "no view on %dx%d" % (columns, rows))
         for frame in frames:
             drawn = [line for line in frame.decode().replace("\r", "").split("\n") if line.endswith("\x1b[K")]

@@ -48,6 +48,7 @@ struct registry_write {
     enum registry_dry_run dry_run;
     enum schema_unknown unknown; /* for documents from users */
     struct error_list *warnings; /* may be NULL */
+    const char *manager;         /* whose fields they become; NULL: nobody keeps account */
 };
 
 bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,

@@ -40,6 +40,23 @@ static struct span next_part(struct span *rest, char stop)
     return part;
 }
 
+/* Versions of the groups that forms are of. */
+static const struct {
+    const char *name;
+    bool discovery;
+} versions[] = {{"v1", false}, {"v1beta1", false}, {"v2", true}, {"v2beta1", true}};
+
+static bool take_version(struct span value, enum accept_endpoint endpoint, struct media *out)
+{
+    for (size_t i = 0; i < countof(versions); i++)
+        if (is(value, versions[i].name) &&
+            versions[i].discovery == (endpoint == ACCEPT_DISCOVERY)) {
+            out->version = versions[i].name;
+            return true;
+        }
+    return false;
+}
+
 /* What a parameter says about the form. */
 static bool take_parameter(struct span parameter, enum accept_endpoint endpoint, struct media *out)
 {
@@ -52,6 +69,7 @@ static bool take_parameter(struct span parameter, enum accept_endpoint endpoint,
         {"Table", MEDIA_TABLE, ACCEPT_LIST},
         {"PartialObjectMetadata", MEDIA_PARTIAL, ACCEPT_ITEM},
         {"PartialObjectMetadataList", MEDIA_PARTIAL, ACCEPT_LIST},
+        {"APIGroupDiscoveryList", MEDIA_DISCOVERY, ACCEPT_DISCOVERY},
     };
     struct span rest = parameter, key = next_part(&rest, '='), value;
 
@@ -64,11 +82,10 @@ static bool take_parameter(struct span parameter, enum accept_endpoint endpoint,
             }
         return false;
     }
-    if (is(key, "v")) {
-        out->version = is(value, "v1beta1") ? "v1beta1" : "v1";
-        return is(value, "v1") || is(value, "v1beta1");
-    }
-    return !is(key, "g") || is(value, "meta.k8s.io");
+    if (is(key, "v"))
+        return take_version(value, endpoint, out);
+    return !is(key, "g") ||
+           is(value, endpoint == ACCEPT_DISCOVERY ? "apidiscovery.k8s.io" : "meta.k8s.io");
 }
 
 static bool take_clause(struct span clause, enum accept_endpoint endpoint, struct media *out)

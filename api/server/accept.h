@@ -6,20 +6,23 @@
 #include <stdbool.h>
 
 enum media_form {
-    MEDIA_JSON,    /* the object, the list, the text */
-    MEDIA_TABLE,   /* as=Table */
-    MEDIA_PARTIAL, /* as=PartialObjectMetadata or …List: metadata alone */
+    MEDIA_JSON,      /* the object, the list, the text */
+    MEDIA_TABLE,     /* as=Table */
+    MEDIA_PARTIAL,   /* as=PartialObjectMetadata or …List: metadata alone */
+    MEDIA_DISCOVERY, /* as=APIGroupDiscoveryList */
 };
 
 struct media {
     enum media_form form;
-    const char *version; /* of meta.k8s.io in the answer: "v1" or "v1beta1"; static */
+    const char
+        *version; /* of the form's group: "v1", "v1beta1"; discovery "v2", "v2beta1"; static */
 };
 
 enum accept_endpoint {
     ACCEPT_PLAIN, /* writes and fixed pages: JSON alone */
     ACCEPT_ITEM,  /* one object, or a watch */
     ACCEPT_LIST,
+    ACCEPT_DISCOVERY,
 };
 
 /** The first clause of an Accept header (NULL = anything) that the endpoint can give; quality

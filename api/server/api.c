@@ -2,6 +2,7 @@
  * From request to verb; the life of streams.
  */
 #include "api/server/api.h"
+#include "api/server/discovery.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
 #include "base/version.h"
@@ -112,48 +113,40 @@ static struct api_stream *reply_page(const struct api_call *call)
 
 typedef struct api_stream *(*verb_fn)(const struct api_call *call);
 
-enum place { ON_COLLECTION, ON_ITEM, ON_STATUS, ON_LOG, PLACE_N };
-
 /* clang-format off */
-static const verb_fn verbs[PLACE_N][API_METHOD_N] = {
-    [ON_COLLECTION] = {
-        [API_GET]    = verb_list,
-        [API_HEAD]   = verb_list,
-        [API_POST]   = verb_create,
-        [API_DELETE] = verb_delete_collection,
-    },
-    [ON_ITEM] = {
+static const verb_fn collection_verbs[API_METHOD_N] = {
+    [API_GET]    = verb_list,
+    [API_HEAD]   = verb_list,
+    [API_POST]   = verb_create,
+    [API_DELETE] = verb_delete_collection,
+};
+static const verb_fn object_verbs[ROUTE_N][API_METHOD_N] = {
+    [ROUTE_MAIN] = {
         [API_GET]    = verb_get,
         [API_HEAD]   = verb_get,
         [API_PUT]    = verb_update,
         [API_PATCH]  = verb_patch,
         [API_DELETE] = verb_delete,
     },
-    [ON_STATUS] = {
+    [ROUTE_STATUS] = {
         [API_GET]    = verb_get,
         [API_HEAD]   = verb_get,
         [API_PUT]    = verb_update,
         [API_PATCH]  = verb_patch,
     },
-    [ON_LOG] = {
-        [API_GET]    = verb_log,
-    },
+    [ROUTE_SCALE]        = {[API_GET] = verb_scale_get, [API_PUT] = verb_scale_set, [API_PATCH] = verb_scale_set},
+    [ROUTE_LOG]          = {[API_GET] = verb_log},
+    [ROUTE_EVICTION]     = {[API_POST] = verb_evict},
+    [ROUTE_BINDING]      = {[API_POST] = verb_bind},
+    [ROUTE_EXEC]         = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
+    [ROUTE_ATTACH]       = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
+    [ROUTE_PORT_FORWARD] = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
 };
 /* clang-format on */
 
-static enum place place_of(const struct route *route)
+static verb_fn verb_at(const struct route *route, enum api_method method)
 {
-    if (!route->name)
-        return ON_COLLECTION;
-    switch (route->sub) {
-    case ROUTE_STATUS:
-        return ON_STATUS;
-    case ROUTE_LOG:
-        return ON_LOG;
-    case ROUTE_MAIN:
-        break;
-    }
-    return ON_ITEM;
+    return route->name ? object_verbs[route->sub][method] : collection_verbs[method];
 }
 
 /* Namespaces are deleted one by one; things in namespaces are made and deleted within one. */
@@ -166,7 +159,7 @@ static bool takes(const struct route *route, verb_fn verb)
 
 static verb_fn verb_of(const struct api_call *call)
 {
-    verb_fn verb = verbs[place_of(&call->route)][call->request->method];
+    verb_fn verb = verb_at(&call->route, call->request->method);
     bool watch = (verb == verb_list || verb == verb_get) && call->route.sub == ROUTE_MAIN &&
                  call->request->method == API_GET && target_query_bool(&call->target, "watch");
 
@@ -192,7 +185,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (!target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
     page = reply_page(&call);
-    if (page)
+    if (page || (page = discovery_answer(&call)))
         return page;
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);
@@ -204,7 +197,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
                   "the server does not allow this method on the requested resource");
         return reply_error(&call, &err);
     }
-    if (verb != verb_log && !accept_choose(request->accept, endpoint_of(verb), &call.media, &err))
+    if (verb != verb_log && verb != verb_no_stream &&
+        !accept_choose(request->accept, endpoint_of(verb), &call.media, &err))
         return reply_error(&call, &err);
     // cppcheck-suppress returnDanglingLifetime ; the stream returned keeps nothing of the call
     return verb(&call);

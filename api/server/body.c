@@ -71,8 +71,3 @@ json_t *body_parse(const struct api_call *call, struct error *err)
                      call->route.kind->name);
     return NULL;
 }
-
-bool body_dry_run(const struct api_call *call)
-{
-    return target_query(&call->target, "dryRun") != NULL;
-}

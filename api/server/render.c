@@ -58,6 +58,7 @@ void render_object(const struct render *render, const struct object *object, boo
     case MEDIA_PARTIAL:
         table_write_partial(&render->table, object, out);
         break;
+    case MEDIA_DISCOVERY: /* has no objects */
     case MEDIA_JSON:
         object_write(object, out);
         break;
@@ -120,6 +121,7 @@ void render_list_item(const struct render *render, const struct object *object, 
     case MEDIA_PARTIAL:
         table_write_partial(&render->table, object, out);
         break;
+    case MEDIA_DISCOVERY: /* has no objects */
     case MEDIA_JSON:
         write_item(render->kind, object, out);
         break;

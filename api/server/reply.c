@@ -10,7 +10,7 @@ enum { HEADERS_MAX = 64, WARNING_BYTES_MAX = 4096 };
 struct reply_stream {
     struct api_stream stream;
     int status;
-    const char *content_type;
+    char *content_type;
     struct buf body;
     char *headers[HEADERS_MAX]; /* [n_headers] */
     size_t n_headers;
@@ -28,6 +28,7 @@ static void release(struct api_stream *stream)
     for (size_t i = 0; i < reply->n_headers; i++)
         mem_free(reply->headers[i]);
     buf_release(&reply->body);
+    mem_free(reply->content_type);
     mem_free(reply);
 }
 
@@ -62,6 +63,8 @@ static void add_headers(struct reply_stream *reply, const struct reply *with)
 {
     int retry_s = status_retry_after_s(with->code);
 
+    if (with->vary)
+        reply->headers[reply->n_headers++] = mem_printf("Vary: %s", with->vary);
     if (retry_s)
         reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
     for (size_t i = 0; with->warnings && i < with->warnings->count; i++)
@@ -75,7 +78,7 @@ struct api_stream *reply_send(const struct api_call *call, struct reply *with,
     struct reply_stream *reply = mem_alloc(sizeof *reply);
 
     reply->status = with->status;
-    reply->content_type = with->content_type ? with->content_type : "application/json";
+    reply->content_type = mem_strdup(with->content_type ? with->content_type : "application/json");
     reply->body = with->body;
     with->body = (struct buf){0};
     add_headers(reply, with);
@@ -137,6 +140,16 @@ struct api_stream *reply_gone(const struct api_call *call, const char *uid)
 {
     const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
     struct reply with = {.status = 200};
+
+    status_write_success(&about, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+struct api_stream *reply_success(const struct api_call *call, int status)
+{
+    const struct status_subject about = {.kind = call->route.kind, .name = call->name};
+    struct reply with = {.status = status};
 
     status_write_success(&about, &with.body);
     buf_char(&with.body, '\n');

@@ -4,14 +4,6 @@
 #include "api/server/route.h"
 #include <string.h>
 
-static const struct {
-    const char *name;
-    enum route_subresource sub;
-} subresources[] = {
-    {"status", ROUTE_STATUS},
-    {"log", ROUTE_LOG},
-};
-
 static bool nothing_here(struct error *err)
 {
     return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
@@ -19,12 +11,20 @@ static bool nothing_here(struct error *err)
 
 static bool find_subresource(const struct kind *kind, const char *word, enum route_subresource *out)
 {
-    for (size_t i = 0; i < countof(subresources); i++)
-        if (strcmp(subresources[i].name, word) == 0) {
-            *out = subresources[i].sub;
-            return *out == ROUTE_LOG ? kind == &kind_pod : kind->has_status;
+    for (const struct subresource *sub = subresources; sub->name; sub++)
+        if (strcmp(sub->name, word) == 0 && sub->of(kind)) {
+            *out = sub->sub;
+            return true;
         }
     return false;
+}
+
+/* Whether "namespaces/NS/WORD" means a subresource of the namespace. */
+static bool is_of_namespace(const char *word)
+{
+    enum route_subresource sub;
+
+    return find_subresource(&kind_namespace, word, &sub);
 }
 
 static bool find(const struct target *target, struct route *out, struct error *err)
@@ -45,7 +45,7 @@ static bool find(const struct target *target, struct route *out, struct error *e
     version = *segment++;
     /* namespaces/NS/PLURAL…; namespaces and namespaces/NS themselves are the Namespace kind */
     if (end - segment >= 3 && strcmp(segment[0], "namespaces") == 0 &&
-        strcmp(segment[2], "status") != 0) {
+        !is_of_namespace(segment[2])) {
         out->ns = segment[1];
         has_ns = true;
         segment += 2;

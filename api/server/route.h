@@ -5,10 +5,8 @@
  *   /api/v1/namespaces/NS/pods/NAME/log
  *   /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
  */
+#include "api/server/resources.h"
 #include "api/server/target.h"
-#include "api/types/kinds.h"
-
-enum route_subresource { ROUTE_MAIN, ROUTE_STATUS, ROUTE_LOG };
 
 struct route {
     const struct kind *kind;

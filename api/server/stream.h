@@ -73,6 +73,7 @@ struct reply {
     const char *content_type;    /* NULL: JSON */
     struct buf body;             /* consumed */
     struct error_list *warnings; /* become headers; may be NULL; borrowed */
+    const char *vary;            /* of which request headers it is made; NULL: of none */
     enum error_code code;        /* for Retry-After */
 };
 struct api_stream *reply_send(const struct api_call *call, struct reply *with,
@@ -88,7 +89,25 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
                                  const struct status_subject *about);
 /** `object` is gone. */
 struct api_stream *reply_gone(const struct api_call *call, const char *uid);
+/** Status Success about the object of the path. */
+struct api_stream *reply_success(const struct api_call *call, int status);
 void write_not_found(const struct api_call *call, struct error *err);
+
+/* ---- options.c: what every write brings and gets ---- */
+
+struct write {
+    struct registry_write how;
+    struct error_list errors, warnings;
+    const struct object *object; /* as stored */
+    bool manager_given;          /* not only guessed from the user agent */
+};
+void write_release(struct write *write);
+SCOPED_DEFINE(write, struct write, write_release)
+/** Take the options out of the query. INVALID, naming the parameter; `write` may be released all
+ * the same. */
+bool write_init(struct write *write, const struct api_call *call, struct error *err);
+/** The dryRun parameters. INVALID for anything but All. */
+bool dry_run_parse(const struct target *target, enum registry_dry_run *out, struct error *err);
 
 /* ---- the verbs; each returns the stream that answers ---- */
 
@@ -101,10 +120,14 @@ struct api_stream *verb_update(const struct api_call *call);
 struct api_stream *verb_patch(const struct api_call *call);
 struct api_stream *verb_delete(const struct api_call *call);
 struct api_stream *verb_delete_collection(const struct api_call *call);
+struct api_stream *verb_evict(const struct api_call *call);
+struct api_stream *verb_scale_get(const struct api_call *call);
+struct api_stream *verb_scale_set(const struct api_call *call);
+struct api_stream *verb_bind(const struct api_call *call);
+struct api_stream *verb_no_stream(const struct api_call *call);
 
 /* ---- body.c ---- */
 
 /** The body as a document (owned): JSON or YAML, one of it. NULL with BAD_REQUEST, TOO_LARGE or
  * MEDIA_TYPE. */
 json_t *body_parse(const struct api_call *call, struct error *err);
-bool body_dry_run(const struct api_call *call);

@@ -80,23 +80,48 @@ static bool parse_grace(const struct api_call *call, const json_t *options, int6
     return true;
 }
 
+static bool parse_dry_run(const struct api_call *call, const json_t *options,
+                          enum registry_dry_run *out, struct error *err)
+{
+    const json_t *values = json_object_get(options, "dryRun"), *value;
+    size_t i;
+
+    if (!dry_run_parse(&call->target, out, err))
+        return false;
+    json_array_foreach(values, i, value)
+    {
+        if (!json_is_string(value) || strcmp(json_string_value(value), "All") != 0)
+            return error_set(err, ERR_INVALID, "dryRun",
+                             "Unsupported value: \"%s\": supported values: \"All\"",
+                             json_is_string(value) ? json_string_value(value) : "");
+        *out = REGISTRY_DRY_RUN;
+    }
+    return true;
+}
+
+/* `options` (may be NULL) keeps the strings of `how`. */
+static bool take_options(const struct api_call *call, const json_t *options,
+                         struct registry_delete *how, struct error *err)
+{
+    *how = (struct registry_delete){.grace_s = -1};
+    if (options && !json_is_object(options))
+        return error_set(err, ERR_BAD_REQUEST, "", "the body must be DeleteOptions");
+    return parse_dry_run(call, options, &how->dry_run, err) &&
+           parse_grace(call, options, &how->grace_s, err) &&
+           parse_preconditions(options, how, err) &&
+           parse_policy(call, options, &how->propagation, err);
+}
+
 /* `*keep` (owned) holds the strings of `how`. */
 static bool parse_options(const struct api_call *call, struct registry_delete *how, json_t **keep,
                           struct error *err)
 {
     json_t *options = NULL;
 
-    *how = (struct registry_delete){.grace_s = -1};
     if (call->request->body_len && !(options = body_parse(call, err)))
         return false;
     *keep = options;
-    if (options && !json_is_object(options))
-        return error_set(err, ERR_BAD_REQUEST, "", "the body must be DeleteOptions");
-    if (body_dry_run(call) || json_array_size(json_object_get(options, "dryRun")))
-        how->dry_run = REGISTRY_DRY_RUN;
-    return parse_grace(call, options, &how->grace_s, err) &&
-           parse_preconditions(options, how, err) &&
-           parse_policy(call, options, &how->propagation, err);
+    return take_options(call, options, how, err);
 }
 
 struct api_stream *verb_delete(const struct api_call *call)
@@ -124,6 +149,28 @@ struct api_stream *verb_delete(const struct api_call *call)
     if (!left && route->kind == &kind_pod) /* clients expect the pod, gone or not */
         left = before;
     return left ? reply_object(call, 200, left, NULL) : reply_gone(call, object_uid(before));
+}
+
+/* An eviction is a deletion that says so: the pod ends as with DELETE, the answer is a Status. */
+struct api_stream *verb_evict(const struct api_call *call)
+{
+    const struct route *route = &call->route;
+    struct registry_delete how;
+    struct error_list errors = {0};
+    struct error err = {0};
+    struct api_stream *stream;
+    scoped(json) json_t *body = body_parse(call, &err);
+
+    if (!body)
+        return reply_error(call, &err);
+    if (!take_options(call, json_object_get(body, "deleteOptions"), &how, &err))
+        return reply_option_error(call, "DeleteOptions", &err);
+    if (registry_delete(call->api->registry, route->kind, route->ns, route->name, &how, NULL,
+                        &errors))
+        return reply_success(call, 201);
+    stream = reply_errors(call, &errors);
+    error_list_release(&errors);
+    return stream;
 }
 
 /* ---- collections ---- */

@@ -82,46 +82,6 @@ static bool agree(struct api_call *call, json_t *doc, struct error *err)
 
 /* ---- one write ---- */
 
-struct write {
-    struct registry_write how;
-    struct error_list errors, warnings;
-    const struct object *object; /* as stored */
-};
-
-static void write_release(struct write *write)
-{
-    error_list_release(&write->errors);
-    error_list_release(&write->warnings);
-}
-SCOPED_DEFINE(write, struct write, write_release)
-
-static bool write_init(struct write *write, const struct api_call *call, struct error *err)
-{
-    static const struct {
-        const char *text;
-        enum schema_unknown unknown;
-        bool warn;
-    } validations[] = {
-        {"", UNKNOWN_PRUNE, true},
-        {"Warn", UNKNOWN_PRUNE, true},
-        {"Ignore", UNKNOWN_PRUNE, false},
-        {"Strict", UNKNOWN_ERROR, true},
-    };
-    const char *text = target_query(&call->target, "fieldValidation");
-
-    *write = (struct write){.how.dry_run = body_dry_run(call) ? REGISTRY_DRY_RUN : REGISTRY_APPLY};
-    for (size_t i = 0; i < countof(validations); i++)
-        if (strcmp(validations[i].text, text ? text : "") == 0) {
-            write->how.unknown = validations[i].unknown;
-            write->how.warnings = validations[i].warn ? &write->warnings : NULL;
-            return true;
-        }
-    return error_set(err, ERR_INVALID, "fieldValidation",
-                     "Unsupported value: \"%s\": supported values: \"\", \"Ignore\", \"Strict\", "
-                     "\"Warn\"",
-                     text);
-}
-
 static struct api_stream *answer(const struct api_call *call, struct write *write, bool ok,
                                  int status)
 {

@@ -94,10 +94,10 @@ static double cpu_s(void)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.wanted = argc > 1 ? atol(argv[1]) : 20000};
-    long width = argc > 2 ? atol(argv[2]) : 1000;
+    struct bench bench = {.wanted = argc > 1 ? strtol(argv[1], NULL, 10) : 20000};
+    long width = argc > 2 ? strtol(argv[2], NULL, 10) : 1000;
     const struct node_options options = {
-        .name = "here", .max_pods = argc > 3 ? atoi(argv[3]) : 4, .sim = true};
+        .name = "here", .max_pods = argc > 3 ? strtol(argv[3], NULL, 10) : 4, .sim = true};
     struct clock *clock = clock_virtual_new(1700000000000, 1);
     struct error err;
     struct store *store;

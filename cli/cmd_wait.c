@@ -257,8 +257,10 @@ static int wait_for_selected(struct wait *wait, const struct kind *kind)
         return EXIT_FAILED;
     }
     for (size_t i = 0; i < selected.count; i++) {
-        int code = wait_for(wait, &(const struct resource){kind, selected.names[i]});
+        const struct resource one = {kind, selected.names[i]};
+        int code = wait_for(wait, &one);
 
+        wait->resource = NULL;
         worst = worst == EXIT_OK ? code : worst;
         mem_free(selected.names[i]);
     }

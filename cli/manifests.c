@@ -183,14 +183,28 @@ static bool add_list(struct manifests *set, struct manifest_file *file, size_t d
     return ok;
 }
 
+/* `*at` begins with the word and a number, and moves behind them. */
+static bool take_number(const char **at, const char *word, unsigned long *out)
+{
+    size_t len = strlen(word);
+    char *end;
+
+    if (strncmp(*at, word, len) != 0)
+        return false;
+    *out = strtoul(*at + len, &end, 10);
+    *at = end;
+    return true;
+}
+
 /* "line 3, column 5: text" of the parser becomes "FILE:3:5: text", which editors can jump to. */
 static void print_syntax_error(const char *name, const char *message)
 {
-    size_t line, column;
-    int skip = 0;
+    unsigned long line, column;
+    const char *at = message;
 
-    if (sscanf(message, "line %zu, column %zu: %n", &line, &column, &skip) == 2 && skip > 0)
-        cli_errorf("%s:%zu:%zu: %s", name, line, column, message + skip);
+    if (take_number(&at, "line ", &line) && take_number(&at, ", column ", &column) &&
+        !strncmp(at, ": ", 2))
+        cli_errorf("%s:%lu:%lu: %s", name, line, column, at + 2);
     else
         cli_errorf("%s: %s", name, message);
 }

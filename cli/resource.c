@@ -53,7 +53,7 @@ bool resource_parse(const char *word, struct resource *out, struct error *err)
 
 static bool parse_pairs(int n, char *const *words, struct resources *out, struct error *err)
 {
-    struct resource resource;
+    struct resource resource = {0};
 
     for (int i = 0; i < n; i++) {
         if (!strchr(words[i], '/'))

@@ -65,7 +65,7 @@ static void mark_critical(struct summary *summary)
 
 static void seconds_text(int64_t ms, char out[TIME_TEXT_MAX])
 {
-    if (ms < 60 * 1000)
+    if (ms < (int64_t)60 * 1000)
         snprintf(out, TIME_TEXT_MAX, "%.2fs", (double)ms / 1000.0);
     else
         duration_human(ms, out);

@@ -45,15 +45,14 @@ static bool init_status_text(const struct object *pod, char *out, size_t size)
         if ((container->state == CONTAINER_TERMINATED && container->exit_code == 0) ||
             (container->state == CONTAINER_RUNNING && runs_beside(pod, container)))
             continue;
-        if (container->state == CONTAINER_TERMINATED && has_reason)
+        if (has_reason && (container->state == CONTAINER_TERMINATED ||
+                           (container->state == CONTAINER_WAITING &&
+                            strcmp(container->reason, "PodInitializing") != 0)))
             snprintf(out, size, "Init:%s", container->reason);
         else if (container->state == CONTAINER_TERMINATED && container->signal)
             snprintf(out, size, "Init:Signal:%d", (int)container->signal);
         else if (container->state == CONTAINER_TERMINATED)
             snprintf(out, size, "Init:ExitCode:%d", (int)container->exit_code);
-        else if (container->state == CONTAINER_WAITING && has_reason &&
-                 strcmp(container->reason, "PodInitializing") != 0)
-            snprintf(out, size, "Init:%s", container->reason);
         else
             snprintf(out, size, "Init:%zu/%zu", i, pod_spec_of(pod)->init_containers.count);
         return true;

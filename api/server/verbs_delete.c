@@ -148,7 +148,8 @@ struct api_stream *verb_delete(const struct api_call *call)
     }
     if (!left && route->kind == &kind_pod) /* clients expect the pod, gone or not */
         left = before;
-    return left ? reply_object(call, 200, left, NULL) : reply_gone(call, object_uid(before));
+    return left ? reply_object(call, 200, left, NULL)
+                : reply_gone(call, before ? object_uid(before) : "");
 }
 
 /* An eviction is a deletion that says so: the pod ends as with DELETE, the answer is a Status. */

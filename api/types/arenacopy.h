@@ -23,7 +23,7 @@ static inline struct str_map arena_copy_map(struct arena *arena, const struct st
     struct str_map to = {arena_copy(arena, from->items, from->count * sizeof *from->items),
                          from->count};
 
-    for (size_t i = 0; i < to.count; i++) {
+    for (size_t i = 0; to.items && i < to.count; i++) {
         to.items[i].key = arena_copy_str(arena, from->items[i].key);
         to.items[i].value = arena_copy_str(arena, from->items[i].value);
     }

@@ -51,7 +51,7 @@ static void a_pod_goes_from_bound_to_succeeded(void **state)
 
     bound_pod(rig, "p", NULL, NULL);
     pod = rig_started(rig, "p");
-    check("started", pod != NULL);
+    assert_non_null(pod);
     check("its intent is in the status", start_ms(rig, "p") != 0);
     check_has("placed", rig_status(rig, &kind_pod, "p"),
               "\"type\":\"PodScheduled\",\"status\":\"True\"");

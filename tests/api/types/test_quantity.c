@@ -74,7 +74,7 @@ static void malformed_quantities_are_refused(void **state)
 
 static void quantities_compare_by_value(void **state)
 {
-    quantity_nano a, b;
+    quantity_nano a = 0, b = 0;
 
     assert_true(quantity_parse("1.5", &a, NULL) && quantity_parse("1499m", &b, NULL));
     assert_int_equal(quantity_compare(a, b), 1);

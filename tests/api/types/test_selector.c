@@ -148,7 +148,8 @@ static void selectors_are_bounded(void **state)
             struct error err = {0};
 
             memset(text, ' ', len);
-            memcpy(text, "a=b", 3);
+            text[0] = text[2] = 'a';
+            text[1] = '=';
             if (parsers[i].parse == parse_fields)
                 memset(text + 3, 'b', len - 3);
 

@@ -26,15 +26,19 @@ bool flow_phase_parse(const char *text, enum flow_phase *out)
     return true;
 }
 
-/* Patches are handed on as they are. */
+/* Patches are handed on as they are; exit codes are read where they are. */
 static bool spec_borrows(const void *decoded)
 {
     const struct jobflow_spec *spec = decoded;
 
-    for (size_t i = 0; i < spec->steps.count; i++)
-        if (spec->steps.items[i].patch_job_spec || spec->steps.items[i].patch_spec)
+    for (size_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+
+        if (step->patch_job_spec || step->patch_spec || step->condition || step->choice ||
+            step->loop || step->retry)
             return true;
-    return false;
+    }
+    return spec->scheduling != NULL;
 }
 
 static const struct decoded_type spec_type = {
@@ -52,6 +56,37 @@ const struct jobflow_spec *jobflow_spec_of(const struct object *flow)
 const json_t *jobflow_spec_document(const struct object *flow)
 {
     return decoded_document(flow->body, &spec_type);
+}
+
+const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->parameters.count; i++) {
+        const struct flow_parameter *parameter = &spec->parameters.items[i];
+
+        if (strcmp(parameter->name, name) == 0)
+            return parameter->value ? parameter->value : parameter->fallback;
+    }
+    return NULL;
+}
+
+static uint32_t range_length(const struct flow_range *range)
+{
+    __int128 step = range->step.set ? range->step.value : 1;
+    __int128 distance = (__int128)range->end - range->start, length;
+
+    if (!step || (distance < 0) != (step < 0))
+        return 0;
+    length = (distance + step + (step > 0 ? -1 : 1)) / step;
+    return length > LOOP_ITERATIONS_MAX ? LOOP_ITERATIONS_MAX + 1 : (uint32_t)length;
+}
+
+uint32_t flow_loop_iterations(const struct flow_loop *loop)
+{
+    if (loop->items.count)
+        return (uint32_t)loop->items.count;
+    if (loop->range)
+        return range_length(loop->range);
+    return (uint32_t)loop->max_iterations;
 }
 
 static const char *const policy_texts[] = {FAILURE_POLICIES(ENUM_TEXT)};

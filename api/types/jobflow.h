@@ -43,12 +43,120 @@ struct flow_depends {
     struct flow_probe *probe; /* NULL = none */
 };
 
+/* ---- conditions: if, switch.cases[].if, for.until (13.3) ---- */
+
+struct exit_code_rule {
+    const char *task;     /* NULL = the first */
+    const char *operator; /* In, NotIn, Gt, Lt; NULL = In */
+    json_t *values;       /* list of integers, borrowed from the document */
+};
+struct term_task_status {
+    const char *task, *phase;
+    struct opt_i32 min_count; /* absent = 1 */
+};
+struct term_value { /* of an output or a parameter */
+    const char *key;
+    const char *operator; /* In, NotIn, Exists, DoesNotExist, Gt, Lt; NULL = In */
+    struct str_list values;
+};
+
+/* Exactly one of phases, task_status, exit_code, output, parameter; a parameter has no target. */
+struct flow_term {
+    const char *target;
+    bool negate;
+    struct str_list phases;
+    struct term_task_status *task_status;
+    struct exit_code_rule *exit_code;
+    struct term_value *output, *parameter;
+};
+struct flow_condition {
+    const char *strategy; /* NULL = all */
+    struct {
+        struct flow_term *items;
+        size_t count;
+    } terms;
+};
+
+struct flow_case {
+    const char *name;
+    struct flow_condition *condition;
+    struct str_list steps;
+};
+struct flow_switch {
+    struct {
+        struct flow_case *items;
+        size_t count;
+    } cases;
+    struct str_list default_steps;
+};
+
+/* ---- for (13.5) ---- */
+
+struct flow_range {
+    int64_t start, end;  /* end exclusive */
+    struct opt_i64 step; /* absent = 1 */
+};
+struct flow_loop {
+    struct str_list items;
+    struct flow_range *range;
+    struct flow_condition *until;
+    int32_t parallelism;    /* 0 = all at once */
+    int32_t max_iterations; /* with until */
+};
+enum { LOOP_ITERATIONS_MAX = 10000 };
+/** How many iterations the loop can have; at most LOOP_ITERATIONS_MAX + 1. */
+uint32_t flow_loop_iterations(const struct flow_loop *loop);
+
+/* ---- retry (13.4) ---- */
+
+struct flow_retry {
+    struct opt_i32 max_retry; /* absent = the flow's */
+    struct str_list phases;   /* empty = Failed and Terminated */
+    struct exit_code_rule *exit_codes;
+    struct opt_i32 backoff_s, factor, max_backoff_s; /* absent = 10, 2, 300 */
+};
+
 struct flow_step {
     const char *name;
-    const char *template_name;    /* jobTemplateName; NULL = name */
-    struct flow_depends *depends; /* NULL = root */
-    json_t *patch_job_spec;       /* patch.jobSpec, or NULL; merged first */
-    json_t *patch_spec;           /* patch.spec, or NULL */
+    const char *template_name;        /* jobTemplateName; NULL = name */
+    struct flow_depends *depends;     /* NULL = root */
+    json_t *patch_job_spec;           /* patch.jobSpec, or NULL; merged first */
+    json_t *patch_spec;               /* patch.spec, or NULL */
+    struct flow_condition *condition; /* if; NULL = none */
+    struct flow_switch *choice;       /* switch; NULL = none: the step has no job of its own */
+    struct flow_loop *loop;           /* for; NULL = none: a job per iteration */
+    struct flow_retry *retry;         /* NULL = the flow's maxRetry, with the defaults */
+    const char *failure_policy;       /* NULL acts as fail */
+    const char *when;                 /* NULL: when its targets are met; always: at the end */
+};
+
+/** The step makes no job of its own: a switch. */
+static inline bool flow_step_is_switch(const struct flow_step *step)
+{
+    return step->choice != NULL;
+}
+/** It runs when the flow ends, whatever the end. */
+static inline bool flow_step_is_final(const struct flow_step *step)
+{
+    return step->when != NULL;
+}
+
+struct flow_gang {
+    const char *name;
+    struct str_list steps;
+    struct opt_i32 min_available; /* jobs; absent = all */
+};
+
+struct flow_scheduling { /* what holds for all jobs of the flow (13.7) */
+    const char *queue, *priority_class, *scheduler_name;
+    json_t *network_topology, *plugins; /* borrowed from the document, or NULL */
+    int32_t max_running;                /* unfinished jobs; 0 = no limit */
+    const char *order;                  /* NULL = list */
+};
+
+struct flow_parameter {
+    const char *name;
+    const char *value, *fallback; /* fallback: `default` */
 };
 
 struct jobflow_spec {
@@ -56,9 +164,26 @@ struct jobflow_spec {
         struct flow_step *items;
         size_t count;
     } steps;
-    const char *retain_policy;  /* NULL acts as retain */
-    const char *failure_policy; /* NULL acts as stop */
+    const char *retain_policy;   /* NULL acts as retain */
+    const char *failure_policy;  /* NULL acts as stop */
+    const char *template_policy; /* NULL acts as latest */
+    int32_t max_retry;           /* default of every step */
+    bool suspend;
+    struct opt_i64 deadline_s; /* activeDeadlineSeconds */
+    struct opt_i32 ttl_s;      /* ttlSecondsAfterFinished */
+    struct flow_scheduling *scheduling;
+    struct {
+        struct flow_gang *items;
+        size_t count;
+    } gangs;
+    struct {
+        struct flow_parameter *items;
+        size_t count;
+    } parameters;
 };
+
+/** The value of a parameter, or NULL when the flow has none of that name, or it has no value. */
+const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name);
 
 /* clang-format off */
 #define FLOW_PHASES(X)         \
@@ -134,3 +259,5 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 #define LABEL_CREATED_BY_FLOW     "volcano.sh/createdByJobFlow"
 #define ANNOTATION_FLOW_STEP      "volcano.sh/jobFlowNode"
 #define ANNOTATION_FLOW_ATTEMPT   "volcano.sh/jobFlowAttempt"
+#define ANNOTATION_FLOW_ITERATION "volcano.sh/jobFlowIteration"
+#define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* <namespace>.<flow>.<gang> */

@@ -9,63 +9,10 @@
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/jobflow_control.h"
 #include "api/types/labels.h"
 #include "api/types/nameindex.h"
 #include "api/types/pod.h"
-#include "base/compiler.h"
-
-/* Fields of spec/jobflow.md section 13 that nothing acts on yet. Their defaults say nothing and
- * pass. */
-struct unsupported {
-    const char *member;
-    const char *default_json; /* NULL: none */
-};
-static const struct unsupported flow_unsupported[] = {
-    {"maxRetry", "0"},    {"gangs", "[]"},           {"scheduling", "{}"},
-    {"suspend", "false"}, {"activeDeadlineSeconds"}, {"ttlSecondsAfterFinished"},
-};
-static const struct unsupported step_unsupported[] = {
-    {"if"}, {"switch"}, {"for"}, {"retry"}, {"failurePolicy", "\"fail\""},
-};
-
-static bool is_default(const json_t *value, const char *default_json)
-{
-    scoped(json) json_t *otherwise =
-        default_json ? json_loads(default_json, JSON_DECODE_ANY, NULL) : NULL;
-
-    return otherwise && json_equal(value, otherwise);
-}
-
-/* Of the flow itself, or of its step number `*step`. */
-static void check_supported(const json_t *doc, const struct unsupported *rows, size_t count,
-                            const size_t *step, struct error_list *errors)
-{
-    static const char message[] = "not supported by this version: leave it out";
-
-    for (size_t i = 0; i < count; i++) {
-        const json_t *value = json_object_get(doc, rows[i].member);
-
-        if (!value || is_default(value, rows[i].default_json))
-            continue;
-        if (step)
-            FINDING(errors, ("spec.flows[%zu].%s", *step, rows[i].member), message);
-        else
-            FINDING(errors, ("spec.%s", rows[i].member), message);
-    }
-}
-
-static void check_fields(const json_t *doc, struct error_list *errors)
-{
-    const json_t *step;
-    size_t i;
-
-    check_supported(doc, flow_unsupported, countof(flow_unsupported), NULL, errors);
-    json_array_foreach(json_object_get(doc, "flows"), i, step)
-    {
-        if (json_object_size(step) > 1) /* more than a name */
-            check_supported(step, step_unsupported, countof(step_unsupported), &i, errors);
-    }
-}
 
 /* targets: [a, a] says the same as [a]. */
 static void warn_repeated(const struct admission *adm, const struct str_list *targets, size_t step)
@@ -108,7 +55,7 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
         return;
     if (!spec->steps.count)
         WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
-    check_fields(jobflow_spec_document(flow), errors);
+    jobflow_check_control(adm, spec, errors);
     check_annotations(flow, errors);
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_depends *depends = spec->steps.items[i].depends;
@@ -148,11 +95,14 @@ struct name_check {
 
 static bool check_job_name(struct name_check *c, size_t i)
 {
+    const struct flow_loop *loop = c->spec->steps.items[i].loop;
     const char *step = c->spec->steps.items[i].name;
     struct error err = {0};
 
     c->job.len = c->prefix_len;
     buf_str(&c->job, step);
+    if (loop && flow_loop_iterations(loop))
+        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest */
     if (c->job.len > LABEL_BYTES_MAX)
         FINDING(c->errors, ("spec.flows[%zu].name", i),
                 "Invalid value: \"%.64s\": the job would be named %s, which has %zu characters: at "
@@ -286,11 +236,13 @@ static void check_names(struct name_check *c)
         const struct flow_step *step = &c->spec->steps.items[i];
         bool named = check_job_name(c, i);
         const struct object *template =
-            lookup(c->adm, &kind_job_template, object_namespace(c->flow), flow_step_template(step));
+            flow_step_is_switch(step) ? NULL
+                                      : lookup(c->adm, &kind_job_template,
+                                               object_namespace(c->flow), flow_step_template(step));
 
         if (template && named)
             check_template(c, i, template);
-        else if (!template && c->adm->get)
+        else if (!template && c->adm->get && !flow_step_is_switch(step))
             WARNING(c->adm,
                     ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),
                     "jobtemplate %s does not exist yet: the step waits for it",

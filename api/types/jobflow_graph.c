@@ -104,6 +104,39 @@ static void report_cycle(struct graph_check *c, const uint32_t *cycle, size_t le
             text.data, length);
 }
 
+/* A step that a switch lists waits for the switch. */
+static void collect_choices(struct graph_check *c, size_t step, const struct str_list *listed)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        uint32_t to = name_index_get(&c->names, listed->items[i]);
+
+        if (to != NAME_NONE)
+            c->edges[c->n_edges++] = (struct dag_edge){(uint32_t)step, to};
+    }
+}
+
+static size_t count_choices(const struct flow_switch *choice)
+{
+    size_t count = choice->default_steps.count;
+
+    for (size_t i = 0; i < choice->cases.count; i++)
+        count += choice->cases.items[i].steps.count;
+    return count;
+}
+
+static void collect_switches(struct graph_check *c)
+{
+    for (size_t i = 0; i < c->spec->steps.count; i++) {
+        const struct flow_switch *choice = c->spec->steps.items[i].choice;
+
+        if (!choice)
+            continue;
+        for (size_t k = 0; k < choice->cases.count; k++)
+            collect_choices(c, i, &choice->cases.items[k].steps);
+        collect_choices(c, i, &choice->default_steps);
+    }
+}
+
 static void check_order(struct graph_check *c)
 {
     uint32_t vertices = (uint32_t)c->spec->steps.count;
@@ -145,13 +178,18 @@ void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec 
     size_t edges = 0;
 
     for (size_t i = 0; i < spec->steps.count; i++)
-        edges += targets_of(&spec->steps.items[i])->count;
+        edges += targets_of(&spec->steps.items[i])->count +
+                 (spec->steps.items[i].choice && !adm->upstream_compat
+                      ? count_choices(spec->steps.items[i].choice)
+                      : 0);
     if (!check_size(adm, spec, edges, errors))
         return;
     name_index_init(&check.names, spec->steps.count);
     check.edges = mem_array(edges + 1, sizeof *check.edges);
     index_names(&check, adm);
     collect_edges(&check, adm);
+    if (!adm->upstream_compat)
+        collect_switches(&check);
     check_order(&check);
     mem_free(check.edges);
     name_index_release(&check.names);

@@ -1,8 +1,6 @@
 /*
- * Field tables of JobFlow. Ref: spec/jobflow.md 2 and 13.
- *
- * Fields of section 13 that nothing acts on yet are known here, so that they are checked,
- * documented and not taken for typing errors; admission refuses them (jobflow_admission.c).
+ * Field tables of JobFlow. Ref: spec/jobflow.md 2; those of section 13 are in
+ * jobflow_control_schema.c.
  */
 #include "api/types/jobflow.h"
 
@@ -10,6 +8,7 @@
 
 #include "api/types/core_schema.h"
 #include "api/types/job_schema.h"
+#include "api/types/jobflow_control.h"
 #include "api/types/limits.h"
 
 #define HTTP(member)        offsetof(struct probe_http, member)
@@ -112,127 +111,12 @@ static const struct field patch_fields[] = {
 };
 static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct step_patch)};
 
-/* ---- fields of section 13 that are known, and refused by admission ---- */
+/* ---- section 13 ---- */
 
-static const char *const all_any_values[] = {"all", "any", NULL};
 static const char *const step_failure_values[] = {"fail", "ignore", NULL};
 static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
-static const char *const order_values[] = {"list", "criticalPath", NULL};
-static const char *const code_operator_values[] = {"In", "NotIn", "Gt", "Lt", NULL};
-static const char *const output_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
-
-static const struct field term_status_fields[] = {
-    {"taskName", FIELD_STR, FIELD_PASS, .doc = "Task of the target's job."},
-    {"phase",    FIELD_STR, FIELD_PASS, .doc = "Phase its pods ended in."},
-    {"minCount", FIELD_I32, FIELD_PASS, NOT_NEGATIVE, .doc = "Pods needed; 1 when absent."},
-    {0},
-};
-static const struct schema term_status_schema = {"TermTaskStatus", term_status_fields};
-
-static const struct field term_code_fields[] = {
-    {"taskName", FIELD_STR, FIELD_PASS, .doc = "Task of the target's job; its first pod counts."},
-    {"operator", FIELD_STR, FIELD_PASS, .one_of = code_operator_values, .doc = "How the exit code relates to the values."},
-    {"values",   FIELD_ANY, FIELD_PASS, .doc = "Exit codes."},
-    {0},
-};
-static const struct schema term_code_schema = {"TermExitCode", term_code_fields};
-
-static const struct field term_output_fields[] = {
-    {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Output of the target."},
-    {"operator", FIELD_STR,      FIELD_PASS, .one_of = output_operator_values, .doc = "How it relates to the values."},
-    {"values",   FIELD_STR_LIST, FIELD_PASS, .doc = "Values to compare with."},
-    {0},
-};
-static const struct schema term_output_schema = {"TermOutput", term_output_fields};
-
-static const struct field term_fields[] = {
-    {"target",     FIELD_STR,      FIELD_PASS, .required = true, .doc = "Step the term is about."},
-    {"not",        FIELD_BOOL,     FIELD_PASS, .doc = "Negates the term."},
-    {"phases",     FIELD_STR_LIST, FIELD_PASS, .doc = "Final phases of the target's job that match."},
-    {"taskStatus", FIELD_OBJECT,   FIELD_PASS, &term_status_schema, .doc = "Phase that pods of a task ended in."},
-    {"exitCode",   FIELD_OBJECT,   FIELD_PASS, &term_code_schema, .doc = "Exit code of a task."},
-    {"output",     FIELD_OBJECT,   FIELD_PASS, &term_output_schema, .doc = "Output of the target."},
-    {0},
-};
-static const struct schema term_schema = {"Term", term_fields};
-
-static const struct field condition_fields[] = {
-    {"strategy", FIELD_STR,  FIELD_PASS, .one_of = all_any_values, .doc = "Whether all terms must hold or any one."},
-    {"terms",    FIELD_LIST, FIELD_PASS, &term_schema, .required = true, .min_length = 1, .doc = "What must hold."},
-    {0},
-};
-static const struct schema if_schema = {"Condition", condition_fields};
-
-static const struct field case_fields[] = {
-    {"name",  FIELD_STR,      FIELD_PASS, .doc = "Name of the case."},
-    {"if",    FIELD_OBJECT,   FIELD_PASS, &if_schema, .required = true, .doc = "When the case is taken."},
-    {"flows", FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that run then."},
-    {0},
-};
-static const struct schema case_schema = {"Case", case_fields};
-
-static const struct field switch_fields[] = {
-    {"cases",   FIELD_LIST,     FIELD_PASS, &case_schema, .doc = "Cases in order; the first that holds is taken."},
-    {"default", FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that run when no case holds."},
-    {0},
-};
-static const struct schema switch_schema = {"Switch", switch_fields};
-
-static const struct field range_fields[] = {
-    {"start", FIELD_I64, FIELD_PASS, .doc = "First value."},
-    {"end",   FIELD_I64, FIELD_PASS, .doc = "Value to stop before."},
-    {"step",  FIELD_I64, FIELD_PASS, .doc = "Distance of two values."},
-    {0},
-};
-static const struct schema range_schema = {"Range", range_fields};
-
-static const struct field for_fields[] = {
-    {"items",         FIELD_STR_LIST, FIELD_PASS, .doc = "One job for each item."},
-    {"range",         FIELD_OBJECT,   FIELD_PASS, &range_schema, .doc = "One job for each number."},
-    {"until",         FIELD_OBJECT,   FIELD_PASS, &if_schema, .doc = "Jobs one after the other until this holds."},
-    {"parallelism",   FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Jobs at once; all when absent."},
-    {"maxIterations", FIELD_I32,      FIELD_PASS, BOUNDS(1, 10000), .doc = "Most jobs with until."},
-    {0},
-};
-static const struct schema for_schema = {"For", for_fields};
-
-static const struct field retry_codes_fields[] = {
-    {"operator", FIELD_STR, FIELD_PASS, .one_of = code_operator_values, .doc = "How the exit code relates to the values."},
-    {"values",   FIELD_ANY, FIELD_PASS, .doc = "Exit codes."},
-    {0},
-};
-static const struct schema retry_codes_schema = {"RetryExitCodes", retry_codes_fields};
-
-static const struct field retry_fields[] = {
-    {"maxRetry",          FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Attempts after the first."},
-    {"phases",            FIELD_STR_LIST, FIELD_PASS, .doc = "Final phases that are tried again."},
-    {"exitCodes",         FIELD_OBJECT,   FIELD_PASS, &retry_codes_schema, .doc = "Exit codes that are tried again."},
-    {"backoffSeconds",    FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Wait before the second attempt."},
-    {"backoffFactor",     FIELD_I32,      FIELD_PASS, BOUNDS(1, 10), .doc = "Growth of the wait."},
-    {"maxBackoffSeconds", FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Longest wait."},
-    {0},
-};
-static const struct schema retry_schema = {"Retry", retry_fields};
-
-static const struct field gang_fields[] = {
-    {"name",         FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the gang."},
-    {"flows",        FIELD_STR_LIST, FIELD_PASS, .doc = "Steps that start together."},
-    {"minAvailable", FIELD_I32,      FIELD_PASS, NOT_NEGATIVE, .doc = "Jobs that must be placed together."},
-    {0},
-};
-static const struct schema gang_schema = {"Gang", gang_fields};
-
-static const struct field scheduling_fields[] = {
-    {"queue",             FIELD_STR,          FIELD_PASS, .doc = "Queue of all jobs."},
-    {"priorityClassName", FIELD_STR,          FIELD_PASS, .doc = "Priority class of all jobs."},
-    {"schedulerName",     FIELD_STR,          FIELD_PASS, .doc = "Scheduler of all jobs."},
-    {"networkTopology",   FIELD_OBJECT,       FIELD_PASS, &network_topology_schema, .doc = "Topology of all jobs."},
-    {"plugins",           FIELD_STR_LIST_MAP, FIELD_PASS, .doc = "Plugins added to all jobs."},
-    {"maxRunningJobs",    FIELD_I32,          FIELD_PASS, BOUNDS(1, INT32_MAX), .doc = "Unfinished jobs at once."},
-    {"order",             FIELD_STR,          FIELD_PASS, .one_of = order_values, .doc = "Order of steps that wait for room."},
-    {0},
-};
-static const struct schema scheduling_schema = {"FlowScheduling", scheduling_fields};
+static const char *const template_values[] = {"latest", "pinned", NULL};
+static const char *const when_values[] = {"always", "Always", NULL};
 
 static const struct field step_fields[] = {
     {"name",            FIELD_STR,    STEP(name), .required = true, .min_length = 1,
@@ -241,12 +125,15 @@ static const struct field step_fields[] = {
      .doc = "JobTemplate of the step; the one of the step's name when absent."},
     {"dependsOn",       FIELD_OBJECT, STEP(depends), &depends_schema, .doc = "What must have happened before."},
     {"patch",           FIELD_INLINE, STEP(patch_job_spec), &patch_schema, .doc = "What differs from the template."},
-    {"if",              FIELD_OBJECT, FIELD_PASS, &if_schema, .doc = "Runs the step only if this holds."},
-    {"switch",          FIELD_OBJECT, FIELD_PASS, &switch_schema, .doc = "Chooses among other steps; makes no job."},
-    {"for",             FIELD_OBJECT, FIELD_PASS, &for_schema, .doc = "Makes several jobs."},
-    {"retry",           FIELD_OBJECT, FIELD_PASS, &retry_schema, .doc = "Tries a failed job again."},
-    {"failurePolicy",   FIELD_STR,    FIELD_PASS, .one_of = step_failure_values,
-     .doc = "Whether a failure of the step fails the flow."},
+    {"if",              FIELD_OBJECT, STEP(condition), &flow_condition_schema,
+     .doc = "Runs the step only if this holds once its targets have ended in any way; otherwise it is skipped."},
+    {"switch",          FIELD_OBJECT, STEP(choice), &flow_switch_schema, .doc = "Chooses among other steps; makes no job."},
+    {"for",             FIELD_OBJECT, STEP(loop), &flow_loop_schema, .doc = "Makes a job for each item, named FLOW-STEP-NUMBER."},
+    {"retry",           FIELD_OBJECT, STEP(retry), &flow_retry_schema, .doc = "Tries a failed job again."},
+    {"failurePolicy",   FIELD_STR,    STEP(failure_policy), .one_of = step_failure_values,
+     .doc = "Whether a failure of the step fails the flow (fail, the default), or is let pass: the steps behind it run all the same (ignore)."},
+    {"when",            FIELD_STR,    STEP(when), .one_of = when_values,
+     .doc = "always: the step runs when the flow ends, whatever its end; absent: when its targets are satisfied."},
     {0},
 };
 static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flow_step)};
@@ -255,14 +142,18 @@ static const struct field flow_fields[] = {
     {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "The steps."},
     {"jobRetainPolicy",         FIELD_STR,     FLOW(retain_policy), .one_of = retain_values,
      .doc = "Whether jobs are deleted when the flow has succeeded; retain when absent."},
-    {"maxRetry",                FIELD_I32,     FIELD_PASS, NOT_NEGATIVE, .doc = "Attempts of each step after the first."},
+    {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Attempts of each step after the first; 0 when absent."},
     {"failurePolicy",           FIELD_STR,     FLOW(failure_policy), .one_of = flow_failure_values,
      .doc = "What a failed step means for the others: nothing new starts (stop, the default), what runs is terminated too (abort), or what does not depend on it goes on (continue)."},
-    {"gangs",                   FIELD_LIST,    FIELD_PASS, &gang_schema, .doc = "Steps that start together."},
-    {"scheduling",              FIELD_OBJECT,  FIELD_PASS, &scheduling_schema, .doc = "What holds for all jobs."},
-    {"suspend",                 FIELD_BOOL,    FIELD_PASS, .doc = "Starts no further steps while true."},
-    {"activeDeadlineSeconds",   FIELD_OPT_I64, FIELD_PASS, BOUNDS(1, INT64_MAX), .doc = "Ends the flow after that time."},
-    {"ttlSecondsAfterFinished", FIELD_OPT_I32, FIELD_PASS, NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
+    {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Steps that start together."},
+    {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "What holds for all jobs."},
+    {"parameters",              FIELD_LIST,    FLOW(parameters), &flow_parameter_schema, .merge_key = "name",
+     .doc = "Values that patches and conditions use as $(params.NAME)."},
+    {"suspend",                 FIELD_BOOL,    FLOW(suspend), .doc = "Starts no further steps while true; may be changed at any time."},
+    {"activeDeadlineSeconds",   FIELD_OPT_I64, FLOW(deadline_s), BOUNDS(1, INT32_MAX), .doc = "Ends the flow that long after its first job was made."},
+    {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
+    {"templatePolicy",          FIELD_STR,     FLOW(template_policy), .one_of = template_values,
+     .doc = "Whether a job is made from its template as it is then (latest, the default), or as it was when the flow began (pinned)."},
     {0},
 };
 const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec)};
@@ -318,6 +209,10 @@ static const struct field node_fields[] = {
     {"phase",            FIELD_STR,      FIELD_PASS, .doc = "Phase of the step."},
     {"jobs",             FIELD_STR_LIST, FIELD_PASS, .doc = "Its jobs."},
     {"attempt",          FIELD_I32,      FIELD_PASS, .doc = "Attempts so far."},
+    {"retries",          FIELD_I32,      FIELD_PASS, .doc = "Failed attempts that were tried again; maxRetry bounds them."},
+    {"step",             FIELD_STR,      FIELD_PASS, .doc = "Of an iteration of a loop: the step it belongs to."},
+    {"iteration",        FIELD_I32,      FIELD_PASS, .doc = "Its number, from 0."},
+    {"item",             FIELD_STR,      FIELD_PASS, .doc = "Its item."},
     {"attempts",         FIELD_LIST,     FIELD_PASS, &attempt_schema, .doc = "Record of each attempt."},
     {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "When the next attempt starts."},
     {"case",             FIELD_STR,      FIELD_PASS, .doc = "Case taken by a switch."},

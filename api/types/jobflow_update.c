@@ -31,13 +31,14 @@ static bool member_equal(const struct schema *schema, const char *member, const 
 
 /* A step has started when its job is there and belongs to this flow, not to an earlier one of the
  * name. */
-static bool has_started(const struct admission *adm, const struct object *flow, const char *step)
+static bool has_started(const struct admission *adm, const struct object *flow, const char *step,
+                        bool loop)
 {
     scoped(buf) struct buf name = {0};
     const struct object *job;
     const struct owner_ref *owner;
 
-    buf_printf(&name, "%s-%s", object_name(flow), step);
+    buf_printf(&name, "%s-%s%s", object_name(flow), step, loop ? "-0" : "");
     job = lookup(adm, &kind_job, object_namespace(flow), name.data);
     owner = job ? meta_controller(job->meta) : NULL;
     return owner && strcmp(owner->uid, object_uid(flow)) == 0;
@@ -52,10 +53,11 @@ struct update_check {
 
 static void check_step(struct update_check *c, size_t i, const json_t *before, const json_t *after)
 {
-    static const char *const fixed[] = {"jobTemplateName", "patch", "for"};
+    static const char *const fixed[] = {"jobTemplateName", "patch", "for", "switch"};
     const char *name = json_string_value(json_object_get(after, "name"));
 
-    if (schema_equal(c->step, before, after) || !has_started(c->adm, c->old, name))
+    if (schema_equal(c->step, before, after) ||
+        !has_started(c->adm, c->old, name, json_object_get(before, "for") != NULL))
         return;
     for (size_t m = 0; m < countof(fixed); m++)
         if (!member_equal(c->step, fixed[m], before, after))
@@ -91,7 +93,7 @@ static void check_steps(struct update_check *c, const json_t *before, const json
 static void check_finished(struct update_check *c, const json_t *before, const json_t *after)
 {
     for (const struct field *field = jobflow_spec_schema.fields; field->name; field++) {
-        if (strcmp(field->name, "jobRetainPolicy") == 0 ||
+        if (strcmp(field->name, "jobRetainPolicy") == 0 || strcmp(field->name, "suspend") == 0 ||
             strcmp(field->name, "ttlSecondsAfterFinished") == 0)
             continue;
         if (!member_equal(&jobflow_spec_schema, field->name, before, after))
@@ -102,13 +104,23 @@ static void check_finished(struct update_check *c, const json_t *before, const j
     }
 }
 
+/* spec.suspend is there to be changed: it passes at any time. */
+static bool equal_but_for_suspend(const json_t *before, const json_t *after)
+{
+    for (const struct field *field = jobflow_spec_schema.fields; field->name; field++)
+        if (strcmp(field->name, "suspend") != 0 &&
+            !member_equal(&jobflow_spec_schema, field->name, before, after))
+            return false;
+    return true;
+}
+
 void jobflow_check_update(const struct admission *adm, const struct object *old,
                           const struct object *flow, struct error_list *errors)
 {
     const json_t *before = jobflow_spec_document(old), *after = jobflow_spec_document(flow);
     struct update_check check = {adm, old, schema_find(&jobflow_spec_schema, "flows")->of, errors};
 
-    if (old->body == flow->body || schema_equal(&jobflow_spec_schema, before, after))
+    if (old->body == flow->body || equal_but_for_suspend(before, after))
         return;
     if (!updates_allowed(adm, flow)) {
         FINDING(errors, ("spec"),

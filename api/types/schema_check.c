@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "api/types/flowref.h"
 #include "api/types/json_text.h"
 #include "api/types/nearest.h"
 #include "api/types/quantity.h"
@@ -497,6 +498,17 @@ static void check_required(struct check *c, const struct schema_level *level, co
     }
 }
 
+/* A patch may say $(params.n) where a number or a name of some format belongs: what it stands for
+ * is checked when it is known. */
+static bool stands_for_another(const struct field *field, const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    if (!text || !field || !strstr(text, "$("))
+        return false;
+    return field->type == FIELD_STR ? flow_ref_in(text) : flow_ref_is_all(text);
+}
+
 static void check_level(struct check *c, const struct schema_level *level, json_t *object,
                         const struct place *place)
 {
@@ -523,6 +535,8 @@ static void check_level(struct check *c, const struct schema_level *level, json_
         } else if (json_is_null(value)) {
             if (c->options->drop_null && !(member.field && member.field->type == FIELD_ANY))
                 json_object_del(object, key);
+        } else if (level->partial && stands_for_another(member.field, value)) {
+            continue;
         } else if (member.field) {
             checks[member.field->type](c, member.field, level->partial, value, &here);
         } else if (expect(c, &here, value, json_is_object(value), "object")) {

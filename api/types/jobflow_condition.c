@@ -1,0 +1,268 @@
+/*
+ * Admission of conditions and gangs: what needs to know who comes before whom.
+ *
+ * A condition speaks of steps that have ended by the time it is looked at: ancestors. The search
+ * for them goes backwards from the step along targets and switches; a target named directly is
+ * found at once. All searches of a flow share one allowance, so that no flow costs more than
+ * admission may take.
+ */
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/flowref.h"
+#include "api/types/jobflow_control.h"
+#include "base/mem.h"
+
+/* ---- ancestors ---- */
+
+enum found { FOUND, NOT_FOUND, TOO_FAR };
+
+struct search {
+    struct control_check *c;
+    uint32_t wanted;
+    uint32_t depth;
+    bool through_probes; /* also along targets whose probes let a step start early */
+};
+
+static bool visit(struct search *s, uint32_t step)
+{
+    struct control_check *c = s->c;
+
+    if (step == s->wanted)
+        return true;
+    if (c->marks[step] != c->mark) {
+        c->marks[step] = c->mark;
+        c->stack[s->depth++] = step;
+    }
+    return false;
+}
+
+static bool visit_targets(struct search *s, uint32_t at)
+{
+    struct control_check *c = s->c;
+    const struct flow_depends *depends = c->spec->steps.items[at].depends;
+
+    if (c->switch_of[at] && visit(s, c->switch_of[at] - 1))
+        return true;
+    if (!depends || (depends->probe && !s->through_probes))
+        return false;
+    for (size_t t = 0; t < depends->targets.count; t++) {
+        uint32_t target = name_index_get(c->names, depends->targets.items[t]);
+
+        if (target != NAME_NONE && visit(s, target))
+            return true;
+    }
+    c->visits -= c->visits < depends->targets.count ? c->visits : depends->targets.count;
+    return false;
+}
+
+static enum found search(struct control_check *c, uint32_t from, uint32_t wanted,
+                         bool through_probes)
+{
+    struct search s = {c, wanted, 0, through_probes};
+
+    c->mark++;
+    c->stack[s.depth++] = from;
+    while (s.depth) {
+        if (visit_targets(&s, c->stack[--s.depth]))
+            return FOUND;
+        if (!c->visits)
+            return TOO_FAR;
+        c->visits--;
+    }
+    return NOT_FOUND;
+}
+
+void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step, bool self,
+                            const char *path)
+{
+    uint32_t at = name_index_get(c->names, target);
+    const struct flow_step *steps = c->spec->steps.items;
+
+    if (at == NAME_NONE) {
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: \"%.64s\": no step of this flow has that name", target);
+        return;
+    }
+    if (self && at == step)
+        return;
+    if (flow_step_is_final(&steps[step]) && !flow_step_is_final(&steps[at]))
+        return; /* the end comes after every other step */
+    switch (search(c, (uint32_t)step, at, true)) {
+    case FOUND:
+        return;
+    case NOT_FOUND:
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: \"%.64s\": step %.64s does not wait for it, neither directly nor "
+                "through others: name it in dependsOn.targets",
+                target, steps[step].name);
+        return;
+    case TOO_FAR:
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: \"%.64s\": is too far back to be found: name it in "
+                "dependsOn.targets",
+                target);
+        return;
+    }
+}
+
+/* ---- terms ---- */
+
+void jobflow_check_exit_codes(const struct exit_code_rule *rule, const char *path,
+                              struct error_list *errors)
+{
+    const json_t *value;
+    size_t i;
+
+    if (!json_array_size(rule->values)) {
+        FINDING(errors, ("%s.values", path), "Required value: a list of exit codes");
+        return;
+    }
+    json_array_foreach(rule->values, i, value)
+    {
+        if (!json_is_integer(value))
+            FINDING(errors, ("%s.values[%zu]", path, i), "Invalid value: must be an integer");
+    }
+    if (rule->operator&& strlen(rule->operator) == 2 && strcmp(rule->operator, "In") != 0 &&
+        json_array_size(rule->values) != 1)
+        FINDING(errors, ("%s.values", path), "Invalid value: %s compares with exactly one value",
+                rule->operator);
+}
+
+static void check_value(const struct term_value *value, const char *path, struct error_list *errors)
+{
+    const char *operator= value->operator? value->operator: "In";
+    bool exists = strstr(operator, "Exist") != NULL, one = operator[1] == 't';
+
+    if (exists && value->values.count)
+        FINDING(errors, ("%s.values", path), "Forbidden: %s takes no values", operator);
+    if (!exists && !value->values.count)
+        FINDING(errors, ("%s.values", path), "Required value: what %s compares with", operator);
+    if (one && value->values.count > 1)
+        FINDING(errors, ("%s.values", path),
+                "Invalid value: %s compares with exactly one value", operator);
+}
+
+static void check_term(struct control_check *c, const struct flow_term *term, size_t step,
+                       bool until, const char *path)
+{
+    int kinds = (term->phases.count > 0) + !!term->task_status + !!term->exit_code +
+                !!term->output + !!term->parameter;
+    scoped(buf) struct buf at = {0};
+
+    if (kinds != 1)
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: give exactly one of phases, taskStatus, exitCode, output and "
+                "parameter");
+    buf_printf(&at, "%s.target", path);
+    if (term->parameter && term->target)
+        FINDING(c->errors, ("%s", at.data), "Forbidden: a parameter belongs to the flow");
+    else if (!term->parameter && !term->target)
+        FINDING(c->errors, ("%s", at.data), "Required value");
+    else if (term->target)
+        jobflow_check_ancestor(c, term->target, step, until, at.data);
+    if (term->parameter && !jobflow_parameter(c->spec, term->parameter->key))
+        FINDING(c->errors, ("%s.parameter.name", path),
+                "Invalid value: \"%.64s\": the flow has no parameter of that name",
+                term->parameter->key);
+    buf_clear(&at);
+    buf_printf(&at, "%s.%s", path,
+               term->exit_code ? "exitCode"
+               : term->output  ? "output"
+                               : "parameter");
+    if (term->exit_code)
+        jobflow_check_exit_codes(term->exit_code, at.data, c->errors);
+    if (term->output)
+        check_value(term->output, at.data, c->errors);
+    if (term->parameter)
+        check_value(term->parameter, at.data, c->errors);
+}
+
+void jobflow_check_condition(struct control_check *c, const struct flow_condition *condition,
+                             size_t step, bool until, const char *path)
+{
+    for (size_t t = 0; t < condition->terms.count; t++) {
+        scoped(buf) struct buf term = {0};
+
+        buf_printf(&term, "%s.terms[%zu]", path, t);
+        check_term(c, &condition->terms.items[t], step, until, term.data);
+    }
+}
+
+/* ---- gangs ---- */
+
+static const char *no_member(const struct flow_step *step)
+{
+    if (step->choice)
+        return "makes no job";
+    if (step->loop)
+        return "is a loop: give its jobs minAvailable of their own";
+    if (flow_step_is_final(step))
+        return "runs at the end of the flow";
+    return NULL;
+}
+
+static void check_member(struct control_check *c, size_t g, size_t m, uint32_t *gang_of)
+{
+    const struct flow_gang *gang = &c->spec->gangs.items[g];
+    uint32_t at = name_index_get(c->names, gang->steps.items[m]);
+    const char *why = at == NAME_NONE ? "no step of this flow has that name"
+                                      : no_member(&c->spec->steps.items[at]);
+
+    if (!why && gang_of[at])
+        why = "is in a gang already";
+    if (why)
+        FINDING(c->errors, ("spec.gangs[%zu].flows[%zu]", g, m), "Invalid value: \"%.64s\": %s",
+                gang->steps.items[m], why);
+    if (at != NAME_NONE)
+        gang_of[at] = (uint32_t)g + 1;
+}
+
+/* Marks all that come before a member: the search looks for nobody. */
+static void check_gang_order(struct control_check *c, size_t g)
+{
+    const struct str_list *members = &c->spec->gangs.items[g].steps;
+
+    for (size_t a = 0; a < members->count; a++) {
+        uint32_t from = name_index_get(c->names, members->items[a]);
+
+        if (from != NAME_NONE && search(c, from, NAME_NONE, false) == TOO_FAR) {
+            FINDING(c->errors, ("spec.gangs[%zu].flows", g),
+                    "Too many: the gangs of this flow are too large to be checked");
+            return;
+        }
+        for (size_t b = 0; from != NAME_NONE && b < members->count; b++) {
+            uint32_t to = name_index_get(c->names, members->items[b]);
+
+            if (to == NAME_NONE || from == to || c->marks[to] != c->mark)
+                continue;
+            FINDING(c->errors, ("spec.gangs[%zu].flows[%zu]", g, a),
+                    "Invalid value: \"%.64s\": waits for %.64s to complete, which is in the same "
+                    "gang: they could never start together; a probe would let it start earlier",
+                    members->items[a], members->items[b]);
+        }
+    }
+}
+
+void jobflow_check_gangs(struct control_check *c)
+{
+    uint32_t *gang_of =
+        c->spec->gangs.count ? mem_array(c->spec->steps.count + 1, sizeof *gang_of) : NULL;
+
+    for (size_t g = 0; g < c->spec->gangs.count; g++) {
+        const struct flow_gang *gang = &c->spec->gangs.items[g];
+
+        for (size_t before = 0; before < g; before++)
+            if (strcmp(c->spec->gangs.items[before].name, gang->name) == 0)
+                FINDING(c->errors, ("spec.gangs[%zu].name", g), "Duplicate value: \"%.64s\"",
+                        gang->name);
+        for (size_t m = 0; m < gang->steps.count; m++)
+            check_member(c, g, m, gang_of);
+        if (gang->min_available.set && (size_t)gang->min_available.value > gang->steps.count)
+            FINDING(c->errors, ("spec.gangs[%zu].minAvailable", g),
+                    "Invalid value: %d: the gang has %zu members", gang->min_available.value,
+                    gang->steps.count);
+        check_gang_order(c, g);
+    }
+    mem_free(gang_of);
+}

@@ -3,6 +3,7 @@
  */
 #include "api/server/api.h"
 #include "api/server/discovery.h"
+#include "api/server/openapi.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
 #include "base/version.h"
@@ -185,7 +186,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (!target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
     page = reply_page(&call);
-    if (page || (page = discovery_answer(&call)))
+    if (page || (page = discovery_answer(&call)) || (page = openapi_answer(&call)))
         return page;
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);
@@ -229,5 +230,6 @@ void api_free(struct api *api)
             stream->ops->last(stream);
         stream_end(stream);
     }
+    openapi_free(api->openapi);
     mem_free(api);
 }

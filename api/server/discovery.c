@@ -280,7 +280,7 @@ static const struct api_group *find_group(const char *name, const char *version)
 
 static struct api_stream *answer_roots(const struct api_call *call, bool core)
 {
-    struct reply with = {.status = 200, .vary = "Accept"};
+    struct reply with = {.status = 200, .headers = {"Vary: Accept"}};
     struct media media;
     struct error err = {0};
     char type[96];

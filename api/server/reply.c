@@ -63,8 +63,9 @@ static void add_headers(struct reply_stream *reply, const struct reply *with)
 {
     int retry_s = status_retry_after_s(with->code);
 
-    if (with->vary)
-        reply->headers[reply->n_headers++] = mem_printf("Vary: %s", with->vary);
+    for (size_t i = 0; i < countof(with->headers); i++)
+        if (with->headers[i])
+            reply->headers[reply->n_headers++] = mem_strdup(with->headers[i]);
     if (retry_s)
         reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
     for (size_t i = 0; with->warnings && i < with->warnings->count; i++)

@@ -9,6 +9,15 @@ static bool nothing_here(struct error *err)
     return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
 }
 
+/* As a cluster says it: of custom kinds it is the object that is not found. */
+static bool no_subresource(const struct route *route, struct error *err)
+{
+    if (!strstr(route->kind->group, "volcano.sh"))
+        return nothing_here(err);
+    return error_set(err, ERR_NOT_FOUND, "", "%s.%s \"%s\" not found", route->kind->plural,
+                     route->kind->group, route->name);
+}
+
 static bool find_subresource(const struct kind *kind, const char *word, enum route_subresource *out)
 {
     for (const struct subresource *sub = subresources; sub->name; sub++)
@@ -59,7 +68,7 @@ static bool find(const struct target *target, struct route *out, struct error *e
     if (segment < end)
         out->name = *segment++;
     if (segment < end && !find_subresource(out->kind, *segment++, &out->sub))
-        return nothing_here(err);
+        return no_subresource(out, err);
     return segment == end || nothing_here(err);
 }
 

@@ -23,6 +23,7 @@ struct api {
     struct api_stream *streams; /* every one not yet ended */
     struct store_watch *pods;   /* while logs are followed: whose containers have ended */
     size_t followers;
+    struct openapi *openapi; /* NULL until asked for */
 };
 
 struct stream_ops {
@@ -73,7 +74,7 @@ struct reply {
     const char *content_type;    /* NULL: JSON */
     struct buf body;             /* consumed */
     struct error_list *warnings; /* become headers; may be NULL; borrowed */
-    const char *vary;            /* of which request headers it is made; NULL: of none */
+    const char *headers[4];      /* more of them, "Name: value"; borrowed */
     enum error_code code;        /* for Retry-After */
 };
 struct api_stream *reply_send(const struct api_call *call, struct reply *with,

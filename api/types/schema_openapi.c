@@ -1,20 +1,30 @@
 /*
- * Field tables as OpenAPI v3 schema objects, everything in place (structural schemas have no
- * references).
+ * Field tables as OpenAPI v3 schema objects: with everything in place (structural schemas have no
+ * references), or as definitions that refer to each other.
  *
  * The row of a type gives the skeleton, the field adds its bounds. Rows with dotted names become
  * nested objects.
  */
-#include "api/types/schema.h"
+#include "api/types/schema_definitions.h"
 
 #include <string.h>
 
 #include "api/types/schema_rows.h"
+#include "base/mem.h"
 
 /* A table may come back to itself; documents may not be deeper than this anyway. */
 enum { DEPTH_MAX = 40 };
 
-static json_t *level_schema(const struct schema_level *level, const char *doc, unsigned depth);
+/* How far down one is, and where named tables go. */
+struct making {
+    struct schema_definitions *definitions; /* NULL: everything in place */
+    unsigned depth;
+};
+
+static json_t *level_schema(const struct making *m, const struct schema_level *level,
+                            const char *doc);
+static json_t *reference(struct schema_definitions *definitions, const struct schema *schema,
+                         bool partial);
 
 /* What a value of the type is, as JSON text; NULL: built from the field's own schema. */
 /* clang-format off */
@@ -55,16 +65,19 @@ static json_t *parsed(const char *text)
 }
 
 /* One value of the field: of a list or map, one entry. */
-static json_t *value_schema(const struct field *field, bool partial, unsigned depth)
+static json_t *value_schema(const struct making *m, const struct field *field, bool partial)
 {
+    struct making below = {m->definitions, m->depth + 1};
     struct schema_level level;
 
     if (types[field->type].value)
         return parsed(types[field->type].value);
-    if (!field->of || depth == DEPTH_MAX)
+    if (!field->of || m->depth == DEPTH_MAX)
         return parsed(any_object);
     level = schema_level(field->of, partial);
-    return level_schema(&level, field->of->doc, depth + 1);
+    if (m->definitions)
+        return reference(m->definitions, field->of, level.partial);
+    return level_schema(&below, &level, field->of->doc);
 }
 
 static void set_bound(json_t *schema, const char *key, uint32_t bound)
@@ -119,9 +132,15 @@ static json_t *shaped(const struct field *field, bool partial, json_t *value)
     return schema;
 }
 
-static json_t *field_schema(const struct field *field, bool partial, unsigned depth)
+/* A reference stands alone; what else is to be said goes around it. */
+static json_t *roomy(json_t *schema)
 {
-    json_t *value = value_schema(field, partial, depth), *schema;
+    return json_object_get(schema, "$ref") ? json_pack("{s:[o]}", "allOf", schema) : schema;
+}
+
+static json_t *field_schema(const struct making *m, const struct field *field, bool partial)
+{
+    json_t *value = value_schema(m, field, partial), *schema;
 
     if (field->one_of)
         add_enum(value, field);
@@ -130,6 +149,8 @@ static json_t *field_schema(const struct field *field, bool partial, unsigned de
     if (field->bounded && field->max < INT64_MAX)
         json_object_set_new(value, "maximum", json_integer(field->max));
     schema = shaped(field, partial, value);
+    if (field->doc || (field->default_json && !partial))
+        schema = roomy(schema);
     if (field->doc)
         json_object_set_new(schema, "description", json_string(field->doc));
     if (field->default_json && !partial)
@@ -138,9 +159,10 @@ static json_t *field_schema(const struct field *field, bool partial, unsigned de
 }
 
 /* The property a row stands for in this level, unless an earlier row made it. */
-static void add_property(const struct schema_level *level, const struct field *field,
-                         json_t *properties, json_t *required, unsigned depth)
+static void add_property(const struct making *m, const struct schema_level *level,
+                         const struct field *field, json_t *properties, json_t *required)
 {
+    struct making below = {m->definitions, m->depth + 1};
     const char *name = schema_local_name(level, field);
     size_t len = name ? strcspn(name, ".") : 0;
     struct schema_member member;
@@ -149,14 +171,15 @@ static void add_property(const struct schema_level *level, const struct field *f
     if (!len || json_object_getn(properties, name, len))
         return;
     member = schema_member(level, name, len);
-    property = member.nested ? level_schema(&member.level, NULL, depth + 1)
-                             : field_schema(field, level->partial, depth);
+    property = member.nested ? level_schema(&below, &member.level, NULL)
+                             : field_schema(m, field, level->partial);
     json_object_setn_new(properties, name, len, property);
     if (!member.nested && field->required && !level->partial)
         json_array_append_new(required, json_string(name));
 }
 
-static json_t *level_schema(const struct schema_level *level, const char *doc, unsigned depth)
+static json_t *level_schema(const struct making *m, const struct schema_level *level,
+                            const char *doc)
 {
     json_t *properties = json_object(), *required = json_array();
     json_t *schema = json_pack("{s:s}", "type", "object");
@@ -164,7 +187,7 @@ static json_t *level_schema(const struct schema_level *level, const char *doc, u
     if (doc)
         json_object_set_new(schema, "description", json_string(doc));
     for (const struct field *field = level->schema->fields; field && field->name; field++)
-        add_property(level, field, properties, required, depth);
+        add_property(m, level, field, properties, required);
     if (json_object_size(properties))
         json_object_set(schema, "properties", properties);
     if (json_array_size(required))
@@ -180,5 +203,108 @@ json_t *schema_openapi(const struct schema *schema)
 {
     struct schema_level level = schema_level(schema, false);
 
-    return level_schema(&level, schema->doc, 0);
+    return level_schema(&(struct making){0}, &level, schema->doc);
+}
+
+/* ---- definitions ---- */
+
+/* A table by its address: tables of one name are not all the same. */
+struct definition {
+    const struct schema *schema;
+    bool partial;
+    char *name;
+};
+
+struct schema_definitions {
+    json_t *schemas; /* by name */
+    char *prefix;
+    struct definition *items; /* [count] */
+    size_t count, cap;
+};
+
+struct schema_definitions *schema_definitions_new(void)
+{
+    struct schema_definitions *definitions = mem_alloc(sizeof *definitions);
+
+    definitions->schemas = json_object();
+    return definitions;
+}
+
+void schema_definitions_free(struct schema_definitions *definitions)
+{
+    if (!definitions)
+        return;
+    for (size_t i = 0; i < definitions->count; i++)
+        mem_free(definitions->items[i].name);
+    mem_free(definitions->items);
+    mem_free(definitions->prefix);
+    json_decref(definitions->schemas);
+    mem_free(definitions);
+}
+
+void schema_definitions_prefix(struct schema_definitions *definitions, const char *prefix)
+{
+    mem_free(definitions->prefix);
+    definitions->prefix = mem_strdup(prefix);
+}
+
+json_t *schema_definitions_all(const struct schema_definitions *definitions)
+{
+    return definitions->schemas;
+}
+
+static const char *known_name(const struct schema_definitions *definitions,
+                              const struct schema *schema, bool partial)
+{
+    for (size_t i = 0; i < definitions->count; i++)
+        if (definitions->items[i].schema == schema && definitions->items[i].partial == partial)
+            return definitions->items[i].name;
+    return NULL;
+}
+
+/* A name nobody has yet; owned. */
+static char *free_name(const struct schema_definitions *definitions, const struct schema *schema,
+                       bool partial)
+{
+    const char *prefix = definitions->prefix ? definitions->prefix : "";
+    const char *suffix = partial ? "Patch" : "";
+    char *name = mem_printf("%s%s%s", prefix, schema->name, suffix);
+
+    for (int n = 2; json_object_get(definitions->schemas, name); n++) {
+        mem_free(name);
+        name = mem_printf("%s%s%s%d", prefix, schema->name, suffix, n);
+    }
+    return name;
+}
+
+static const char *define(struct schema_definitions *definitions, const struct schema *schema,
+                          bool partial)
+{
+    const struct making m = {definitions, 0};
+    const char *known = known_name(definitions, schema, partial);
+    struct schema_level level = schema_level(schema, partial);
+    char *name;
+
+    if (known)
+        return known;
+    name = free_name(definitions, schema, partial);
+    mem_grow(definitions->items, definitions->count, definitions->cap);
+    definitions->items[definitions->count++] = (struct definition){schema, partial, name};
+    json_object_set_new(definitions->schemas, name, json_null()); /* taken; may refer to itself */
+    json_object_set_new(definitions->schemas, name, level_schema(&m, &level, schema->doc));
+    return name;
+}
+
+static json_t *reference(struct schema_definitions *definitions, const struct schema *schema,
+                         bool partial)
+{
+    scoped_str path = mem_printf("#/components/schemas/%s", define(definitions, schema, partial));
+
+    return json_pack("{s:s}", "$ref", path);
+}
+
+const char *schema_definitions_add(struct schema_definitions *definitions,
+                                   const struct schema *schema)
+{
+    return define(definitions, schema, schema->partial);
 }

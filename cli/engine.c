@@ -45,7 +45,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     const struct node_options node = {
         .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
-        .host_paths = true, /* DC-08: the user's own manifests with the user's own rights */
+        .host_paths = !options->no_host_paths, /* DC-08: run has its user's own manifests */
         .sim = options->sim,
         .host =
             {

@@ -18,6 +18,7 @@ struct engine_options {
     int max_pods;                                    /* 0 = one per CPU */
     const char *isolation; /* NULL = by need; otherwise every pod gets this level */
     const char *network;
+    bool no_host_paths; /* DC-08: for manifests of others */
     int64_t restart_backoff_ms;
     bool controllers; /* false: only store and registry, for looking and validating */
     bool read_only;   /* look at a data directory nobody is at work in; takes no lock */

@@ -2,7 +2,6 @@
  * API, listener, and pod logs from the node's runtime.
  */
 #include "cli/serving.h"
-#include "api/server/listener.h"
 #include "base/mem.h"
 
 struct serving {
@@ -26,15 +25,32 @@ static bool read_log(void *ctx, const struct object *pod, const struct api_log_q
     return runtime->ops->read_log(runtime, object_uid(pod), &options, offset, out, err);
 }
 
-struct serving *serving_start(struct engine *engine, const char *data_dir, struct error *err)
+struct serving *serving_new(struct engine *engine, const struct listener_options *options)
 {
     const struct api_logs logs = {read_log, engine_runtime(engine)};
-    scoped_str path = mem_printf("%s/" SERVING_SOCKET, data_dir);
     struct serving *serving = mem_alloc(sizeof *serving);
 
     serving->api = api_new(engine_loop(engine), engine_registry(engine), &logs);
-    serving->listener = listener_start(engine_loop(engine), serving->api, path, err);
-    if (serving->listener)
+    serving->listener = listener_new(engine_loop(engine), serving->api, options);
+    return serving;
+}
+
+struct api *serving_api(struct serving *serving)
+{
+    return serving->api;
+}
+
+struct listener *serving_listener(struct serving *serving)
+{
+    return serving->listener;
+}
+
+struct serving *serving_start(struct engine *engine, const char *data_dir, struct error *err)
+{
+    scoped_str path = mem_printf("%s/" SERVING_SOCKET, data_dir);
+    struct serving *serving = serving_new(engine, NULL);
+
+    if (listener_add_unix(serving->listener, path, 0600, err))
         return serving;
     serving_stop(serving);
     return NULL;

@@ -2,6 +2,7 @@
  * From request to verb; the life of streams.
  */
 #include "api/server/api.h"
+#include "api/server/authz.h"
 #include "api/server/discovery.h"
 #include "api/server/openapi.h"
 #include "api/server/stream.h"
@@ -174,6 +175,32 @@ static enum accept_endpoint endpoint_of(verb_fn verb)
     return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
 }
 
+/* SEC-04: by the form of the request, before anything is looked up. The route is for the answer's
+ * details alone. */
+static bool authorise(struct api_call *call, struct error *err)
+{
+    const struct identity *identity = call->request->identity;
+    struct authz_ask ask;
+
+    if (!identity)
+        return true;
+    authz_ask_of(&call->target, call->request->method, call->request->target, &ask);
+    if (authz_allows(identity, &ask))
+        return true;
+    authz_refuse(identity, &ask, err);
+    if (route_find(&call->target, &call->route, NULL))
+        call->name = call->route.name;
+    return false;
+}
+
+struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer)
+{
+    const struct api_request request = {.method = API_OTHER, .target = ""};
+    const struct api_call call = {.api = api, .request = &request, .answer = answer};
+
+    return reply_error(&call, err);
+}
+
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
                               struct api_answer *answer)
 {
@@ -184,6 +211,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     verb_fn verb;
 
     if (!target_parse(request->target, arena, &call.target, &err))
+        return reply_error(&call, &err);
+    if (!authorise(&call, &err))
         return reply_error(&call, &err);
     page = reply_page(&call);
     if (page || (page = discovery_answer(&call)) || (page = openapi_answer(&call)))
@@ -219,17 +248,30 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     return api;
 }
 
+static void end_with_last_words(struct api_stream *stream)
+{
+    if (stream->ops->last)
+        stream->ops->last(stream);
+    stream_end(stream);
+}
+
+void api_end_endless(struct api *api)
+{
+    struct api_stream *stream, *next;
+
+    for (stream = api->streams; stream; stream = next) {
+        next = stream->next;
+        if (stream->ops->endless)
+            end_with_last_words(stream);
+    }
+}
+
 void api_free(struct api *api)
 {
     if (!api)
         return;
-    while (api->streams) {
-        struct api_stream *stream = api->streams;
-
-        if (stream->ops->last)
-            stream->ops->last(stream);
-        stream_end(stream);
-    }
+    while (api->streams)
+        end_with_last_words(api->streams);
     openapi_free(api->openapi);
     mem_free(api);
 }

@@ -14,6 +14,7 @@
 
 struct api;
 struct api_stream;
+struct identity;
 
 struct api_log_query {
     const char *container;
@@ -56,6 +57,7 @@ struct api_request {
     const char *user_agent;      /* NULL = not said; its name is the default field manager */
     const void *body;
     size_t body_len;
+    const struct identity *identity; /* who asks; NULL = this process itself, which may do all */
 };
 
 /* Filled in by the transport. `head` once, `data` any number of times, `end` once; all on the loop,
@@ -73,8 +75,12 @@ struct api_answer {
  * until `end`; cancel ends early without `end`. */
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
                               struct api_answer *answer);
+/** Answer with a failure: what the transport found wrong with the request before it came here. */
+struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer);
 void api_cancel(struct api_stream *stream);
 /** The backlog is gone: a stream that waited for it goes on. */
 void api_drained(struct api_stream *stream);
+/** End every watch and followed log, with their last words: the server is about to stop. */
+void api_end_endless(struct api *api);
 /** A watch or followed log: it has no end of its own, so nobody waits for it. */
 bool api_is_endless(const struct api_stream *stream);

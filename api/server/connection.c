@@ -6,6 +6,7 @@
 #include "api/server/status.h"
 #include "base/mem.h"
 #include <llhttp.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -15,72 +16,133 @@ enum {
     HEAD_MS = 10000,           /* from the first byte of a head to its end */
     BODY_MS = 30000,           /* from the end of the head to the end of the body */
     IDLE_MS = 60000,           /* L-24 */
+    ANSWER_MS = 60000,         /* L-24: until an answer begins */
     STALL_MS = 30000,          /* bytes wait and none goes out */
     LINGER_MS = 1000,          /* for the answer to be read before what was sent is dropped */
-    KEPT_BYTES_MAX = 64 << 10, /* buffers above it are not kept between requests */
-    READ_BYTES = 64 << 10,
+    KEPT_BYTES_MAX = 16 << 10, /* buffers above it are not kept between requests */
+    AGENT_BYTES_MAX = 256,     /* of the User-Agent */
+    AUDIT_ID_MAX = 20,
 };
 
 enum state { READING_HEAD, READING_BODY, ANSWERING, LINGERING, CLOSING };
 
 struct connection {
-    union {
-        uv_pipe_t pipe;
-        uv_stream_t stream;
-        uv_handle_t handle;
-    } io;
+    struct connection_io io;
+    const struct connection_env *env;
     struct loop *loop;
-    struct api *api;
-    void (*closed)(void *ctx, struct connection *c);
-    void *ctx;
     enum state state;
     struct timer deadline;
-    uv_shutdown_t shutdown;
+
+    /* the peer */
+    char *peer;
+    struct identity *socket_identity; /* unix socket; NULL */
+    struct identity *certificate;     /* TLS; NULL */
+    bool looked_at_certificate, certificate_refused;
 
     /* the request */
     llhttp_t parser;
     llhttp_settings_t settings;
     struct buf in;   /* bytes not yet consumed */
     size_t searched; /* of them, for the end of a head */
-    struct buf target, accept, accept_encoding, content_type, user_agent, body;
+    struct buf target, accept, accept_encoding, content_type, authorization, user_agent, body;
     bool message_done, wants_continue;
-    struct error refused; /* what is wrong with it */
+    struct error refused;      /* what is wrong with it */
+    struct identity *identity; /* who asks; a reference */
+    int64_t began_ms, began_ns;
 
     /* the answer */
     struct api_answer answer;
     struct api_stream *request; /* being answered */
     struct task flush;
-    struct buf head, out; /* status line and headers; body bytes: not yet handed to libuv */
-    bool head_only, keep_alive, lingers, has_head, chunked, ended;
-    size_t in_flight; /* bytes handed to libuv and not yet written */
-};
-
-struct write {
-    uv_write_t req;
-    struct connection *connection;
-    struct buf bytes;
+    struct buf head, out; /* status line and headers; body bytes: not yet handed over */
+    bool head_only, keep_alive, lingers, has_head, chunked, ended, draining;
+    int status;
+    char id[AUDIT_ID_MAX];
+    uint64_t bytes_out;
 };
 
 static void next_request(struct connection *c);
 
-uv_pipe_t *connection_pipe(struct connection *c)
+static enum api_method method_of(const llhttp_t *parser)
 {
-    return &c->io.pipe;
+    static const struct {
+        llhttp_method_t theirs;
+        enum api_method ours;
+    } rows[] = {
+        {HTTP_GET, API_GET},         {HTTP_HEAD, API_HEAD},   {HTTP_POST, API_POST},
+        {HTTP_PUT, API_PUT},         {HTTP_PATCH, API_PATCH}, {HTTP_DELETE, API_DELETE},
+        {HTTP_OPTIONS, API_OPTIONS},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].theirs == (llhttp_method_t)parser->method)
+            return rows[i].ours;
+    return API_OTHER;
+}
+
+static struct connection *of_io(struct connection_io *io)
+{
+    return container_of(io, struct connection, io);
+}
+
+uv_stream_t *connection_stream(struct connection *c)
+{
+    return &c->io.uv.stream;
+}
+
+const char *connection_peer_name(const struct connection *c)
+{
+    return c->peer;
+}
+
+void connection_set_peer(struct connection *c, struct identity *identity, char *name)
+{
+    mem_free(c->peer);
+    identity_unref(c->socket_identity);
+    c->peer = name;
+    c->socket_identity = identity;
 }
 
 /* ---- closing ---- */
 
-static void on_closed(uv_handle_t *handle)
+static void on_closed(struct connection_io *io)
 {
-    struct connection *c = handle->data;
+    struct connection *c = of_io(io);
     struct buf *const buffers[] = {
         &c->in,   &c->target, &c->accept, &c->accept_encoding, &c->content_type, &c->user_agent,
-        &c->body, &c->head,   &c->out};
+        &c->body, &c->head,   &c->out,    &c->authorization};
 
     for (size_t i = 0; i < countof(buffers); i++)
         buf_release(buffers[i]);
-    c->closed(c->ctx, c);
+    identity_unref(c->identity);
+    identity_unref(c->certificate);
+    identity_unref(c->socket_identity);
+    c->env->closed(c->env->ctx, c);
+    mem_free(c->peer);
     mem_free(c);
+}
+
+/* The request is over, one way or the other. */
+static void tell(struct connection *c)
+{
+    const struct record record = {
+        .identity = c->identity,
+        .method = method_of(&c->parser),
+        .method_name = llhttp_method_name((llhttp_method_t)c->parser.method),
+        .target = c->target.data ? c->target.data : "",
+        .peer = c->peer ? c->peer : "",
+        .user_agent = c->user_agent.data ? c->user_agent.data : "",
+        .id = c->id,
+        .status = c->status,
+        .began_ms = c->began_ms,
+        .duration_ns = loop_mono_ns(c->loop) - c->began_ns,
+        .bytes_in = c->body.len,
+        .bytes_out = c->bytes_out,
+    };
+
+    if (c->env->answered && c->status)
+        c->env->answered(c->env->ctx, &record);
+    c->status = 0;
 }
 
 void connection_close(struct connection *c)
@@ -90,32 +152,23 @@ void connection_close(struct connection *c)
     c->state = CLOSING;
     if (c->request)
         api_cancel(take(c->request));
+    tell(c);
     timer_stop(c->loop, &c->deadline);
     loop_cancel(c->loop, &c->flush);
-    uv_close(&c->io.handle, on_closed);
+    io_close(&c->io);
 }
 
 /* ---- writing ---- */
 
-static void on_written(uv_write_t *req, int status)
+static void on_written(struct connection_io *io)
 {
-    struct write *write = container_of(req, struct write, req);
-    struct connection *c = write->connection;
+    struct connection *c = of_io(io);
 
-    c->in_flight -= write->bytes.len;
-    buf_release(&write->bytes);
-    mem_free(write);
-    if (c->state == CLOSING)
-        return;
-    if (status < 0) {
-        connection_close(c);
-        return;
-    }
-    if (c->in_flight > 0)
+    if (io->in_flight > 0)
         timer_start(c->loop, &c->deadline, STALL_MS);
     else if (c->state == ANSWERING)
         timer_stop(c->loop, &c->deadline);
-    if (c->in_flight > 0 || c->state != ANSWERING || c->flush.posted)
+    if (io->in_flight > 0 || c->state != ANSWERING || c->flush.posted)
         return;
     if (c->ended)
         next_request(c);
@@ -125,21 +178,9 @@ static void on_written(uv_write_t *req, int status)
 
 static void send_bytes(struct connection *c, struct buf *bytes)
 {
-    struct write *write = mem_alloc(sizeof *write);
-    uv_buf_t vector = uv_buf_init(bytes->data, (unsigned)bytes->len);
-
-    write->connection = c;
-    write->bytes = *bytes;
-    *bytes = (struct buf){0};
-    if (c->in_flight == 0 && c->state == ANSWERING)
+    if (c->io.in_flight == 0 && c->state == ANSWERING)
         timer_start(c->loop, &c->deadline, STALL_MS);
-    c->in_flight += write->bytes.len;
-    if (uv_write(&write->req, &c->io.stream, &vector, 1, on_written) == 0)
-        return;
-    c->in_flight -= write->bytes.len;
-    buf_release(&write->bytes);
-    mem_free(write);
-    connection_close(c);
+    io_send(&c->io, bytes);
 }
 
 static void add_chunk(struct buf *packet, const struct buf *bytes)
@@ -166,6 +207,7 @@ static void take_packet(struct connection *c, struct buf *packet)
         add_chunk(packet, &c->out);
     else if (c->out.len && !c->head_only)
         buf_add(packet, c->out.data, c->out.len);
+    c->bytes_out += c->head_only ? 0 : c->out.len;
     buf_clear(&c->out);
     if (c->ended && c->chunked && !c->head_only)
         buf_str(packet, "0\r\n\r\n");
@@ -179,7 +221,7 @@ static void on_flush(struct task *task)
     take_packet(c, &packet);
     if (packet.len)
         send_bytes(c, &packet);
-    else if (c->ended && c->in_flight == 0)
+    else if (c->ended && c->io.in_flight == 0)
         next_request(c);
 }
 
@@ -216,14 +258,15 @@ static void begin_head(struct connection *c, int status, const char *content_typ
     char date[64];
     struct tm parts;
 
+    c->status = status;
+    snprintf(c->id, sizeof c->id, "%016llx", (unsigned long long)clock_random(loop_clock(c->loop)));
     strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
     buf_printf(&c->head,
                "HTTP/1.1 %d %s\r\n"
                "Date: %s\r\n"
-               "Audit-Id: %016llx\r\n"
+               "Audit-Id: %s\r\n"
                "X-Content-Type-Options: nosniff\r\n",
-               status, status_http_phrase(status), date,
-               (unsigned long long)clock_random(loop_clock(c->loop)));
+               status, status_http_phrase(status), date, c->id);
     if (content_type)
         buf_printf(&c->head, "Content-Type: %s\r\n", content_type);
     if (!c->keep_alive)
@@ -268,13 +311,13 @@ static size_t answer_backlog(const struct api_answer *answer)
 {
     const struct connection *c = of(answer);
 
-    return c->in_flight + c->out.len;
+    return c->io.in_flight + c->out.len;
 }
 
 /* A request that cannot be understood: say why, then close. */
 static void refuse(struct connection *c, const struct error *err)
 {
-    uv_read_stop(&c->io.stream);
+    io_read_stop(&c->io);
     timer_stop(c->loop, &c->deadline);
     c->state = ANSWERING;
     c->keep_alive = false;
@@ -287,12 +330,24 @@ static void refuse(struct connection *c, const struct error *err)
 
 static void refuse_slow(struct connection *c)
 {
-    uv_read_stop(&c->io.stream);
+    io_read_stop(&c->io);
     c->state = ANSWERING;
     c->keep_alive = false;
     c->ended = true;
     begin_head(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
     loop_post(c->loop, &c->flush);
+}
+
+/* What was asked for may still happen: it is in the store's hands. */
+static void refuse_late(struct connection *c)
+{
+    struct error err = {0};
+
+    api_cancel(take(c->request));
+    error_set(&err, ERR_TIMEOUT, "",
+              "the request was not answered in %d s; whether it takes effect is not known",
+              ANSWER_MS / 1000);
+    refuse(c, &err);
 }
 
 static void on_deadline(struct timer *timer)
@@ -301,6 +356,8 @@ static void on_deadline(struct timer *timer)
 
     if (c->state == READING_BODY || (c->state == READING_HEAD && c->in.len > 0))
         refuse_slow(c);
+    else if (c->state == ANSWERING && c->request && !c->has_head)
+        refuse_late(c);
     else
         connection_close(c);
 }
@@ -348,31 +405,51 @@ static int on_message(llhttp_t *parser)
 
 /* ---- reading ---- */
 
-static enum api_method method_of(const llhttp_t *parser)
-{
-    static const struct {
-        llhttp_method_t theirs;
-        enum api_method ours;
-    } rows[] = {
-        {HTTP_GET, API_GET},         {HTTP_HEAD, API_HEAD},   {HTTP_POST, API_POST},
-        {HTTP_PUT, API_PUT},         {HTTP_PATCH, API_PATCH}, {HTTP_DELETE, API_DELETE},
-        {HTTP_OPTIONS, API_OPTIONS},
-    };
-
-    for (size_t i = 0; i < countof(rows); i++)
-        if (rows[i].theirs == (llhttp_method_t)parser->method)
-            return rows[i].ours;
-    return API_OTHER;
-}
-
 static const char *text_or_null(const struct buf *buf)
 {
     return buf->len ? buf->data : NULL;
 }
 
+/* Who the client's certificate names: asked once, when the handshake is over. */
+static void look_at_certificate(struct connection *c)
+{
+    enum { GROUPS_MAX = 32 };
+    scoped(buf) struct buf user = {0}, groups = {0};
+    const char *list[GROUPS_MAX];
+    enum tls_certificate shown;
+    size_t n = 0;
+
+    if (c->looked_at_certificate || !c->io.tls)
+        return;
+    c->looked_at_certificate = true;
+    shown = tls_peer(c->io.tls, &user, &groups);
+    c->certificate_refused = shown == TLS_CERTIFICATE_UNKNOWN;
+    if (shown != TLS_CERTIFICATE_GOOD)
+        return;
+    for (size_t at = 0; at < groups.len && n < GROUPS_MAX; at += strlen(groups.data + at) + 1)
+        list[n++] = groups.data + at;
+    c->certificate = identity_new(user.data, list, n);
+}
+
+static bool authenticate(struct connection *c, struct error *err)
+{
+    struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
+
+    if (!c->env->authn)
+        return true;
+    look_at_certificate(c);
+    credentials.certificate = c->certificate;
+    credentials.certificate_refused = c->certificate_refused;
+    if (c->authorization.len)
+        credentials.authorization =
+            (struct head_value){c->authorization.data, c->authorization.len};
+    c->identity = authn_identify(c->env->authn, &credentials, err);
+    return c->identity != NULL;
+}
+
 static void dispatch(struct connection *c)
 {
-    const struct api_request request = {
+    struct api_request request = {
         .method = method_of(&c->parser),
         .target = c->target.data ? c->target.data : "",
         .accept = text_or_null(&c->accept),
@@ -382,11 +459,19 @@ static void dispatch(struct connection *c)
         .body = c->body.data,
         .body_len = c->body.len,
     };
+    struct error err = {0};
 
-    timer_stop(c->loop, &c->deadline);
+    timer_start(c->loop, &c->deadline, ANSWER_MS);
     c->state = ANSWERING;
     c->head_only = request.method == API_HEAD;
-    c->request = api_handle(c->api, &request, &c->answer);
+    if (authenticate(c, &err)) {
+        request.identity = c->identity;
+        c->request = api_handle(c->env->api, &request, &c->answer);
+        if (api_is_endless(c->request))
+            timer_stop(c->loop, &c->deadline);
+    } else {
+        c->request = api_refuse(c->env->api, &err, &c->answer);
+    }
 }
 
 static void drop_consumed(struct connection *c, size_t n)
@@ -418,13 +503,17 @@ static bool take_head(struct connection *c)
     }
     if (!len)
         return false;
-    if (!head_parse(c->in.data, len, &head, &err)) {
+    if (!head_parse(c->in.data, len, &head, &err) ||
+        (c->env->hosts && !host_check(c->env->hosts, &head, &err))) {
         refuse(c, &err);
         return false;
     }
     keep_value(&c->accept, head.accept);
     keep_value(&c->accept_encoding, head.accept_encoding);
     keep_value(&c->content_type, head.content_type);
+    keep_value(&c->authorization, head.authorization);
+    if (head.user_agent.len > AGENT_BYTES_MAX)
+        head.user_agent.len = AGENT_BYTES_MAX;
     keep_value(&c->user_agent, head.user_agent);
     c->wants_continue =
         head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
@@ -464,8 +553,11 @@ static void take_body(struct connection *c)
 static void consume(struct connection *c)
 {
     if (c->state == READING_HEAD && c->in.len > 0) {
-        if (c->searched == 0) /* its first bytes */
+        if (c->searched == 0) { /* its first bytes */
             timer_start(c->loop, &c->deadline, HEAD_MS);
+            c->began_ms = loop_wall_ms(c->loop);
+            c->began_ns = loop_mono_ns(c->loop);
+        }
         if (!take_head(c))
             return;
         c->state = READING_BODY;
@@ -475,70 +567,62 @@ static void consume(struct connection *c)
         take_body(c);
 }
 
-static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
-{
-    struct connection *c = handle->data;
-
-    buf_reserve(&c->in, READ_BYTES);
-    *out = uv_buf_init(c->in.data + c->in.len, READ_BYTES);
-}
-
 /* The client has no more to say. It may still wait for its answer, but not for an endless one. */
-static void on_end(struct connection *c)
+static void on_end(struct connection_io *io)
 {
-    uv_read_stop(&c->io.stream);
+    struct connection *c = of_io(io);
+
+    io_read_stop(io);
     if (c->state != ANSWERING || (c->request && api_is_endless(c->request)))
         connection_close(c);
     else
         c->keep_alive = c->lingers = false;
 }
 
-static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void on_failed(struct connection_io *io)
 {
-    struct connection *c = stream->data;
+    connection_close(of_io(io));
+}
 
-    if (n == UV_EOF) {
-        on_end(c);
-        return;
-    }
-    if (n < 0) {
-        connection_close(c);
-        return;
-    }
+static void on_received(struct connection_io *io)
+{
+    struct connection *c = of_io(io);
+
     if (c->state == LINGERING)
-        return;
-    c->in.len += (size_t)n;
-    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
-        uv_read_stop(stream);
+        buf_clear(&c->in);
+    else if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
+        io_read_stop(io);
     else
         consume(c);
 }
+
+static const struct io_events io_events = {on_received, on_end, on_failed, on_written, on_closed};
 
 /* ---- from one request to the next ---- */
 
 static void reset(struct connection *c)
 {
-    struct buf *const buffers[] = {&c->target,       &c->accept,     &c->accept_encoding,
-                                   &c->content_type, &c->user_agent, &c->body,
-                                   &c->head,         &c->out};
+    struct buf *const buffers[] = {&c->target,       &c->accept,        &c->accept_encoding,
+                                   &c->content_type, &c->authorization, &c->user_agent,
+                                   &c->body,         &c->head,          &c->out};
 
     for (size_t i = 0; i < countof(buffers); i++) {
         buf_clear(buffers[i]);
         if (buffers[i]->cap > KEPT_BYTES_MAX)
             buf_release(buffers[i]);
     }
+    if (c->in.len == 0 && c->in.cap > KEPT_BYTES_MAX)
+        buf_release(&c->in);
+    identity_unref(take(c->identity));
     llhttp_init(&c->parser, HTTP_REQUEST, &c->settings);
     c->parser.data = c;
     c->searched = 0;
+    c->status = 0;
+    c->bytes_out = 0;
     c->refused = (struct error){0};
     c->message_done = c->wants_continue = false;
     c->has_head = c->chunked = c->ended = c->lingers = c->head_only = false;
     c->state = READING_HEAD;
-}
-
-static void on_shutdown(uv_shutdown_t *req, int status)
-{
-    /* what matters is that the client sees our end; the deadline does the rest */
 }
 
 /* Closing with bytes unread could take the answer back: let the client read it first. */
@@ -546,13 +630,13 @@ static void linger(struct connection *c)
 {
     c->state = LINGERING;
     timer_start(c->loop, &c->deadline, LINGER_MS);
-    if (uv_shutdown(&c->shutdown, &c->io.stream, on_shutdown) < 0 ||
-        uv_read_start(&c->io.stream, on_alloc, on_read) < 0)
-        connection_close(c);
+    io_end(&c->io);
+    io_read_start(&c->io);
 }
 
 static void next_request(struct connection *c)
 {
+    tell(c);
     if (!c->keep_alive) {
         if (c->lingers)
             linger(c);
@@ -561,20 +645,26 @@ static void next_request(struct connection *c)
         return;
     }
     reset(c);
+    if (c->draining) {
+        connection_close(c);
+        return;
+    }
     timer_start(c->loop, &c->deadline, IDLE_MS);
-    uv_read_start(&c->io.stream, on_alloc, on_read); /* already reading is fine */
+    io_read_start(&c->io); /* already reading is fine */
     consume(c);
 }
 
-struct connection *connection_new(struct loop *loop, struct api *api,
-                                  void (*closed)(void *ctx, struct connection *c), void *ctx)
+/* ---- life ---- */
+
+struct connection *connection_new(const struct connection_env *env,
+                                  const struct connection_peer *peer)
 {
     struct connection *c = mem_alloc(sizeof *c);
 
-    c->loop = loop;
-    c->api = api;
-    c->closed = closed;
-    c->ctx = ctx;
+    c->env = env;
+    c->loop = env->loop;
+    c->peer = peer->name;
+    c->socket_identity = peer->identity;
     c->deadline.fire = on_deadline;
     c->flush.run = on_flush;
     c->answer = (struct api_answer){answer_head, answer_data, answer_end, answer_backlog};
@@ -583,16 +673,16 @@ struct connection *connection_new(struct loop *loop, struct api *api,
     c->settings.on_headers_complete = on_headers;
     c->settings.on_body = on_body;
     c->settings.on_message_complete = on_message;
-    uv_pipe_init(loop_uv(loop), &c->io.pipe, 0);
-    c->io.handle.data = c;
+    io_init(&c->io, loop_uv(c->loop), peer->socket, peer->tls, &c->in, &io_events);
     reset(c);
     return c;
 }
 
 void connection_start(struct connection *c)
 {
-    timer_start(c->loop, &c->deadline, IDLE_MS);
-    uv_read_start(&c->io.stream, on_alloc, on_read);
+    /* a handshake has no more time than a head */
+    timer_start(c->loop, &c->deadline, c->io.tls ? HEAD_MS : IDLE_MS);
+    io_read_start(&c->io);
 }
 
 void connection_turn_away(struct connection *c)
@@ -600,5 +690,15 @@ void connection_turn_away(struct connection *c)
     struct error err = {0};
 
     error_set(&err, ERR_UNAVAILABLE, "", "too many connections; try again later");
-    refuse(c, &err);
+    if (c->io.tls) /* there is no session to say it in */
+        connection_close(c);
+    else
+        refuse(c, &err);
+}
+
+void connection_drain(struct connection *c)
+{
+    c->draining = true;
+    if (c->state == READING_HEAD || c->state == READING_BODY)
+        connection_close(c);
 }

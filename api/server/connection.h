@@ -8,21 +8,48 @@
  *
  * While a request is answered, pipelined bytes wait in the buffer (bounded); a client that leaves
  * ends its watch. An answer that is complete within the turn goes out with its length, one that
- * goes on is chunked. Deadlines are on the whole of a head and of a body (SEC-10, L-23, L-24).
+ * goes on is chunked. Deadlines are on the whole of a head, of a body and of the wait for an answer
+ * (SEC-10, L-23, L-24).
  */
 #include "api/server/api.h"
-#include <uv.h>
+#include "api/server/authn.h"
+#include "api/server/connection_io.h"
+#include "api/server/host_check.h"
+#include "api/server/record.h"
 
 struct connection;
 
-/** A connection that answers from `api`. Accept into, or open, its pipe, then start. `closed` runs
- * when it is gone. */
-struct connection *connection_new(struct loop *loop, struct api *api,
-                                  void (*closed)(void *ctx, struct connection *c), void *ctx);
-uv_pipe_t *connection_pipe(struct connection *connection);
+/* What the connections of a listener have in common; borrowed. */
+struct connection_env {
+    struct loop *loop;
+    struct api *api;
+    struct authn *authn;           /* NULL: whoever gets here may do everything */
+    const struct host_list *hosts; /* of TCP; may be NULL for unix sockets */
+    void (*closed)(void *ctx, struct connection *c);
+    void (*answered)(void *ctx, const struct record *record); /* may be NULL */
+    void *ctx;
+};
+
+/* Who is at the other end. */
+struct connection_peer {
+    enum io_socket socket;
+    struct tls_context *tls;   /* NULL: plain */
+    struct identity *identity; /* unix socket; a reference, consumed; NULL */
+    char *name;                /* address or user, for logs and counting; consumed */
+};
+
+/** Accept into, or open, its stream, then start. `closed` runs when it is gone. */
+struct connection *connection_new(const struct connection_env *env,
+                                  const struct connection_peer *peer);
+uv_stream_t *connection_stream(struct connection *connection);
+const char *connection_peer_name(const struct connection *connection);
+/** What becomes known of the peer once it was accepted; consumed. */
+void connection_set_peer(struct connection *connection, struct identity *identity, char *name);
 void connection_start(struct connection *connection);
 /** Answer 503 without reading anything, and close. */
 void connection_turn_away(struct connection *connection);
+/** No new request: close now when idle, end a watch, finish an answer. */
+void connection_drain(struct connection *connection);
 /** Send what is ready, as far as the socket takes it at once, and close. */
 void connection_stop(struct connection *connection);
 void connection_close(struct connection *connection); /* at once */

@@ -51,6 +51,7 @@ enum {
     ACCEPT_ENCODING,
     CONTENT_TYPE,
     EXPECT,
+    ORIGIN,
     USER_AGENT
 };
 
@@ -61,14 +62,15 @@ static const struct {
     size_t keep; /* offset in struct head, or SIZE_MAX */
 } known[] = {
     /* clang-format off */
-    [HOST]              = {"Host",              true,  NULL,         SIZE_MAX},
+    [HOST]              = {"Host",              true,  NULL,         offsetof(struct head, host)},
     [CONTENT_LENGTH]    = {"Content-Length",    true,  check_length, SIZE_MAX},
     [TRANSFER_ENCODING] = {"Transfer-Encoding", true,  check_coding, SIZE_MAX},
-    [AUTHORIZATION]     = {"Authorization",     true,  NULL,         SIZE_MAX},
+    [AUTHORIZATION]     = {"Authorization",     true,  NULL,         offsetof(struct head, authorization)},
     [ACCEPT]            = {"Accept",            false, NULL,         offsetof(struct head, accept)},
     [ACCEPT_ENCODING]   = {"Accept-Encoding",   false, NULL,         offsetof(struct head, accept_encoding)},
     [CONTENT_TYPE]      = {"Content-Type",      true,  NULL,         offsetof(struct head, content_type)},
     [EXPECT]            = {"Expect",            false, NULL,         offsetof(struct head, expect)},
+    [ORIGIN]            = {"Origin",            false, NULL,         offsetof(struct head, origin)},
     [USER_AGENT]        = {"User-Agent",        false, NULL,         offsetof(struct head, user_agent)},
     /* clang-format on */
 };

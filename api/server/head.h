@@ -17,7 +17,8 @@ struct head_value {
 };
 
 struct head {
-    struct head_value accept, accept_encoding, content_type, expect, user_agent;
+    struct head_value accept, accept_encoding, content_type, expect, authorization, host, origin,
+        user_agent;
 };
 
 /** Length of the head including its empty line; 0 when it is not complete yet. `searched` bytes at

@@ -1,38 +1,56 @@
 /*
- * The unix socket.
+ * Listening.
  */
 #include "api/server/listener.h"
-#include "api/server/connection.h"
 #include "api/server/unix_path.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 1024 /* L-22 */, LISTEN_BACKLOG = 128 };
+enum {
+    CONNECTIONS_MAX = 1024, /* L-22 */
+    CONNECTIONS_PER_PEER = 128,
+    LISTEN_BACKLOG = 128,
+    KEEPALIVE_S = 60, /* a peer that has vanished is noticed */
+};
 
-struct listener {
+struct door {
     union {
         uv_pipe_t pipe;
+        uv_tcp_t tcp;
         uv_stream_t stream;
         uv_handle_t handle;
     } io;
+    struct listener *listener;
+    enum io_socket socket;
+    char *path; /* unix */
+    struct door *next;
+};
+
+struct listener {
     struct loop *loop;
-    struct api *api;
-    char *path;
+    struct connection_env env[2]; /* by enum io_socket */
+    struct listener_options options;
+    struct tls_context *tls; /* a reference; NULL without TCP */
+    struct door *doors;
+    size_t open_doors;
     struct connection **connections; /* [count] */
     size_t count, cap;
-    bool stopping, closed;
+    bool draining, stopping;
+    struct task *drained;
 };
 
 static void free_when_empty(struct listener *listener)
 {
-    if (!listener->closed || listener->count > 0)
+    if (!listener->stopping || listener->open_doors > 0 || listener->count > 0)
         return;
-    mem_free(listener->path);
+    tls_context_unref(listener->tls);
     mem_free(listener->connections);
     mem_free(listener);
 }
@@ -46,53 +64,185 @@ static void on_connection_closed(void *ctx, struct connection *connection)
             listener->connections[i] = listener->connections[--listener->count];
             break;
         }
+    if (listener->count == 0 && listener->drained)
+        loop_post(listener->loop, take(listener->drained));
     free_when_empty(listener);
 }
 
-/* SEC-01: the socket's mode keeps others out; the peer's identity is asked all the same. */
-static bool peer_allowed(const uv_pipe_t *pipe)
+static void on_answered(void *ctx, const struct record *record)
 {
+    const struct listener *listener = ctx;
+
+    listener->options.answered(listener->options.ctx, record);
+}
+
+struct listener *listener_new(struct loop *loop, struct api *api,
+                              const struct listener_options *options)
+{
+    struct listener *listener = mem_alloc(sizeof *listener);
+
+    if (options)
+        listener->options = *options;
+    if (!listener->options.connections_max)
+        listener->options.connections_max = CONNECTIONS_MAX;
+    if (!listener->options.connections_per_peer)
+        listener->options.connections_per_peer = CONNECTIONS_PER_PEER;
+    listener->loop = loop;
+    listener->env[IO_UNIX] = (struct connection_env){
+        .loop = loop,
+        .api = api,
+        .authn = listener->options.authn,
+        .closed = on_connection_closed,
+        .answered = listener->options.answered ? on_answered : NULL,
+        .ctx = listener,
+    };
+    listener->env[IO_TCP] = listener->env[IO_UNIX];
+    listener->env[IO_TCP].hosts = listener->options.hosts;
+    return listener;
+}
+
+size_t listener_connections(const struct listener *listener)
+{
+    return listener->count;
+}
+
+void listener_set_tls(struct listener *listener, struct tls_context *tls)
+{
+    tls_context_unref(listener->tls);
+    listener->tls = tls_context_ref(tls);
+}
+
+/* ---- accepting ---- */
+
+/* SEC-01: the socket's mode keeps others out; the peer's identity is asked all the same. */
+static bool identify_unix(const struct listener *listener, struct connection *connection)
+{
+    struct identity *identity = NULL;
     struct ucred peer;
     socklen_t len = sizeof peer;
     uv_os_fd_t fd;
 
-    if (uv_fileno((const uv_handle_t *)pipe, &fd) < 0 ||
+    if (uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) < 0 ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
         return false;
-    return peer.uid == getuid() || peer.uid == 0;
+    if (listener->options.authn)
+        identity = authn_of_uid(listener->options.authn, peer.uid);
+    connection_set_peer(connection, identity ? identity_ref(identity) : NULL,
+                        mem_printf("uid:%u", (unsigned)peer.uid));
+    return identity || (!listener->options.authn && (peer.uid == getuid() || peer.uid == 0));
+}
+
+static bool identify_tcp(struct connection *connection)
+{
+    uv_tcp_t *tcp = (uv_tcp_t *)connection_stream(connection);
+    struct sockaddr_storage address;
+    int len = sizeof address;
+    char text[INET6_ADDRSTRLEN];
+
+    if (uv_tcp_getpeername(tcp, (struct sockaddr *)&address, &len) < 0 ||
+        uv_ip_name((const struct sockaddr *)&address, text, sizeof text) < 0)
+        return false;
+    uv_tcp_nodelay(tcp, 1);
+    uv_tcp_keepalive(tcp, 1, KEEPALIVE_S);
+    connection_set_peer(connection, NULL, mem_strdup(text));
+    return true;
+}
+
+static size_t count_peer(const struct listener *listener, const char *name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < listener->count; i++) {
+        const char *other = connection_peer_name(listener->connections[i]);
+
+        n += other && strcmp(other, name) == 0;
+    }
+    return n;
+}
+
+/* The owner's own commands are bounded by the whole alone. */
+static bool is_too_many(const struct listener *listener, const struct connection *connection,
+                        bool owner)
+{
+    return listener->count > listener->options.connections_max ||
+           (!owner && count_peer(listener, connection_peer_name(connection)) >
+                          listener->options.connections_per_peer);
 }
 
 static void on_connection(uv_stream_t *server, int status)
 {
-    struct listener *listener = server->data;
+    struct door *door = server->data;
+    struct listener *listener = door->listener;
     struct connection *connection;
+    bool known;
 
-    if (status < 0 || listener->stopping)
+    if (status < 0 || listener->draining || listener->stopping)
         return;
-    connection = connection_new(listener->loop, listener->api, on_connection_closed, listener);
+    connection = connection_new(
+        &listener->env[door->socket],
+        &(struct connection_peer){.socket = door->socket,
+                                  .tls = door->socket == IO_TCP ? listener->tls : NULL});
     mem_grow(listener->connections, listener->count, listener->cap);
     listener->connections[listener->count++] = connection;
-    if (uv_accept(server, (uv_stream_t *)connection_pipe(connection)) < 0 ||
-        !peer_allowed(connection_pipe(connection))) {
-        log_warn("connection refused", kv_str("socket", listener->path));
+    known =
+        uv_accept(server, connection_stream(connection)) == 0 &&
+        (door->socket == IO_UNIX ? identify_unix(listener, connection) : identify_tcp(connection));
+    if (!known) {
+        log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if (listener->count > CONNECTIONS_MAX) {
+    } else if (is_too_many(listener, connection, door->socket == IO_UNIX)) {
+        log_warn("too many connections", kv_str("peer", connection_peer_name(connection)),
+                 kv_int("connections", (int64_t)listener->count));
         connection_turn_away(connection);
     } else {
         connection_start(connection);
     }
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    struct listener *listener = handle->data;
+/* ---- doors ---- */
 
-    listener->closed = true;
+static void on_door_closed(uv_handle_t *handle)
+{
+    struct door *door = handle->data;
+    struct listener *listener = door->listener;
+
+    mem_free(door->path);
+    mem_free(door);
+    listener->open_doors--;
     free_when_empty(listener);
 }
 
+static struct door *new_door(struct listener *listener, enum io_socket socket)
+{
+    struct door *door = mem_alloc(sizeof *door);
+
+    if (socket == IO_UNIX)
+        uv_pipe_init(loop_uv(listener->loop), &door->io.pipe, 0);
+    else
+        uv_tcp_init(loop_uv(listener->loop), &door->io.tcp);
+    door->io.handle.data = door;
+    door->listener = listener;
+    door->socket = socket;
+    listener->open_doors++;
+    return door;
+}
+
+static bool open_door(struct door *door, int result)
+{
+    if (result == 0)
+        result = uv_listen(&door->io.stream, LISTEN_BACKLOG, on_connection);
+    if (result < 0) {
+        uv_close(&door->io.handle, on_door_closed);
+        errno = -result;
+        return false;
+    }
+    door->next = door->listener->doors;
+    door->listener->doors = door;
+    return true;
+}
+
 /* A bound socket that only we may open: the mode is that of the socket, whatever the umask. */
-static int bind_socket(const char *path, struct error *err)
+static int bind_socket(const char *path, unsigned mode, struct error *err)
 {
     scoped(unix_path) struct unix_path short_path = {.directory = -1};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -102,7 +252,7 @@ static int bind_socket(const char *path, struct error *err)
         return -1;
     memcpy(address.sun_path, short_path.text, sizeof address.sun_path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || fchmod(fd, 0600) < 0) {
+    if (fd < 0 || fchmod(fd, mode) < 0) {
         error_errno(err, errno, "cannot make a socket");
     } else {
         unlink(address.sun_path); /* the data directory's lock is ours: nobody listens there */
@@ -115,42 +265,98 @@ static int bind_socket(const char *path, struct error *err)
     return -1;
 }
 
-struct listener *listener_start(struct loop *loop, struct api *api, const char *path,
-                                struct error *err)
+bool listener_add_unix(struct listener *listener, const char *path, unsigned mode,
+                       struct error *err)
 {
-    struct listener *listener;
-    int fd = bind_socket(path, err), result;
+    int fd = bind_socket(path, mode, err), result;
+    struct door *door;
 
     if (fd < 0)
-        return NULL;
-    listener = mem_alloc(sizeof *listener);
-    listener->loop = loop;
-    listener->api = api;
-    listener->path = mem_strdup(path);
-    uv_pipe_init(loop_uv(loop), &listener->io.pipe, 0);
-    listener->io.handle.data = listener;
-    result = uv_pipe_open(&listener->io.pipe, fd);
+        return false;
+    door = new_door(listener, IO_UNIX);
+    door->path = mem_strdup(path);
+    result = uv_pipe_open(&door->io.pipe, fd);
     if (result < 0)
         close(fd);
+    return open_door(door, result) || error_errno(err, errno, "cannot listen on %s", path);
+}
+
+static bool parse_address(const char *text, int port, struct sockaddr_storage *out)
+{
+    return uv_ip4_addr(text, port, (struct sockaddr_in *)out) == 0 ||
+           uv_ip6_addr(text, port, (struct sockaddr_in6 *)out) == 0;
+}
+
+static int port_of(const struct door *door)
+{
+    struct sockaddr_storage address;
+    int len = sizeof address;
+
+    if (uv_tcp_getsockname(&door->io.tcp, (struct sockaddr *)&address, &len) < 0)
+        return 0;
+    return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
+                                              : ((struct sockaddr_in6 *)&address)->sin6_port);
+}
+
+bool listener_add_tcp(struct listener *listener, const char *address, int port,
+                      struct tls_context *tls, int *out_port, struct error *err)
+{
+    struct sockaddr_storage where;
+    struct door *door;
+
+    if (!parse_address(address, port, &where))
+        return error_set(err, ERR_INVALID, "", "\"%s\" is not an address to listen on", address);
+    if (tls != listener->tls)
+        listener_set_tls(listener, tls);
+    door = new_door(listener, IO_TCP);
+    if (!open_door(door, uv_tcp_bind(&door->io.tcp, (const struct sockaddr *)&where, 0))) {
+        bool taken = errno == EADDRINUSE;
+
+        error_errno(err, errno, "cannot listen on %s port %d", address, port);
+        if (taken && err)
+            err->code = ERR_EXISTS;
+        return false;
+    }
+    *out_port = port_of(door);
+    return true;
+}
+
+/* ---- the end ---- */
+
+static void close_doors(struct listener *listener)
+{
+    struct door *door;
+
+    while ((door = listener->doors)) {
+        scoped(unix_path) struct unix_path path = {.directory = -1};
+
+        listener->doors = door->next;
+        if (door->path && unix_path_open(door->path, &path, NULL))
+            unlink(path.text);
+        uv_close(&door->io.handle, on_door_closed);
+    }
+}
+
+void listener_drain(struct listener *listener, struct task *drained)
+{
+    listener->draining = true;
+    close_doors(listener);
+    for (size_t i = listener->count; i-- > 0;)
+        connection_drain(listener->connections[i]);
+    if (listener->count == 0)
+        loop_post(listener->loop, drained);
     else
-        result = uv_listen(&listener->io.stream, LISTEN_BACKLOG, on_connection);
-    if (result == 0)
-        return listener;
-    error_errno(err, result, "cannot listen on %s", path);
-    listener_stop(listener);
-    return NULL;
+        listener->drained = drained;
 }
 
 void listener_stop(struct listener *listener)
 {
-    scoped(unix_path) struct unix_path path = {.directory = -1};
-
     if (!listener)
         return;
     listener->stopping = true;
-    if (unix_path_open(listener->path, &path, NULL))
-        unlink(path.text);
+    listener->drained = NULL;
+    close_doors(listener);
     for (size_t i = listener->count; i-- > 0;)
         connection_stop(listener->connections[i]);
-    uv_close(&listener->io.handle, on_closed);
+    free_when_empty(listener);
 }

@@ -38,6 +38,7 @@ static void take_in(int fd, struct buf *out)
 static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *out)
 {
     struct api_rig rig;
+    struct connection_env env;
     struct connection *connection;
     bool closed = false;
     int pair[2];
@@ -45,8 +46,10 @@ static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *
     api_rig_start(&rig, NULL);
     assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    connection = connection_new(rig.loop, rig.api, on_closed, &closed);
-    assert(uv_pipe_open(connection_pipe(connection), pair[1]) == 0);
+    env = (struct connection_env){
+        .loop = rig.loop, .api = rig.api, .closed = on_closed, .ctx = &closed};
+    connection = connection_new(&env, &(struct connection_peer){.socket = IO_UNIX});
+    assert(uv_pipe_open((uv_pipe_t *)connection_stream(connection), pair[1]) == 0);
     connection_start(connection);
     for (size_t at = 0; at < size && !closed; at += step) {
         size_t n = size - at < step ? size - at : step;

@@ -17,6 +17,7 @@
  */
 struct wire {
     struct api_rig rig;
+    struct connection_env env;
     struct connection *connection;
     int fd;
     bool closed; /* the connection is gone */
@@ -36,8 +37,10 @@ static void wire_open(struct wire *wire)
     wire->fd = pair[0];
     fcntl(wire->fd, F_SETFL, O_NONBLOCK);
     wire->closed = false;
-    wire->connection = connection_new(wire->rig.loop, wire->rig.api, on_closed, wire);
-    check_int("open", uv_pipe_open(connection_pipe(wire->connection), pair[1]), 0);
+    wire->env = (struct connection_env){
+        .loop = wire->rig.loop, .api = wire->rig.api, .closed = on_closed, .ctx = wire};
+    wire->connection = connection_new(&wire->env, &(struct connection_peer){.socket = IO_UNIX});
+    check_int("open", uv_pipe_open((uv_pipe_t *)connection_stream(wire->connection), pair[1]), 0);
 }
 
 static void wire_start(struct wire *wire)
@@ -435,8 +438,8 @@ static void the_socket_is_ours_alone_and_goes_with_us(void **state)
 
     api_rig_start(&wire.rig, NULL);
     for (int life = 0; life < 2; life++) { /* the second one finds a stale socket */
-        listener = listener_start(wire.rig.loop, wire.rig.api, path, &err);
-        check_ok("listen", listener, err);
+        listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+        check_ok("listen", listener_add_unix(listener, path, 0600, &err), err);
         check_int("there", lstat(path, &info), 0);
         check_int("mode", info.st_mode & 07777, 0600);
         wire.fd = connect_to(path);
@@ -465,7 +468,8 @@ static void the_last_words_are_sent_when_all_ends(void **state)
                                        .body_len = 25};
 
     api_rig_start(&wire.rig, NULL);
-    listener = listener_start(wire.rig.loop, wire.rig.api, path, NULL);
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    listener_add_unix(listener, path, 0600, NULL);
     wire.fd = connect_to(path);
     exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
 
@@ -503,14 +507,16 @@ static void the_path_of_the_socket_may_be_long(void **state)
     buf_str(&path, "/api.sock");
     check("long", path.len > 200);
     api_rig_start(&wire.rig, NULL);
-    listener = listener_start(wire.rig.loop, wire.rig.api, path.data, &err);
-    check_ok("listen", listener, err);
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    check_ok("listen", listener_add_unix(listener, path.data, 0600, &err), err);
     check_int("there", lstat(path.data, &info), 0);
     listener_stop(listener);
     loop_settle(wire.rig.loop);
     check_int("gone", lstat(path.data, &info), -1);
     buf_str(&path, "/nowhere/api.sock");
-    check("no directory", !listener_start(wire.rig.loop, wire.rig.api, path.data, &err));
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    check("no directory", !listener_add_unix(listener, path.data, 0600, &err));
+    listener_stop(listener);
     api_rig_stop(&wire.rig);
 }
 

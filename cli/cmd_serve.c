@@ -1,0 +1,66 @@
+/*
+ * jobflow serve
+ */
+#include "cli/commands.h"
+#include "cli/daemon.h"
+
+static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
+static const char *const networks[] = {"shared", "private", NULL};
+static const char *const durabilities[] = {"strict", "relaxed", NULL};
+static const char *const switches[] = {"on", "off", NULL};
+static const char *const updates[] = {"reject", "allow", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
+
+#define SERVE(member) offsetof(struct daemon_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_STR,      "data-dir",   0,   "DIR",  "where everything is kept; default: $XDG_STATE_HOME/jobflow", SERVE(data_dir)},
+    {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen)},
+    {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names)},
+    {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", SERVE(max_pods), .min = 1, .max = 100000},
+    {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
+    {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
+    {FLAG_BOOL,     "allow-host-path", 0, NULL, "pods may mount directories of this machine", SERVE(allow_host_path)},
+    {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
+    {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
+    {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches},
+    {FLAG_CHOICE,   "jobflow-updates", 0, "MODE", "whether the spec of a flow may be changed", SERVE(updates), updates},
+    {FLAG_BOOL,     "verbose",    'v', NULL,   "log every request and change of state", SERVE(verbose)},
+    {FLAG_CHOICE,   "log-format", 0,   "FORM", "form of the log on standard error", SERVE(log_format), log_formats},
+    {0},
+};
+/* clang-format on */
+
+static const struct daemon_options defaults = {
+    .durability = "strict",
+    .deletion_protection = "on",
+    .updates = "reject",
+    .log_format = "text",
+    .restart_backoff_ms = 1000,
+};
+
+static int run(const void *options, int n_operands, char **operands)
+{
+    return daemon_run(options);
+}
+
+const struct command cmd_serve = {
+    .name = "serve",
+    .summary = "Serve the Kubernetes API on this machine and run what is applied to it",
+    .details = "Keeps every object in its data directory and runs flows, jobs and pods as 'run' "
+               "does, until it is stopped. kubectl and other\n"
+               "clients of Kubernetes reach it with the kubeconfig it writes. Stopped by SIGTERM "
+               "or Ctrl-C it finishes the requests it has;\n"
+               "pods go on, and the next 'serve' of the directory takes them over.\n\n"
+               "The API is on the unix socket of the data directory, for its owner, and with TLS "
+               "on a loopback address, for whoever has a\n"
+               "token ('jobflow token create') or a certificate of the daemon's own authority.",
+    .examples = "  jobflow serve\n"
+                "  export KUBECONFIG=~/.local/state/jobflow/kubeconfig; kubectl get jobflows\n"
+                "  jobflow serve --data-dir /srv/jobflow -j 64 --listen 127.0.0.1:6443",
+    .flags = flags,
+    .options_size = sizeof(struct daemon_options),
+    .defaults = &defaults,
+    .max_operands = 0,
+    .run = run,
+};

@@ -1,0 +1,383 @@
+/*
+ * The life of a daemon:
+ *
+ *   lock, recovery ─► sockets ─► ready ─┬─ SIGHUP: tokens, certificate ─┐
+ *        │                      │       └◄──────────────────────────────┘
+ *        ▼ refused              ▼ SIGTERM, SIGINT
+ *      exit 2 or 3           draining ── every answer is out, or 10 s ──► closed
+ *
+ * Pods are children of their shims: they go on without us, and the next daemon of the directory
+ * finds them.
+ */
+#include "cli/daemon.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/access.h"
+#include "cli/notify.h"
+#include "cli/serving.h"
+#include <errno.h>
+#include <netdb.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, PORT = 6480, HOSTS_MAX = 96 };
+
+struct daemon {
+    const struct daemon_options *options;
+    char *data_dir;
+    struct engine *engine;
+    struct authn *authn;
+    struct serving *serving;
+    char *host_name;
+    const char *names[HOSTS_MAX]; /* the server answers to; borrowed */
+    struct host_list hosts;
+    char *url;        /* of the first address; NULL: none */
+    char *kubeconfig; /* its path; NULL: none */
+    uv_signal_t signals[3];
+    struct task drained;
+    struct timer drain_limit, renew;
+    bool stopping;
+    int exit_code;
+};
+
+/* ---- where ---- */
+
+static char *default_data_dir(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (state && state[0] == '/')
+        return mem_printf("%s/jobflow", state);
+    return home && home[0] == '/' ? mem_printf("%s/.local/state/jobflow", home) : NULL;
+}
+
+struct address {
+    char host[256];
+    int port;
+};
+
+/* "127.0.0.1:6480", "[::1]:0" */
+static bool parse_address(const char *text, struct address *out, struct error *err)
+{
+    const char *colon = strrchr(text, ':');
+    size_t len = colon ? (size_t)(colon - text) : 0;
+    char *end = NULL;
+    long port = colon ? strtol(colon + 1, &end, 10) : -1;
+
+    if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
+        text++;
+        len -= 2;
+    }
+    if (len == 0 || len >= sizeof out->host || !end || *end || end == colon + 1 || port < 0 ||
+        port > 65535)
+        return error_set(err, ERR_INVALID, "",
+                         "--listen: \"%s\" is not ADDRESS:PORT, like 127.0.0.1:%d", text, PORT);
+    memcpy(out->host, text, len);
+    out->host[len] = '\0';
+    out->port = (int)port;
+    return true;
+}
+
+static void add_name(struct daemon *daemon, const char *name)
+{
+    for (size_t i = 0; i < daemon->hosts.n_hosts; i++)
+        if (strcmp(daemon->names[i], name) == 0)
+            return;
+    if (daemon->hosts.n_hosts < HOSTS_MAX)
+        daemon->names[daemon->hosts.n_hosts++] = name;
+}
+
+/* The names the certificate holds, which are those a request may use (SEC-05). */
+static void collect_names(struct daemon *daemon)
+{
+    static const char *const always[] = {
+        "localhost",  "127.0.0.1",          "::1",
+        "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
+    char host[256] = "";
+
+    daemon->hosts.hosts = daemon->names;
+    for (size_t i = 0; i < countof(always); i++)
+        add_name(daemon, always[i]);
+    if (gethostname(host, sizeof host - 1) == 0 && host[0]) {
+        daemon->host_name = mem_strdup(host);
+        add_name(daemon, daemon->host_name);
+    }
+    for (size_t i = 0; i < daemon->options->tls_names.count; i++)
+        add_name(daemon, daemon->options->tls_names.items[i]);
+}
+
+/* ---- starting ---- */
+
+static void on_store_failure(void *ctx, const struct error *err)
+{
+    struct daemon *daemon = ctx;
+
+    cli_errorf("the store failed, stopping here; pods go on and the next start finds them: %s",
+               err->message);
+    daemon->exit_code = EXIT_INTERNAL;
+    loop_stop(engine_loop(daemon->engine));
+}
+
+static bool open_engine(struct daemon *daemon, struct error *err)
+{
+    const struct daemon_options *options = daemon->options;
+    const struct engine_options engine = {
+        .data_dir = daemon->data_dir,
+        .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
+        .compat_upstream = options->compat_upstream,
+        .allow_flow_updates = strcmp(options->updates, "allow") == 0,
+        .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
+        .no_host_paths = !options->allow_host_path,
+        .max_pods = (int)options->max_pods,
+        .isolation = options->isolation,
+        .network = options->network,
+        .restart_backoff_ms = options->restart_backoff_ms,
+        .controllers = true,
+    };
+
+    daemon->engine = engine_start(&engine, err);
+    if (!daemon->engine)
+        return false;
+    store_on_failure(engine_store(daemon->engine), on_store_failure, daemon);
+    return true;
+}
+
+static bool open_access(struct daemon *daemon, struct error *err)
+{
+    scoped_str tokens = mem_printf("%s/" ACCESS_TOKENS, daemon->data_dir);
+    scoped_str socket = mem_printf("%s/" SERVING_SOCKET, daemon->data_dir);
+    struct listener_options listener = {.hosts = &daemon->hosts};
+
+    daemon->authn = authn_new(engine_loop(daemon->engine), tokens);
+    authn_allow_uid(daemon->authn, 0, identity_with_role("root", ROLE_ADMIN, NULL, 0));
+    if (getuid() != 0)
+        authn_allow_uid(daemon->authn, getuid(), identity_with_role("owner", ROLE_ADMIN, NULL, 0));
+    listener.authn = daemon->authn;
+    daemon->serving = serving_new(daemon->engine, &listener);
+    return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
+           authn_reload(daemon->authn, err);
+}
+
+static bool listen_on(struct daemon *daemon, const struct address *address, bool may_move,
+                      struct tls_context *tls, struct error *err)
+{
+    struct listener *listener = serving_listener(daemon->serving);
+    int port;
+
+    if (!listener_add_tcp(listener, address->host, address->port, tls, &port, err) &&
+        (!may_move || err->code != ERR_EXISTS ||
+         !listener_add_tcp(listener, address->host, 0, tls, &port, err)))
+        return false;
+    if (!daemon->url) {
+        bool any = strcmp(address->host, "0.0.0.0") == 0 || strcmp(address->host, "::") == 0;
+        bool v6 = strchr(address->host, ':') != NULL;
+        const char *host = any ? (v6 ? "::1" : "127.0.0.1") : address->host;
+
+        daemon->url = mem_printf(v6 ? "https://[%s]:%d" : "https://%s:%d", host, port);
+    }
+    return true;
+}
+
+static bool open_addresses(struct daemon *daemon, struct error *err)
+{
+    const struct flag_list *list = &daemon->options->listen;
+    struct address addresses[countof(list->items)] = {{"127.0.0.1", PORT}};
+    size_t n = list->count ? list->count : 1;
+    int64_t now_ms = loop_wall_ms(engine_loop(daemon->engine));
+    struct tls_context *tls;
+    bool ok = true;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i], "none") == 0)
+            return list->count == 1 ||
+                   error_set(err, ERR_INVALID, "", "--listen none excludes every other address");
+        if (!parse_address(list->items[i], &addresses[i], err))
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        add_name(daemon, addresses[i].host);
+    tls = access_tls(daemon->data_dir, daemon->names, daemon->hosts.n_hosts, now_ms, err);
+    for (size_t i = 0; i < n && ok && tls; i++)
+        ok = listen_on(daemon, &addresses[i], list->count == 0, tls, err);
+    tls_context_unref(tls);
+    if (!tls || !ok)
+        return false;
+    daemon->kubeconfig = access_kubeconfig(daemon->data_dir, daemon->url, now_ms, err);
+    return daemon->kubeconfig != NULL;
+}
+
+/* ---- at work ---- */
+
+static void renew(struct timer *timer)
+{
+    struct daemon *daemon = container_of(timer, struct daemon, renew);
+    struct loop *loop = engine_loop(daemon->engine);
+    struct error err = {0};
+    struct tls_context *tls = access_tls(daemon->data_dir, daemon->names, daemon->hosts.n_hosts,
+                                         loop_wall_ms(loop), &err);
+
+    if (tls)
+        listener_set_tls(serving_listener(daemon->serving), tls);
+    else
+        log_error("the certificate cannot be renewed", kv_str("error", err.message));
+    tls_context_unref(tls);
+    timer_start(loop, &daemon->renew, RENEW_MS);
+}
+
+static void reload(struct daemon *daemon)
+{
+    struct error err = {0};
+
+    notify_manager("RELOADING=1");
+    if (!authn_reload(daemon->authn, &err))
+        log_error("tokens cannot be read", kv_str("error", err.message));
+    if (daemon->url)
+        renew(&daemon->renew);
+    log_info("reloaded");
+    notify_manager("READY=1");
+}
+
+static void on_drained(struct task *task)
+{
+    loop_stop(engine_loop(container_of(task, struct daemon, drained)->engine));
+}
+
+static void on_drain_limit(struct timer *timer)
+{
+    struct daemon *daemon = container_of(timer, struct daemon, drain_limit);
+
+    log_warn("answers are dropped", kv_int("connections", (int64_t)listener_connections(
+                                                              serving_listener(daemon->serving))));
+    loop_stop(engine_loop(daemon->engine));
+}
+
+static void stop(struct daemon *daemon)
+{
+    struct loop *loop = engine_loop(daemon->engine);
+
+    if (daemon->stopping) { /* once more: at once */
+        loop_stop(loop);
+        return;
+    }
+    daemon->stopping = true;
+    notify_manager("STOPPING=1");
+    log_info("stopping");
+    api_end_endless(serving_api(daemon->serving));
+    listener_drain(serving_listener(daemon->serving), &daemon->drained);
+    timer_start(loop, &daemon->drain_limit, DRAIN_MS);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    if (number == SIGHUP)
+        reload(handle->data);
+    else
+        stop(handle->data);
+}
+
+static void listen_signals(struct daemon *daemon)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    signal(SIGPIPE, SIG_IGN);
+    for (size_t i = 0; i < countof(numbers); i++) {
+        uv_signal_init(loop_uv(engine_loop(daemon->engine)), &daemon->signals[i]);
+        daemon->signals[i].data = daemon;
+        uv_signal_start(&daemon->signals[i], on_signal, numbers[i]);
+        uv_unref((uv_handle_t *)&daemon->signals[i]);
+    }
+}
+
+static void announce(const struct daemon *daemon)
+{
+    if (daemon->url)
+        printf("serving on %s and on %s/" SERVING_SOCKET "\n\n  export KUBECONFIG=%s\n\n",
+               daemon->url, daemon->data_dir, daemon->kubeconfig);
+    else
+        printf("serving on %s/" SERVING_SOCKET "\n", daemon->data_dir);
+    fflush(stdout);
+    log_info("ready", kv_str("url", daemon->url), kv_str("dataDir", daemon->data_dir));
+    notify_manager("READY=1");
+}
+
+static void work(struct daemon *daemon)
+{
+    struct loop *loop = engine_loop(daemon->engine);
+
+    daemon->drained.run = on_drained;
+    daemon->drain_limit.fire = on_drain_limit;
+    daemon->renew.fire = renew;
+    listen_signals(daemon);
+    if (daemon->url)
+        timer_start(loop, &daemon->renew, RENEW_MS);
+    announce(daemon);
+    loop_run(loop);
+    for (size_t i = 0; i < countof(daemon->signals); i++)
+        uv_close((uv_handle_t *)&daemon->signals[i], NULL);
+    timer_stop(loop, &daemon->drain_limit);
+    timer_stop(loop, &daemon->renew);
+    loop_cancel(loop, &daemon->drained);
+}
+
+/* ---- the whole ---- */
+
+/* L-22: descriptors for as many connections as may come. SEC-33: secrets stay out of core files. */
+static void set_limits(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0});
+    prctl(PR_SET_DUMPABLE, 0);
+    umask(077);
+}
+
+static void release(struct daemon *daemon)
+{
+    serving_stop(daemon->serving);
+    engine_stop(daemon->engine);
+    authn_free(daemon->authn);
+    mem_free(daemon->host_name);
+    mem_free(daemon->kubeconfig);
+    mem_free(daemon->url);
+    mem_free(daemon->data_dir);
+}
+
+static int refused(const struct error *err)
+{
+    bool input = err->code == ERR_CONFLICT || err->code == ERR_INVALID ||
+                 err->code == ERR_FORBIDDEN || err->code == ERR_EXISTS;
+
+    cli_error(err);
+    return input ? EXIT_REFUSED : EXIT_INTERNAL;
+}
+
+int daemon_run(const struct daemon_options *options)
+{
+    struct daemon daemon = {.options = options, .exit_code = EXIT_OK};
+    struct error err = {0};
+
+    daemon.data_dir = options->data_dir ? mem_strdup(options->data_dir) : default_data_dir();
+    if (!daemon.data_dir) {
+        cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");
+        return EXIT_REFUSED;
+    }
+    log_to(STDERR_FILENO, options->verbose ? LOG_INFO : LOG_WARN,
+           strcmp(options->log_format, "json") == 0 ? LOG_JSON : LOG_TEXT);
+    set_limits();
+    collect_names(&daemon);
+    if (access_check_dir(daemon.data_dir, &err) && open_engine(&daemon, &err) &&
+        open_access(&daemon, &err) && open_addresses(&daemon, &err))
+        work(&daemon);
+    else
+        daemon.exit_code = refused(&err);
+    release(&daemon);
+    return daemon.exit_code;
+}

@@ -1,0 +1,22 @@
+#pragma once
+/*
+ * One `jobflow serve`: the engine of a data directory and its API, until told to stop.
+ */
+#include "cli/command.h"
+
+struct daemon_options {
+    const char *data_dir;       /* NULL = $XDG_STATE_HOME/jobflow */
+    struct flag_list listen;    /* ADDRESS:PORT; "none" */
+    struct flag_list tls_names; /* more names the server answers to */
+    const char *isolation, *network, *durability;
+    const char *deletion_protection, *updates; /* DC-02 */
+    const char *log_format;
+    int64_t max_pods;
+    int64_t restart_backoff_ms;
+    bool allow_host_path; /* DC-08, SEC-20 */
+    bool compat_upstream;
+    bool verbose;
+};
+
+/** Serve until SIGTERM or SIGINT. Returns the program's exit code. */
+int daemon_run(const struct daemon_options *options);

@@ -1,0 +1,47 @@
+/*
+ * kubeconfig files.
+ */
+#include "cli/kubeconfig.h"
+#include "api/types/json_text.h"
+#include "api/types/yaml.h"
+#include "base/base64.h"
+#include "base/mem.h"
+#include <openssl/crypto.h>
+#include <string.h>
+
+static const char context[] = "jobflow";
+
+void kubeconfig_release(struct kubeconfig *config)
+{
+    if (config->token)
+        OPENSSL_cleanse(config->token, strlen(config->token));
+    mem_free(config->server);
+    mem_free(config->user);
+    mem_free(config->token);
+    mem_free(config->namespace_);
+    buf_release(&config->ca);
+}
+
+/* A list of one named thing: [{name, <what>: {…}}]. */
+static json_t *one(const char *what, const char *name, json_t *value)
+{
+    return json_pack("[{s:s,s:o}]", "name", name, what, value);
+}
+
+void kubeconfig_write(const struct kubeconfig *config, struct buf *out)
+{
+    scoped(buf) struct buf ca = {0};
+    scoped(json) json_t *doc = NULL;
+    json_t *in_context = json_pack("{s:s,s:s}", "cluster", context, "user", config->user);
+
+    base64_encode(config->ca.data, config->ca.len, &ca);
+    if (config->namespace_)
+        json_object_set_new(in_context, "namespace", json_string(config->namespace_));
+    doc = json_pack("{s:s,s:s,s:o,s:o,s:o,s:s}", "apiVersion", "v1", "kind", "Config", "clusters",
+                    one("cluster", context,
+                        json_pack("{s:s,s:s}", "server", config->server,
+                                  "certificate-authority-data", ca.data)),
+                    "users", one("user", config->user, json_pack("{s:s}", "token", config->token)),
+                    "contexts", one("context", context, in_context), "current-context", context);
+    yaml_write(doc, out);
+}

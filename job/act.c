@@ -220,12 +220,11 @@ static void noted(struct cluster_call *call, const struct object *job, const str
     struct job_request *request = run->deciding;
 
     run->storing = false;
-    run->deciding = NULL;
     if (run->gone) {
-        job_request_free(request);
         job_run_settle(run);
         return;
     }
+    run->deciding = NULL;
     job_run_repeat(run, request); /* with the note in place it is decided */
     if (!err) {
         job_run_job(run, job);
@@ -302,11 +301,19 @@ void job_act(struct job_run *run, struct job_request *request)
     struct job_response response;
 
     if (object_deleting(run->view.job) ||
-        (request->has_task && request->at.task >= shape->spec->tasks.count) ||
-        (request->expired && !request->marked && !request->begun &&
-         !job_delayed_holds(run, request))) {
+        (request->has_task && request->at.task >= shape->spec->tasks.count)) {
         job_request_finish(run, request);
         return;
+    }
+    if (request->expired && !request->marked && !request->begun) {
+        if (job_delayed_must_wait(run, request)) {
+            job_run_postpone(run, request);
+            return;
+        }
+        if (!job_delayed_holds(run, request)) {
+            job_request_finish(run, request);
+            return;
+        }
     }
     job_delayed_on_event(run, request);
     response = job_policy_match(&what, run->view.state.version,

@@ -20,13 +20,87 @@ struct parked_command {
     struct parked_command *next;
 };
 
-static void remove_command(struct job_controller *ctl, const struct object *command)
+/* ---- removal: until it is gone, for a Command that stays would be executed by the next process
+ * ----
+ */
+
+enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 60000 };
+
+struct command_removal {
+    struct cluster_call call;
+    struct timer timer;
+    struct job_controller *ctl;
+    struct object *command;
+    int64_t wait_ms;
+    struct command_removal *next; /* in the controller's list while it waits */
+};
+
+static void removal_end(struct command_removal *removal)
 {
+    struct job_controller *ctl = removal->ctl;
+
+    object_unref(removal->command);
+    mem_free(removal);
+    if (--ctl->records == 0 && ctl->stopping)
+        job_controller_release(ctl);
+}
+
+static void removal_try(struct command_removal *removal)
+{
+    const struct object *command = removal->command;
     const struct cluster_removal how = {
         .uid = object_uid(command), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
 
-    cluster_remove(ctl->cluster, NULL, &kind_command, object_namespace(command),
+    cluster_remove(removal->ctl->cluster, &removal->call, &kind_command, object_namespace(command),
                    object_name(command), &how);
+}
+
+static void removal_unlink(struct command_removal *removal)
+{
+    struct command_removal **link = &removal->ctl->removals;
+
+    while (*link != removal)
+        link = &(*link)->next;
+    *link = removal->next;
+    timer_stop(removal->ctl->loop, &removal->timer);
+}
+
+static void removal_again(struct timer *timer)
+{
+    struct command_removal *removal = container_of(timer, struct command_removal, timer);
+
+    removal_unlink(removal);
+    removal_try(removal);
+}
+
+static void removal_answered(struct cluster_call *call, const struct object *none,
+                             const struct error *err)
+{
+    struct command_removal *removal = container_of(call, struct command_removal, call);
+    struct job_controller *ctl = removal->ctl;
+
+    if (!err || err->code == ERR_NOT_FOUND || ctl->stopping) {
+        removal_end(removal);
+        return;
+    }
+    removal->next = ctl->removals;
+    ctl->removals = removal;
+    timer_start(ctl->loop, &removal->timer, removal->wait_ms);
+    removal->wait_ms =
+        removal->wait_ms * 2 < RETRY_MAX_MS ? removal->wait_ms * 2 : (int64_t)RETRY_MAX_MS;
+}
+
+static void remove_command(struct job_controller *ctl, const struct object *command)
+{
+    struct command_removal *removal = mem_alloc(sizeof *removal);
+
+    *removal = (struct command_removal){.call.done = removal_answered,
+                                        .timer.fire = removal_again,
+                                        .ctl = ctl,
+                                        .command = object_ref(command),
+                                        .wait_ms = RETRY_FIRST_MS};
+    ctl->records++;
+    removal_try(removal);
 }
 
 static void reject(struct job_controller *ctl, const struct object *about,
@@ -99,6 +173,12 @@ void job_commands_release(struct job_controller *ctl)
 {
     while (ctl->parked)
         unpark(ctl->parked);
+    while (ctl->removals) {
+        struct command_removal *removal = ctl->removals;
+
+        removal_unlink(removal);
+        removal_end(removal);
+    }
 }
 
 /* ---- execution ---- */
@@ -107,9 +187,9 @@ void job_commands_release(struct job_controller *ctl)
 static void find_target(const struct job_run *run, const struct object *command,
                         struct job_request *request)
 {
-    const char *task = meta_annotation(command->meta, LABEL_TASK_SPEC);
-    const char *pod = meta_annotation(command->meta, "volcano.sh/pod-name");
-    const char *partition = meta_annotation(command->meta, LABEL_PARTITION_ID);
+    const char *task = meta_annotation(command->meta, ANNOTATION_COMMAND_TASK);
+    const char *pod = meta_annotation(command->meta, ANNOTATION_COMMAND_POD);
+    const char *partition = meta_annotation(command->meta, ANNOTATION_COMMAND_PARTITION);
     const struct object *object =
         pod ? cluster_get(run->ctl->cluster, &kind_pod, object_namespace(command), pod) : NULL;
     int32_t position = task ? job_shape_task_at(run->view.shape, task) : -1;

@@ -173,12 +173,13 @@ void job_controller_stop(struct job_controller *ctl)
     cluster_unwatch(ctl->cluster, &ctl->claims);
     cluster_unwatch(ctl->cluster, &ctl->queues);
     timer_stop(ctl->loop, &ctl->flush);
+    ctl->stopping = true;
+    ctl->records++; /* ours, while we need it */
     job_commands_release(ctl);
     job_ttl_release(&ctl->ttl);
     HASH_ITER(hh, ctl->runs, run, next)
     job_run_drop(run);
-    ctl->stopping = true; /* writes under way are still answered */
-    if (ctl->records == 0)
+    if (--ctl->records == 0) /* writes under way are still answered */
         job_controller_release(ctl);
 }
 

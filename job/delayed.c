@@ -29,6 +29,11 @@ static enum level level_of(enum job_action action)
 
 static void forget(struct job_delayed *entry)
 {
+    struct job_slot *slot =
+        job_view_slot(&entry->run->view, (struct slot_at){entry->key.task, entry->key.index});
+
+    if (slot && entry->event == EVENT_POD_EVICTED) /* the next pod need not remember (O-26) */
+        slot->evicted_ms = 0;
     timer_stop(entry->run->ctl->loop, &entry->timer);
     HASH_DEL(entry->run->delayed, entry);
     object_unref(entry->pod);
@@ -145,36 +150,53 @@ void job_delayed_on_event(struct job_run *run, const struct job_request *request
         }
 }
 
+/* An executed action, and what it makes superfluous. */
+struct cleaning {
+    enum level level;
+    const struct job_request *cause;
+};
+
+static bool covers(const struct cleaning *cleaning, enum job_action action, uint32_t task,
+                   int32_t index, int32_t partition)
+{
+    const struct job_request *cause = cleaning->cause;
+
+    if (cleaning->level == LEVEL_JOB)
+        return true;
+    if (level_of(action) != cleaning->level || !cause->has_task || task != cause->at.task)
+        return false;
+    return cleaning->level == LEVEL_TASK ||
+           (cleaning->level == LEVEL_PARTITION && partition == cause->partition) ||
+           (cleaning->level == LEVEL_POD && index == cause->at.index);
+}
+
+/* Timers that have gone off and wait for their turn are cancelled like the others. */
+static bool is_covered(const struct job_request *due, const void *arg)
+{
+    return covers(arg, due->action, due->at.task, due->at.index, due->partition);
+}
+
 void job_delayed_clean(struct job_run *run, enum job_action action, const struct job_request *cause)
 {
-    enum level level = level_of(action);
+    const struct cleaning cleaning = {level_of(action), cause};
     struct job_delayed *entry, *next;
 
-    if (!run->delayed)
-        return;
-    if (level == LEVEL_JOB) {
-        job_delayed_cancel_all(run);
-        return;
-    }
+    job_run_cull(run, is_covered, &cleaning);
     HASH_ITER(hh, run->delayed, entry, next)
     {
-        bool same_task = entry->key.task == cause->at.task;
-
-        if (level_of(entry->action) != level || !cause->has_task)
-            continue;
-        if ((level == LEVEL_TASK && same_task) ||
-            (level == LEVEL_PARTITION && same_task && entry->partition == cause->partition) ||
-            (level == LEVEL_POD && same_task && entry->key.index == cause->at.index))
+        if (covers(&cleaning, entry->action, entry->key.task, entry->key.index, entry->partition))
             forget(entry);
     }
 }
 
 void job_delayed_cancel_all(struct job_run *run)
 {
-    struct job_delayed *entry, *next;
+    job_delayed_clean(run, ACT_ABORT_JOB, NULL);
+}
 
-    HASH_ITER(hh, run->delayed, entry, next)
-    forget(entry);
+bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired)
+{
+    return run->view.state.phase == JOB_RESTARTING && expired->version == run->view.state.version;
 }
 
 bool job_delayed_holds(const struct job_run *run, const struct job_request *expired)

@@ -40,12 +40,14 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_response *response);
 /** An event of a pod is taken up: cancel what it makes void (7.1 Cancel). */
 void job_delayed_on_event(struct job_run *run, const struct job_request *request);
-/** An action was executed: cancel entries of the same level; a kill of the whole job cancels all.
- */
+/** An action was executed: cancel entries of the same level, those already due included; a kill of
+ * the whole job cancels all. */
 void job_delayed_clean(struct job_run *run, enum job_action action,
                        const struct job_request *cause);
 void job_delayed_cancel_all(struct job_run *run);
 
+/** The job is restarting some of its pods: what is due meanwhile is looked at afterwards. */
+bool job_delayed_must_wait(const struct job_run *run, const struct job_request *expired);
 /** Does the cause of an expired action still hold (O-24)? */
 bool job_delayed_holds(const struct job_run *run, const struct job_request *expired);
 

@@ -46,8 +46,16 @@ void job_request_free(struct job_request *request)
 
 void job_request_finish(struct job_run *run, struct job_request *request)
 {
-    if (request && request->command)
+    if (request && request->command) {
+        const char *noted = job_state_resource(&run->view.state, RESOURCE_COMMAND_UID);
+
+        if (!object_deleting(run->view.job) &&
+            (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
+            job_store(run, request); /* and when that is done, here again */
+            return;
+        }
         job_command_done(run, request->command);
+    }
     job_request_free(request);
 }
 
@@ -73,6 +81,54 @@ void job_run_repeat(struct job_run *run, struct job_request *request)
     run->first = request;
     if (!run->last)
         run->last = request;
+}
+
+static void cull(struct job_request **link,
+                 bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg,
+                 struct job_request **out_last)
+{
+    struct job_request *last = NULL;
+
+    while (*link) {
+        struct job_request *request = *link;
+
+        if (request->expired && unwanted(request, arg)) {
+            *link = request->next;
+            job_request_free(request);
+        } else {
+            last = request;
+            link = &request->next;
+        }
+    }
+    if (out_last)
+        *out_last = last;
+}
+
+void job_run_cull(struct job_run *run,
+                  bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
+{
+    cull(&run->first, unwanted, arg, &run->last);
+    cull(&run->postponed, unwanted, arg, NULL);
+}
+
+void job_run_postpone(struct job_run *run, struct job_request *request)
+{
+    struct job_request **link = &run->postponed;
+
+    while (*link)
+        link = &(*link)->next;
+    request->next = NULL;
+    *link = request;
+}
+
+void job_run_resume_postponed(struct job_run *run)
+{
+    while (run->postponed) {
+        struct job_request *request = run->postponed;
+
+        run->postponed = request->next;
+        job_run_post(run, request);
+    }
 }
 
 static struct job_request *take_first(struct job_run *run)
@@ -119,7 +175,10 @@ struct job_request *job_request_of_pod(struct job_run *run, enum job_event event
     return request;
 }
 
-/* Time of the cause, for delays: the pod's own record where there is one. */
+/* Time of the cause, for delays: the pod's own record where there is one. Records have whole
+ * seconds: what came about in this one came about now, so that no deadline is early. */
+enum { RECORD_STEP_MS = 1000 };
+
 static int64_t cause_of(const struct job_run *run, enum job_event event, const struct object *pod)
 {
     int64_t now = job_run_now_ms(run), since;
@@ -127,7 +186,7 @@ static int64_t cause_of(const struct job_run *run, enum job_event event, const s
     if (!pod || event == EVENT_POD_EVICTED)
         return now;
     since = job_pod_phase_since_ms(pod);
-    return since > 0 && since < now ? since : now;
+    return since > 0 && since <= now - RECORD_STEP_MS ? since : now;
 }
 
 static void post_pod_event(struct job_run *run, enum job_event event, struct slot_at at,
@@ -178,9 +237,22 @@ static void post_job_event(struct job_run *run, enum job_event event, int64_t ca
     job_run_post(run, request);
 }
 
+/* Somebody else wrote the status: another controller that thinks it leads, or a person. What is
+ * stored counts. */
+static void adopt_state(struct job_run *run)
+{
+    job_state_load(&run->view.state, job_status_of(run->view.job));
+    job_view_new_epoch(&run->view);
+    run->prepared = false;
+    run->counts_changed = true;
+    job_run_sync(run);
+}
+
 void job_run_job(struct job_run *run, const struct object *job)
 {
     const struct object *known = run->view.job;
+    /* While a write of ours is under way its answer tells whether it was ours. */
+    bool foreign = !run->storing && job->status != known->status;
 
     if (job->revision <= known->revision)
         return;
@@ -190,11 +262,15 @@ void job_run_job(struct job_run *run, const struct object *job)
     }
     if (job->body == known->body) {
         job_view_set_job(&run->view, job);
+        if (foreign)
+            adopt_state(run);
         if (object_deleting(job))
             job_delayed_cancel_all(run);
         return;
     }
     job_view_reshape(&run->view, job, job_shape_get(run->ctl->shapes, job));
+    if (foreign)
+        adopt_state(run);
     run->prepared = run->group_checked = false;
     run->counts_changed = true;
     if (run->view.shape->has_policies)
@@ -332,15 +408,24 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     return run;
 }
 
+/* A Command to a job that is no more has no effect any more. One that a stopping controller leaves
+ * is the next one's. */
+static void abandon(struct job_run *run, struct job_request *request)
+{
+    if (request && request->command && !run->ctl->stopping)
+        job_command_done(run, request->command);
+    job_request_free(request);
+}
+
 static void run_free(struct job_run *run)
 {
     struct job_controller *ctl = run->ctl;
     struct job_request *request;
 
     while ((request = take_first(run)))
-        job_request_free(request);
-    job_request_free(run->deciding);
-    job_request_free(run->target.request);
+        abandon(run, request);
+    abandon(run, run->deciding);
+    abandon(run, run->target.request);
     job_delayed_cancel_all(run);
     job_wait_end(run);
     job_status_forget(run);

@@ -36,9 +36,10 @@ struct job_controller {
     struct job_run *stale; /* list: status lags behind the counters */
     struct timer flush;
     struct job_ttl ttl;
-    struct parked_command *parked; /* Commands without their job */
+    struct parked_command *parked;    /* Commands without their job */
+    struct command_removal *removals; /* executed Commands that would not go; tried again */
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
-    unsigned records; /* runs, also those that only wait for an answer */
+    unsigned records; /* runs and removals, also those that only wait for an answer */
     bool stopping;
 };
 
@@ -70,6 +71,7 @@ struct job_run {
     struct job_view view;
     struct work work;
     struct job_request *first, *last;
+    struct job_request *postponed; /* delayed actions due while the job restarts */
     struct job_request *deciding; /* its decision is being stored; it is repeated when that fails */
     bool sync_wanted;
     bool storing;
@@ -119,8 +121,16 @@ void job_run_post(struct job_run *run, struct job_request *request);
 void job_run_repeat(struct job_run *run, struct job_request *request);
 void job_run_sync(struct job_run *run); /* soon */
 void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
+/** Delayed actions that are due and not yet taken up: drop those that are unwanted; take up again
+ * those that were put off. */
+void job_run_cull(struct job_run *run,
+                  bool (*unwanted)(const struct job_request *due, const void *arg),
+                  const void *arg);
+void job_run_postpone(struct job_run *run, struct job_request *request); /* consumes */
+void job_run_resume_postponed(struct job_run *run);
 void job_request_free(struct job_request *request);
-/** The request was dealt with: free it, and delete the Command it came from. */
+/** The request was dealt with: free it. A Command it came from is noted in the status first, so
+ * that it is executed once whatever happens (O-66), and then deleted. */
 void job_request_finish(struct job_run *run, struct job_request *request);
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
                                        const struct object *pod, const struct pod_facts *facts);

@@ -151,7 +151,7 @@ static void restore(struct job_run *run, const struct error *err)
     job_view_new_epoch(&run->view);
     if (request)
         job_run_repeat(run, request);
-    run->sync_wanted = true;
+    run->sync_wanted = run->counts_changed = true;
     if (err->code == ERR_CONFLICT && newer) {
         work_add(&run->work);
         return;
@@ -201,12 +201,14 @@ void job_store(struct job_run *run, struct job_request *request)
     release(&room);
 }
 
-/* Phases whose doom rules differ need every slot looked at again; Pending and Running share theirs.
- */
-static bool shares_epoch(enum job_phase from, enum job_phase to)
+/* Which pods must go is the same as before: the cost of a restart of one pod is that pod's. */
+static bool shares_epoch(const struct job_view *view, enum job_phase from)
 {
-    return (from == JOB_NONE || from == JOB_PENDING || from == JOB_RUNNING) &&
-           (to == JOB_PENDING || to == JOB_RUNNING);
+    struct job_counts counts = job_view_counts(view);
+
+    return job_phase_active(from) && job_phase_active(counts.phase) &&
+           view->counted_version == view->state.version &&
+           job_counts_failures(&counts) < counts.max_retry;
 }
 
 void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
@@ -224,12 +226,14 @@ void job_decide(struct job_run *run, enum job_phase to, const char *reason, cons
                  kv_int("retry", state->retry_count));
     }
     job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
-    if (!shares_epoch(from, to)) {
+    if (!shares_epoch(&run->view, from)) {
         job_view_new_epoch(&run->view);
         run->prepared = false;
     }
     if (!job_phase_active(to))
         job_delayed_cancel_all(run);
+    else if (to != JOB_RESTARTING)
+        job_run_resume_postponed(run);
     job_store(run, request);
 }
 
@@ -243,8 +247,10 @@ void job_status_flush(struct timer *timer)
         bool same;
 
         job_status_forget(run);
-        if (run->storing || run->gone)
-            continue; /* the answer looks again */
+        if (run->storing) { /* the sync after the answer looks again */
+            run->counts_changed = true;
+            continue;
+        }
         compose(run, &room);
         same = same_status(&room.status, job_status_of(run->view.job));
         release(&room);

@@ -193,6 +193,7 @@ void job_view_init(struct job_view *view, const struct object *job, struct job_s
 {
     *view = (struct job_view){.job = object_ref(job), .shape = shape};
     job_state_load(&view->state, job_status_of(job));
+    view->counted_version = view->state.version;
     read_resumes(view);
     view->tasks = mem_array(shape->spec->tasks.count, sizeof *view->tasks);
     for (uint32_t t = 0; t < shape->spec->tasks.count; t++) {
@@ -234,6 +235,7 @@ void job_view_set_job(struct job_view *view, const struct object *job)
 /* Count everything anew: for changes that touch every slot. */
 static void recount(struct job_view *view)
 {
+    view->counted_version = view->state.version;
     memset(view->totals, 0, sizeof view->totals);
     view->vacant = view->reap = view->short_tasks = 0;
     for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {

@@ -69,9 +69,10 @@ struct job_view {
     int32_t short_tasks;
     int32_t vacant; /* in unlocked tasks */
     int32_t reap;
-    int32_t resumes;   /* part of state.retry_count */
-    bool resumed;      /* the present epoch began with a resume */
-    bool gang_changed; /* a task was unlocked since the PodGroup was last compared */
+    int32_t counted_version; /* the version that was last asked who must go */
+    int32_t resumes;         /* part of state.retry_count */
+    bool resumed;            /* the present epoch began with a resume */
+    bool gang_changed;       /* a task was unlocked since the PodGroup was last compared */
 };
 
 struct slot_at {

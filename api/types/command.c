@@ -36,13 +36,22 @@ static const struct field command_fields[] = {
 };
 static const struct schema command_schema = {"Command", command_fields, sizeof(struct command)};
 
-/* Which actions mean something for which kind. Actions on a task or pod need one, which a Command cannot name. */
+/* Which actions mean something for which kind. Those on a part of a job name it in annotations (O-67). */
 static const struct {
     const struct kind *kind;
     const char *const *actions;
 } targets[] = {
-    {&kind_job,   (const char *const[]){"AbortJob", "RestartJob", "TerminateJob", "CompleteJob", "ResumeJob", NULL}},
+    {&kind_job,   (const char *const[]){"AbortJob", "RestartJob", "TerminateJob", "CompleteJob", "ResumeJob", "RestartTask",
+                                        "RestartPod", "RestartPartition", NULL}},
     {&kind_queue, (const char *const[]){"OpenQueue", "CloseQueue", NULL}},
+};
+static const struct {
+    const char *action, *annotation;
+} aims[] = {
+    {"RestartTask",      ANNOTATION_COMMAND_TASK},
+    {"RestartPod",       ANNOTATION_COMMAND_POD},
+    {"RestartPartition", ANNOTATION_COMMAND_TASK},
+    {"RestartPartition", ANNOTATION_COMMAND_PARTITION},
 };
 /* clang-format on */
 
@@ -58,6 +67,15 @@ static bool is_one_of(const char *text, const char *const *list)
     while (*list && strcmp(*list, text) != 0)
         list++;
     return *list != NULL;
+}
+
+static void check_aim(const struct object *object, const char *action, struct error_list *errors)
+{
+    for (size_t i = 0; i < countof(aims); i++)
+        if (strcmp(aims[i].action, action) == 0 &&
+            !meta_annotation(object->meta, aims[i].annotation))
+            FINDING(errors, ("action"), "%s acts on a part of the job: name it in annotation %s",
+                    action, aims[i].annotation);
 }
 
 static void check_action(const struct command *command, const char *const *actions,
@@ -88,6 +106,7 @@ static void command_validate(const struct admission *adm, const struct object *o
     for (size_t i = 0; i < countof(targets); i++) {
         if (targets[i].kind == kind) {
             check_action(command, targets[i].actions, errors);
+            check_aim(object, command->action ? command->action : "", errors);
             return;
         }
     }

@@ -5,6 +5,11 @@
  */
 #include "api/types/object.h"
 
+/* What a targeted action aims at: O-67. */
+#define ANNOTATION_COMMAND_TASK      "volcano.sh/task-spec"
+#define ANNOTATION_COMMAND_POD       "volcano.sh/pod-name"
+#define ANNOTATION_COMMAND_PARTITION "volcano.sh/partition-id"
+
 struct command {
     const char *action; /* AbortJob, CloseQueue, … */
     struct {

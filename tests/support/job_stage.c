@@ -388,6 +388,12 @@ void stage_not_ready(struct stage *stage, const char *name)
     stage_settle(stage);
 }
 
+void stage_report(struct stage *stage, const char *name, enum pod_phase phase, int exit_code,
+                  int restarts)
+{
+    report(stage, pod_named(stage, name), phase, exit_code, restarts, true);
+}
+
 struct pod_names {
     char names[256][128];
     size_t count;
@@ -424,6 +430,12 @@ void stage_let_go(struct stage *stage)
     for (size_t i = 0; i < all->count; i++)
         let_go(stage, pod_named(stage, all->names[i]));
     mem_free(all);
+    stage_settle(stage);
+}
+
+void stage_let_one_go(struct stage *stage, const char *name)
+{
+    let_go(stage, pod_named(stage, name));
     stage_settle(stage);
 }
 

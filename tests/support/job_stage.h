@@ -64,9 +64,13 @@ void stage_pod(struct stage *stage, const char *name, enum pod_phase phase);
 void stage_pod_failed(struct stage *stage, const char *name, int exit_code);
 void stage_pod_restarts(struct stage *stage, const char *name, int restarts);
 void stage_pods(struct stage *stage, enum pod_phase phase); /* all that live */
+/** The same in full, without settling: a single container with that exit code and restarts. */
+void stage_report(struct stage *stage, const char *name, enum pod_phase phase, int exit_code,
+                  int restarts);
 void stage_not_ready(struct stage *stage, const char *name);
 /** Pods under deletion disappear. */
 void stage_let_go(struct stage *stage);
+void stage_let_one_go(struct stage *stage, const char *name);
 void stage_group_phase(struct stage *stage, enum podgroup_phase phase); /* of all PodGroups */
 
 /** A job in one line: tasks "a*2 b*3", extra members of spec as lines of YAML, split at semicolons.

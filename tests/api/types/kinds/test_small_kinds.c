@@ -11,6 +11,9 @@
 #define COMMAND(members)                                                                           \
     "apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {name: c, namespace: "          \
     "ns}\n" members
+#define AIMED(annotation, members)                                                                 \
+    "apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {name: c, namespace: "          \
+    "ns, annotations: {" annotation "}}\n" members
 #define TARGET(group, kind) "target: {apiVersion: " group ", kind: " kind ", name: j, uid: u}\n"
 #define JOB_TARGET          TARGET("batch.volcano.sh/v1alpha1", "Job")
 #define QUEUE_TARGET        TARGET("scheduling.volcano.sh/v1beta1", "Queue")
@@ -28,7 +31,10 @@ static const struct verdict_case cases[] = {
     {"another kind",            COMMAND("action: AbortJob\n" TARGET("v1", "Pod")), "target.kind", "must be Job of batch.volcano.sh/v1alpha1 or Queue"},
     {"a job of another group",  COMMAND("action: AbortJob\n" TARGET("batch/v1", "Job")), "target.kind", "must be Job of"},
     {"an internal action",      COMMAND("action: SyncJob\n" JOB_TARGET), "action", "invalid action"},
-    {"CMD-09: on a pod",        COMMAND("action: RestartPod\n" JOB_TARGET), "action", "invalid action"},
+    {"CMD-09: on no pod",       COMMAND("action: RestartPod\n" JOB_TARGET), "action", "name it in annotation volcano.sh/pod-name"},
+    {"CMD-09: on no task",      COMMAND("action: RestartTask\n" JOB_TARGET), "action", "name it in annotation volcano.sh/task-spec"},
+    {"on half a partition",     AIMED("volcano.sh/task-spec: t", "action: RestartPartition\n" JOB_TARGET), "action", "annotation volcano.sh/partition-id"},
+    {"on a pod",                AIMED("volcano.sh/pod-name: j-t-0", "action: RestartPod\n" JOB_TARGET)},
     {"an action of a queue",    COMMAND("action: CloseQueue\n" JOB_TARGET), "action", "invalid action"},
     {"an action of a job",      COMMAND("action: AbortJob\n" QUEUE_TARGET), "action", "OpenQueue, CloseQueue"},
     {"keys",                    MAP("data: {a.b-c_D1: x, .hidden: x}\nbinaryData: {bin: AAEC}\n")},

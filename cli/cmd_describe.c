@@ -104,7 +104,7 @@ static int run(const void *options, int n_operands, char **operands)
     client_close(all.client);
     if (!all.printed && !all.failed)
         fprintf(stderr, "No resources found in %s namespace.\n", all.options->namespace_);
-    return all.failed || !all.printed ? EXIT_FAILED : EXIT_OK;
+    return all.failed ? EXIT_FAILED : EXIT_OK;
 }
 
 const struct command cmd_describe = {

@@ -179,6 +179,7 @@ static void get_all(struct get *get)
         objectprint_end(&get->objects, &get->bad_path);
 }
 
+/* An empty list is an answer, as for kubectl. */
 static int nothing_found(const struct get *get)
 {
     const struct resource *first = &get->resources.items[0];
@@ -189,7 +190,7 @@ static int nothing_found(const struct get *get)
         fprintf(stderr, "No resources found in %s namespace.\n", get->options->namespace_);
     else
         fprintf(stderr, "No resources found\n");
-    return EXIT_FAILED;
+    return EXIT_OK;
 }
 
 /* ---- watching ---- */
@@ -331,8 +332,7 @@ const struct command cmd_get = {
                "Kinds: jf (jobflows), jt (jobtemplates), vcjob (jobs), pods, pg (podgroups), "
                "queue, events,"
                "\ncm, secrets, pvc, svc, nodes, ns, …; several with commas; all. Exits with 1 when "
-               "nothing "
-               "was found.",
+               "an object that was named is not there.",
     .examples = "  jobflow get jf,vcjob,pods\n"
                 "  jobflow get pods -w -o wide\n"
                 "  jobflow get jf/pipeline -o yaml\n"

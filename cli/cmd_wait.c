@@ -73,6 +73,13 @@ static bool in_grace(const struct wait *wait)
     return now_ns() - wait->began_ns < (int64_t)GRACE_MS * 1000000;
 }
 
+/* Whoever sets a time may have just started the run: what it makes is not there yet. A process that
+ * answers has made what it makes. */
+static bool may_still_come(const struct wait *wait)
+{
+    return in_grace(wait) && wait->options->timeout_ms >= 0 && !client_is_live(wait->client);
+}
+
 static void pause_a_little(void)
 {
     const struct timespec time = {.tv_nsec = POLL_MS * 1000000L};
@@ -134,7 +141,7 @@ static bool look_and_watch(struct wait *wait)
     there = wait->seen || wait->condition.kind == CONDITION_DELETE;
     if (wait->verdict != CONDITION_NOT_YET || wait->err.code != ERR_NONE)
         return false;
-    if (!there && !in_grace(wait))
+    if (!there && !may_still_come(wait))
         return error_set(&wait->err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found",
                          query.kind->plural, *query.kind->group ? "." : "", query.kind->group,
                          query.name);
@@ -338,7 +345,9 @@ const struct command cmd_wait = {
     .summary = "Wait until a flow, job or pod has ended, or for a condition",
     .details =
         "Exits with 0 when it came, 1 when it cannot come any more (the flow or job failed),\n"
-        "4 when the time was up.",
+        "4 when the time was up. What is not there is an error at once; with --timeout, a run that "
+        "is only just being started\n"
+        "is given a moment.",
     .examples = "  jobflow wait jf/pipeline --timeout 1h\n"
                 "  jobflow wait jf/pipeline --for=jsonpath='{.status.state.phase}'=Running\n"
                 "  jobflow wait pod/p --for=delete",

@@ -16,6 +16,8 @@ extern const struct command cmd_logs;
 extern const struct command cmd_events;
 extern const struct command cmd_wait;
 extern const struct command cmd_validate;
+extern const struct command cmd_graph;
+extern const struct command cmd_explain;
 extern const struct command cmd_version;
 extern const struct command cmd_help;
 extern const struct command cmd_completion;

@@ -85,8 +85,8 @@ def what_is_not_there_is_said():
     finished()
     for args, code, text in (
             (["get", "jf/x"], 1, 'error: jobflows.flow.volcano.sh "x" not found'),
-            (["get", "cm"], 1, "No resources found in default namespace."),
-            (["get", "pods", "-A", "-l", "a=b"], 1, "No resources found\n"),
+            (["get", "cm"], 0, "No resources found in default namespace."),
+            (["get", "pods", "-A", "-l", "a=b"], 0, "No resources found\n"),
             (["get", "zzz"], 2, 'error: the server doesn\'t have a resource type "zzz"'),
             (["get", "jf", "-o", "xml"], 2, "allowed formats are"),
             (["get"], 2, "needs KIND"),
@@ -94,6 +94,8 @@ def what_is_not_there_is_said():
             (["get", "jf", "-l", "a in b"], 1, "unable to parse requirement"),
             (["get", "jf", "--data-dir", "nowhere"], 1, "there is no data directory nowhere here: 'jobflow run FILE' makes one"),
             (["describe", "jf/x"], 1, "not found"),
+            (["describe", "cm"], 0, "No resources found in default namespace."),
+            (["wait", "jf/x"], 1, 'jobflows.flow.volcano.sh "x" not found'),
             (["logs", "x"], 1, 'pods "x" not found'),
             (["logs", "f-a-main-0", "-c", "z"], 1, "container z is not valid for pod f-a-main-0"),
             (["logs", "queue/default"], 2, "queues have no logs"),
@@ -215,7 +217,10 @@ def waiting_tells_by_its_exit_code_how_it_went():
     manifest("g.yaml", flow("g", [step("x")]), template("x", "exit 3"))
     jobflow("run", "g.yaml", code=1)
     check_in("failed", "is Failed", jobflow("wait", "jf/g", code=1).stderr)
+    began = time.monotonic()
     jobflow("wait", "jf/nope", code=1)
+    check(time.monotonic() - began < 1.5 * SLOW, "an unknown name is said late")
+    check_in("with a time", "not found", jobflow("wait", "jf/nope", "--timeout", "10m", code=1).stderr)
 
 
 def waiting_may_begin_before_the_run():
@@ -267,7 +272,7 @@ def objects_wait_in_the_store_for_the_next_run():
     check_equal("new", jobflow("apply", "t.yaml", "-f", "f.yaml", code=None).stdout.count("unchanged"), 3)
     check_equal("there", jobflow("get", "jt/t", "-o", "name").stdout, "jobtemplate.flow.volcano.sh/t\n")
     check_equal("gone", jobflow("delete", "jf/f").stdout, 'jobflow.flow.volcano.sh "f" deleted\n')
-    jobflow("get", "jf,vcjob,pods", code=1)  # what it owned went with it
+    jobflow("get", "jf,vcjob,pods")  # what it owned went with it
     check_equal("all", jobflow("delete", "jt", "--all").stdout.count("deleted"), 3)
 
 

@@ -1,0 +1,365 @@
+/*
+ * One line per state.
+ */
+#include "cli/explain.h"
+#include "api/types/pod.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/describe.h"
+#include "cli/lister.h"
+#include <string.h>
+
+enum { NAMES_MAX = 6 };
+
+void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
+{
+    char text[TIME_TEXT_MAX];
+    bool past = at_ms < explain->now_ms;
+
+    duration_human(past ? explain->now_ms - at_ms : at_ms - explain->now_ms, text);
+    buf_printf(out, past ? "%s ago" : "in %s", text);
+}
+
+/* "reason: message", either alone, or "" */
+static void write_reason(const struct flowview_step *step, struct buf *out)
+{
+    if (step->reason)
+        buf_str(out, step->reason);
+    if (step->message)
+        buf_printf(out, "%s%s", step->reason ? ": " : "", step->message);
+}
+
+/* ---- asked of the store ---- */
+
+static json_t *first_match(const struct explain *explain, const struct kind *kind,
+                           const char *labels, const char *fields)
+{
+    const struct list_query query = {
+        .kind = kind, .ns = explain->view->ns, .labels = labels, .fields = fields};
+    scoped_str target = list_target(&query);
+
+    return explain->client ? client_get(explain->client, target, NULL) : NULL;
+}
+
+static char *job_name(const struct explain *explain, const struct flowview_step *step)
+{
+    const json_t *jobs = json_object_get(step->node, "jobs");
+    const char *newest = json_string_value(json_array_get(jobs, json_array_size(jobs) - 1));
+
+    return newest ? mem_strdup(newest) : mem_printf("%s-%s", explain->view->name, step->name);
+}
+
+static void write_ended(const json_t *container, struct buf *out)
+{
+    const json_t *ended = describe_at(container, "state.terminated");
+    const char *reason = describe_text(ended, "reason"), *message = describe_text(ended, "message");
+    json_int_t signal = json_integer_value(json_object_get(ended, "signal"));
+
+    if (signal)
+        buf_printf(out, "killed by signal %d", (int)signal);
+    else
+        buf_printf(out, "exit code %d",
+                   (int)json_integer_value(json_object_get(ended, "exitCode")));
+    if (reason && strcmp(reason, "Error") != 0)
+        buf_printf(out, ", %s", reason);
+    if (message && *message)
+        buf_printf(out, ": %.*s", (int)strcspn(message, "\n"), message);
+}
+
+/* "pod f-a-main-0: exit code 3; 2 pods failed" */
+static void write_failed_pods(const struct explain *explain, const char *job, struct buf *out)
+{
+    scoped_str labels = mem_printf(LABEL_JOB_NAME "=%s", job);
+    scoped(json) json_t *pods = first_match(explain, &kind_pod, labels, NULL);
+    size_t i, k, failed = 0;
+    json_t *pod, *container;
+
+    json_array_foreach(json_object_get(pods, "items"), i, pod)
+    {
+        const char *phase = describe_text(pod, "status.phase");
+        const char *reason = describe_text(pod, "status.reason");
+        bool told = false;
+
+        if (!phase || strcmp(phase, "Failed") != 0 || failed++ > 0)
+            continue;
+        buf_printf(out, "%spod %s: ", out->len ? "; " : "", describe_text(pod, "metadata.name"));
+        json_array_foreach(describe_at(pod, "status.containerStatuses"), k, container)
+        {
+            if (told || !json_integer_value(describe_at(container, "state.terminated.exitCode")))
+                continue;
+            write_ended(container, out);
+            told = true;
+        }
+        if (!told)
+            buf_str(out, reason ? reason : "failed");
+    }
+    if (failed > 1)
+        buf_printf(out, "; %zu pods failed", failed);
+}
+
+/* The newest word of the scheduler about the job's gang. */
+static void write_unschedulable(const struct explain *explain, const char *job, struct buf *out)
+{
+    const struct list_query query = {.kind = &kind_pod_group, .ns = explain->view->ns};
+    scoped(json) json_t *groups = NULL;
+    scoped_str target = list_target(&query);
+    size_t i, k;
+    json_t *group, *condition;
+
+    if (!explain->client)
+        return;
+    groups = client_get(explain->client, target, NULL);
+    json_array_foreach(json_object_get(groups, "items"), i, group)
+    {
+        const json_t *owner = json_array_get(describe_at(group, "metadata.ownerReferences"), 0);
+        const char *name = describe_text(owner, "name");
+        const char *message = NULL;
+
+        if (!name || strcmp(name, job) != 0)
+            continue;
+        json_array_foreach(describe_at(group, "status.conditions"), k, condition)
+        {
+            const char *type = describe_text(condition, "type");
+
+            if (type && strcmp(type, "Unschedulable") == 0)
+                message = describe_text(condition, "message");
+        }
+        if (message)
+            buf_printf(out, "%s%s", out->len ? ": " : "", message);
+        return;
+    }
+}
+
+/* ---- states ---- */
+
+static bool flow_phase_is(const struct explain *explain, const char *phase)
+{
+    return explain->view->phase && strcmp(explain->view->phase, phase) == 0;
+}
+
+static bool is_satisfied(const struct flowview_step *step, const char *target)
+{
+    size_t i;
+    json_t *name;
+
+    json_array_foreach(json_object_get(step->node, "satisfiedTargets"), i, name)
+    {
+        if (json_is_string(name) && strcmp(json_string_value(name), target) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_open(const struct flowview_step *step, const struct flowview_step *target)
+{
+    bool done = target->phase &&
+                (strcmp(target->phase, "Completed") == 0 || strcmp(target->phase, "Skipped") == 0);
+
+    if (json_object_get(step->spec, "if"))
+        done = done || flowview_step_settled(target);
+    return !done && !is_satisfied(step, target->name);
+}
+
+static void write_targets(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    const struct flowview_step *step = &view->steps[i];
+    uint32_t n = view->targets.first[i + 1] - view->targets.first[i], open = 0;
+    scoped(buf) struct buf names = {0};
+
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+
+        if (!is_open(step, target) || open++ >= NAMES_MAX)
+            continue;
+        buf_printf(&names, "%s%s", names.len ? ", " : "", target->name);
+        if (target->phase)
+            buf_printf(&names, " (%s)", target->phase);
+    }
+    if (open > NAMES_MAX)
+        buf_printf(&names, " and %u more", open - NAMES_MAX);
+    if (!n)
+        buf_str(out, view->phase ? "waits for nothing: it starts as soon as there is room"
+                                 : "starts at once");
+    else if (open)
+        buf_printf(out, "waits for %s%s", flowview_step_any(step) ? "any of " : "", names.data);
+    else
+        buf_str(out, "its targets are done: it starts as soon as there is room");
+    if (open && describe_at(step->spec, "dependsOn.probe"))
+        buf_str(out, ", or until its probes pass");
+}
+
+/* The step among all that lie before `i` whose end, or failure, is the reason it cannot run;
+ * UINT32_MAX. */
+static uint32_t failed_before(const struct flowview *view, uint32_t i)
+{
+    bool *before = mem_array((size_t)view->n_steps + 1, sizeof *before);
+    uint32_t found = UINT32_MAX;
+
+    before[i] = true;
+    for (uint32_t k = view->n_steps; k-- > 0 && found == UINT32_MAX;) {
+        uint32_t at = view->order[k];
+
+        if (!before[at])
+            continue;
+        if (at != i && flowview_step_failed(&view->steps[at]))
+            found = at;
+        for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++)
+            before[view->targets.next[t]] = true;
+    }
+    mem_free(before);
+    return found;
+}
+
+static void say_waiting(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    const struct flowview_step *step = &view->steps[i];
+    uint32_t failed = view->phase ? failed_before(view, i) : UINT32_MAX;
+
+    if (flow_phase_is(explain, "Failed") || flow_phase_is(explain, "Terminating")) {
+        if (failed != UINT32_MAX)
+            buf_printf(out, "not run: %s before it is %s", view->steps[failed].name,
+                       view->steps[failed].phase);
+        else
+            buf_printf(out, "not run: the flow is %s", view->phase);
+        return;
+    }
+    if (step->reason || step->message) {
+        write_reason(step, out);
+        return;
+    }
+    if (json_is_true(describe_at(view->doc, "spec.suspend")))
+        buf_str(out, "the flow is suspended; ");
+    write_targets(explain, i, out);
+}
+
+static void say_retrying(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    int64_t next_ms = describe_time_ms(step->node, "nextRetryTime");
+
+    buf_printf(out, "attempt %lld has failed", (long long)step->attempt);
+    if (step->reason || step->message) {
+        buf_str(out, " (");
+        write_reason(step, out);
+        buf_char(out, ')');
+    }
+    buf_str(out, "; the next begins ");
+    if (next_ms)
+        explain_when(explain, next_ms, out);
+    else
+        buf_str(out, "when the old job is gone");
+}
+
+static void say_skipped(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+
+    if (step->reason || step->message)
+        write_reason(step, out);
+    else if (json_object_get(step->spec, "if"))
+        buf_str(out, "its condition (if) was false");
+    else
+        buf_str(out, "everything it waits for was skipped, or a switch chose otherwise");
+}
+
+static void say_running(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
+    const struct flowview_step *step = &explain->view->steps[i];
+    int64_t ms = flowview_step_ms(step, explain->now_ms);
+    scoped_str job = job_name(explain, step);
+    char text[TIME_TEXT_MAX];
+
+    if (strcmp(step->phase, "Pending") == 0) {
+        buf_printf(out, "job %s waits for its pods", job);
+        write_unschedulable(explain, job, out);
+        return;
+    }
+    duration_human(ms < 0 ? 0 : ms, text);
+    buf_printf(out, "for %s", text);
+    if (step->estimated == ESTIMATE_NONE) {
+        buf_str(out, "; nothing says how long it takes");
+        return;
+    }
+    if (ms > step->estimate_ms) {
+        duration_human(step->estimate_ms, text);
+        buf_printf(out, ", longer than the expected %s (%s)", text, sources[step->estimated]);
+        return;
+    }
+    buf_str(out, "; expected to end ");
+    explain_when(explain, step->expected_end_ms, out);
+    buf_printf(out, " (%s)", sources[step->estimated]);
+}
+
+static void say_completed(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    const char *choice = describe_text(step->node, "case");
+    char text[TIME_TEXT_MAX];
+
+    if (choice) {
+        buf_printf(out, "chose %s", choice);
+        return;
+    }
+    if (!step->began_ms || !step->ended_ms)
+        return;
+    duration_human(step->ended_ms - step->began_ms, text);
+    buf_printf(out, "took %s", text);
+    if (step->attempt > 1)
+        buf_printf(out, ", in attempt %lld", (long long)step->attempt);
+}
+
+static void say_failed(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    scoped_str job = job_name(explain, step);
+    scoped(buf) struct buf pods = {0};
+
+    write_failed_pods(explain, job, &pods);
+    if (pods.len)
+        buf_str(out, pods.data);
+    else
+        write_reason(step, out);
+    if (step->attempt > 1)
+        buf_printf(out, "%safter %lld attempts", out->len ? "; " : "", (long long)step->attempt);
+}
+
+static void say_reason(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    write_reason(&explain->view->steps[i], out);
+}
+
+static void say_aborted(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    scoped_str job = job_name(explain, &explain->view->steps[i]);
+
+    buf_printf(out, "suspended: 'jobflow resume job/%s' goes on with it", job);
+}
+
+/* The rest is at work. */
+static const struct {
+    const char *phase;
+    void (*say)(const struct explain *explain, uint32_t step, struct buf *out);
+} states[] = {
+    {"Waiting", say_waiting},   {"Blocked", say_reason},      {"Retrying", say_retrying},
+    {"Skipped", say_skipped},   {"Completed", say_completed}, {"Failed", say_failed},
+    {"Terminated", say_failed}, {"Aborted", say_aborted},
+};
+
+void explain_step(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const char *phase = explain->view->steps[i].phase;
+
+    if (!phase) {
+        write_targets(explain, i, out);
+        return;
+    }
+    for (size_t k = 0; k < countof(states); k++)
+        if (strcmp(states[k].phase, phase) == 0) {
+            states[k].say(explain, i, out);
+            return;
+        }
+    say_running(explain, i, out);
+}

@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * Why a step is in its state, in one line.
+ *
+ * From the flow's own record as far as that tells; of jobs that wait or have failed, the gang and
+ * the pods are asked.
+ */
+#include "cli/client.h"
+#include "cli/flowview.h"
+
+struct explain {
+    const struct flowview *view;
+    struct client *client; /* NULL: nothing beyond the view is known */
+    int64_t now_ms;
+};
+
+/** Append one line without newline: what the step waits for, since when it runs and until when,
+ * why it was skipped, failed, or will never run. */
+void explain_step(const struct explain *explain, uint32_t step, struct buf *out);
+/** "in 2m", "2m ago" */
+void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out);

@@ -1,0 +1,285 @@
+/*
+ * From operands to flows with their templates.
+ */
+#include "cli/flowsource.h"
+#include "api/types/jobflow.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/command.h"
+#include "cli/describe.h"
+#include "cli/resource.h"
+#include <string.h>
+#include <unistd.h>
+
+enum { PAST_JOBS_MAX = 2000, STORED_TEMPLATES_MAX = 2000 };
+
+int64_t flowsource_now_ms(void)
+{
+    return clock_wall_ms(clock_real());
+}
+
+/* ---- the store ---- */
+
+struct templates_page {
+    json_t *by_name;
+    size_t left;
+};
+
+static bool add_templates(void *ctx, json_t *page)
+{
+    struct templates_page *templates = ctx;
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(json_object_get(page, "items"), i, item)
+    {
+        const char *name = describe_text(item, "metadata.name");
+
+        if (name && !json_object_get(templates->by_name, name))
+            json_object_set(templates->by_name, name, item);
+        if (--templates->left == 0)
+            return false;
+    }
+    return true;
+}
+
+static void stored_templates(struct client *client, const char *ns, json_t *by_name)
+{
+    struct templates_page page = {by_name, STORED_TEMPLATES_MAX};
+    const struct list_query query = {.kind = &kind_job_template, .ns = ns};
+
+    list_pages(client, &query, add_templates, &page, NULL, NULL);
+}
+
+struct past_page {
+    json_t *by_template;
+    size_t left;
+};
+
+/* How long completed jobs ran, by the template they were made from. */
+static bool add_past(void *ctx, json_t *page)
+{
+    struct past_page *past = ctx;
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(json_object_get(page, "items"), i, item)
+    {
+        const json_t *annotations = describe_at(item, "metadata.annotations");
+        const char *from =
+            json_string_value(json_object_get(annotations, LABEL_CREATED_BY_TEMPLATE));
+        const char *phase = describe_text(item, "status.state.phase");
+        const char *took = describe_text(item, "status.runningDuration");
+        const char *dot = from ? strchr(from, '.') : NULL;
+        int64_t ns;
+
+        if (dot && phase && strcmp(phase, "Completed") == 0 && took &&
+            duration_parse(took, &ns, NULL)) {
+            json_t *samples = json_object_get(past->by_template, dot + 1);
+
+            if (!samples) {
+                samples = json_array();
+                json_object_set_new(past->by_template, dot + 1, samples);
+            }
+            json_array_append_new(samples, json_integer(ns / 1000000));
+        }
+        if (--past->left == 0)
+            return false;
+    }
+    return true;
+}
+
+static json_t *past_jobs(struct client *client, const char *ns)
+{
+    struct past_page past = {json_object(), PAST_JOBS_MAX};
+    const struct list_query query = {.kind = &kind_job, .ns = ns};
+
+    list_pages(client, &query, add_past, &past, NULL, NULL);
+    return past.by_template;
+}
+
+static json_t *stored_flow(struct client *client, const char *ns, const char *name,
+                           struct error *err)
+{
+    scoped(buf) struct buf path = {0};
+
+    resource_write_path(&kind_job_flow, ns, name, &path);
+    return client_get(client, path.data, err);
+}
+
+static struct flowsource *add_source(struct flowsources *sources)
+{
+    struct flowsource *source;
+
+    mem_grow(sources->items, sources->count, sources->cap);
+    source = &sources->items[sources->count++];
+    *source = (struct flowsource){.templates = json_object()};
+    return source;
+}
+
+static void complete(const struct flowsource_options *options, struct flowsources *sources,
+                     struct flowsource *source)
+{
+    const char *ns = describe_text(source->flow, "metadata.namespace");
+
+    if (!sources->client)
+        return;
+    stored_templates(sources->client, ns ? ns : options->namespace_, source->templates);
+    if (options->past)
+        source->past = past_jobs(sources->client, ns ? ns : options->namespace_);
+}
+
+static int load_stored(const struct flowsource_options *options, int n, char **words,
+                       struct flowsources *out)
+{
+    scoped(resources) struct resources named = {0};
+    struct error err = {0};
+
+    if (!resources_parse(n, words, &named, &err)) {
+        cli_error(&err);
+        return EXIT_REFUSED;
+    }
+    for (size_t i = 0; i < named.count; i++)
+        if (named.items[i].kind != &kind_job_flow || !named.items[i].name) {
+            cli_errorf("\"%s\" names no flow: give files, or jf/NAME", words[0]);
+            return EXIT_REFUSED;
+        }
+    out->client = client_open(options->data_dir, CLIENT_LOOK, &err);
+    for (size_t i = 0; out->client && i < named.count; i++) {
+        json_t *flow = stored_flow(out->client, options->namespace_, named.items[i].name, &err);
+
+        if (!flow)
+            break;
+        add_source(out)->flow = flow;
+        complete(options, out, &out->items[out->count - 1]);
+    }
+    if (err.code == ERR_NONE)
+        return EXIT_OK;
+    cli_error(&err);
+    return EXIT_FAILED;
+}
+
+/* ---- files ---- */
+
+static const char *namespace_of(const struct flowsource_options *options, const json_t *doc)
+{
+    const char *ns = describe_text(doc, "metadata.namespace");
+
+    return ns ? ns : options->namespace_;
+}
+
+static void file_templates(const struct flowsource_options *options, const struct manifests *set,
+                           struct flowsource *source)
+{
+    const char *ns = namespace_of(options, source->flow);
+
+    for (size_t i = 0; i < set->count; i++) {
+        json_t *doc = set->items[i].doc;
+        const char *name = describe_text(doc, "metadata.name");
+
+        if (set->items[i].kind == &kind_job_template && name &&
+            strcmp(namespace_of(options, doc), ns) == 0)
+            json_object_set(source->templates, name, doc);
+    }
+}
+
+static void take_status(const struct flowsource_options *options, struct client *client,
+                        struct flowsource *source)
+{
+    const char *name = describe_text(source->flow, "metadata.name");
+    scoped(json) json_t *stored =
+        name ? stored_flow(client, namespace_of(options, source->flow), name, NULL) : NULL;
+    json_t *status = json_object_get(stored, "status"), *copy;
+
+    if (!status)
+        return;
+    copy = json_copy(source->flow);
+    json_object_set(copy, "status", status);
+    json_decref(source->flow);
+    source->flow = copy;
+}
+
+static int load_files(const struct flowsource_options *options, int n, char **files,
+                      struct flowsources *out)
+{
+    scoped_str store = mem_printf("%s/store.db", options->data_dir);
+
+    if (!manifests_load(&out->set, n, files))
+        return EXIT_REFUSED;
+    if (access(store, F_OK) == 0) /* what is stored adds to the files, and may be missing */
+        out->client = client_open(options->data_dir, CLIENT_LOOK, NULL);
+    for (size_t i = 0; i < out->set.count; i++) {
+        const struct manifest *manifest = &out->set.items[i];
+        struct flowsource *source;
+
+        if (manifest->kind != &kind_job_flow)
+            continue;
+        source = add_source(out);
+        source->flow = json_incref(manifest->doc);
+        source->manifest = manifest;
+        file_templates(options, &out->set, source);
+        complete(options, out, source);
+        if (out->client && options->states)
+            take_status(options, out->client, source);
+    }
+    if (out->count)
+        return EXIT_OK;
+    cli_errorf("the files define no JobFlow");
+    return EXIT_REFUSED;
+}
+
+/* "jf/x" where there is no such file. */
+static bool names_object(const char *word)
+{
+    const char *slash = strchr(word, '/');
+    char kind[64];
+
+    if (!slash || (size_t)(slash - word) >= sizeof kind || access(word, F_OK) == 0)
+        return false;
+    snprintf(kind, sizeof kind, "%.*s", (int)(slash - word), word);
+    return kind_by_word(kind) != NULL;
+}
+
+int flowsources_load(const struct flowsource_options *options, int n, char **operands,
+                     struct flowsources *out)
+{
+    int named = 0;
+
+    for (int i = 0; i < n; i++)
+        named += names_object(operands[i]);
+    if (named && named < n) {
+        cli_errorf("files and stored flows at once: name either");
+        return EXIT_REFUSED;
+    }
+    return named ? load_stored(options, n, operands, out) : load_files(options, n, operands, out);
+}
+
+void flowsources_release(struct flowsources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        json_decref(sources->items[i].flow);
+        json_decref(sources->items[i].templates);
+        json_decref(sources->items[i].past);
+    }
+    mem_free(sources->items);
+    manifests_release(&sources->set);
+    client_close(sources->client);
+    *sources = (struct flowsources){0};
+}
+
+struct flowview *flowsource_view(const struct flowsource *source, int64_t now_ms)
+{
+    struct error err = {0};
+    struct flowview *view = flowview_new(source->flow, &err);
+
+    if (view) {
+        flowview_estimate(view, source->templates, source->past);
+        flowview_expect(view, view->phase ? now_ms : 0);
+    } else if (source->manifest) {
+        manifest_print(source->manifest, "error", &err);
+    } else {
+        cli_error(&err);
+    }
+    return view;
+}

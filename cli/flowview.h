@@ -1,0 +1,90 @@
+#pragma once
+/*
+ * A flow as people look at it: its steps, what each waits for, and, where the flow has a status,
+ * the state, times and reasons of each.
+ *
+ * Made from the JSON document of a JobFlow, of a file or as stored, so it also shows fields the
+ * engine of this version may not know. `graph`, `explain` and `plan` are drawn from it.
+ */
+#include "api/types/dag.h"
+#include "api/types/json_text.h"
+#include "base/error.h"
+#include "base/scoped.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Where the expected duration of a step comes from. */
+enum estimate_source {
+    ESTIMATE_NONE, /* not known */
+    ESTIMATE_SPEC, /* runningEstimate of the template or patch */
+    ESTIMATE_PAST, /* completed attempts and jobs of the same template */
+};
+
+struct flowview_step {
+    const char *name;
+    const char *template_; /* NULL: the step makes no job (switch) */
+    const char *phase;     /* "Waiting", "Running", …; NULL: the flow has no status */
+    const char *reason, *message;
+    const json_t *spec; /* the entry of spec.flows */
+    const json_t *node; /* the entry of status.nodes; NULL */
+    int64_t attempt;
+    int64_t began_ms, ended_ms; /* of the newest attempt; 0 = not */
+    int64_t estimate_ms;        /* meaningful unless ESTIMATE_NONE */
+    enum estimate_source estimated;
+    uint32_t layer; /* longest way from a step that waits for nothing */
+    /* by flowview_expect */
+    int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 without status; -1 = not
+                                                   known, or never */
+    bool critical;
+};
+
+struct flowview {
+    json_t *doc; /* owned reference: the JobFlow */
+    const char *name, *ns;
+    const char *phase; /* of the flow; NULL: it has no status */
+    struct flowview_step *steps;
+    uint32_t n_steps, n_layers;
+    struct dag dag;     /* target → step, each pair once */
+    struct dag targets; /* step → what it waits for, in the order written */
+    uint32_t *order;    /* topological */
+    /* by flowview_expect */
+    uint32_t *path; /* [path_len] the critical path */
+    uint32_t path_len;
+    int64_t path_ms; /* time spent, or expected to be spent, in its steps */
+    bool path_known; /* every step of it has a duration */
+};
+
+/**
+ * Borrowed parts come from `doc`, of which a reference is kept. NULL with INVALID at the field:
+ * a step without name or of a name used twice, an unknown target, a cycle (named in order).
+ */
+struct flowview *flowview_new(json_t *doc, struct error *err);
+void flowview_free(struct flowview *view); /* NULL is fine */
+SCOPED_DEFINE_PTR(flowview, struct flowview *, flowview_free)
+
+/** Position of a step by name; UINT32_MAX. */
+uint32_t flowview_find(const struct flowview *view, const char *name);
+
+/** Take expected durations from templates ({name: JobTemplate}) and from completed jobs
+ * ({template: [milliseconds]}); either may be NULL. */
+void flowview_estimate(struct flowview *view, const json_t *templates, const json_t *past);
+/**
+ * Expected times and the critical path: of a flow that is over the chain that decided its length;
+ * else the longest chain to its expected end. Steps of unknown duration count 1 s among each other
+ * and make path_known false. `now_ms` is 0 for a flow that is not stored.
+ */
+void flowview_expect(struct flowview *view, int64_t now_ms);
+
+/* ---- words ---- */
+
+bool flowview_step_settled(const struct flowview_step *step); /* ended, skipped */
+bool flowview_step_failed(const struct flowview_step *step);
+bool flowview_step_running(const struct flowview_step *step); /* has a job that is not over */
+/** Milliseconds the newest attempt took, or has taken by now; -1 when it has not begun. */
+int64_t flowview_step_ms(const struct flowview_step *step, int64_t now_ms);
+/** Any of its targets is enough. */
+bool flowview_step_any(const struct flowview_step *step);
+/** What a step has beyond targets: "any of", "probe", "if", "switch", "for"; several with blanks,
+ * "" for none. Static texts are joined into `out`. */
+void flowview_step_marks(const struct flowview_step *step, struct buf *out);

@@ -1,0 +1,243 @@
+/*
+ * Durations, expected times and the critical path.
+ *
+ * One pass in topological order gives each step its earliest end: what has ended ended when it did,
+ * what runs ends when its estimate says but not in the past, what waits begins with the last of its
+ * targets (under `any` the first). Walking back from the last end along the target each step waited
+ * for gives the path.
+ */
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/describe.h"
+#include "cli/flowview.h"
+#include <string.h>
+
+enum { UNKNOWN_MS = 1000 }; /* what a step of unknown duration counts */
+
+static bool duration_ms(const json_t *value, int64_t *out)
+{
+    int64_t ns;
+
+    if (!json_is_string(value) || !duration_parse(json_string_value(value), &ns, NULL) || ns < 0)
+        return false;
+    *out = ns / 1000000;
+    return true;
+}
+
+/* How often the job of a step runs one after the other. */
+static int64_t rounds(const struct flowview_step *step)
+{
+    const json_t *loop = json_object_get(step->spec, "for");
+    json_int_t items = (json_int_t)json_array_size(json_object_get(loop, "items"));
+    json_int_t at_once = json_integer_value(json_object_get(loop, "parallelism"));
+
+    return items && at_once > 0 ? (items - 1) / at_once + 1 : 1;
+}
+
+static bool estimate_by_spec(struct flowview_step *step, const json_t *templates)
+{
+    const json_t *template_ = json_object_get(templates, step->template_);
+    int64_t ms;
+
+    if (!duration_ms(describe_at(step->spec, "patch.spec.runningEstimate"), &ms) &&
+        !duration_ms(describe_at(step->spec, "patch.jobSpec.runningEstimate"), &ms) &&
+        !duration_ms(describe_at(template_, "spec.runningEstimate"), &ms))
+        return false;
+    step->estimate_ms = ms * rounds(step);
+    step->estimated = ESTIMATE_SPEC;
+    return true;
+}
+
+/* {template: [sum, count]} of what is known to have taken its time. */
+static void add_sample(json_t *sums, const char *template_, int64_t ms)
+{
+    json_t *sum = json_object_get(sums, template_);
+
+    if (!sum) {
+        json_object_set_new(sums, template_, json_pack("[I, I]", (json_int_t)ms, (json_int_t)1));
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        json_t *part = json_array_get(sum, i);
+
+        json_integer_set(part, json_integer_value(part) + (i ? 1 : ms));
+    }
+}
+
+static void add_attempts(json_t *sums, const struct flowview_step *step)
+{
+    size_t i;
+    json_t *attempt;
+
+    json_array_foreach(json_object_get(step->node, "attempts"), i, attempt)
+    {
+        const char *phase = describe_text(attempt, "phase");
+        int64_t from = describe_time_ms(attempt, "startTime");
+        int64_t to = describe_time_ms(attempt, "endTime");
+
+        if (phase && strcmp(phase, "Completed") == 0 && from && to >= from)
+            add_sample(sums, step->template_, to - from);
+    }
+}
+
+void flowview_estimate(struct flowview *view, const json_t *templates, const json_t *past)
+{
+    scoped(json) json_t *sums = json_object();
+    const char *template_;
+    json_t *samples, *sample;
+    size_t k;
+
+    json_object_foreach((json_t *)(size_t)past, template_, samples)
+    {
+        json_array_foreach(samples, k, sample)
+            add_sample(sums, template_, json_integer_value(sample));
+    }
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        if (view->steps[i].template_)
+            add_attempts(sums, &view->steps[i]);
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flowview_step *step = &view->steps[i];
+        const json_t *sum;
+
+        if (!step->template_ || estimate_by_spec(step, templates))
+            continue;
+        sum = json_object_get(sums, step->template_);
+        if (!sum)
+            continue;
+        step->estimate_ms = json_integer_value(json_array_get(sum, 0)) /
+                            json_integer_value(json_array_get(sum, 1)) * rounds(step);
+        step->estimated = ESTIMATE_PAST;
+    }
+}
+
+/* ---- expected times ---- */
+
+struct reach {
+    int64_t start_ms, end_ms;
+    uint32_t from; /* the target it waits for longest; UINT32_MAX */
+    bool known;
+};
+
+struct expecting {
+    struct flowview *view;
+    struct reach *reach; /* [n_steps] */
+    int64_t now_ms;
+};
+
+/* The target that lets a step begin: the last under `all`, the first under `any`. */
+static uint32_t releasing(const struct expecting *e, uint32_t step)
+{
+    const struct dag *targets = &e->view->targets;
+    bool any = flowview_step_any(&e->view->steps[step]);
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t t = targets->first[step]; t < targets->first[step + 1]; t++) {
+        uint32_t at = targets->next[t];
+        int64_t end = e->reach[at].end_ms;
+
+        if (best == UINT32_MAX || (any ? end < e->reach[best].end_ms : end > e->reach[best].end_ms))
+            best = at;
+    }
+    return best;
+}
+
+static void reach_step(const struct expecting *e, uint32_t i)
+{
+    const struct flowview_step *step = &e->view->steps[i];
+    struct reach *r = &e->reach[i];
+    bool has_estimate = step->estimated != ESTIMATE_NONE || !step->template_;
+    int64_t estimate = step->estimated != ESTIMATE_NONE ? step->estimate_ms
+                       : step->template_                ? UNKNOWN_MS
+                                                        : 0;
+
+    r->from = releasing(e, i);
+    r->known = r->from == UINT32_MAX || e->reach[r->from].known;
+    r->start_ms = r->from == UINT32_MAX ? e->now_ms : e->reach[r->from].end_ms;
+    if (flowview_step_settled(step)) { /* whatever came before is past */
+        r->known = true;
+        if (step->began_ms)
+            r->start_ms = step->began_ms;
+        r->end_ms = step->ended_ms ? step->ended_ms : r->start_ms;
+        return;
+    }
+    if (flowview_step_running(step) && step->began_ms) {
+        r->known = true;
+        r->start_ms = step->began_ms;
+    } else if (r->start_ms < e->now_ms) {
+        r->start_ms = e->now_ms;
+    }
+    r->known &= has_estimate;
+    r->end_ms = r->start_ms + estimate;
+    if (r->end_ms < e->now_ms)
+        r->end_ms = e->now_ms;
+}
+
+static bool is_over(const struct flowview *view)
+{
+    return view->phase &&
+           (strcmp(view->phase, "Succeed") == 0 || strcmp(view->phase, "Failed") == 0);
+}
+
+/* The step that ends last; of a flow that is over only what has ended counts. */
+static uint32_t last_to_end(const struct expecting *e)
+{
+    const struct flowview *view = e->view;
+    bool over = is_over(view);
+    uint32_t last = UINT32_MAX;
+
+    for (uint32_t k = 0; k < view->n_steps; k++) {
+        uint32_t i = view->order[k];
+
+        if (over && !view->steps[i].ended_ms)
+            continue;
+        if (last == UINT32_MAX || e->reach[i].end_ms >= e->reach[last].end_ms)
+            last = i;
+    }
+    return last;
+}
+
+static void mark_path(struct expecting *e)
+{
+    struct flowview *view = e->view;
+    uint32_t count = 0;
+
+    view->path = mem_array((size_t)view->n_steps + 1, sizeof *view->path);
+    view->path_known = true;
+    for (uint32_t i = last_to_end(e); i != UINT32_MAX; i = e->reach[i].from) {
+        struct flowview_step *step = &view->steps[i];
+
+        view->path[count++] = i;
+        step->critical = true;
+        view->path_ms += e->reach[i].end_ms - e->reach[i].start_ms;
+        view->path_known &=
+            flowview_step_settled(step) || step->estimated != ESTIMATE_NONE || !step->template_;
+    }
+    for (uint32_t i = 0; i < count / 2; i++) { /* found backwards */
+        uint32_t swapped = view->path[i];
+
+        view->path[i] = view->path[count - 1 - i];
+        view->path[count - 1 - i] = swapped;
+    }
+    view->path_len = count;
+}
+
+void flowview_expect(struct flowview *view, int64_t now_ms)
+{
+    struct expecting e = {.view = view,
+                          .reach = mem_array((size_t)view->n_steps + 1, sizeof *e.reach),
+                          .now_ms = now_ms};
+
+    for (uint32_t k = 0; k < view->n_steps; k++)
+        reach_step(&e, view->order[k]);
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flowview_step *step = &view->steps[i];
+        bool never = is_over(view) && !flowview_step_settled(step) && !flowview_step_running(step);
+        uint32_t from = e.reach[i].from;
+        bool start_known = step->began_ms || from == UINT32_MAX || e.reach[from].known;
+
+        step->expected_start_ms = start_known && !never ? e.reach[i].start_ms : -1;
+        step->expected_end_ms = e.reach[i].known && !never ? e.reach[i].end_ms : -1;
+    }
+    mark_path(&e);
+    mem_free(e.reach);
+}

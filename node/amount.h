@@ -1,15 +1,27 @@
 #pragma once
 /*
- * Amounts of what a node has: processor time, memory and room for pods.
+ * Amounts of what a node has: processor time, memory, room for pods, and a few resources that only
+ * have a name ("nvidia.com/gpu"). Which name stands in which place of `extra` is said by struct
+ * resource_names; one table serves everything that is compared with each other.
  */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* "No limit" is so large that sums of it with anything a machine can hold do not overflow. */
 #define AMOUNT_UNLIMITED (INT64_MAX / 4)
 
+enum { AMOUNT_EXTRA = 5, AMOUNT_KINDS = 3 + AMOUNT_EXTRA };
+
 struct amount {
     int64_t cpu_milli, memory_bytes, pods;
+    int64_t extra[AMOUNT_EXTRA];
+};
+
+struct resource_names {
+    const char *names[AMOUNT_EXTRA]; /* [count]; borrowed */
+    size_t count;
+    bool open; /* a resource that is not named here is unlimited (simulations), not absent */
 };
 
 static inline int64_t amount_clamp(int64_t value)
@@ -17,33 +29,86 @@ static inline int64_t amount_clamp(int64_t value)
     return value > AMOUNT_UNLIMITED ? AMOUNT_UNLIMITED : value;
 }
 
+/* The members in a row, for loops over all kinds. */
+static inline int64_t *amount_at(struct amount *amount, size_t kind)
+{
+    switch (kind) {
+    case 0:
+        return &amount->cpu_milli;
+    case 1:
+        return &amount->memory_bytes;
+    case 2:
+        return &amount->pods;
+    default:
+        return &amount->extra[kind - 3];
+    }
+}
+
+static inline struct amount amount_unlimited(void)
+{
+    struct amount all = {AMOUNT_UNLIMITED, AMOUNT_UNLIMITED, AMOUNT_UNLIMITED, {0}};
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        all.extra[i] = AMOUNT_UNLIMITED;
+    return all;
+}
+
 static inline struct amount amount_add(struct amount a, struct amount b)
 {
-    return (struct amount){amount_clamp(a.cpu_milli + b.cpu_milli),
-                           amount_clamp(a.memory_bytes + b.memory_bytes),
-                           amount_clamp(a.pods + b.pods)};
+    struct amount sum = {amount_clamp(a.cpu_milli + b.cpu_milli),
+                         amount_clamp(a.memory_bytes + b.memory_bytes),
+                         amount_clamp(a.pods + b.pods),
+                         {0}};
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        sum.extra[i] = amount_clamp(a.extra[i] + b.extra[i]);
+    return sum;
 }
 
 static inline struct amount amount_minus(struct amount a, struct amount b)
 {
-    return (struct amount){a.cpu_milli - b.cpu_milli, a.memory_bytes - b.memory_bytes,
-                           a.pods - b.pods};
+    struct amount rest = {
+        a.cpu_milli - b.cpu_milli, a.memory_bytes - b.memory_bytes, a.pods - b.pods, {0}};
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        rest.extra[i] = a.extra[i] - b.extra[i];
+    return rest;
+}
+
+static inline int64_t amount_larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static inline struct amount amount_max(struct amount a, struct amount b)
 {
-    return (struct amount){a.cpu_milli > b.cpu_milli ? a.cpu_milli : b.cpu_milli,
-                           a.memory_bytes > b.memory_bytes ? a.memory_bytes : b.memory_bytes,
-                           a.pods > b.pods ? a.pods : b.pods};
+    struct amount most = {amount_larger(a.cpu_milli, b.cpu_milli),
+                          amount_larger(a.memory_bytes, b.memory_bytes),
+                          amount_larger(a.pods, b.pods),
+                          {0}};
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        most.extra[i] = amount_larger(a.extra[i], b.extra[i]);
+    return most;
+}
+
+static inline struct amount amount_min(struct amount a, struct amount b)
+{
+    return amount_minus(amount_add(a, b), amount_max(a, b));
 }
 
 /** Whether `a` is at most `b` in every respect. */
 static inline bool amount_within(struct amount a, struct amount b)
 {
-    return a.cpu_milli <= b.cpu_milli && a.memory_bytes <= b.memory_bytes && a.pods <= b.pods;
+    bool within =
+        a.cpu_milli <= b.cpu_milli && a.memory_bytes <= b.memory_bytes && a.pods <= b.pods;
+
+    for (size_t i = 0; i < AMOUNT_EXTRA; i++)
+        within = within && a.extra[i] <= b.extra[i];
+    return within;
 }
 
 static inline bool amount_equal(struct amount a, struct amount b)
 {
-    return a.cpu_milli == b.cpu_milli && a.memory_bytes == b.memory_bytes && a.pods == b.pods;
+    return amount_within(a, b) && amount_within(b, a);
 }

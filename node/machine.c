@@ -98,6 +98,9 @@ void machine_read(struct machine *m, const struct machine_options *options)
     if (options->name && *options->name)
         set_name(m->name, options->name);
     m->capacity.pods = options->max_pods > 0 ? options->max_pods : 1;
+    m->extras = options->extras;
+    m->extras.open = options->sim;
+    memcpy(m->capacity.extra, options->extra, sizeof m->capacity.extra);
     m->allocatable = m->capacity;
     if (options->cpu_milli)
         m->allocatable.cpu_milli = options->cpu_milli;
@@ -123,7 +126,8 @@ bool machine_restarted(struct cluster *cluster, const struct machine *m)
     return before && *before && strcmp(before, m->boot_id) != 0;
 }
 
-static void write_amount(struct jsonw *w, const char *member, struct amount amount)
+static void write_amount(struct jsonw *w, const char *member, struct amount amount,
+                         const struct resource_names *extras)
 {
     char text[QUANTITY_TEXT_MAX];
 
@@ -138,6 +142,10 @@ static void write_amount(struct jsonw *w, const char *member, struct amount amou
     }
     snprintf(text, sizeof text, "%lld", (long long)amount.pods);
     jsonw_member_str(w, "pods", text);
+    for (size_t i = 0; i < extras->count; i++) {
+        snprintf(text, sizeof text, "%lld", (long long)amount.extra[i]);
+        jsonw_member_str(w, extras->names[i], text);
+    }
     jsonw_close(w);
 }
 
@@ -171,8 +179,8 @@ static struct blob *status_blob(const struct machine *m, const char *runtime, in
     struct jsonw w = jsonw_to(&text);
 
     jsonw_open(&w);
-    write_amount(&w, "capacity", m->capacity);
-    write_amount(&w, "allocatable", m->allocatable);
+    write_amount(&w, "capacity", m->capacity, &m->extras);
+    write_amount(&w, "allocatable", m->allocatable, &m->extras);
     jsonw_member_open_list(&w, "conditions");
     jsonw_open(&w);
     jsonw_member_str(&w, "type", "Ready");

@@ -12,6 +12,7 @@ struct machine {
     char boot_id[64]; /* "sim" for a simulated one */
     char kernel[MACHINE_TEXT_MAX], os_image[MACHINE_TEXT_MAX], machine_id[64];
     struct amount capacity, allocatable;
+    struct resource_names extras;
     struct kv labels[MACHINE_LABELS]; /* into this struct or constants */
     bool sim;
 };
@@ -19,6 +20,8 @@ struct machine {
 struct machine_options {
     const char *name;                          /* NULL = the host name, made a DNS name */
     int64_t max_pods, cpu_milli, memory_bytes; /* allocatable; 0 = all there is */
+    struct resource_names extras;              /* borrowed */
+    int64_t extra[AMOUNT_EXTRA];               /* how many of each */
     bool sim;
 };
 

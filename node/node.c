@@ -3,6 +3,8 @@
  */
 #include "node/node.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "node/kubelet.h"
 #include "node/kubelet_claims.h"
@@ -45,12 +47,13 @@ static void start_parts(struct node *node, const struct node_options *options)
         .adopted = adopted,
         .ctx = node,
     };
-    const struct scheduler_options scheduler = {
-        .node_name = node->machine.name,
+    const struct place_options place = {
+        .name = node->machine.name,
         .capacity = node->machine.allocatable,
         .labels = node->machine.labels,
         .n_labels = MACHINE_LABELS,
     };
+    const struct scheduler_options scheduler = {&place, 1, node->machine.extras};
 
     node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
     node->scheduler = scheduler_start(node->cluster, &scheduler);
@@ -65,11 +68,15 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
 
     node->cluster = cluster;
     node->data_dir = mem_strdup(options->data_dir);
-    machine_read(&node->machine, &(struct machine_options){.name = options->name,
-                                                           .max_pods = options->max_pods,
-                                                           .cpu_milli = options->cpu_milli,
-                                                           .memory_bytes = options->memory_bytes,
-                                                           .sim = options->sim});
+    struct machine_options machine = {.name = options->name,
+                                      .max_pods = options->max_pods,
+                                      .cpu_milli = options->cpu_milli,
+                                      .memory_bytes = options->memory_bytes,
+                                      .extras = options->extras,
+                                      .sim = options->sim};
+
+    memcpy(machine.extra, options->extra, sizeof machine.extra);
+    machine_read(&node->machine, &machine);
     node->runtime = options->sim ? runtime_sim_new(cluster->loop, NULL, NULL)
                                  : runtime_host_new(cluster->loop, &options->host, NULL, NULL, err);
     if (!node->runtime) {

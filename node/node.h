@@ -10,6 +10,7 @@
  *   queue_state   opens and closes queues; claims binds claims; machine is the Node object
  */
 #include "api/cluster.h"
+#include "node/amount.h"
 #include "node/runtime.h"
 
 struct node;
@@ -19,6 +20,8 @@ struct node_options {
     const char *data_dir;
     int max_pods;                    /* -j: pods running at once */
     int64_t cpu_milli, memory_bytes; /* allocatable; 0 = the machine's (sim: unlimited) */
+    struct resource_names extras;    /* named resources it has besides; borrowed */
+    int64_t extra[AMOUNT_EXTRA];     /* how many of each */
     bool host_paths;                 /* hostPath volumes allowed (DC-08) */
     bool sim;
     struct runtime_host_options host; /* ignored under sim */

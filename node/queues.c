@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "api/types/quantity.h"
 #include "base/mem.h"
+#include "node/places.h"
 
 enum { DEPTH_MAX = 16 }; /* admission allows 5; more can only be a loop */
 
@@ -22,11 +22,13 @@ static bool queue_before(const struct order_item *left, const struct order_item 
     return strcmp(a->name, b->name) < 0;
 }
 
-void queues_init(struct queues *queues, struct amount capacity,
+void queues_init(struct queues *queues, struct amount capacity, const struct resource_names *extras,
                  bool (*before)(const struct order_item *a, const struct order_item *b))
 {
-    *queues =
-        (struct queues){.active = {.before = queue_before}, .capacity = capacity, .before = before};
+    *queues = (struct queues){.active = {.before = queue_before},
+                              .capacity = capacity,
+                              .extras = *extras,
+                              .before = before};
 }
 
 void queues_release(struct queues *queues)
@@ -55,7 +57,8 @@ struct queue *queues_named(struct queues *queues, const char *name)
     queue = mem_alloc(sizeof *queue);
     queue->name = mem_strdup(name);
     queue->weight = 1;
-    queue->limit = (struct amount){AMOUNT_UNLIMITED, AMOUNT_UNLIMITED, AMOUNT_UNLIMITED};
+    queue->limit = amount_unlimited();
+    queue->reclaimable = true;
     queue->waiting.before = queues->before;
     HASH_ADD_KEYPTR(hh, queues->table, queue->name, strlen(queue->name), queue);
     return queue;
@@ -64,7 +67,7 @@ struct queue *queues_named(struct queues *queues, const char *name)
 /* A queue is among the active ones while somebody waits in it and nothing blocks it. */
 static void place_queue(struct queues *queues, struct queue *queue)
 {
-    bool belongs = queue->waiting.count && !queue->blocked_by;
+    bool belongs = queue->waiting.count && !queue->blocked_by && !queue->passed;
 
     if (belongs && !order_has(&queue->place))
         order_add(&queues->active, &queue->place);
@@ -83,19 +86,98 @@ static void wake_blocked(struct queues *queues, struct queue *by)
     }
 }
 
+double queues_share(const struct queues *queues, struct amount used)
+{
+    struct amount all = queues->capacity;
+    double most = 0;
+
+    for (size_t kind = 0; kind < 3 + queues->extras.count; kind++) {
+        int64_t there = *amount_at(&all, kind);
+        double share = (double)*amount_at(&used, kind) / (double)(there > 0 ? there : 1);
+
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
 static double share_of(const struct queues *queues, const struct queue *queue)
 {
-    const struct amount *used = &queue->used, *all = &queues->capacity;
-    double share = (double)used->pods / (double)(all->pods ? all->pods : 1);
-    double cpu = (double)used->cpu_milli / (double)(all->cpu_milli ? all->cpu_milli : 1);
-    double memory =
-        (double)used->memory_bytes / (double)(all->memory_bytes ? all->memory_bytes : 1);
+    return queues_share(queues, queue->used) / (queue->weight > 0 ? queue->weight : 1);
+}
 
-    if (cpu > share)
-        share = cpu;
-    if (memory > share)
-        share = memory;
-    return share / (queue->weight > 0 ? queue->weight : 1);
+/* Guarantees. */
+
+static struct amount unmet_of(const struct queue *queue, struct amount used, struct amount below)
+{
+    struct amount own = amount_max(amount_minus(queue->guarantee, used), (struct amount){0});
+
+    return amount_max(own, below);
+}
+
+struct amount queues_kept(const struct queues *queues, const struct queue *queue,
+                          struct amount more)
+{
+    struct amount kept = queues->kept, below = queue->unmet_below;
+    int depth = 0;
+
+    if (!queues->guaranteed)
+        return kept;
+    for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++) {
+        struct amount now = unmet_of(queue, amount_add(queue->used, more), below);
+        struct amount change = amount_minus(now, queue->unmet);
+
+        if (!queue->parent)
+            kept = amount_add(kept, change);
+        else
+            below = amount_add(queue->parent->unmet_below, change);
+    }
+    return kept;
+}
+
+bool queue_guarantees(const struct queue *queue, struct amount more)
+{
+    struct amount guarantee = queue->guarantee, used = queue->used;
+    bool any = false;
+
+    for (size_t kind = 0; kind < AMOUNT_KINDS; kind++) {
+        int64_t kept = *amount_at(&guarantee, kind);
+
+        if (kept && *amount_at(&used, kind) + *amount_at(&more, kind) > kept)
+            return false;
+        any = any || kept;
+    }
+    return any;
+}
+
+static void set_unmet(struct queues *queues, struct queue *queue)
+{
+    struct amount now = unmet_of(queue, queue->used, queue->unmet_below);
+    struct amount change = amount_minus(now, queue->unmet);
+
+    queue->unmet = now;
+    if (queue->parent)
+        queue->parent->unmet_below = amount_add(queue->parent->unmet_below, change);
+    else
+        queues->kept = amount_add(queues->kept, change);
+}
+
+/* The tree or a guarantee has changed: from the leaves up, one level a round. */
+static void work_out_guarantees(struct queues *queues)
+{
+    struct queue *queue, *next;
+
+    queues->guaranteed = false;
+    queues->kept = (struct amount){0};
+    HASH_ITER(hh, queues->table, queue, next)
+    {
+        queue->unmet = queue->unmet_below = (struct amount){0};
+        queues->guaranteed =
+            queues->guaranteed || !amount_within(queue->guarantee, (struct amount){0});
+    }
+    for (int round = 0; queues->guaranteed && round < DEPTH_MAX; round++) {
+        HASH_ITER(hh, queues->table, queue, next)
+        set_unmet(queues, queue);
+    }
 }
 
 void queue_charge(struct queues *queues, struct queue *queue, struct amount from, struct amount to)
@@ -106,6 +188,8 @@ void queue_charge(struct queues *queues, struct queue *queue, struct amount from
     for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++) {
         queue->used = amount_add(queue->used, amount_minus(to, from));
         queue->share = share_of(queues, queue);
+        if (queues->guaranteed)
+            set_unmet(queues, queue);
         order_moved(&queues->active, &queue->place);
         if (less && queue->blocked)
             wake_blocked(queues, queue);
@@ -145,8 +229,8 @@ static void unblock(struct queue *queue)
 void queue_join(struct queues *queues, struct queue *queue, struct order_item *item)
 {
     order_add(&queue->waiting, item);
-    /* A new first one may need less than the one that was refused. */
-    if (queue->blocked_by && order_first(&queue->waiting) == item)
+    /* A new one may need less than the one that was refused, and may pass it unless told not to. */
+    if (queue->blocked_by && (!queue->fifo || order_first(&queue->waiting) == item))
         unblock(queue);
     place_queue(queues, queue);
 }
@@ -178,17 +262,31 @@ struct queue *queues_next(struct queues *queues)
     return first ? container_of(first, struct queue, place) : NULL;
 }
 
-static int64_t limit_of(const struct str_map *map, const char *resource,
-                        int64_t (*number)(quantity_nano value))
-{
-    quantity_nano value;
+/* Passes. */
 
-    for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->items[i].key, resource) &&
-            quantity_parse(map->items[i].value, &value, NULL))
-            return amount_clamp(number(value));
-    return AMOUNT_UNLIMITED;
+void queue_pass_over(struct queues *queues, struct queue *queue)
+{
+    if (queue->passed)
+        return;
+    queue->passed = true;
+    queue->next_passed = queues->passed;
+    queues->passed = queue;
+    place_queue(queues, queue);
 }
+
+void queues_next_pass(struct queues *queues)
+{
+    while (queues->passed) {
+        struct queue *queue = queues->passed;
+
+        queues->passed = queue->next_passed;
+        queue->next_passed = NULL;
+        queue->passed = false;
+        place_queue(queues, queue);
+    }
+}
+
+/* Objects. */
 
 static bool below(const struct queue *queue, const struct queue *ancestor)
 {
@@ -226,10 +324,15 @@ void queues_set(struct queues *queues, const struct object *object)
     queue->open = !*state || !strcmp(state, "Open");
     queue->weight = spec->weight > 0 ? spec->weight : 1;
     queue->priority = spec->priority;
-    queue->limit.cpu_milli = limit_of(&spec->capability, "cpu", quantity_milli);
-    queue->limit.memory_bytes = limit_of(&spec->capability, "memory", quantity_whole);
-    queue->limit.pods = limit_of(&spec->capability, "pods", quantity_whole);
+    queue->fifo = spec->dequeue_strategy && !strcmp(spec->dequeue_strategy, "fifo");
+    queue->reclaimable = spec->reclaimable != 0;
+    queue->has_deserved = spec->deserved.count > 0;
+    queue->limit = amount_of_map(&spec->capability, &queues->extras, AMOUNT_UNLIMITED);
+    queue->deserved =
+        amount_of_map(&spec->deserved, &queues->extras, queue->has_deserved ? AMOUNT_UNLIMITED : 0);
+    queue->guarantee = amount_of_map(&spec->guarantee, &queues->extras, 0);
     set_parent(queues, queue, spec->parent);
+    work_out_guarantees(queues);
     queue->share = share_of(queues, queue);
     order_moved(&queues->active, &queue->place);
     wake_blocked(queues, queue);
@@ -240,5 +343,7 @@ void queues_unset(struct queues *queues, const char *name)
     struct queue *queue = queues_named(queues, name);
 
     queue->exists = queue->open = false;
+    queue->guarantee = (struct amount){0};
+    work_out_guarantees(queues);
     wake_blocked(queues, queue);
 }

@@ -54,8 +54,6 @@ static void forget_group(struct scheduler *s, struct group *group)
 {
     if (order_has(&group->place))
         queue_leave(&s->queues, group->queue, &group->place);
-    if (s->refused_head == group)
-        s->refused_head = NULL;
     HASH_DELETE(hh, s->groups, group);
     group_free(group);
 }
@@ -81,13 +79,24 @@ void group_drop(struct group *group)
         forget_group(group->scheduler, group);
 }
 
+static const struct object *class_named(struct scheduler *s, const char *name)
+{
+    return name && *name ? cluster_get(s->cluster, &kind_priority_class, "", name) : NULL;
+}
+
 static int32_t priority_of(struct scheduler *s, const char *class_name)
 {
-    const struct object *object =
-        class_name && *class_name ? cluster_get(s->cluster, &kind_priority_class, "", class_name)
-                                  : NULL;
+    const struct object *class = class_named(s, class_name);
 
-    return object ? priority_class_value_of(object) : 0;
+    return class ? priority_class_value_of(class) : 0;
+}
+
+static void set_class(struct scheduler *s, struct group *group, const char *name)
+{
+    const struct object *class = class_named(s, name);
+
+    group->priority = class ? priority_class_value_of(class) : 0;
+    group->preempts = !class || priority_class_preempts(class);
 }
 
 static const struct object *owner_job(struct scheduler *s, const struct object *group)
@@ -138,11 +147,9 @@ static void load_group(struct scheduler *s, struct group *group, const struct ob
         queue_leave(&s->queues, group->queue, &group->place);
     if (!group->object)
         see_pods_of_owner(s, object);
-    group_load(group, object, owner_job(s, object));
-    group->hopeless = group->refused = false;
-    mem_free(group->message);
-    group->message = NULL;
-    group->priority = priority_of(s, spec->priority_class);
+    group_load(group, object, owner_job(s, object), &s->places.extras);
+    group_clear_refusal(group);
+    set_class(s, group, spec->priority_class);
     set_queue(s, group, spec->queue);
     group_touch(group);
 }
@@ -193,6 +200,22 @@ void member_move(struct member *member, enum member_state state, bool deleting)
     group_touch(member->group);
 }
 
+void member_mark_evicted(struct member *member)
+{
+    member->evicted = true;
+    member->scheduler->evicting++;
+    member_move(member, member->state, true);
+}
+
+void member_unevict(struct member *member)
+{
+    if (!member->evicted)
+        return;
+    member->evicted = false;
+    member->scheduler->evicting--;
+    member_move(member, member->state, false);
+}
+
 void member_drop(struct member *member)
 {
     struct scheduler *s = member->scheduler;
@@ -203,6 +226,7 @@ void member_drop(struct member *member)
         HASH_DELETE(hh, s->members, member);
         LIST_REMOVE(member, sibling);
         group_count(group, member, -1);
+        s->evicting -= member->evicted;
         group_touch(group);
     }
     if (member->writing)
@@ -210,31 +234,6 @@ void member_drop(struct member *member)
     meta_unref(member->meta);
     mem_free(member->unschedulable);
     mem_free(member);
-}
-
-static const char *value_of(const struct kv *pairs, size_t n, const char *key)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(pairs[i].key, key))
-            return pairs[i].value;
-    return NULL;
-}
-
-/* Why this node can never take the pod; owned, NULL if it can. */
-static char *misfit(struct scheduler *s, const struct pod_spec *spec, struct amount need)
-{
-    const char *key;
-    json_t *wanted;
-
-    json_object_foreach(spec->node_selector, key, wanted)
-    {
-        const char *has = value_of(s->labels, s->n_labels, key), *text = json_string_value(wanted);
-
-        if (!has || !text || strcmp(has, text) != 0)
-            return mem_printf("nodeSelector asks for %s=%s, node %s has %s", key, text ? text : "",
-                              s->node_name, has ? has : "no such label");
-    }
-    return scheduler_never_fits(s, need);
 }
 
 static enum member_state state_of(const struct object *pod)
@@ -267,7 +266,7 @@ static struct group *group_of_pod(struct scheduler *s, const struct object *pod)
     group->implicit = true;
     group->stage = GROUP_ADMITTED;
     group->sequence = pod->row ? pod->row : pod->meta->created_at_ms;
-    group->priority = priority_of(s, pod_spec_of(pod)->priority_class);
+    set_class(s, group, pod_spec_of(pod)->priority_class);
     set_queue(s, group, meta_annotation(pod->meta, ANNOTATION_QUEUE_NAME));
     return group;
 }
@@ -280,17 +279,41 @@ static void set_task(struct member *member, const struct object *pod)
         member->task = group_task_named(member->group, task);
 }
 
+static bool is_preemptable(const struct object *pod)
+{
+    const char *text = meta_annotation(pod->meta, "volcano.sh/preemptable");
+
+    if (!text)
+        text = meta_label(pod->meta, "volcano.sh/preemptable");
+    return text && !strcmp(text, "true");
+}
+
+/* It can go nowhere, or can again. */
+static void set_fit(struct member *member, const struct pod_spec *spec)
+{
+    scoped_str why = NULL;
+
+    member->fits = places_fit(&member->scheduler->places, spec, member->need, &why);
+    if (!why) {
+        member_move(member, MEMBER_PENDING, member->deleting);
+        return;
+    }
+    member_move(member, MEMBER_UNFIT, member->deleting);
+    member_tell_unschedulable(member, why);
+    group_refuse(member->group, mem_printf("pod %s %s", member->meta->name, why));
+    group_touch(member->group);
+}
+
 static void member_new(struct scheduler *s, const struct object *pod)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
-    struct pod_resources requests = pod_spec_requests(spec);
     struct member *member = mem_alloc(sizeof *member);
-    scoped_str why = NULL;
 
     member->scheduler = s;
     member->meta = meta_ref(pod->meta);
-    member->need =
-        (struct amount){amount_clamp(requests.cpu_milli), amount_clamp(requests.memory_bytes), 1};
+    member->need = places_need(&s->places, spec);
+    member->place = places_find(&s->places, spec->node_name);
+    member->preemptable = is_preemptable(pod);
     member->priority = priority_of(s, spec->priority_class);
     member->sequence = pod->row ? pod->row : pod->meta->created_at_ms;
     member->state = state_of(pod);
@@ -299,13 +322,9 @@ static void member_new(struct scheduler *s, const struct object *pod)
     member->group = group_of_pod(s, pod);
     LIST_INSERT_HEAD(&member->group->all, member, sibling);
     set_task(member, pod);
-    if (member->state == MEMBER_PENDING && (why = misfit(s, spec, member->need)))
-        member->state = MEMBER_UNFIT;
     group_count(member->group, member, 1);
-    if (why) {
-        member_tell_unschedulable(member, why);
-        group_refuse(member->group, mem_printf("pod %s %s", member->meta->name, why));
-    }
+    if (member->state == MEMBER_PENDING)
+        set_fit(member, spec);
     group_touch(member->group);
 }
 
@@ -343,6 +362,28 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (state < member->state || state == MEMBER_PENDING)
         state = member->state;
     member_move(member, state, deleting);
+}
+
+/* Nodes: an administrator's event, it may look at every pod. */
+
+static void node_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                         const struct object *old, const struct object *object)
+{
+    struct scheduler *s = container_of(watcher, struct scheduler, node_watcher);
+    struct member *member, *next;
+
+    if (!places_see(&s->places, object_name(object), change == CHANGE_DELETED ? NULL : object))
+        return;
+    HASH_ITER(hh, s->members, member, next)
+    {
+        const struct object *pod;
+
+        if (member->state > MEMBER_PENDING)
+            continue;
+        pod = cluster_get(s->cluster, &kind_pod, member->meta->namespace_, member->meta->name);
+        if (pod && !strcmp(object_uid(pod), member->meta->uid))
+            set_fit(member, pod_spec_of(pod));
+    }
 }
 
 /* Queues and priority classes. */
@@ -401,21 +442,28 @@ static void class_changed(struct cluster_watcher *watcher, enum cluster_change c
 
 /* Start and stop. */
 
-static struct amount times(struct amount amount, struct amount by)
+/* Requests may be promised three times over, named resources only once. */
+static struct amount ahead_of(struct amount capacity)
 {
-    return (struct amount){
-        amount.cpu_milli >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED
-                                                 : amount.cpu_milli * by.cpu_milli,
-        amount.memory_bytes >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED
-                                                    : amount.memory_bytes * by.memory_bytes,
-        amount.pods + by.pods,
-    };
+    struct amount ahead = capacity;
+
+    ahead.cpu_milli =
+        capacity.cpu_milli >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED : 3 * capacity.cpu_milli;
+    ahead.memory_bytes = capacity.memory_bytes >= AMOUNT_UNLIMITED / 3 ? AMOUNT_UNLIMITED
+                                                                       : 3 * capacity.memory_bytes;
+    ahead.pods += scheduler_ahead(capacity.pods);
+    return ahead;
 }
 
 /* The present must be known before the first decision: a watch tells it piece by piece. */
 static void see_queue(void *arg, const struct object *object)
 {
     queue_changed(&((struct scheduler *)arg)->queue_watcher, CHANGE_ADDED, NULL, object);
+}
+
+static void see_node(void *arg, const struct object *object)
+{
+    places_see(&((struct scheduler *)arg)->places, object_name(object), object);
 }
 
 static void see_group(void *arg, const struct object *object)
@@ -437,20 +485,18 @@ struct scheduler *scheduler_start(struct cluster *cluster, const struct schedule
     struct scheduler *s = mem_alloc(sizeof *s);
 
     s->cluster = cluster;
-    s->node_name = s->binder.node_name = options->node_name;
-    s->labels = options->labels;
-    s->n_labels = options->n_labels;
-    s->capacity = options->capacity;
-    s->ahead_capacity =
-        times(s->capacity, (struct amount){3, 3, scheduler_ahead(s->capacity.pods)});
+    places_init(&s->places, options->places, options->n_places, &options->extras);
+    s->ahead_capacity = ahead_of(s->places.capacity);
+    LIST_INIT(&s->victims);
     s->pass.run = scheduler_pass;
     s->tell.fire = scheduler_tell;
     s->refusal.fire = scheduler_refusal_due;
     s->retry.fire = scheduler_retry;
     s->touched_tail = &s->touched;
     s->dirty_tail = &s->dirty;
-    queues_init(&s->queues, s->capacity, group_before);
+    queues_init(&s->queues, s->places.capacity, &s->places.extras, group_before);
 
+    cluster_each(cluster, &kind_node, NULL, see_node, s);
     cluster_each(cluster, &kind_queue, NULL, see_queue, s);
     cluster_each(cluster, &kind_pod_group, NULL, see_group, s);
     cluster_each(cluster, &kind_pod, NULL, see_pod, s);
@@ -458,6 +504,7 @@ struct scheduler *scheduler_start(struct cluster *cluster, const struct schedule
     watch(s, &s->class_watcher, &kind_priority_class, class_changed);
     watch(s, &s->group_watcher, &kind_pod_group, group_changed);
     watch(s, &s->pod_watcher, &kind_pod, pod_changed);
+    watch(s, &s->node_watcher, &kind_node, node_changed);
     return s;
 }
 
@@ -479,7 +526,7 @@ static void release(struct scheduler *s)
         group_free(group);
     }
     queues_release(&s->queues);
-    binder_release(&s->binder);
+    places_release(&s->places);
     blob_unref(s->inqueue);
     mem_free(s);
 }
@@ -491,6 +538,11 @@ void scheduler_call_done(struct scheduler *s)
         release(s);
 }
 
+struct amount scheduler_queue_used(struct scheduler *s, const char *queue)
+{
+    return queues_named(&s->queues, queue)->used;
+}
+
 void scheduler_stop(struct scheduler *s)
 {
     if (!s)
@@ -499,6 +551,7 @@ void scheduler_stop(struct scheduler *s)
     cluster_unwatch(s->cluster, &s->class_watcher);
     cluster_unwatch(s->cluster, &s->group_watcher);
     cluster_unwatch(s->cluster, &s->pod_watcher);
+    cluster_unwatch(s->cluster, &s->node_watcher);
     loop_cancel(s->cluster->loop, &s->pass);
     timer_stop(s->cluster->loop, &s->tell);
     timer_stop(s->cluster->loop, &s->refusal);

@@ -1,18 +1,16 @@
 /*
  * Counting members against the gate of their group.
  */
-#include "node/scheduler_group.h"
-
 #include <string.h>
 
 #include "api/types/job.h"
-#include "api/types/quantity.h"
 #include "base/mem.h"
+#include "node/scheduler_impl.h"
 
 static bool member_before(const struct order_item *left, const struct order_item *right)
 {
-    const struct member *a = container_of(left, struct member, place);
-    const struct member *b = container_of(right, struct member, place);
+    const struct member *a = container_of(left, struct member, line);
+    const struct member *b = container_of(right, struct member, line);
 
     if (a->priority != b->priority)
         return a->priority > b->priority;
@@ -26,6 +24,10 @@ bool group_before(const struct order_item *left, const struct order_item *right)
 
     if (a->priority != b->priority)
         return a->priority > b->priority;
+    if (a->beyond != b->beyond)
+        return b->beyond;
+    if (a->beyond && (a->share < b->share || b->share < a->share))
+        return a->share < b->share;
     return a->sequence < b->sequence;
 }
 
@@ -36,6 +38,7 @@ struct group *group_new(struct scheduler *scheduler, const char *key)
     group->scheduler = scheduler;
     group->key = mem_strdup(key);
     group->pending.before = member_before;
+    group->preempts = true;
     return group;
 }
 
@@ -113,17 +116,6 @@ static void load_tasks(struct group *group, const struct podgroup_spec *spec,
         sum_task(group, task, 1);
 }
 
-static int64_t resource(const struct str_map *map, const char *name,
-                        int64_t (*number)(quantity_nano value))
-{
-    quantity_nano value;
-
-    for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->items[i].key, name) && quantity_parse(map->items[i].value, &value, NULL))
-            return amount_clamp(number(value));
-    return 0;
-}
-
 /* The status as an earlier life of ours left it; other writers' words are forgotten. */
 static void load_told(struct group *group)
 {
@@ -145,7 +137,8 @@ static void load_told(struct group *group)
     }
 }
 
-void group_load(struct group *group, const struct object *object, const struct object *job)
+void group_load(struct group *group, const struct object *object, const struct object *job,
+                const struct resource_names *extras)
 {
     const struct podgroup_spec *spec = podgroup_spec_of(object);
 
@@ -161,10 +154,7 @@ void group_load(struct group *group, const struct object *object, const struct o
     }
     group->sequence = object->row ? object->row : object->meta->created_at_ms;
     group->min_member = spec->min_member;
-    group->min_resources = (struct amount){
-        .cpu_milli = resource(&spec->min_resources, "cpu", quantity_milli),
-        .memory_bytes = resource(&spec->min_resources, "memory", quantity_whole),
-    };
+    group->min_resources = amount_of_map(&spec->min_resources, extras, 0);
     group->gang_known = false;
     load_tasks(group, spec, job);
 }
@@ -184,6 +174,32 @@ static bool holds_place(const struct member *member)
     return member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING;
 }
 
+static void count_preemptable(struct group *group, int sign)
+{
+    struct scheduler *s = group->scheduler;
+
+    if (sign > 0 && !group->n_preemptable)
+        LIST_INSERT_HEAD(&s->victims, group, victim);
+    group->n_preemptable += sign;
+    if (!group->n_preemptable)
+        LIST_REMOVE(group, victim);
+}
+
+static void take_place(struct group *group, struct member *member, struct amount change, int sign)
+{
+    struct scheduler *s = group->scheduler;
+
+    group->actual = amount_add(group->actual, change);
+    s->placements++;
+    if (member->place >= 0) {
+        struct place *place = &s->places.items[member->place];
+
+        place->used = amount_add(place->used, change);
+    }
+    if (member->preemptable && !member->deleting)
+        count_preemptable(group, sign);
+}
+
 void group_count(struct group *group, struct member *member, int sign)
 {
     struct amount none = {0};
@@ -193,7 +209,7 @@ void group_count(struct group *group, struct member *member, int sign)
     group->members += sign;
     group->gang_known = false;
     if (holds_place(member))
-        group->actual = amount_add(group->actual, change);
+        take_place(group, member, change, sign);
     if (member->deleting) {
         group->terminating += holds_place(member) ? sign : 0;
         return;
@@ -202,9 +218,9 @@ void group_count(struct group *group, struct member *member, int sign)
     if (member->state == MEMBER_PENDING) {
         group->pending_need = amount_add(group->pending_need, change);
         if (sign > 0)
-            order_add(&group->pending, &member->place);
+            order_add(&group->pending, &member->line);
         else
-            order_remove(&group->pending, &member->place);
+            order_remove(&group->pending, &member->line);
     }
     if (member->task) {
         sum_task(group, member->task, -1);
@@ -213,7 +229,7 @@ void group_count(struct group *group, struct member *member, int sign)
     }
 }
 
-static int32_t placed(const struct group *group)
+int32_t group_placed(const struct group *group)
 {
     return group->count[MEMBER_BOUND] + group->count[MEMBER_RUNNING] +
            group->count[MEMBER_SUCCEEDED] + group->count[MEMBER_FAILED];
@@ -228,7 +244,7 @@ int32_t group_gate(const struct group *group)
 
 int32_t group_missing(const struct group *group)
 {
-    return group_gate(group) - placed(group);
+    return group_gate(group) - group_placed(group);
 }
 
 bool group_ready(const struct group *group)
@@ -252,14 +268,14 @@ static int64_t part(int64_t whole, int32_t of, int32_t all)
 struct amount group_reserve(const struct group *group)
 {
     int32_t missing = group_missing(group);
+    struct amount least = group->min_resources, reserve = {0};
 
     if (missing <= 0)
-        return (struct amount){0};
-    return (struct amount){
-        .cpu_milli = part(group->min_resources.cpu_milli, missing, group->min_member),
-        .memory_bytes = part(group->min_resources.memory_bytes, missing, group->min_member),
-        .pods = missing,
-    };
+        return reserve;
+    for (size_t kind = 0; kind < AMOUNT_KINDS; kind++)
+        *amount_at(&reserve, kind) = part(*amount_at(&least, kind), missing, group->min_member);
+    reserve.pods = missing;
+    return reserve;
 }
 
 struct group_view group_view(const struct group *group)
@@ -284,7 +300,7 @@ static struct member *pop_pending(struct group *group)
     struct order_item *first = order_first(&group->pending);
 
     order_remove(&group->pending, first);
-    return container_of(first, struct member, place);
+    return container_of(first, struct member, line);
 }
 
 /* Afterwards: how many pods of each task must still get a place for its minimum. */
@@ -321,11 +337,17 @@ size_t group_select(struct group *group, size_t how_many, struct member ***out)
         if (chosen < how_many)
             picked[chosen++] = rest[i];
         else
-            order_add(&group->pending, &rest[i]->place);
+            order_add(&group->pending, &rest[i]->line);
     }
     mem_free(rest);
     *out = picked;
     return chosen;
+}
+
+void group_unselect(struct group *group, struct member *const *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        order_add(&group->pending, &members[i]->line);
 }
 
 struct amount group_gang_need(struct group *group)
@@ -335,7 +357,7 @@ struct amount group_gang_need(struct group *group)
     if (missing <= 1) {
         struct order_item *first = order_first(&group->pending);
 
-        return first ? container_of(first, struct member, place)->need : (struct amount){0};
+        return first ? container_of(first, struct member, line)->need : (struct amount){0};
     }
     if ((size_t)missing >= group->pending.count)
         return group->pending_need;
@@ -344,10 +366,9 @@ struct amount group_gang_need(struct group *group)
         size_t n = group_select(group, (size_t)missing, &picked);
 
         group->gang_need = (struct amount){0};
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++)
             group->gang_need = amount_add(group->gang_need, picked[i]->need);
-            order_add(&group->pending, &picked[i]->place);
-        }
+        group_unselect(group, picked, n);
         group->gang_known = true;
         mem_free(picked);
     }

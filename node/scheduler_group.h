@@ -49,12 +49,17 @@ struct member {
     struct group *group;
     LIST_ENTRY(member) sibling; /* in group->all */
     struct group_task *task;    /* NULL: the pod names none */
-    struct order_item place;    /* in group->pending */
+    struct order_item line;     /* in group->pending */
     struct amount need;
+    uint64_t fits; /* the places that can take it */
+    int place;     /* where it is bound to; -1 = nowhere, or to a node that is not ours */
     int32_t priority;
     int64_t sequence;
     enum member_state state;
     bool deleting;
+    bool preemptable; /* it may be pushed out */
+    bool evicted;     /* it is being */
+    bool chosen;      /* scratch of scheduler_evict */
     bool writing;     /* `call` is under way; the record stays until it is done */
     bool bind_failed; /* for a reason of the store; tried again a little later */
     bool gone;
@@ -96,9 +101,15 @@ struct group {
     struct amount gang_need;    /* memo of group_gang_need, while gang_known */
     struct amount actual;       /* sum over members that hold a place */
     struct amount granted;      /* reserved at admission for members that are not placed yet */
+    struct amount claim;        /* room made for it by pushing others out */
     struct amount charged;      /* what the group's queue and the node are charged with */
+    double share;               /* of everything, by what it is charged with; orders the line */
+    int64_t waits_since_ms;     /* first refused by the node or a limit; 0 = not */
+    uint64_t evict_seen;        /* scheduler.placements when nobody could be pushed out */
+    int32_t n_preemptable;      /* placed members that may be pushed out */
+    LIST_ENTRY(group) victim;   /* in scheduler.victims while there are any */
 
-    struct group *next_touched, *next_dirty;
+    struct group *next_touched, *next_dirty, *next_claimant;
     struct group_told told; /* what the object's status says, or will when `call` is done */
     char *told_message;     /* told.message */
     char *message;          /* of the last refusal, for the status; NULL = not to be told */
@@ -110,18 +121,23 @@ struct group {
     bool touched : 1, dirty : 1, writing : 1;
     bool hopeless : 1; /* larger than its queue or the node will ever allow: in no line */
     bool refused : 1;  /* the line it heads found no room */
+    bool beyond : 1;   /* it has its gang: what it asks for now comes after others' gangs */
+    bool preempts : 1; /* its class allows it to push others out */
+    bool claims : 1;   /* in scheduler.claimants: others are on their way out for it */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);
 void group_free(struct group *group);
-/** Order of the groups in one queue: priority, then creation. */
+/** Order of the groups in one queue: priority; gangs before what goes beyond them; of the latter
+ * those that have least; creation. */
 bool group_before(const struct order_item *a, const struct order_item *b);
 
 /**
  * Take over what the PodGroup object says. `job` (or NULL) is its owner, asked for task
  * dependencies. Everything that depends on the minimums is worked out anew: O(tasks).
  */
-void group_load(struct group *group, const struct object *object, const struct object *job);
+void group_load(struct group *group, const struct object *object, const struct object *job,
+                const struct resource_names *extras);
 /** The object is gone; pods may still be there. */
 void group_unload(struct group *group);
 
@@ -138,6 +154,8 @@ bool group_ready(const struct group *group);
 /** What admission reserves: the resources of the gang's first stage, less what is placed already.
  */
 struct amount group_reserve(const struct group *group);
+/** How many members have a place, those that have ended included. */
+int32_t group_placed(const struct group *group);
 struct group_view group_view(const struct group *group);
 
 /**
@@ -147,3 +165,5 @@ struct group_view group_view(const struct group *group);
 size_t group_select(struct group *group, size_t how_many, struct member ***out);
 /** What the members to be bound next need together: the rest of the gang, or the next one. */
 struct amount group_gang_need(struct group *group);
+/** Members that were selected and could not be bound wait again. */
+void group_unselect(struct group *group, struct member *const *members, size_t n);

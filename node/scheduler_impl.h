@@ -4,7 +4,9 @@
  *
  *   scheduler.c         objects come and go: records, counts, who is touched
  *   scheduler_pass.c    decides: one pass per turn over what was touched and the heads of the lines
- *   scheduler_write.c   carries out: bindings, phases, refusals
+ *   scheduler_room.c    what groups are charged with, whether there is room, what is said if not
+ *   scheduler_evict.c   whom to push out
+ *   scheduler_write.c   carries out: bindings, evictions, phases
  */
 #include "node/scheduler.h"
 #include "node/scheduler_bind.h"
@@ -16,23 +18,27 @@ enum {
     RETRY_DELAY_MS = 1000,
 };
 
+#define SCHEDULER_COMPONENT "volcano" /* source of its events, as upstream's */
+
 struct scheduler {
     struct cluster *cluster;
-    const char *node_name;
-    const struct kv *labels;
-    size_t n_labels;
-    struct amount capacity, ahead_capacity;
-    struct amount used; /* sum of the groups' charges */
-    int64_t open_gangs; /* groups that hold a reservation for several pods */
+    struct places places;
+    struct amount ahead_capacity;
+    struct amount used;  /* sum of the groups' charges */
+    int64_t open_gangs;  /* groups that hold a reservation for several pods, or a claim */
+    bool gang_waits;     /* in this pass a gang was refused: nobody is bound ahead of it */
+    uint64_t placements; /* grows with every place taken or given back */
+
+    LIST_HEAD(scheduler_victims, group) victims; /* groups with pods that may be pushed out */
+    struct group *claimants;                     /* groups for whom pods were pushed out */
+    int64_t evicting;                            /* pods that were and are not gone yet */
 
     struct queues queues;
     struct group *groups;
     struct member *members;
-    struct binder binder;
 
     struct task pass;
     struct group *touched, **touched_tail;
-    struct group *refused_head; /* first of the line the node had no room for; NULL = none */
     struct timer refusal;
 
     struct timer tell;
@@ -41,7 +47,7 @@ struct scheduler {
 
     struct timer retry; /* bindings that failed for reasons of the store */
 
-    struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher;
+    struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher, node_watcher;
     size_t calls; /* under way; the last one to end frees a stopped scheduler */
     bool stopped;
 };
@@ -49,6 +55,8 @@ struct scheduler {
 /* scheduler.c */
 void group_touch(struct group *group);
 void member_move(struct member *member, enum member_state state, bool deleting);
+void member_mark_evicted(struct member *member);
+void member_unevict(struct member *member);
 void member_drop(struct member *member); /* out of the counts; freed once nothing is under way */
 /** The object is gone: nobody asks for its finished pods any more, and without others for it. */
 void group_drop(struct group *group);
@@ -56,16 +64,37 @@ void scheduler_call_done(struct scheduler *scheduler);
 
 /* scheduler_pass.c */
 void scheduler_pass(struct task *task);
-void scheduler_refusal_due(struct timer *timer);
+
+/* scheduler_room.c */
+enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
+
+/** Bring what queues and node are charged with up to date with the group. */
+void group_charge(struct group *group);
+void group_grant(struct group *group, struct amount reserve);
+/** What admission would reserve, or what the next members need together. */
+struct amount group_need(struct group *group);
+/** NEVER sets the group aside and says why; QUEUE_FULL names the queue whose limit it is. */
+enum verdict scheduler_judge(struct scheduler *scheduler, struct group *group, struct amount need,
+                             struct queue **limiter);
+/** Not even one pod fits. */
+bool scheduler_is_full(const struct scheduler *scheduler);
 /** The line the group heads has no room; `message` (owned) or NULL while it is too early to tell.
  */
 void group_refuse(struct group *group, char *message);
-/** Why the node can never give `need`: an owned text with the figures and a way out; NULL if it
- * can. */
-char *scheduler_never_fits(const struct scheduler *scheduler, struct amount need);
+void group_clear_refusal(struct group *group);
+/** Refused for now; it is told why if that lasts. */
+void group_waits(struct group *group);
+void scheduler_refusal_due(struct timer *timer);
+
+/* scheduler_evict.c */
+/** Push out pods so that the group gets `need`, which then is its claim. False: nobody may be, or
+ * it would not be enough. */
+bool scheduler_make_room(struct scheduler *scheduler, struct group *group, struct amount need);
 
 /* scheduler_write.c */
 void member_bind(struct member *member);
+/** Delete the pod; `why` is for its event. */
+void member_evict(struct member *member, const char *reason, const char *why);
 void member_tell_unschedulable(struct member *member, const char *message);
 void group_tell_admitted(struct group *group);
 void group_tell_later(struct group *group);

@@ -2,136 +2,29 @@
  * The decisions of a turn.
  *
  *   touched groups:  charge anew → bind what the reservation covers → join or leave the line
- *   the lines:       while the first group of the next queue fits: admit it or bind its next pods
+ *   claimants:       those for whom others were pushed out, before anybody takes the room
+ *   the lines:       the first group of the next queue: admit it or bind its next pods
  *
- * A pass costs what was touched plus what is granted plus one refusal: it ends at the first group
- * the node has no room for, and a queue whose first group it refuses is not looked at again before
- * something changes for it.
+ * A first group without room lets those behind it pass for a while, if its queue's dequeueStrategy
+ * is traverse; then the room is kept for it: nobody is served any more but from a guarantee. So a
+ * large gang waits at most PASSING_MS longer than it would in a strict line, and nobody starves.
+ *
+ * A pass costs what was touched, what is granted, and the heads it refuses; when not even one pod
+ * fits, it ends at the first.
  */
+#include "base/mem.h"
 #include "node/scheduler_impl.h"
 
-#include "api/types/quantity.h"
-#include "base/mem.h"
-
-/* Charges and reservations. */
-
-static struct amount amount_min(struct amount a, struct amount b)
-{
-    return amount_minus(amount_add(a, b), amount_max(a, b));
-}
-
-static bool holds_open(const struct group *group)
-{
-    return group->granted.pods > 1;
-}
-
-static void charge(struct scheduler *s, struct group *group)
-{
-    struct amount now;
-
-    if (group->stage == GROUP_ADMITTED)
-        group->granted = amount_min(group->granted, group_reserve(group));
-    else
-        group->granted = (struct amount){0};
-    now = amount_add(group->actual, group->granted);
-    if (group->opened != holds_open(group)) {
-        group->opened = holds_open(group);
-        s->open_gangs += group->opened ? 1 : -1;
-    }
-    if (amount_equal(now, group->charged))
-        return;
-    s->used = amount_add(s->used, amount_minus(now, group->charged));
-    queue_charge(&s->queues, group->queue, group->charged, now);
-    group->charged = now;
-}
-
-static void grant(struct scheduler *s, struct group *group, struct amount reserve)
-{
-    group->granted = reserve;
-    charge(s, group);
-}
-
-/* Refusals. */
-
-void group_refuse(struct group *group, char *message)
-{
-    group->refused = true;
-    if (message) {
-        mem_free(group->message);
-        group->message = message;
-    }
-}
-
-static void clear_refusal(struct group *group)
-{
-    group->refused = group->hopeless = false;
-    mem_free(group->message);
-    group->message = NULL;
-}
-
-enum { TEXT_MAX = QUANTITY_TEXT_MAX };
-
-static const char *cpu_text(int64_t milli, char out[TEXT_MAX])
-{
-    quantity_print((quantity_nano)milli * 1000000, QUANTITY_DECIMAL, out);
-    return out;
-}
-
-static const char *memory_text(int64_t bytes, char out[TEXT_MAX])
-{
-    quantity_print((quantity_nano)bytes * 1000000000, QUANTITY_BINARY, out);
-    return out;
-}
-
-/* The first resource of which `need` is more than `limit`; `who` ends in a verb. */
-static char *describe(struct amount need, struct amount limit, const char *who)
-{
-    char a[TEXT_MAX], b[TEXT_MAX];
-
-    if (need.pods > limit.pods)
-        return mem_printf("needs %lld pods at once, %s at most %lld", (long long)need.pods, who,
-                          (long long)limit.pods);
-    if (need.cpu_milli > limit.cpu_milli)
-        return mem_printf("needs %s cpu, %s %s", cpu_text(need.cpu_milli, a), who,
-                          cpu_text(limit.cpu_milli, b));
-    return mem_printf("needs %s of memory, %s %s", memory_text(need.memory_bytes, a), who,
-                      memory_text(limit.memory_bytes, b));
-}
-
-char *scheduler_never_fits(const struct scheduler *s, struct amount need)
-{
-    scoped_str what = NULL;
-
-    if (amount_within(need, s->capacity))
-        return NULL;
-    if (need.pods > s->capacity.pods) {
-        what = describe(need, s->capacity, "the node runs");
-        return mem_printf("%s: start with -j %lld or lower minAvailable", what,
-                          (long long)need.pods);
-    }
-    what = describe(need, s->capacity, "the node has");
-    return mem_printf("%s: lower the requests", what);
-}
-
-static char *never_fits(struct scheduler *s, struct group *group, struct amount need)
-{
-    char *message = scheduler_never_fits(s, need);
-    struct queue *limiter = message ? NULL : queue_never(group->queue, need);
-
-    if (limiter) {
-        scoped_str who = mem_printf("queue %s allows", limiter->name);
-        scoped_str what = describe(need, limiter->limit, who);
-
-        message = mem_printf("%s: raise its spec.capability or use another queue", what);
-    }
-    return message;
-}
+enum {
+    PASSING_MS = 10000, /* how long a first group lets others pass */
+    BEHIND_MAX = 8,     /* how far down a line is looked for somebody who fits */
+};
 
 /* Lines. */
 
 static bool wants(const struct group *group)
 {
-    if (group->hopeless)
+    if (group->hopeless || group->claims)
         return false;
     return group->stage == GROUP_WAITING || (group->stage == GROUP_ADMITTED && group_ready(group));
 }
@@ -140,24 +33,53 @@ static void line_up(struct scheduler *s, struct group *group)
 {
     if (wants(group) == order_has(&group->place))
         return;
-    if (order_has(&group->place))
+    if (order_has(&group->place)) {
         queue_leave(&s->queues, group->queue, &group->place);
-    else
+        group->waits_since_ms = 0;
+    } else {
         queue_join(&s->queues, group->queue, &group->place);
+    }
 }
 
 /* Binding. */
 
-static void bind_next(struct scheduler *s, struct group *group, size_t how_many)
+/* With several nodes, the members chosen must find places together. */
+static bool find_places(struct scheduler *s, struct member **members, size_t n)
+{
+    struct place_wish *wishes;
+    bool all;
+
+    if (s->places.count == 1) {
+        for (size_t i = 0; i < n; i++)
+            members[i]->place = 0;
+        return true;
+    }
+    wishes = mem_array(n + 1, sizeof *wishes);
+    for (size_t i = 0; i < n; i++)
+        wishes[i] = (struct place_wish){.fits = members[i]->fits, .need = members[i]->need};
+    all = places_try(&s->places, NULL, wishes, n);
+    for (size_t i = 0; all && i < n; i++)
+        members[i]->place = wishes[i].place;
+    mem_free(wishes);
+    return all;
+}
+
+static bool bind_next(struct scheduler *s, struct group *group, size_t how_many)
 {
     struct member **members;
     size_t n = group_select(group, how_many, &members);
+    bool found = find_places(s, members, n);
 
-    for (size_t i = 0; i < n; i++)
+    if (!found)
+        group_unselect(group, members, n);
+    for (size_t i = 0; found && i < n; i++)
         member_bind(members[i]);
     mem_free(members);
-    clear_refusal(group);
-    charge(s, group);
+    if (found) {
+        group_clear_refusal(group);
+        group_charge(group);
+    }
+    return found;
 }
 
 static size_t gang_size(const struct group *group)
@@ -171,14 +93,35 @@ static size_t gang_size(const struct group *group)
 static void bind_reserved(struct scheduler *s, struct group *group)
 {
     while (group->stage == GROUP_ADMITTED && group->granted.pods && group_ready(group) &&
-           amount_within(group_gang_need(group), group->granted))
-        bind_next(s, group, gang_size(group));
+           amount_within(group_gang_need(group), group->granted) &&
+           bind_next(s, group, gang_size(group)))
+        ;
 }
+
+/* Claims. */
+
+static void drop_claim(struct scheduler *s, struct group *group)
+{
+    struct group **at = &s->claimants;
+
+    if (!group->claims)
+        return;
+    while (*at != group)
+        at = &(*at)->next_claimant;
+    *at = group->next_claimant;
+    group->next_claimant = NULL;
+    group->claims = false;
+    group->claim = (struct amount){0};
+    group_charge(group);
+}
+
+/* Reviewing what was touched. */
 
 static void review(struct scheduler *s, struct group *group)
 {
-    charge(s, group);
+    group_charge(group);
     if (!group->object && !(group->implicit && group->members)) {
+        drop_claim(s, group);
         line_up(s, group);
         group_drop(group);
         return;
@@ -203,49 +146,54 @@ static void review_touched(struct scheduler *s)
 
 /* Serving. */
 
-enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
-
-static enum verdict judge(struct scheduler *s, struct group *group, struct amount need)
-{
-    bool single = group->min_member <= 1 || group_missing(group) <= 0;
-    struct amount limit = single && !s->open_gangs ? s->ahead_capacity : s->capacity;
-    struct amount others = amount_minus(s->used, group->granted);
-    struct queue *limiter;
-    char *message = never_fits(s, group, need);
-
-    if (message) {
-        group->hopeless = true;
-        group_refuse(group, message);
-        return NEVER;
-    }
-    limiter = queue_full(group->queue, amount_minus(need, group->granted));
-    if (limiter) {
-        group_refuse(group, mem_printf("waits for room in queue %s", limiter->name));
-        queue_block(&s->queues, group->queue, limiter);
-        return QUEUE_FULL;
-    }
-    return amount_within(amount_add(others, need), limit) ? GRANTED : NO_ROOM;
-}
-
-static enum verdict serve(struct scheduler *s, struct group *group)
+static enum verdict serve(struct scheduler *s, struct group *group, struct queue **limiter)
 {
     bool admit = group->stage == GROUP_WAITING;
-    struct amount need = admit ? group_reserve(group) : group_gang_need(group);
-    enum verdict verdict = judge(s, group, need);
+    struct amount need = group_need(group);
+    enum verdict verdict = scheduler_judge(s, group, need, limiter);
 
     if (verdict == GRANTED && admit) {
-        clear_refusal(group);
+        drop_claim(s, group);
+        group_clear_refusal(group);
         group->stage = GROUP_ADMITTED;
-        grant(s, group, need);
+        group_grant(group, need);
         group_tell_admitted(group);
         bind_reserved(s, group); /* pods that were there before it */
     } else if (verdict == GRANTED) {
-        bind_next(s, group, gang_size(group));
-    } else if (verdict == NO_ROOM) {
-        group_refuse(group, NULL);
+        if (bind_next(s, group, gang_size(group)))
+            drop_claim(s, group);
+        else
+            verdict = NO_ROOM;
     }
     line_up(s, group);
     return verdict;
+}
+
+/* Somebody behind the first who fits. Those looked at are set aside meanwhile. */
+static void serve_behind(struct scheduler *s, struct queue *queue)
+{
+    struct order_item *aside[BEHIND_MAX];
+    size_t n = 0;
+
+    while (n < BEHIND_MAX && order_first(&queue->waiting)) {
+        struct order_item *item = order_first(&queue->waiting);
+        struct group *group = container_of(item, struct group, place);
+        struct queue *limiter;
+
+        if (n && serve(s, group, &limiter) == GRANTED)
+            group_tell_later(group);
+        if (order_first(&queue->waiting) != item)
+            continue;
+        order_remove(&queue->waiting, item);
+        aside[n++] = item;
+    }
+    for (size_t i = 0; i < n; i++)
+        order_add(&queue->waiting, aside[i]);
+}
+
+static bool is_patient(struct scheduler *s, struct group *group)
+{
+    return loop_wall_ms(s->cluster->loop) - group->waits_since_ms < PASSING_MS;
 }
 
 static void refused_by_closed(struct scheduler *s, struct queue *queue, struct group *group)
@@ -257,59 +205,101 @@ static void refused_by_closed(struct scheduler *s, struct queue *queue, struct g
     queue_block(&s->queues, queue, queue);
 }
 
-static void refused_by_node(struct scheduler *s, struct group *group)
+/* True: room will be made for it. */
+static bool claims_room(struct scheduler *s, struct group *group)
 {
-    if (s->refused_head == group)
-        return;
-    s->refused_head = group;
-    timer_start(s->cluster->loop, &s->refusal, REFUSAL_DELAY_MS);
+    if (!scheduler_make_room(s, group, group_need(group)))
+        return false;
+    line_up(s, group);
+    return true;
+}
+
+/* Returns false when nobody else is to be served from the room there is. */
+static bool refused_by_node(struct scheduler *s, struct queue *queue, struct group *group)
+{
+    bool patient = is_patient(s, group);
+
+    if (patient && !queue->fifo && !scheduler_is_full(s))
+        serve_behind(s, queue);
+    queue_pass_over(&s->queues, queue);
+    return patient;
+}
+
+static void refused_by_queue(struct scheduler *s, struct queue *queue, struct group *group,
+                             struct queue *limiter)
+{
+    if (is_patient(s, group) && !queue->fifo)
+        serve_behind(s, queue);
+    queue_block(&s->queues, queue, limiter);
+}
+
+static void serve_claimants(struct scheduler *s)
+{
+    struct group *group = s->claimants;
+
+    while (group) {
+        struct group *next = group->next_claimant;
+        struct queue *limiter;
+
+        if (group->stage == GROUP_ADMITTED && !group_ready(group)) {
+            drop_claim(s, group); /* it has changed its mind */
+            line_up(s, group);
+        } else if (serve(s, group, &limiter) == GRANTED) {
+            group_tell_later(group);
+        } else if (!s->evicting) {
+            drop_claim(s, group); /* they are gone and it was not enough */
+            line_up(s, group);
+        }
+        group = next;
+    }
+}
+
+/* The first group of `queue`. False: the pass is over. */
+static bool serve_first(struct scheduler *s, struct queue *queue, bool *kept)
+{
+    struct group *group = container_of(order_first(&queue->waiting), struct group, place);
+    struct queue *limiter = NULL;
+
+    if (!queue->open) {
+        refused_by_closed(s, queue, group);
+        return true;
+    }
+    if (*kept && !queue_guarantees(queue, group_need(group))) {
+        queue_pass_over(&s->queues, queue);
+        return true;
+    }
+    switch (serve(s, group, &limiter)) {
+    case GRANTED:
+    case NEVER:
+        group_tell_later(group);
+        return true;
+    case QUEUE_FULL:
+        group_waits(group);
+        if (!claims_room(s, group))
+            refused_by_queue(s, queue, group, limiter);
+        return true;
+    case NO_ROOM:
+        break;
+    }
+    group_waits(group);
+    s->gang_waits = s->gang_waits || group_need(group).pods > 1;
+    if (claims_room(s, group))
+        return true;
+    *kept = !refused_by_node(s, queue, group) || *kept;
+    return s->queues.guaranteed || !LIST_EMPTY(&s->victims) || !(*kept || scheduler_is_full(s));
 }
 
 void scheduler_pass(struct task *task)
 {
     struct scheduler *s = container_of(task, struct scheduler, pass);
     struct queue *queue;
+    bool kept = false; /* what room there is, for a group that has waited long enough */
 
+    s->gang_waits = false;
     review_touched(s);
-    while ((queue = queues_next(&s->queues))) {
-        struct group *group = container_of(order_first(&queue->waiting), struct group, place);
-        enum verdict verdict;
-
-        if (!queue->open) {
-            refused_by_closed(s, queue, group);
-            continue;
-        }
-        verdict = serve(s, group);
-        if (verdict == NO_ROOM) {
-            refused_by_node(s, group);
-            return;
-        }
-        group_tell_later(group);
-    }
-    s->refused_head = NULL;
-    timer_stop(s->cluster->loop, &s->refusal);
-}
-
-static char *waits_for_room(const struct scheduler *s, struct amount need)
-{
-    char cpu[TEXT_MAX], memory[TEXT_MAX];
-
-    return mem_printf("waits for room on the node: needs %lld of its %lld pods, %s cpu, %s of "
-                      "memory",
-                      (long long)need.pods, (long long)s->capacity.pods,
-                      cpu_text(need.cpu_milli, cpu), memory_text(need.memory_bytes, memory));
-}
-
-/* Nothing has moved for a while: the head of each line is told what it waits for. */
-void scheduler_refusal_due(struct timer *timer)
-{
-    struct scheduler *s = container_of(timer, struct scheduler, refusal);
-    struct group *group = s->refused_head;
-    struct amount need;
-
-    if (!group)
-        return;
-    need = group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
-    group_refuse(group, waits_for_room(s, need));
-    group_tell_later(group);
+    serve_claimants(s);
+    while ((queue = queues_next(&s->queues)))
+        if (!serve_first(s, queue, &kept))
+            break;
+    queues_next_pass(&s->queues);
 }

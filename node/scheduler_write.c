@@ -78,7 +78,43 @@ void member_bind(struct member *member)
     member->writing = true;
     member->call.done = bound;
     s->calls++;
-    cluster_update(s->cluster, &member->call, object_with_body(pod, binder_body(&s->binder, pod)));
+    cluster_update(s->cluster, &member->call,
+                   object_with_body(pod, binder_body(&s->places.items[member->place].binder, pod)));
+}
+
+/* Evictions. */
+
+static void evicted(struct cluster_call *call, const struct object *result, const struct error *err)
+{
+    struct member *member = container_of(call, struct member, call);
+    struct scheduler *s = member->scheduler;
+
+    member->writing = false;
+    if (member->gone) {
+        member_drop(member);
+    } else if (!s->stopped && err && err->code != ERR_NOT_FOUND) {
+        log_warn("pod could not be pushed out", kv_str("pod", member->meta->name),
+                 kv_str("error", err->message));
+        member_unevict(member);
+    }
+    scheduler_call_done(s);
+}
+
+void member_evict(struct member *member, const char *reason, const char *why)
+{
+    struct scheduler *s = member->scheduler;
+    const struct object *pod = current(s->cluster, &kind_pod, member->meta);
+
+    member_mark_evicted(member);
+    if (!pod)
+        return; /* its removal is on the way */
+    cluster_event(s->cluster, pod, EVENT_WARNING, reason, SCHEDULER_COMPONENT, "%s", why);
+    member->writing = true;
+    member->call.done = evicted;
+    s->calls++;
+    cluster_remove(s->cluster, &member->call, &kind_pod, member->meta->namespace_,
+                   member->meta->name,
+                   &(struct cluster_removal){.uid = member->meta->uid, .grace_s = -1});
 }
 
 void member_tell_unschedulable(struct member *member, const char *message)

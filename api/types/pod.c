@@ -47,6 +47,7 @@ void pod_spec_finish(void *decoded, const json_t *doc, struct arena *arena)
         spec->volumes.items[i].source = json_array_get(volumes, i);
     drop_empty(&spec->security_context);
     drop_empty(&spec->node_selector);
+    drop_empty(&spec->affinity);
     for (size_t i = 0; i < spec->containers.count; i++)
         drop_empty(&spec->containers.items[i].security_context);
 }
@@ -64,8 +65,8 @@ static bool container_borrows(const struct pod_container *c)
 static bool spec_borrows(const void *decoded)
 {
     const struct pod_spec *spec = decoded;
-    bool borrows =
-        spec->volumes.count || spec->security_context || spec->host_aliases || spec->node_selector;
+    bool borrows = spec->volumes.count || spec->security_context || spec->host_aliases ||
+                   spec->node_selector || spec->affinity || spec->tolerations;
 
     for (size_t i = 0; i < spec->init_containers.count; i++)
         borrows = borrows || container_borrows(&spec->init_containers.items[i]);
@@ -138,6 +139,32 @@ struct pod_resources pod_spec_requests(const struct pod_spec *spec)
         .cpu_milli = quantity_milli(pod_request(spec, "cpu")),
         .memory_bytes = quantity_whole(pod_request(spec, "memory")),
     };
+}
+
+int64_t pod_spec_request(const struct pod_spec *spec, const char *name)
+{
+    return quantity_whole(pod_request(spec, name));
+}
+
+static void each_name(const struct str_map *map, void (*visit)(void *arg, const char *name),
+                      void *arg)
+{
+    for (size_t i = 0; i < map->count; i++)
+        visit(arg, map->items[i].key);
+}
+
+void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
+                            void *arg)
+{
+    for (size_t i = 0; i < spec->init_containers.count; i++) {
+        each_name(&spec->init_containers.items[i].requests, visit, arg);
+        each_name(&spec->init_containers.items[i].limits, visit, arg);
+    }
+    for (size_t i = 0; i < spec->containers.count; i++) {
+        each_name(&spec->containers.items[i].requests, visit, arg);
+        each_name(&spec->containers.items[i].limits, visit, arg);
+    }
+    each_name(&spec->overhead, visit, arg);
 }
 
 /* What one container asks for: nothing, something, or limits of both with no smaller request. */

@@ -60,7 +60,7 @@ struct pod_spec {
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
     struct str_map overhead; /* added to the requests of the containers */
-    json_t *security_context, *host_aliases, *node_selector;
+    json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
 };
 
 /* clang-format off */
@@ -120,6 +120,12 @@ struct pod_resources {
     int64_t cpu_milli, memory_bytes;
 };
 struct pod_resources pod_spec_requests(const struct pod_spec *spec);
+
+/** What the whole pod asks of the resource of this name, counted the same way, in whole units. */
+int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
+/** Visit every name the pod's requests, limits and overhead mention; one may come several times. */
+void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
+                            void *arg);
 
 /** Guaranteed, Burstable or BestEffort, by the requests and limits of cpu and memory. */
 const char *pod_qos_class(const struct pod_spec *spec);

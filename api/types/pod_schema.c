@@ -162,11 +162,11 @@ static const struct field pod_spec_fields[] = {
     {"subdomain",                     FIELD_STR,          POD(subdomain),
      .doc = "If specified, the fully qualified Pod hostname will be \"<hostname>.<subdomain>.<pod "
             "namespace>.svc.<cluster domain>\"."},
-    {"affinity",                      FIELD_OBJECT,       FIELD_PASS, &affinity_schema,
+    {"affinity",                      FIELD_OBJECT,       POD(affinity), &affinity_schema, .as_json = true,
      .doc = "If specified, the pod's scheduling constraints."},
     {"schedulerName",                 FIELD_STR,          POD(scheduler_name),
      .doc = "If specified, the pod will be dispatched by specified scheduler."},
-    {"tolerations",                   FIELD_LIST,         FIELD_PASS, &toleration_schema,
+    {"tolerations",                   FIELD_LIST,         POD(tolerations), &toleration_schema, .as_json = true,
      .doc = "If specified, the pod's tolerations."},
     {"hostAliases",                   FIELD_LIST,         POD(host_aliases), &host_alias_schema, .as_json = true,
      .merge_key = "ip",

@@ -59,8 +59,10 @@ struct queue_spec {
     int32_t weight, priority;
     struct str_map capability, deserved, guarantee;
     int8_t reclaimable; /* -1 absent */
-    const char *parent;
+    const char *parent, *dequeue_strategy;
 };
 const struct queue_spec *queue_spec_of(const struct object *queue);
 const char *queue_state_of(const struct object *queue); /* "Open", "Closed", …; "" without status */
 int32_t priority_class_value_of(const struct object *priority_class);
+/** Whether pods of the class may push out others: preemptionPolicy is not Never. */
+bool priority_class_preempts(const struct object *priority_class);

@@ -3,12 +3,15 @@
  *
  * Ref: k8s.io/api scheduling/v1, release 1.30.
  */
+#include <string.h>
+
 #include "api/types/core_schema.h"
 #include "api/types/decoded.h"
 #include "api/types/podgroup.h"
 
 struct priority_class {
     int32_t value;
+    const char *preemption_policy;
 };
 
 /* clang-format off */
@@ -19,7 +22,7 @@ static const struct field priority_class_fields[] = {
      .doc = "The priority; higher goes first."},
     {"globalDefault",    FIELD_BOOL, FIELD_PASS, .doc = "Whether pods without a class have this one."},
     {"description",      FIELD_STR,  FIELD_PASS, .doc = "When to use the class, for people."},
-    {"preemptionPolicy", FIELD_STR,  FIELD_PASS, .one_of = preemption_policy_values,
+    {"preemptionPolicy", FIELD_STR,  offsetof(struct priority_class, preemption_policy), .one_of = preemption_policy_values,
      .default_json = "\"PreemptLowerPriority\"", .doc = "Whether pods of the class may push others out."},
     {0},
 };
@@ -34,6 +37,13 @@ int32_t priority_class_value_of(const struct object *priority_class)
     const struct priority_class *decoded = decoded_of(priority_class->body, &value_type);
 
     return decoded->value;
+}
+
+bool priority_class_preempts(const struct object *priority_class)
+{
+    const struct priority_class *decoded = decoded_of(priority_class->body, &value_type);
+
+    return !decoded->preemption_policy || strcmp(decoded->preemption_policy, "Never") != 0;
 }
 
 static const char *const short_names[] = {"pc", NULL};

@@ -58,7 +58,7 @@ static const struct field spec_fields[] = {
     {"parent",          FIELD_STR,          QUEUE(parent), .max_length = NAME_BYTES_MAX, .check = is_empty_or_subdomain,
      .doc = "Queue above this one; root when absent."},
     {"priority",        FIELD_I32,          QUEUE(priority), NOT_NEGATIVE, .doc = "Order among queues, higher first."},
-    {"dequeueStrategy", FIELD_STR,          FIELD_PASS, .one_of = strategy_values, .default_json = "\"traverse\"",
+    {"dequeueStrategy", FIELD_STR,          QUEUE(dequeue_strategy), .one_of = strategy_values, .default_json = "\"traverse\"",
      .doc = "Whether a job that does not fit holds up those behind it (fifo) or not (traverse)."},
     {0},
 };

@@ -178,24 +178,29 @@ static void priority_comes_first_then_age(void **state)
     rig_free(rig);
 }
 
-static void a_big_gang_is_not_passed_over_by_small_ones(void **state)
+static void in_a_fifo_queue_nobody_passes_the_first(void **state)
 {
     struct rig *rig = set_up(4);
 
-    rig_group(rig, "s0", 1, NULL);
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'strict'},'spec':{'dequeueStrategy':'fifo'}}");
+    rig_settle(rig);
+    rig_group(rig, "s0", 1, ",'queue':'strict'");
     rig_settle(rig);
     rig_pods(rig, "s0", 0, 1, NULL);
-    rig_group(rig, "big", 4, NULL);
-    rig_group(rig, "s1", 1, NULL);
+    rig_group(rig, "big", 4, ",'queue':'strict'");
+    rig_group(rig, "s1", 1, ",'queue':'strict'");
     rig_settle(rig);
     check_str("the gang waits", rig_group_phase(rig, "big"), "");
     check_str("and who comes later too", rig_group_phase(rig, "s1"), "");
     rig_advance(rig, 1500);
     check_has("the head is told why", rig_status(rig, &kind_pod_group, "big"),
-              "waits for room on the node: needs 4 of its 4 pods");
+              "waits for room on the node: needs 4 pods (3 of 4 free); queue strict");
+    check_has("who is behind it too", rig_status(rig, &kind_pod_group, "s1"),
+              "waits in queue strict behind PodGroup default/big");
     end_pod(rig, "s0-0", "Failed");
     check_str("its turn", rig_group_phase(rig, "big"), "Inqueue");
-    check_str("not the other's", rig_group_phase(rig, "s1"), "");
+    check_str("not the other's", rig_group_phase(rig, "s1"), "Pending");
     rig_free(rig);
 }
 
@@ -245,9 +250,10 @@ static void a_queue_at_its_limit_does_not_stop_the_others(void **state)
     rig_group(rig, "a", 1, ",'queue':'small','minResources':{'cpu':'1'}");
     rig_group(rig, "b", 1, ",'queue':'small','minResources':{'cpu':'1'}");
     rig_group(rig, "c", 1, ",'minResources':{'cpu':'1'}");
-    rig_advance(rig, 100);
+    rig_advance(rig, 1500);
     check_str("a", rig_group_phase(rig, "a"), "Inqueue");
-    check_has("b", rig_status(rig, &kind_pod_group, "b"), "waits for room in queue small");
+    check_has("b", rig_status(rig, &kind_pod_group, "b"),
+              "waits for room in queue small: needs 1 cpu (0 of 1 free)");
     check_str("c", rig_group_phase(rig, "c"), "Inqueue");
     rig_delete(rig, &kind_pod_group, "a", -1);
     rig_settle(rig);
@@ -577,7 +583,7 @@ int main(void)
         cmocka_unit_test(reserved_room_is_not_given_to_others),
         cmocka_unit_test(a_gang_that_can_never_fit_says_why_and_what_to_do),
         cmocka_unit_test(priority_comes_first_then_age),
-        cmocka_unit_test(a_big_gang_is_not_passed_over_by_small_ones),
+        cmocka_unit_test(in_a_fifo_queue_nobody_passes_the_first),
         cmocka_unit_test(single_pods_are_bound_a_bounded_number_ahead),
         cmocka_unit_test(pods_beyond_the_minimum_are_bound_one_by_one),
         cmocka_unit_test(a_queue_at_its_limit_does_not_stop_the_others),

@@ -262,10 +262,14 @@ void rig_start_scheduler(struct rig *rig, struct amount capacity)
 {
     static const struct kv labels[] = {{"kubernetes.io/hostname", "here"}};
 
-    rig->scheduler = scheduler_start(rig->cluster, &(struct scheduler_options){.node_name = "here",
-                                                                               .capacity = capacity,
-                                                                               .labels = labels,
-                                                                               .n_labels = 1});
+    const struct place_options here = {"here", capacity, labels, 1};
+
+    rig_start_scheduler_on(rig, &(struct scheduler_options){&here, 1, {.count = 0}});
+}
+
+void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *options)
+{
+    rig->scheduler = scheduler_start(rig->cluster, options);
     rig->queue_states = queue_states_start(rig->cluster);
     rig_settle(rig);
 }

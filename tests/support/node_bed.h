@@ -48,6 +48,7 @@ struct rig *rig_new(void);
 void rig_free(struct rig *rig);
 /** Another life of the daemon: scheduler and kubelet end and start again. */
 void rig_start_scheduler(struct rig *rig, struct amount capacity);
+void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *options);
 void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options);
 void rig_stop(struct rig *rig);
 

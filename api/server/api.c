@@ -5,6 +5,7 @@
 #include "api/server/authz.h"
 #include "api/server/discovery.h"
 #include "api/server/openapi.h"
+#include "api/server/reviews.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
 #include "base/version.h"
@@ -215,7 +216,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (!authorise(&call, &err))
         return reply_error(&call, &err);
     page = reply_page(&call);
-    if (page || (page = discovery_answer(&call)) || (page = openapi_answer(&call)))
+    if (page || (page = discovery_answer(&call)) || (page = openapi_answer(&call)) ||
+        (page = review_answer(&call)))
         return page;
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);

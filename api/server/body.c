@@ -1,10 +1,13 @@
 /*
  * Request bodies.
  */
+#include "api/server/protobuf.h"
 #include "api/server/stream.h"
 #include "api/types/yaml.h"
 #include <string.h>
 #include <strings.h>
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
 
 static bool is_type(const char *content_type, const char *type)
 {
@@ -29,6 +32,15 @@ static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct erro
     return json_incref(yaml_document(stream, 0));
 }
 
+/* Custom kinds have no protobuf, in a cluster neither. Other requests without a kind are reviews.
+ */
+static bool takes_protobuf(const struct api_call *call)
+{
+    return call->request->method != API_PATCH &&
+           (!call->route.kind || !strstr(call->route.kind->group, "volcano.sh") ||
+            call->request->method == API_DELETE);
+}
+
 static json_t *parse(const struct api_call *call, struct error *err)
 {
     const struct json_limits *limits =
@@ -41,6 +53,8 @@ static json_t *parse(const struct api_call *call, struct error *err)
                   limits->max_bytes);
         return NULL;
     }
+    if (type && is_type(type, PROTOBUF))
+        return protobuf_parse(call->request->body, len, err);
     if (type && is_type(type, "application/yaml"))
         return parse_yaml(call, limits == &json_limits_flow, err);
     return json_parse(call->request->body ? call->request->body : "", len, limits, err);
@@ -54,17 +68,19 @@ json_t *body_parse(const struct api_call *call, struct error *err)
     json_t *doc;
 
     if (type && !is_patch && !is_type(type, "application/json") &&
-        !is_type(type, "application/yaml")) {
+        !is_type(type, "application/yaml") && !(is_type(type, PROTOBUF) && takes_protobuf(call))) {
         error_set(err, ERR_MEDIA_TYPE, "",
                   "the body of the request was in an unknown format - accepted media types "
-                  "include: application/json, application/yaml");
+                  "include: application/json, application/yaml%s",
+                  takes_protobuf(call) ? ", " PROTOBUF : "");
         return NULL;
     }
     doc = parse(call, &why);
     if (doc)
         return doc;
     *err = why;
-    if (why.code == ERR_BAD_REQUEST && !is_patch)
+    if (why.code == ERR_BAD_REQUEST && !is_patch && call->route.kind &&
+        !(type && is_type(type, PROTOBUF)))
         error_prefix(err,
                      "the object provided is unrecognized (must be of type %s): couldn't get "
                      "version/kind; json parse error: ",

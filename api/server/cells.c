@@ -154,6 +154,11 @@ static void secret_type(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, cell_member(cell_body(row), "type", NULL), "Opaque");
 }
 
+static void account_secrets(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, (int64_t)json_array_size(json_object_get(cell_body(row), "secrets")));
+}
+
 static void service_type(struct jsonw *w, struct cell_row *row)
 {
     cell_write_or(w, cell_member(cell_body(row), "spec", "type"), "ClusterIP");
@@ -358,6 +363,12 @@ static const struct cell_column cells_secret[] = {
     {"Age",  "date",    0, cell_age},
     {0},
 };
+static const struct cell_column cells_service_account[] = {
+    {"Name",    "string",  0, cell_name},
+    {"Secrets", "integer", 0, account_secrets},
+    {"Age",     "date",    0, cell_age},
+    {0},
+};
 static const struct cell_column cells_service[] = {
     {"Name",        "string", 0, cell_name},
     {"Type",        "string", 0, service_type},
@@ -415,6 +426,7 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_NAMESPACE] = cells_namespace,
         [KIND_CONFIG_MAP] = cells_config_map,
         [KIND_SECRET] = cells_secret,
+        [KIND_SERVICE_ACCOUNT] = cells_service_account,
         [KIND_SERVICE] = cells_service,
         [KIND_PVC] = cells_pvc,
         [KIND_NODE] = cells_node,

@@ -23,6 +23,7 @@ struct column;
     X(SECRET,          kind_secret)               \
     X(SERVICE,         kind_service)              \
     X(PVC,             kind_pvc)                  \
+    X(SERVICE_ACCOUNT, kind_service_account)      \
     X(NETWORK_POLICY,  kind_network_policy)       \
     X(JOB_TEMPLATE,    kind_job_template)         \
     X(JOB_FLOW,        kind_job_flow)             \

@@ -1,0 +1,28 @@
+/*
+ * Protobuf bodies: whatever the bytes are, the outcome is a document of bounded size or an error
+ * that says why.
+ */
+#include <assert.h>
+#include <stdint.h>
+
+#include "api/server/protobuf.h"
+#include "api/types/json_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct error err = {0};
+    scoped(json) json_t *doc = protobuf_parse(data, size, &err);
+
+    if (doc) {
+        scoped(buf) struct buf text = {0};
+
+        assert(json_is_string(json_object_get(doc, "kind")));
+        json_text(doc, &text);
+        assert(text.len <= 64 + 40 * size); /* names of members are longer than their numbers */
+    } else {
+        assert(err.code != ERR_NONE && err.message[0]);
+    }
+    return 0;
+}

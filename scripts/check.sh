@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Everything that must hold before a change lands: builds, tests, sanitizers, linters. From a fresh machine on.
 #
-#   scripts/check.sh              all
-#   CHECK_LINT=1 scripts/check.sh and cppcheck and clang-tidy, which take as long again
-#   CHECK_SKIP_DEPS=1             the packages are there
+#   scripts/check.sh    all but what the next lines ask for
+#   CHECK_TSAN=1        the whole suite under ThreadSanitizer too
+#   CHECK_LINT=0        no cppcheck and clang-tidy, which take as long as the rest
+#   CHECK_SKIP_DEPS=1   the packages are there
 #
 # Ends with ctest's own summary; a step that fails ends it at once, with its output.
 set -euo pipefail
@@ -46,13 +47,19 @@ step "format" -- cmake --build --preset dev --target format-check
 
 step "configure asan" -- cmake --preset asan
 step "build asan" -- cmake --build --preset asan -j "$jobs"
-step "unit tests under address and undefined behaviour" -- run_ctest asan -L unit
+step "tests under AddressSanitizer and UBSan" -- run_ctest asan
+
+if [ "${CHECK_TSAN:-0}" = 1 ]; then
+    step "configure tsan" -- cmake --preset tsan
+    step "build tsan" -- cmake --build --preset tsan -j "$jobs"
+    step "tests under ThreadSanitizer" -- run_ctest tsan
+fi
 
 step "configure release" -- cmake --preset release
 step "build release" -- cmake --build --preset release -j "$jobs" --target jobflow
 step "hardening of the release program" -- run_ctest release -R '^system_hardening$'
 
-if [ "${CHECK_LINT:-0}" = 1 ]; then
+if [ "${CHECK_LINT:-1}" = 1 ]; then
     step "cppcheck" -- cmake --build --preset dev --target cppcheck
     step "clang-tidy" -- cmake --build --preset dev --target tidy
 fi

@@ -8,6 +8,10 @@ if [ "$(id -u)" != 0 ]; then
     echo "skipped: only root can become another user; the unit tests have run as this one"
     exit 77
 fi
+if [ "$JOBFLOW_MODE" = tsan ]; then
+    echo "skipped: ThreadSanitizer runs a thread of its own, and only a single-threaded process may enter a user namespace"
+    exit 77
+fi
 user=65534
 as_user() { setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all --no-new-privs "$@"; }
 

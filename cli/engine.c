@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "flow/controller.h"
 #include "job/controller.h"
+#include "job/plugins/plugin.h"
 #include "template/controller.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -85,6 +86,8 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .virtual_runtime = options->sim,
         .deletion_protection = !options->no_deletion_protection && !options->compat_upstream,
         .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
+        .plugins = &job_plugin_rules,
+        .strict_plugin_arguments = options->strict_plugin_arguments,
     };
 
     engine->clock = new_clock(options);
@@ -99,8 +102,10 @@ struct engine *engine_start(const struct engine_options *options, struct error *
     if (options->controllers) {
         if (!start_node(engine, options, err))
             goto failed;
-        engine->jobs = job_controller_start(
-            engine->cluster, &(struct job_options){.scheduler_name = "volcano", .max_requeue = 15});
+        engine->jobs =
+            job_controller_start(engine->cluster, &(struct job_options){.scheduler_name = "volcano",
+                                                                        .max_requeue = 15,
+                                                                        .local_pods = true});
         engine->templates = template_controller_start(engine->cluster);
         engine->flows = flow_controller_start(
             engine->cluster, &(struct flow_options){.upstream_compat = options->compat_upstream,

@@ -15,6 +15,7 @@ struct engine_options {
     bool sim;                                        /* virtual clock, nothing executed */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
+    bool strict_plugin_arguments;                    /* --strict-plugin-arguments */
     int max_pods;                                    /* 0 = one per CPU */
     const char *isolation; /* NULL = by need; otherwise every pod gets this level */
     const char *network;

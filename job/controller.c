@@ -114,6 +114,20 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
         job_run_group(run, NULL);
 }
 
+/* Something a plugin made was changed or deleted, by us or by hand: the job looks at it again
+ * (O-P12). */
+static void plugin_object_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                                  const struct object *old, const struct object *object)
+{
+    struct job_controller *ctl = container_of(watcher, struct plugin_watcher, watcher)->ctl;
+    struct job_run *run = change != CHANGE_ADDED ? run_of_owner(ctl, object) : NULL;
+
+    if (!run || !run->prepared)
+        return;
+    run->prepared = false;
+    job_run_sync(run);
+}
+
 static void queue_changed(struct cluster_watcher *watcher, enum cluster_change change,
                           const struct object *old, const struct object *queue)
 {
@@ -131,6 +145,9 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
     if (change == CHANGE_ADDED)
         job_waits_wake(&ctl->waits, &kind_pvc, object_namespace(claim), object_name(claim));
 }
+
+static const struct kind *const plugin_kinds[JOB_PLUGIN_KINDS_N] = {
+    &kind_config_map, &kind_secret, &kind_service, &kind_network_policy};
 
 struct job_controller *job_controller_start(struct cluster *cluster,
                                             const struct job_options *options)
@@ -151,6 +168,11 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .commands = {command_changed, &kind_command},
         .ttl = {.cluster = cluster},
     };
+    for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++) {
+        ctl->plugin_objects[i] =
+            (struct plugin_watcher){{plugin_object_changed, plugin_kinds[i]}, ctl};
+        cluster_watch(cluster, &ctl->plugin_objects[i].watcher);
+    }
     cluster_watch(cluster, &ctl->queues);
     cluster_watch(cluster, &ctl->claims);
     cluster_watch(cluster, &ctl->jobs);
@@ -172,6 +194,8 @@ void job_controller_stop(struct job_controller *ctl)
     cluster_unwatch(ctl->cluster, &ctl->jobs);
     cluster_unwatch(ctl->cluster, &ctl->claims);
     cluster_unwatch(ctl->cluster, &ctl->queues);
+    for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++)
+        cluster_unwatch(ctl->cluster, &ctl->plugin_objects[i].watcher);
     timer_stop(ctl->loop, &ctl->flush);
     ctl->stopping = true;
     ctl->records++; /* ours, while we need it */

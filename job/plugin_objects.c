@@ -6,85 +6,157 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "job/plugins/plugin.h"
+#include "base/secret.h"
+#include "job/pod_plugins.h"
 #include "job/prepare.h"
 
 #define RECORD_PREFIX "plugin-"
 
-struct plugin_pass {
-    struct job_run *run;
-    struct job_object_plan plan;
-    struct error_list warnings;
-};
-
 static void run_object_hook(void *arg, const struct job_plugin *plugin,
                             const struct job_plugin_job *job)
 {
-    struct plugin_pass *pass = arg;
-
     if (plugin->objects)
-        plugin->objects(job, &pass->plan);
-    if (plugin->review && !pass->run->warned_arguments)
-        plugin->review(job, &pass->warnings);
+        plugin->objects(job, arg);
 }
 
-static void plan_objects(struct job_run *run, struct plugin_pass *pass)
+static struct job_object_plan plan_objects(const struct job_run *run)
 {
-    const struct job_plugin_job job = {object_namespace(run->view.job),
-                                       object_name(run->view.job),
-                                       run->uid,
-                                       run->view.shape->spec,
-                                       {0}};
+    const struct job_plugin_job job = job_plugin_job_of(&run->view);
+    struct job_object_plan plan = {0};
 
-    *pass = (struct plugin_pass){.run = run};
-    job_plugins_each(&job, run_object_hook, pass, NULL);
+    job_plugins_each(&job, run_object_hook, &plan, NULL);
+    return plan;
 }
 
-static void release_pass(struct plugin_pass *pass)
+/* ---- what takes long is made on a worker, then created ---- */
+
+struct completion {
+    struct pool_work work;
+    struct job_run *run;
+    struct cluster_call *call; /* waiting for the creation that follows */
+    const struct kind *kind;
+    char *name;
+    struct blob *planned;
+    job_complete_fn complete;
+    struct buf body;
+    struct error err;
+};
+
+static void complete_body(struct pool_work *work)
 {
-    job_object_plan_release(&pass->plan);
-    error_list_release(&pass->warnings);
+    struct completion *c = container_of(work, struct completion, work);
+
+    c->complete(c->planned->text, c->planned->len, &c->body, &c->err);
+}
+
+static void create_completed(struct pool_work *work)
+{
+    struct completion *c = container_of(work, struct completion, work);
+    struct job_run *run = c->run;
+
+    if (run->gone || !job_phase_active(run->view.state.phase))
+        c->call->done(c->call, NULL, NULL); /* nobody needs it any more */
+    else if (c->err.code != ERR_NONE)
+        c->call->done(c->call, NULL, &c->err);
+    else
+        cluster_create(
+            run->ctl->cluster, c->call,
+            job_prep_owned(run, c->kind, c->name, blob_intern(c->body.data, c->body.len)));
+    secret_wipe(&c->body);
+    blob_unref(c->planned);
+    mem_free(c->name);
+    mem_free(c);
+}
+
+static void begin_completion(struct job_run *run, const struct job_plan_object *wanted)
+{
+    struct completion *c = mem_alloc(sizeof *c);
+
+    *c = (struct completion){
+        .work = {.run = complete_body, .done = create_completed},
+        .run = run,
+        .call = job_prep_begin(run, "PluginError"),
+        .kind = wanted->kind,
+        .name = mem_strdup(wanted->name),
+        .planned = blob_ref(wanted->body),
+        .complete = wanted->complete,
+    };
+    loop_work(run->ctl->loop, &c->work);
+}
+
+static void begin_creation(struct job_run *run, const struct job_plan_object *wanted)
+{
+    if (wanted->complete)
+        begin_completion(run, wanted);
+    else
+        cluster_create(run->ctl->cluster, job_prep_begin(run, "PluginError"),
+                       job_prep_owned(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
+}
+
+/* ---- there, ours, and as planned ---- */
+
+static bool adapt(struct job_run *run, const struct job_plan_object *wanted,
+                  const struct object *is)
+{
+    struct blob *body = wanted->adapt ? wanted->adapt(is, wanted->body) : blob_ref(is->body);
+
+    if (body == is->body || strcmp(body->text, is->body->text) == 0) {
+        blob_unref(body);
+        return true;
+    }
+    cluster_update(run->ctl->cluster, job_prep_begin(run, "PluginError"),
+                   object_with_body(is, body));
+    return false;
+}
+
+/* Never overwritten (O-P11). */
+static void report_foreign(struct job_run *run, const struct job_plan_object *wanted,
+                           const struct object *is)
+{
+    const struct owner_ref *owner = meta_controller(is->meta);
+    scoped_str message =
+        mem_printf("%s %s exists and belongs to %s%s%s: rename or delete it, or rename the job",
+                   wanted->kind->name, wanted->name, owner ? owner->kind : "nobody",
+                   owner ? " " : "", owner ? owner->name : "");
+
+    job_run_event(run, EVENT_WARNING, "PluginError", "%s", message);
+    job_explain(run, "PluginError", message);
+    work_add_backoff(&run->work);
 }
 
 /* True when the object is there and ours and right; otherwise something was begun or reported. */
 static bool object_is_there(struct job_run *run, const struct job_plan_object *wanted)
 {
-    const struct object *job = run->view.job;
     const struct object *is =
-        cluster_get(run->ctl->cluster, wanted->kind, object_namespace(job), wanted->name);
-    const struct owner_ref *owner;
-    scoped_str message = NULL;
+        cluster_get(run->ctl->cluster, wanted->kind, object_namespace(run->view.job), wanted->name);
 
     if (!is) {
-        cluster_create(run->ctl->cluster, job_prep_begin(run, "PluginError"),
-                       job_prep_owned(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
+        begin_creation(run, wanted);
         return false;
     }
-    if (job_run_owns(run, is)) {
-        if (!wanted->follow || is->body == wanted->body ||
-            strcmp(is->body->text, wanted->body->text) == 0)
-            return true;
-        cluster_update(run->ctl->cluster, job_prep_begin(run, "PluginError"),
-                       object_with_body(is, blob_ref(wanted->body)));
-        return false;
-    }
-    owner = meta_controller(is->meta); /* never overwritten (O-P11) */
-    message = mem_printf("%s %s exists and belongs to %s %s", wanted->kind->name, wanted->name,
-                         owner ? owner->kind : "nobody", owner ? owner->name : "");
-    job_run_event(run, EVENT_WARNING, "PluginError", "%s", message);
-    job_explain(run, "PluginError", message);
-    work_add_backoff(&run->work);
+    if (job_run_owns(run, is))
+        return adapt(run, wanted, is);
+    if (wanted->shared)
+        return true;
+    report_foreign(run, wanted, is);
     return false;
 }
 
-static void report_warnings(struct job_run *run, const struct error_list *warnings)
+/* What admission warned of, for those who look at the job: once. */
+static void report_warnings(struct job_run *run)
 {
-    for (size_t i = 0; i < warnings->count; i++)
-        job_run_event(run, EVENT_WARNING,
-                      warnings->items[i].code == ERR_TOO_LARGE ? "HostsEnvTooLong"
-                                                               : "PluginArgumentIgnored",
-                      "%s: %s", warnings->items[i].field, warnings->items[i].message);
+    struct job_plugin_job job = job_plugin_job_of(&run->view);
+    struct error_list warnings = {0};
+
+    if (run->warned_arguments)
+        return;
     run->warned_arguments = true;
+    job_plugins_review(&job, "spec", NULL, &warnings);
+    job.name = NULL;
+    job_plugins_review(&job, "spec", NULL, &warnings);
+    for (size_t i = 0; i < warnings.count; i++)
+        job_run_event(run, EVENT_WARNING, warnings.items[i].field, "%s", warnings.items[i].message);
+    error_list_release(&warnings);
 }
 
 /* The record of each plugin, once its objects are there (O-P03). */
@@ -94,9 +166,11 @@ static void record_plugins(struct job_run *run)
     bool changed = false;
 
     for (size_t i = 0; i < spec->plugins.count; i++) {
-        scoped_str key = mem_printf(RECORD_PREFIX "%s", spec->plugins.items[i].key);
+        const char *name = spec->plugins.items[i].key;
+        scoped_str key = mem_printf(RECORD_PREFIX "%s", name);
 
-        changed |= job_state_control(&run->view.state, key, spec->plugins.items[i].key);
+        if (!job_plugin_find(name, NULL)->unrecorded)
+            changed |= job_state_control(&run->view.state, key, name);
     }
     if (changed)
         job_status_stale(run);
@@ -104,16 +178,16 @@ static void record_plugins(struct job_run *run)
 
 bool job_plugins_are_there(struct job_run *run)
 {
-    struct plugin_pass pass;
+    struct job_object_plan plan;
     bool all = true;
 
     if (run->view.shape->spec->plugins.count == 0)
         return true;
-    plan_objects(run, &pass);
-    for (size_t i = 0; i < pass.plan.count; i++)
-        all &= object_is_there(run, &pass.plan.items[i]);
-    report_warnings(run, &pass.warnings);
-    release_pass(&pass);
+    plan = plan_objects(run);
+    for (size_t i = 0; i < plan.count; i++)
+        all &= object_is_there(run, &plan.items[i]);
+    job_object_plan_release(&plan);
+    report_warnings(run);
     if (all)
         record_plugins(run);
     return all;
@@ -144,14 +218,12 @@ static void drop_records(struct job_run *run)
 void job_plugins_remove(struct job_run *run)
 {
     const char *ns = object_namespace(run->view.job);
-    struct plugin_pass pass;
+    struct job_object_plan plan = plan_objects(run);
     bool any = false;
 
-    run->warned_arguments = true;
-    plan_objects(run, &pass);
-    for (size_t i = 0; i < pass.plan.count; i++) {
+    for (size_t i = 0; i < plan.count; i++) {
         const struct object *is =
-            cluster_get(run->ctl->cluster, pass.plan.items[i].kind, ns, pass.plan.items[i].name);
+            cluster_get(run->ctl->cluster, plan.items[i].kind, ns, plan.items[i].name);
         const struct cluster_removal how = {
             .uid = is ? object_uid(is) : NULL, .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
 
@@ -161,7 +233,7 @@ void job_plugins_remove(struct job_run *run)
                        object_name(is), &how);
         any = true;
     }
-    release_pass(&pass);
+    job_object_plan_release(&plan);
     if (!any)
         drop_records(run);
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "job/names.h"
-#include "job/plugins/plugin.h"
+#include "job/pod_plugins.h"
 
 /* Keys the core adds to those of the template: more than the table below can be. */
 enum { CORE_PAIRS_MAX = 20, STACK_PAIRS = 64 };
@@ -121,11 +121,22 @@ static void add_annotations(struct pairs *annotations, const struct job_view *vi
         set_pair(annotations, ANNOTATION_EVICTED_AT, words->evicted);
 }
 
-static struct meta *build_meta(const struct job_view *view, struct slot_at at)
+static void add_planned(struct pairs *annotations, const json_t *planned)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)planned, key, value)
+        set_pair(annotations, key, json_string_value(value));
+}
+
+static struct meta *build_meta(const struct job_view *view, struct slot_at at,
+                               const json_t *planned)
 {
     const struct job_task *task = &view->shape->spec->tasks.items[at.task];
     const struct job_shape_task *shape = &view->shape->tasks[at.task];
-    uint32_t room = shape->n_labels + shape->n_annotations + 2 * CORE_PAIRS_MAX;
+    uint32_t room = shape->n_labels + shape->n_annotations + 2 * CORE_PAIRS_MAX +
+                    (uint32_t)json_object_size(planned);
     struct kv stack[STACK_PAIRS];
     struct kv *items = room <= STACK_PAIRS ? stack : mem_array(room, sizeof *items);
     struct pairs labels = pairs_from(items, shape->labels, shape->n_labels);
@@ -155,6 +166,7 @@ static struct meta *build_meta(const struct job_view *view, struct slot_at at)
         time_format(evicted_ms, words.evicted);
     add_labels(&labels, view, task, &words);
     add_annotations(&annotations, view, task, &words);
+    add_planned(&annotations, planned);
     meta = meta_new(&(struct meta){
         .namespace_ = object_namespace(view->job),
         .name = name,
@@ -264,20 +276,6 @@ static void add_volumes(const struct job_view *view, json_t *spec)
     json_decref(volumes);
 }
 
-static void extend_containers(json_t *containers, const struct job_pod_plan *plan)
-{
-    size_t i;
-    json_t *container;
-
-    json_array_foreach(containers, i, container)
-    {
-        if (json_array_size(plan->env) > 0)
-            json_array_extend(list_of(container, "env"), plan->env);
-        if (json_array_size(plan->mounts) > 0)
-            append_new_ones(list_of(container, "volumeMounts"), plan->mounts, "mountPath");
-    }
-}
-
 static void set_absent(json_t *object, const char *key, const char *value)
 {
     const char *given = json_string_value(json_object_get(object, key));
@@ -286,46 +284,8 @@ static void set_absent(json_t *object, const char *key, const char *value)
         json_object_set_new(object, key, json_string(value));
 }
 
-static void apply_plan(json_t *spec, const struct job_pod_plan *plan)
-{
-    extend_containers(json_object_get(spec, "initContainers"), plan);
-    extend_containers(json_object_get(spec, "containers"), plan);
-    if (json_array_size(plan->volumes) > 0)
-        append_new_ones(list_of(spec, "volumes"), plan->volumes, "name");
-    set_absent(spec, "hostname", plan->hostname);
-    set_absent(spec, "subdomain", plan->subdomain);
-}
-
-struct pod_hook {
-    const struct job_task *task;
-    int32_t index;
-    struct job_pod_plan plan;
-};
-
-static void run_pod_hook(void *arg, const struct job_plugin *plugin,
-                         const struct job_plugin_job *job)
-{
-    struct pod_hook *hook = arg;
-
-    if (plugin->pod)
-        plugin->pod(job, hook->task, hook->index, &hook->plan);
-}
-
-static void add_plugins(const struct job_view *view, struct slot_at at, json_t *spec)
-{
-    struct pod_hook hook = {&view->shape->spec->tasks.items[at.task], at.index, {0}};
-    const struct job_plugin_job job = {object_namespace(view->job),
-                                       object_name(view->job),
-                                       object_uid(view->job),
-                                       view->shape->spec,
-                                       {0}};
-
-    if (job_plugins_each(&job, run_pod_hook, &hook, NULL))
-        apply_plan(spec, &hook.plan);
-    job_pod_plan_release(&hook.plan);
-}
-
-static struct blob *build_body(const struct job_view *view, struct slot_at at)
+static struct blob *build_body(const struct job_view *view, struct slot_at at,
+                               const struct job_pod_plan *plan)
 {
     const struct job_spec *job = view->shape->spec;
     scoped(json) json_t *body = json_object();
@@ -338,7 +298,7 @@ static struct blob *build_body(const struct job_view *view, struct slot_at at)
     if (job->volumes.count > 0)
         add_volumes(view, spec);
     if (job->plugins.count > 0)
-        add_plugins(view, at, spec);
+        job_pod_plan_apply(plan, spec);
     return object_body_from_json(body);
 }
 
@@ -346,16 +306,19 @@ struct object *job_pod_build(struct job_view *view, struct slot_at at)
 {
     struct job_shape *shape = view->shape;
     struct job_shape_task *task = &shape->tasks[at.task];
+    struct job_pod_plan plan = job_pod_plan_of(view, at);
+    struct meta *meta = build_meta(view, at, plan.annotations);
     struct blob *body;
 
     if (shape->pods_differ || shape->spec->volumes.count > 0) {
-        body = build_body(view, at);
+        body = build_body(view, at, &plan);
     } else {
         if (!task->pod_body)
-            task->pod_body = build_body(view, at);
+            task->pod_body = build_body(view, at, &plan);
         body = blob_ref(task->pod_body);
     }
-    return object_new(&kind_pod, build_meta(view, at), body, NULL);
+    job_pod_plan_release(&plan);
+    return object_new(&kind_pod, meta, body, NULL);
 }
 
 struct object *job_pod_marked(const struct object *pod)

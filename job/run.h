@@ -26,6 +26,13 @@
 
 struct job_run;
 
+/* A kind whose objects plugins make, and make again when somebody deletes them. */
+struct plugin_watcher {
+    struct cluster_watcher watcher;
+    struct job_controller *ctl;
+};
+enum { JOB_PLUGIN_KINDS_N = 4 };
+
 struct job_controller {
     struct cluster *cluster;
     struct loop *loop;
@@ -39,6 +46,7 @@ struct job_controller {
     struct parked_command *parked;    /* Commands without their job */
     struct command_removal *removals; /* executed Commands that would not go; tried again */
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
+    struct plugin_watcher plugin_objects[JOB_PLUGIN_KINDS_N];
     unsigned records; /* runs and removals, also those that only wait for an answer */
     bool stopping;
 };

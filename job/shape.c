@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/types/labels.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
@@ -66,7 +67,7 @@ int32_t job_shape_task_at(const struct job_shape *shape, const char *name)
     return -1;
 }
 
-/* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M6, M7, M8. */
+/* A copy of the decoded spec with what admission would have filled in: M1, M3, M4, M6…M10. */
 static const struct job_spec *with_defaults(struct job_shape *shape, const struct job_spec *given)
 {
     struct job_spec *spec = arena_alloc(shape->arena, sizeof *spec);
@@ -89,6 +90,7 @@ static const struct job_spec *with_defaults(struct job_shape *shape, const struc
         spec->queue = "default";
     if (spec->max_retry == 0)
         spec->max_retry = 3;
+    job_plugins_imply(spec, shape->arena); /* O-P40 */
     return spec;
 }
 
@@ -227,15 +229,42 @@ static bool check_partitions(struct job_shape *shape)
 
 static bool check_plugins(struct job_shape *shape)
 {
-    struct error err;
+    struct error_list refused = {0};
+    struct error err = {0};
+    bool ok;
 
     for (size_t i = 0; i < shape->spec->plugins.count; i++) {
         const struct job_plugin *plugin = job_plugin_find(shape->spec->plugins.items[i].key, &err);
 
         if (!plugin)
             return broken(shape, "PluginError", arena_strdup(shape->arena, err.message));
-        shape->pods_differ |= plugin->changes_pods;
+        shape->pods_differ |= plugin->pod != NULL;
     }
+    job_plugins_review(&(const struct job_plugin_job){.spec = shape->spec}, "spec", &refused, NULL);
+    ok = error_list_ok(&refused, &err);
+    error_list_release(&refused);
+    return ok || broken(shape, "PluginError",
+                        arena_printf(shape->arena, "%s%s%s", err.field, *err.field ? ": " : "",
+                                     err.message));
+}
+
+/* Plugins write host names into files of lines and into scripts; where admission has run they are
+ * labels (SEC-29). */
+static bool check_host_names(struct job_shape *shape)
+{
+    static const char *const members[] = {"hostname", "subdomain"};
+
+    for (size_t t = 0; shape->spec->plugins.count > 0 && t < shape->spec->tasks.count; t++)
+        for (size_t m = 0; m < countof(members); m++) {
+            const struct job_task *task = &shape->spec->tasks.items[t];
+            const char *name = job_template_text(task, members[m]);
+
+            if (name && !name_is_dns_label(name, NULL))
+                return broken(shape, "PluginError",
+                              arena_printf(shape->arena,
+                                           "task %s: %s of the template is no DNS label",
+                                           task->name, members[m]));
+        }
     return true;
 }
 
@@ -283,7 +312,7 @@ static void compile(struct job_shape *shape, const struct object *job)
     index_dependents(shape);
     if (count == 0)
         broken(shape, "InvalidSpec", "the job has no tasks");
-    else if (check_cycles(shape) && check_partitions(shape))
+    else if (check_cycles(shape) && check_partitions(shape) && check_host_names(shape))
         check_plugins(shape);
 }
 

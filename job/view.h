@@ -72,6 +72,7 @@ struct job_view {
     int32_t counted_version; /* the version that was last asked who must go */
     int32_t resumes;         /* part of state.retry_count */
     bool resumed;            /* the present epoch began with a resume */
+    bool local_pods;         /* they run on this machine (job/controller.h) */
     bool gang_changed;       /* a task was unlocked since the PodGroup was last compared */
 };
 

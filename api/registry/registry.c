@@ -106,6 +106,8 @@ struct registry *registry_new(struct loop *loop, struct store *store,
         .upstream_compat = options->upstream_compat,
         .virtual_runtime = options->virtual_runtime,
         .allow_flow_updates = !options->reject_flow_updates,
+        .plugins = options->plugins,
+        .strict_plugin_arguments = options->strict_plugin_arguments,
     };
     r->turn_end.end = drop_kept;
     loop_on_turn_end(loop, &r->turn_end);

@@ -27,6 +27,8 @@ struct registry_options {
     bool deletion_protection; /* DC-02; default on */
     bool reject_flow_updates; /* DC-02; default on */
     struct registry_limits limits;
+    const struct plugin_rules *plugins; /* of jobs; NULL: any */
+    bool strict_plugin_arguments;       /* --strict-plugin-arguments */
 };
 
 /** Starts the garbage collector; makes the objects every cluster has (namespace default, queues

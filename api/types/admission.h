@@ -7,6 +7,23 @@
 #include "api/types/object.h"
 #include "api/types/schema.h"
 
+struct admission;
+struct job_spec;
+
+/* What the names in a Job's spec.plugins mean. The plugins themselves are above this layer; the one
+ * constant of this type is in job/plugins. */
+struct plugin_rules {
+    /** Add to the object `plugins` what those in it need. */
+    void (*imply)(json_t *plugins);
+    /** Findings of a spec at `path`: with `name` NULL of all that needs no name, otherwise of what
+     * depends on the job's name. */
+    void (*check)(const struct admission *adm, const struct job_spec *spec, const char *name,
+                  const char *path, struct error_list *errors);
+    /** What plugins forbid to change while a job lives. */
+    void (*check_update)(const struct job_spec *before, const struct job_spec *after,
+                         struct error_list *errors);
+};
+
 struct admission {
     /** Borrowed until the loop's next turn, or NULL. */
     const struct object *(*get)(void *ctx, const struct kind *kind, const char *ns,
@@ -14,12 +31,14 @@ struct admission {
     void (*each)(void *ctx, const struct kind *kind, const char *ns,
                  void (*visit)(void *arg, const struct object *object), void *arg);
     void *ctx;
-    const char *scheduler_name;  /* first configured: "volcano" */
-    bool upstream_compat;        /* --jobflow-compat=upstream */
-    bool virtual_runtime;        /* --runtime sim: containers need no command (DC-10) */
-    bool allow_flow_updates;     /* --jobflow-updates=allow (DC-02) */
-    const struct limits *limits; /* NULL = limits_default */
-    struct error_list *warnings; /* may be NULL */
+    const char *scheduler_name;         /* first configured: "volcano" */
+    bool upstream_compat;               /* --jobflow-compat=upstream */
+    bool virtual_runtime;               /* --runtime sim: containers need no command (DC-10) */
+    bool allow_flow_updates;            /* --jobflow-updates=allow (DC-02) */
+    const struct limits *limits;        /* NULL = limits_default */
+    const struct plugin_rules *plugins; /* NULL: any plugin is taken as it is */
+    bool strict_plugin_arguments;       /* what plugins would ignore is refused */
+    struct error_list *warnings;        /* may be NULL */
 };
 
 /**

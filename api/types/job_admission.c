@@ -47,28 +47,6 @@ struct child_search {
     bool found;
 };
 
-/* O-P15: with svc the job's name is a Service's, and <job>-svc a volume's. */
-static void check_service_name(const struct job_spec *spec, const char *name,
-                               struct error_list *errors)
-{
-    bool svc = false;
-
-    for (size_t i = 0; i < spec->plugins.count; i++)
-        svc = svc || strcmp(spec->plugins.items[i].key, "svc") == 0;
-    if (!svc)
-        return;
-    if (!name_is_dns_label(name, NULL) || (*name >= '0' && *name <= '9'))
-        FINDING(errors, ("metadata.name"),
-                "Invalid value: \"%s\": with plugin svc the job's name is a host name: a DNS label "
-                "that starts with a "
-                "letter",
-                name);
-    else if (strlen(name) + strlen("-svc") > LABEL_BYTES_MAX)
-        FINDING(errors, ("metadata.name"),
-                "Invalid value: \"%s\": with plugin svc at most %zu characters are allowed", name,
-                LABEL_BYTES_MAX - strlen("-svc"));
-}
-
 static void look_for_child(void *arg, const struct object *queue)
 {
     struct child_search *search = arg;
@@ -199,10 +177,13 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
     if (!fallback || strcmp(fallback, "emptyDir") != 0)
         job_check_volume_sources(spec, "spec", errors);
     job_check_names(spec, object_name(job), errors);
-    check_service_name(spec, object_name(job), errors);
+    if (adm->plugins)
+        adm->plugins->check(adm, spec, object_name(job), "spec", errors);
     if (old) {
         job_check_update(old, job, errors);
         check_partitioned_scale(old, job, errors);
+        if (adm->plugins)
+            adm->plugins->check_update(job_spec_of(old), spec, errors);
     } else {
         job_check_volume_conflicts(spec, "spec", errors);
         job_check_queue(adm, spec->queue ? spec->queue : "default", errors);

@@ -234,64 +234,6 @@ static void check_order(struct check *c)
     mem_free(list);
 }
 
-/* The value of a string argument in Go's flag syntax; the last one wins. */
-static const char *argument(const struct str_list *args, const char *name, const char *otherwise)
-{
-    const char *value = otherwise;
-    size_t len = strlen(name);
-
-    for (size_t i = 0; i < args->count && *args->items[i] == '-'; i++) {
-        const char *flag = args->items[i] + 1;
-
-        flag += *flag == '-';
-        if (strncmp(flag, name, len) == 0 && flag[len] == '=')
-            value = flag + len + 1;
-        else if (strcmp(flag, name) == 0 && i + 1 < args->count)
-            value = args->items[++i];
-        else if (!strchr(flag, '=') && i + 1 < args->count && *args->items[i + 1] != '-')
-            i++; /* another flag's value */
-    }
-    return value;
-}
-
-/* Plugins that build on one task: mpi (V2) and ray (O-P36). */
-static void check_lead_task(struct check *c, const struct str_list_pair *plugin, const char *name,
-                            const char *flag)
-{
-    const char *task;
-
-    if (strcmp(plugin->key, name) != 0)
-        return;
-    task = argument(&plugin->value, flag, flag);
-    if (name_index_get(&c->tasks, task) == NAME_NONE)
-        FINDING(c->errors, ("%s.plugins[%s]", c->path, name),
-                "the specified %s %s task was not found: the job has no task \"%s\"; name it with "
-                "the argument --%s=TASK",
-                name, flag, task, flag);
-}
-
-/* V15 */
-static void check_plugins(struct check *c)
-{
-    static const char *const known[] = {"svc",     "ssh",        "env", "mpi",
-                                        "pytorch", "tensorflow", "ray", "hcclrank"};
-
-    for (size_t i = 0; i < c->spec->plugins.count; i++) {
-        const struct str_list_pair *plugin = &c->spec->plugins.items[i];
-        bool found = false;
-
-        for (size_t k = 0; k < countof(known); k++)
-            found = found || strcmp(known[k], plugin->key) == 0;
-        if (!found)
-            FINDING(c->errors, ("%s.plugins[%s]", c->path, plugin->key),
-                    "unable to find job plugin: %s: there are svc, ssh, env, mpi, pytorch, "
-                    "tensorflow, ray and hcclrank",
-                    plugin->key);
-        check_lead_task(c, plugin, "mpi", "master");
-        check_lead_task(c, plugin, "ray", "head");
-    }
-}
-
 /* V16 but for volumes with no source at all, which an annotation may allow. */
 static void check_volumes(struct check *c)
 {
@@ -355,7 +297,8 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
         check_task(&check, i, json_array_get(json_object_get(doc, "tasks"), i));
     check_totals(&check);
     check_order(&check);
-    check_plugins(&check);
+    if (adm->plugins) /* V2, V15 */
+        adm->plugins->check(adm, spec, NULL, path, errors);
     check_volumes(&check);
     buf_printf(&part, "%s.policies", path);
     job_check_policies(adm, &spec->policies, part.data, errors);

@@ -65,18 +65,6 @@ static int64_t default_task(json_t *task, size_t position)
     return default_min_available(task);
 }
 
-/* M9, M10: the frameworks need host names, and mpi needs ssh. */
-static void imply_plugins(json_t *plugins)
-{
-    static const char *const need_svc[] = {"tensorflow", "mpi", "pytorch", "ray"};
-
-    for (size_t i = 0; i < countof(need_svc); i++)
-        if (json_object_get(plugins, need_svc[i]) && !json_object_get(plugins, "svc"))
-            json_object_set_new(plugins, "svc", json_array());
-    if (json_object_get(plugins, "mpi") && !json_object_get(plugins, "ssh"))
-        json_object_set_new(plugins, "ssh", json_array());
-}
-
 void job_mutate(const struct admission *adm, json_t *body, const struct object *draft)
 {
     json_t *spec = json_object_get(body, "spec"), *task;
@@ -93,5 +81,6 @@ void job_mutate(const struct admission *adm, json_t *body, const struct object *
     json_array_foreach(json_object_get(spec, "tasks"), i, task) minimum += default_task(task, i);
     if (!number(spec, "minAvailable"))
         json_object_set_new(spec, "minAvailable", json_integer(minimum));
-    imply_plugins(json_object_get(spec, "plugins"));
+    if (adm->plugins && json_object_size(json_object_get(spec, "plugins")) > 0) /* M9, M10 */
+        adm->plugins->imply(json_object_get(spec, "plugins"));
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 bool job_arg_bool(const char *text, bool *out)
 {
     static const char *const words[][6] = {{"0", "f", "F", "FALSE", "false", "False"},
@@ -93,10 +95,43 @@ static const struct job_arg *find(const struct job_arg *table, const char *name,
     return NULL;
 }
 
+enum { SHOWN_MAX = 32 };
+
+/* A value as a report shows it: whole when it is short and one line, else by its length. */
+struct shown {
+    char text[48];
+};
+
+static struct shown shown(const char *value)
+{
+    size_t len = strlen(value);
+    struct shown out;
+
+    if (len <= SHOWN_MAX && !strpbrk(value, "\r\n"))
+        snprintf(out.text, sizeof out.text, "\"%s\"", value);
+    else
+        snprintf(out.text, sizeof out.text, "a text of %zu bytes", len);
+    return out;
+}
+
+static bool store_number(const struct job_arg *arg, const char *text, void *at, struct error *err)
+{
+    int64_t number;
+
+    if (!job_arg_int(text, &number))
+        return error_set(err, ERR_INVALID, arg->name, "%s is no whole number", shown(text).text);
+    if (arg->type == ARG_PORT && (number < 1 || number > 65535))
+        return error_set(err, ERR_INVALID, arg->name, "%lld is no port; ports are 1 to 65535",
+                         (long long)number);
+    if (arg->type == ARG_COUNT && number < 0)
+        return error_set(err, ERR_INVALID, arg->name, "%lld is negative", (long long)number);
+    memcpy(at, &number, sizeof number);
+    return true;
+}
+
 static bool store(const struct job_arg *arg, const char *text, void *out, struct error *err)
 {
     void *at = (char *)out + arg->offset;
-    int64_t number;
     bool flag;
 
     switch (arg->type) {
@@ -105,19 +140,14 @@ static bool store(const struct job_arg *arg, const char *text, void *out, struct
         return true;
     case ARG_BOOL:
         if (!job_arg_bool(text, &flag))
-            return error_set(err, ERR_INVALID, arg->name,
-                             "\"%s\" is no boolean; write true or false", text);
+            return error_set(err, ERR_INVALID, arg->name, "%s is no boolean; write true or false",
+                             shown(text).text);
         memcpy(at, &flag, sizeof flag);
         return true;
     case ARG_INT:
     case ARG_PORT:
-        if (!job_arg_int(text, &number))
-            return error_set(err, ERR_INVALID, arg->name, "\"%s\" is no whole number", text);
-        if (arg->type == ARG_PORT && (number < 1 || number > 65535))
-            return error_set(err, ERR_INVALID, arg->name, "%lld is no port; ports are 1 to 65535",
-                             (long long)number);
-        memcpy(at, &number, sizeof number);
-        return true;
+    case ARG_COUNT:
+        return store_number(arg, text, at, err);
     }
     return false;
 }
@@ -130,6 +160,19 @@ static const char *flag_text(const char *word)
     return word + (word[1] == '-' ? 2 : 1);
 }
 
+static bool unknown_flag(const struct job_arg *table, const char *text, size_t len,
+                         struct error *err)
+{
+    scoped(buf) struct buf known = {0};
+    scoped(buf) struct buf name = {0};
+
+    buf_add(&name, text, len);
+    for (; table->name; table++)
+        buf_printf(&known, "%s%s", known.len ? ", " : "", table->name);
+    return error_set(err, ERR_INVALID, "", "flag %s is unknown; there are %s",
+                     shown(name.data).text, known.data);
+}
+
 /* One flag, and the next word when that is its value. Returns the number of words used. */
 static size_t read_one(const struct job_arg *table, const char *text, const char *next, void *out,
                        struct error *err)
@@ -138,11 +181,11 @@ static size_t read_one(const struct job_arg *table, const char *text, const char
     const struct job_arg *arg = find(table, text, len);
 
     if (len == 0 || *text == '-') {
-        error_set(err, ERR_INVALID, "", "\"-%s\" is no flag", text);
+        error_set(err, ERR_INVALID, "", "%s is no flag", shown(text).text);
         return 1;
     }
     if (!arg) {
-        error_set(err, ERR_INVALID, "", "flag \"%.*s\" is unknown", (int)len, text);
+        unknown_flag(table, text, len, err);
         return 1;
     }
     if (text[len] == '=') {
@@ -168,8 +211,13 @@ void job_args_read(const struct job_arg *table, struct str_list words, void *out
         const char *text = flag_text(words.items[i]);
         struct error err = {0};
 
-        if (!text)
+        if (!text) {
+            if (ignored && strcmp(words.items[i], "--") != 0)
+                error_list_add(ignored, ERR_INVALID, "",
+                               "%s is no flag; it and what follows are not read",
+                               shown(words.items[i]).text);
             return;
+        }
         i += read_one(table, text, i + 1 < words.count ? words.items[i + 1] : NULL, out, &err);
         if (err.code != ERR_NONE && ignored)
             error_list_append(ignored, &err);

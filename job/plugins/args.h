@@ -10,14 +10,16 @@
  *
  * Reading ends at the first word that is no flag, at a lone dash, an empty word, or behind "--".
  * Unlike Go, a bad argument leaves its default in place, is reported, and the rest is still read.
+ * Values may be private keys: a report shows only short ones.
  */
 #include "api/types/schema.h"
 
 enum job_arg_type {
-    ARG_STR,  /* const char *, borrowed from the words */
-    ARG_BOOL, /* bool */
-    ARG_INT,  /* int64_t */
-    ARG_PORT, /* int64_t in 1–65535 */
+    ARG_STR,   /* const char *, borrowed from the words */
+    ARG_BOOL,  /* bool */
+    ARG_INT,   /* int64_t */
+    ARG_PORT,  /* int64_t in 1–65535 */
+    ARG_COUNT, /* int64_t, not negative */
 };
 
 struct job_arg {

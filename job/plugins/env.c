@@ -13,11 +13,10 @@ static void env_pod(const struct job_plugin_job *job, const struct job_task *tas
 
     snprintf(text, sizeof text, "%d", index);
     for (size_t i = 0; i < countof(names); i++)
-        job_pod_plan_env(plan, json_pack("{s:s, s:s}", "name", names[i], "value", text));
+        job_pod_plan_value(plan, SCOPE_ALL, names[i], text);
 }
 
 const struct job_plugin job_plugin_env = {
     .name = "env",
-    .changes_pods = true,
     .pod = env_pod,
 };

@@ -1,79 +1,87 @@
 #pragma once
 /*
- * Job plugins: what a name in spec.plugins adds to a job. Ref: spec/job-plugins.md 1, O-P01…O-P07.
+ * Job plugins: what a name in spec.plugins adds to a job. Ref: spec/job-plugins.md.
  *
- * Hooks are pure: they append to a plan, and one place (job/prepare.c for objects, job/pod.c for
- * pods) carries it out. Adding a plugin: one file with one constant, one line in JOB_PLUGINS.
+ * Hooks are pure: they append to a plan, and one place carries it out: job/plugin_objects.c for
+ * objects, job/pod_plugins.c for pods. Adding a plugin: one file with one constant, one line in
+ * JOB_PLUGINS; admission, implied plugins, argument findings and the records in the job's status
+ * follow from the constant (docs/plugins.md).
  */
 #include "api/types/job.h"
-#include "base/arena.h"
+#include "job/plugins/args.h"
+#include "job/plugins/hosts.h"
+#include "job/plugins/plan.h"
 
 /* Name of the constant and of the plugin, in the order in which hooks run: alphabetical, hcclrank
- * last (O-P01). */
+ * last, for it looks at what the others have planned (O-P01). */
 /* clang-format off */
 #define JOB_PLUGINS(X) \
     X(env)             \
-    X(svc)
+    X(mpi)             \
+    X(pytorch)         \
+    X(ray)             \
+    X(ssh)             \
+    X(svc)             \
+    X(tensorflow)      \
+    X(hcclrank)
 /* clang-format on */
 
 /* What a hook may look at; all borrowed. */
 struct job_plugin_job {
-    const char *ns, *name, *uid;
+    const char *ns, *name, *uid; /* name is NULL in a review that may not depend on it */
     const struct job_spec *spec;
     struct str_list args;
+    bool local; /* pods run on this machine: loopback network, one known user */
 };
 
-/* An object the job needs, owned by the job. */
-struct job_plan_object {
-    const struct kind *kind;
-    char *name;        /* owned by the plan */
-    struct blob *body; /* owned by the plan */
-    bool follow;       /* replaced when its content differs, not only made when missing */
+/* Findings of a review. Either list may be NULL. A warning's field is its event's reason. */
+struct job_review {
+    const char *plugin;
+    const char *path; /* of the spec: "spec" */
+    struct error_list *errors, *warnings;
 };
 
-struct job_object_plan {
-    struct job_plan_object *items;
-    size_t count, cap;
-};
+#define REASON_ARGUMENT_IGNORED   "PluginArgumentIgnored"
+#define REASON_HOSTS_ENV_TOO_LONG "HostsEnvTooLong"
+#define REASON_PLUGIN_WARNING     "PluginWarning"
 
-void job_plan_object(struct job_object_plan *plan, const struct kind *kind, const char *name,
-                     struct blob *body, bool follow); /* `body` consumed */
-void job_object_plan_release(struct job_object_plan *plan);
+/** The job cannot be run so. `field` below the spec; NULL: the plugin's own. */
+void job_review_refuse(struct job_review *review, const char *field, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/** The author should know. `reason` is static text. */
+void job_review_warn(struct job_review *review, const char *reason, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/** Refuse a mount of the author's at `path`, unless it is of the object the plugin mounts there: a
+ * volume whose `source` names `object` (O-P07). */
+void job_review_mount(const struct job_plugin_job *job, struct job_review *review, const char *path,
+                      const char *source, const char *member, const char *object);
 
-/* What is added to one pod; JSON values owned by the plan. Every container and init container gets
- * env and mounts. */
-struct job_pod_plan {
-    json_t *env;     /* list of env entries */
-    json_t *volumes; /* list of volumes */
-    json_t *mounts;  /* list of volume mounts */
-    char *hostname;  /* owned; used where the template has none */
-    char *subdomain;
-};
-
-void job_pod_plan_release(struct job_pod_plan *plan);
-/** Append a variable; consumes `entry`. A name already planned keeps its first entry (O-P06). */
-void job_pod_plan_env(struct job_pod_plan *plan, json_t *entry);
-void job_pod_plan_volume(struct job_pod_plan *plan, json_t *volume);
-void job_pod_plan_mount(struct job_pod_plan *plan, json_t *mount);
+enum { JOB_PLUGIN_IMPLIES_MAX = 2 };
 
 struct job_plugin {
     const char *name;
-    bool changes_pods; /* has a pod hook: pods of the job are built one by one */
+    const char *implies[JOB_PLUGIN_IMPLIES_MAX + 1]; /* added, without arguments, where missing */
+    const struct job_arg *flags;                     /* NULL: any arguments, all ignored */
+    size_t flags_size;                               /* of the struct they are read into */
+    bool unrecorded;                                 /* leaves no record in the job's status */
     /** The objects the job needs. May be NULL. */
     void (*objects)(const struct job_plugin_job *job, struct job_object_plan *plan);
     /** Additions for the pod of (task, index). May be NULL. */
     void (*pod)(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                 struct job_pod_plan *plan);
-    /** Report arguments that will be ignored, and what else the author should know. May be NULL. */
-    void (*review)(const struct job_plugin_job *job, struct error_list *warnings);
+    /** What the author should know, and what cannot be; of the spec alone. May be NULL. */
+    void (*review)(const struct job_plugin_job *job, struct job_review *review);
+    /** The same of what depends on the job's name. May be NULL. */
+    void (*review_name)(const struct job_plugin_job *job, struct job_review *review);
+    /** May this task's replicas change while the job lives? NULL: yes. Otherwise the reason. */
+    const char *(*fixed_size)(const struct job_plugin_job *job, const struct job_task *task);
 };
 
 #define JOB_PLUGIN_DECLARE(name) extern const struct job_plugin job_plugin_##name;
 JOB_PLUGINS(JOB_PLUGIN_DECLARE)
 #undef JOB_PLUGIN_DECLARE
 
-/** The plugin of that name. NULL with INVALID: unknown, or known to the API but not to this
- * version. */
+/** The plugin of that name. NULL with INVALID when there is none. */
 const struct job_plugin *job_plugin_find(const char *name, struct error *err);
 
 /**
@@ -85,13 +93,17 @@ typedef void (*job_plugin_visit_fn)(void *arg, const struct job_plugin *plugin,
 bool job_plugins_each(const struct job_plugin_job *job, job_plugin_visit_fn visit, void *arg,
                       struct error *err);
 
-/** The two-part name of a replica: host(task, i) "." sub(task). Ref: spec/job-plugins.md 0. */
-void job_host_write(struct buf *out, const char *job_name, const struct job_task *task,
-                    int32_t index);
-void job_fqdn_write(struct buf *out, const char *job_name, const struct job_task *task,
-                    int32_t index);
-/** How many different hosts the task has: its replicas, or one where the template fixes the host
- * name. */
-int32_t job_host_count(const struct job_task *task);
-/** The task's name with "_" for "-"; upper case for variables. Appended to `out`. */
-void job_task_word(struct buf *out, const char *task_name, bool upper);
+/** The arguments of a plugin of the job; false when it does not have the plugin. */
+bool job_plugin_args(const struct job_spec *spec, const char *name, struct str_list *out);
+
+/** Findings of all plugins. With a name in `job`, of those that depend on it; without, of the
+ * others. */
+void job_plugins_review(const struct job_plugin_job *job, const char *path,
+                        struct error_list *errors, struct error_list *warnings);
+
+/** The plugins of `spec` with those they imply, in `arena`. */
+void job_plugins_imply(struct job_spec *spec, struct arena *arena);
+
+/* What admission asks; see api/types/admission.h. */
+struct plugin_rules;
+extern const struct plugin_rules job_plugin_rules;

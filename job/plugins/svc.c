@@ -3,17 +3,21 @@
  * NetworkPolicy that lets only the job's own pods in; each pod gets its host name, the lists as
  * variables and as files in /etc/volcano. Ref: spec/job-plugins.md 3.
  */
-#include "job/plugins/args.h"
 #include "job/plugins/plugin.h"
 
 #include <string.h>
 
+#include "api/types/labels.h"
+#include "api/types/limits.h"
 #include "api/types/pod.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 
 /* The kernel's limit for one string of the environment, MAX_ARG_STRLEN, less the NUL. */
 enum { ENV_STRING_MAX = 131071 };
+
+#define PUBLISH    "publishNotReadyAddresses"
+#define MOUNT_PATH "/etc/volcano"
 
 struct svc_args {
     bool publish_not_ready;
@@ -30,24 +34,12 @@ static const struct job_arg svc_flags[] = {
 };
 /* clang-format on */
 
-static struct svc_args read_args(const struct job_plugin_job *job, struct error_list *ignored)
+static struct svc_args read_args(const struct job_plugin_job *job)
 {
     struct svc_args args = {.hosts_env = true};
 
-    job_args_read(svc_flags, job->args, &args, ignored);
+    job_args_read(svc_flags, job->args, &args, NULL);
     return args;
-}
-
-static void write_hosts(struct buf *out, const struct job_plugin_job *job,
-                        const struct job_task *task, char separator)
-{
-    int32_t count = task->replicas > 0 ? job_host_count(task) : 0;
-
-    for (int32_t i = 0; i < count; i++) {
-        if (i > 0)
-            buf_char(out, separator);
-        job_fqdn_write(out, job->name, task, i);
-    }
 }
 
 /* The length of the comma list without writing it: all names differ only in the digits of their
@@ -55,7 +47,7 @@ static void write_hosts(struct buf *out, const struct job_plugin_job *job,
 static size_t hosts_length(const struct job_plugin_job *job, const struct job_task *task)
 {
     scoped(buf) struct buf first = {0};
-    size_t count = task->replicas > 0 ? (size_t)job_host_count(task) : 0, total;
+    size_t count = (size_t)job_host_count(task), total;
 
     if (count == 0)
         return 0;
@@ -90,17 +82,17 @@ static struct blob *hosts_body(const struct job_plugin_job *job)
         job_task_word(&key, task->name, false);
         buf_str(&key, ".host");
         buf_clear(&value);
-        write_hosts(&value, job, task, '\n');
+        job_hosts_write(&value, job->name, task, "\n");
         jsonw_member_str(&w, key.data, value.len ? value.data : "");
 
         variable_name(&key, task, "_HOSTS");
         buf_clear(&value);
-        write_hosts(&value, job, task, ',');
+        job_hosts_write(&value, job->name, task, ",");
         jsonw_member_str(&w, key.data, value.len ? value.data : "");
 
         variable_name(&key, task, "_NUM");
         buf_clear(&value);
-        buf_int(&value, task->replicas > 0 ? job_host_count(task) : 0);
+        buf_int(&value, job_host_count(task));
         jsonw_member_str(&w, key.data, value.data);
     }
     jsonw_close(&w);
@@ -125,7 +117,7 @@ static struct blob *service_body(const struct job_plugin_job *job, bool publish_
     jsonw_member_open(&w, "spec");
     jsonw_member_str(&w, "clusterIP", "None");
     write_selector(&w, "selector", job);
-    jsonw_member_bool_opt(&w, "publishNotReadyAddresses", publish_not_ready);
+    jsonw_member_bool_opt(&w, PUBLISH, publish_not_ready);
     jsonw_close(&w);
     jsonw_close(&w);
     return blob_intern(body.data, body.len);
@@ -160,16 +152,63 @@ static struct blob *policy_body(const struct job_plugin_job *job)
     return blob_intern(body.data, body.len);
 }
 
+/* The one member that an argument decides, in a Service that is there. */
+static struct blob *adapt_service(const struct object *is, const struct blob *wanted)
+{
+    scoped(json) json_t *body = object_body_json(is);
+    scoped(json) json_t *planned = json_loadb(wanted->text, wanted->len, 0, NULL);
+    bool publish = json_is_true(json_object_get(json_object_get(planned, "spec"), PUBLISH));
+    json_t *spec = json_object_get(body, "spec");
+
+    if (json_is_true(json_object_get(spec, PUBLISH)) == publish)
+        return blob_ref(is->body);
+    if (publish)
+        json_object_set_new(spec, PUBLISH, json_true());
+    else
+        json_object_del(spec, PUBLISH);
+    return object_body_from_json(body);
+}
+
+static bool is_first_with_subdomain(const struct job_spec *spec, size_t t, const char *subdomain)
+{
+    for (size_t i = 0; i < t; i++) {
+        const char *other = job_template_text(&spec->tasks.items[i], "subdomain");
+
+        if (other && strcmp(other, subdomain) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* A domain of its own needs a Service of its own, unless its author has made one (O-P16). */
+static void plan_subdomains(const struct job_plugin_job *job, const struct svc_args *args,
+                            struct job_object_plan *plan)
+{
+    for (size_t t = 0; t < job->spec->tasks.count; t++) {
+        const char *subdomain = job_template_text(&job->spec->tasks.items[t], "subdomain");
+        struct job_plan_object *service;
+
+        if (!subdomain || strcmp(subdomain, job->name) == 0 ||
+            !is_first_with_subdomain(job->spec, t, subdomain))
+            continue;
+        service = job_plan_object(plan, &kind_service, subdomain,
+                                  service_body(job, args->publish_not_ready));
+        service->adapt = adapt_service;
+        service->shared = true;
+    }
+}
+
 static void svc_objects(const struct job_plugin_job *job, struct job_object_plan *plan)
 {
-    struct svc_args args = read_args(job, NULL);
+    struct svc_args args = read_args(job);
     scoped_str config_map = mem_printf("%s-svc", job->name);
 
-    job_plan_object(plan, &kind_config_map, config_map, hosts_body(job), true);
-    job_plan_object(plan, &kind_service, job->name, service_body(job, args.publish_not_ready),
-                    false);
+    job_plan_object(plan, &kind_config_map, config_map, hosts_body(job))->adapt = job_adapt_replace;
+    job_plan_object(plan, &kind_service, job->name, service_body(job, args.publish_not_ready))
+        ->adapt = adapt_service;
     if (!args.no_policy)
-        job_plan_object(plan, &kind_network_policy, job->name, policy_body(job), false);
+        job_plan_object(plan, &kind_network_policy, job->name, policy_body(job));
+    plan_subdomains(job, &args, plan);
 }
 
 static json_t *from_config_map(const char *variable, const char *config_map)
@@ -194,9 +233,9 @@ static void add_variables(const struct job_plugin_job *job, const char *config_m
 
         variable_name(&name, task, "_HOSTS");
         if (hosts_fit(job, task, name.data)) /* O-P10 */
-            job_pod_plan_env(plan, from_config_map(name.data, config_map));
+            job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));
         variable_name(&name, task, "_NUM");
-        job_pod_plan_env(plan, from_config_map(name.data, config_map));
+        job_pod_plan_env(plan, SCOPE_ALL, from_config_map(name.data, config_map));
     }
 }
 
@@ -211,35 +250,73 @@ static void svc_pod(const struct job_plugin_job *job, const struct job_task *tas
     plan->hostname = buf_take(&host);
     mem_free(plan->subdomain);
     plan->subdomain = mem_strdup(job->name);
-    if (read_args(job, NULL).hosts_env)
+    if (read_args(job).hosts_env)
         add_variables(job, config_map, plan);
     job_pod_plan_volume(
         plan, json_pack("{s:s, s:{s:s}}", "name", config_map, "configMap", "name", config_map));
-    job_pod_plan_mount(plan,
-                       json_pack("{s:s, s:s}", "name", config_map, "mountPath", "/etc/volcano"));
+    job_pod_plan_mount(plan, json_pack("{s:s, s:s}", "name", config_map, "mountPath", MOUNT_PATH));
 }
 
-static void svc_review(const struct job_plugin_job *job, struct error_list *warnings)
+/* With svc the job's name is a Service's, and <job>-svc a volume's (O-P15). */
+static void review_job_name(const char *name, struct job_review *review)
 {
-    struct svc_args args = read_args(job, warnings);
+    static const char field[] = "metadata.name";
+
+    if (!name_is_dns_label(name, NULL) || (*name >= '0' && *name <= '9'))
+        error_list_add(review->errors, ERR_INVALID, field,
+                       "Invalid value: \"%s\": with plugin svc the job's name is a host name: a "
+                       "DNS label that starts with a letter",
+                       name);
+    else if (strlen(name) + strlen("-svc") > LABEL_BYTES_MAX)
+        error_list_add(review->errors, ERR_INVALID, field,
+                       "Invalid value: \"%s\": with plugin svc at most %zu characters are allowed",
+                       name, LABEL_BYTES_MAX - strlen("-svc"));
+}
+
+static void svc_review_name(const struct job_plugin_job *job, struct job_review *review)
+{
+    struct svc_args args = read_args(job);
+    scoped_str config_map = mem_printf("%s-svc", job->name);
     scoped(buf) struct buf name = {0};
 
+    if (review->errors)
+        review_job_name(job->name, review);
+    job_review_mount(job, review, MOUNT_PATH, "configMap", "name", config_map);
     for (size_t t = 0; args.hosts_env && t < job->spec->tasks.count; t++) {
         const struct job_task *task = &job->spec->tasks.items[t];
 
         variable_name(&name, task, "_HOSTS");
         if (!hosts_fit(job, task, name.data))
-            error_list_add(warnings, ERR_TOO_LARGE, name.data,
-                           "the host list of task %s is too long for a variable; read "
-                           "/etc/volcano/%s instead",
-                           task->name, name.data);
+            job_review_warn(
+                review, REASON_HOSTS_ENV_TOO_LONG,
+                "%s: the host list of task %s is too long for a variable; read " MOUNT_PATH
+                "/%s instead",
+                name.data, task->name, name.data);
     }
+}
+
+static bool has_shared_hostname(const struct job_task *task)
+{
+    return task->replicas > 1 && job_template_text(task, "hostname");
+}
+
+static void svc_review(const struct job_plugin_job *job, struct job_review *review)
+{
+    for (size_t t = 0; t < job->spec->tasks.count; t++)
+        if (has_shared_hostname(&job->spec->tasks.items[t]))
+            job_review_warn(review, REASON_PLUGIN_WARNING,
+                            "plugin svc: all %d pods of task %s have the hostname %s, so the lists "
+                            "of hosts have it once: leave out hostname to tell them apart",
+                            job->spec->tasks.items[t].replicas, job->spec->tasks.items[t].name,
+                            job_template_text(&job->spec->tasks.items[t], "hostname"));
 }
 
 const struct job_plugin job_plugin_svc = {
     .name = "svc",
-    .changes_pods = true,
+    .flags = svc_flags,
+    .flags_size = sizeof(struct svc_args),
     .objects = svc_objects,
     .pod = svc_pod,
     .review = svc_review,
+    .review_name = svc_review_name,
 };

@@ -252,15 +252,15 @@ static void a_deleted_job_leaves_nothing(void **unused)
 }
 
 /* covers: job.md DEP-12; see 1.1 */
-static void a_plugin_of_another_version_fails_the_job_with_its_name(void **unused)
+static void a_job_with_an_unknown_plugin_fails_with_its_name(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
 
-    stage_job_simple(stage, "j", "t*1", "plugins: {ssh: []}");
+    stage_job_simple(stage, "j", "t*1", "plugins: {other: []}");
     check_phase(stage, "j", "Failed");
     assert_string_equal(stage_job(stage, "j")->reason, "PluginError");
     check_has("message", stage_job(stage, "j")->message,
-              "plugin \"ssh\" is not supported by this version");
+              "unable to find job plugin: other");
     assert_int_equal(stage_count(stage, &kind_pod), 0);
     stage_free(stage);
 }
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(an_unknown_pod_is_waited_for),
         cmocka_unit_test(counters_do_not_move_the_transition_time),
         cmocka_unit_test(a_deleted_job_leaves_nothing),
-        cmocka_unit_test(a_plugin_of_another_version_fails_the_job_with_its_name),
+        cmocka_unit_test(a_job_with_an_unknown_plugin_fails_with_its_name),
         cmocka_unit_test(task_counts_add_up),
         cmocka_unit_test(many_jobs_of_one_template_complete),
     };

@@ -1,7 +1,7 @@
 /*
  * Admission of Jobs: defaults and rules of a new one.
- * covers: job.md ADM-01 ADM-02 ADM-03 ADM-04 ADM-05 ADM-06 ADM-07 ADM-08 ADM-09 ADM-10 ADM-11
- * ADM-12 ADM-13 ADM-14 ADM-15 ADM-16 ADM-17 ADM-18 ADM-19 ADM-20 ADM-21 ADM-22 ADM-23 ADM-24 ADM-25
+ * covers: job.md ADM-01 ADM-02 ADM-03 ADM-04 ADM-05 ADM-06 ADM-07 ADM-08 ADM-09 ADM-10
+ * ADM-14 ADM-15 ADM-16 ADM-17 ADM-18 ADM-19 ADM-20 ADM-21 ADM-25
  * ADM-26 ADM-27 ADM-28 ADM-29 ADM-30 ADM-31 ADM-32 ADM-33 ADM-34 ADM-35 ADM-36 ADM-37 ADM-38 ADM-39
  * ADM-40 ADM-41 ADM-42 ADM-43 ADM-44 ADM-45 ADM-46 ADM-47 ADM-48 ADM-49 ADM-50 ADM-51 ADM-52 ADM-53
  * ADM-54 ADM-55; reliability.md L-18 L-19
@@ -47,12 +47,6 @@ static const struct verdict_case cases[] = {
     {"minSuccess 0",                    JOB("minSuccess: 0, tasks: [" ONE "]"), "spec.minSuccess", "greater than or equal to 1"},
     {"task without limit of retries",   JOB("tasks: [" TASK("t", "replicas: 1, maxRetry: -1") "]")},
     {"21: task minimum above replicas", JOB("tasks: [" TASK("t", "replicas: 3, minAvailable: 5") "]"), "spec.tasks[0].minAvailable", "greater than 'replicas'"},
-    {"22: unknown plugin",              JOB("plugins: {big: []}, tasks: [" ONE "]"), "spec.plugins[big]", "unable to find job plugin: big"},
-    {"23: mpi by argument",             JOB("plugins: {mpi: [--master=launcher, --worker=worker]}, tasks: [" TASK("launcher", "replicas: 1") "," TASK("worker", "replicas: 2") "]")},
-    {"23: worker first",                JOB("plugins: {mpi: [--port=2, --worker, worker, -master, launcher]}, tasks: [" TASK("worker", "replicas: 2") "," TASK("launcher", "replicas: 1") "]")},
-    {"23: no worker",                   JOB("plugins: {mpi: [--master=launcher]}, tasks: [" TASK("launcher", "replicas: 1") "]")},
-    {"24: mpi without master",          JOB("plugins: {mpi: []}, tasks: [" ONE "]"), "spec.plugins[mpi]", "mpi master task was not found"},
-    {"ray without head",                JOB("plugins: {ray: []}, tasks: [" ONE "]"), "spec.plugins[ray]", "ray head task was not found"},
     {"25: empty task list",             JOB("tasks: []"), "spec.tasks", "at least 1 items"},
     {"25: no task list",                JOB("queue: default"), "spec.tasks", "No task specified"},
     {"26: task name",                   JOB("tasks: [" TASK("Task-1", "replicas: 1") "]"), "spec.tasks[0].name", "Task-1"},
@@ -132,9 +126,6 @@ static const struct verdict_case cases[] = {
     {"pod name by the highest index",   NAMED("a2345678901234567890123456789012345678901234567890123456789", "", "tasks: [" TASK("t", "replicas: 11") "]"),
                                         "metadata.name", "a2345678901234567890123456789012345678901234567890123456789-t-10 (64 characters)"},
     {"pod name that fits",              NAMED("a2345678901234567890123456789012345678901234567890123456789", "", "tasks: [" TASK("t", "replicas: 10") "]")},
-    {"svc and a name with a digit",     NAMED("1abc", "", "plugins: {svc: []}, tasks: [" ONE "]"), "metadata.name", "starts with a letter"},
-    {"svc and a long name",             NAMED("a23456789012345678901234567890123456789012345678901234567890", "", "plugins: {svc: []}, tasks: [" TASK("t", "replicas: 0") "]"),
-                                        "metadata.name", "at most 59"},
     {"too many replicas",               JOB("tasks: [" TASK("t", "replicas: 10001") "]"), "spec.tasks", "at most 10000"},
     {"too many retries",                JOB("maxRetry: 101, tasks: [" ONE "]"), "spec.maxRetry", "at most 100"},
     {"mistyped field",                  JOB("taks: []"), "spec.taks", "did you mean \"tasks\""},
@@ -191,14 +182,6 @@ static const struct default_case defaults[] = {
     {"10: its own policy",           JOB("tasks: [{name: t, replicas: 1, template: {spec: {hostNetwork: true, dnsPolicy: Default, containers: [{name: c, command: [x]}]}}}]"),
                                      "tasks/0/template/spec/dnsPolicy", "\"Default\""},
     {"10: no host network",          JOB("tasks: [" ONE "]"), "tasks/0/template/spec/dnsPolicy", NULL},
-    {"11: tensorflow needs svc",     JOB("plugins: {tensorflow: []}, tasks: [" ONE "]"), "plugins/svc", "[]"},
-    {"11: pytorch needs svc",        JOB("plugins: {pytorch: []}, tasks: [" ONE "]"), "plugins/svc", "[]"},
-    {"11: ray needs svc",            JOB("plugins: {ray: [--head=t]}, tasks: [" ONE "]"), "plugins/svc", "[]"},
-    {"11: but not ssh",              JOB("plugins: {pytorch: []}, tasks: [" ONE "]"), "plugins/ssh", NULL},
-    {"12: mpi needs svc",            JOB("plugins: {mpi: [--master=t]}, tasks: [" ONE "]"), "plugins/svc", "[]"},
-    {"12: mpi needs ssh",            JOB("plugins: {mpi: [--master=t]}, tasks: [" ONE "]"), "plugins/ssh", "[]"},
-    {"13: own arguments stay",       JOB("plugins: {mpi: [--master=t], svc: [a], ssh: [b]}, tasks: [" ONE "]"), "plugins/ssh", "[\"b\"]"},
-    {"no plugins, none added",       JOB("tasks: [" ONE "]"), "plugins", NULL},
     {"a port has a protocol",        CONTAINER("command: [x], ports: [{containerPort: 80}]"), "tasks/0/template/spec/containers/0/ports/0/protocol", "\"TCP\""},
 };
 /* clang-format on */
@@ -342,13 +325,12 @@ static void all_findings_come_together(void **state)
 
     world_init(&world);
     assert_null(world_admit(&world,
-                            JOB("minAvailable: 9, plugins: {big: []}, policies: [{event: "
+                            JOB("minAvailable: 9, policies: [{event: "
                                 "PodFailed, exitCode: 1, action: Explode}], tasks: [" ONE "," ONE
                                 ", {name: u, replicas: 1, template: {spec: {containers: [{name: "
                                 "c}, {name: c, command: [x]}]}}}]"),
                             NULL));
     static const char *const fields[] = {"spec.minAvailable",
-                                         "spec.plugins[big]",
                                          "spec.policies[0]",
                                          "spec.policies[0].action",
                                          "spec.tasks[1].name",

@@ -1,0 +1,93 @@
+#pragma once
+/*
+ * What hooks of plugins return: objects to have, and additions to one pod. Nothing happens while a
+ * plan is made; job/plugin_objects.c and job/pod_plugins.c carry it out. Ref: spec/job-plugins.md
+ * 1.4, O-P02, O-P06, O-P07.
+ */
+#include "api/types/object.h"
+#include "base/error.h"
+#include <jansson.h>
+
+/* ---- objects ---- */
+
+/** What an object of ours should look like, given how it is: an owned body, the same one when
+ * nothing is to be changed. */
+typedef struct blob *(*job_adapt_fn)(const struct object *is, const struct blob *wanted);
+/** The whole body of a new object, made from the planned one; appended to `out`. Runs on a worker
+ * thread: touches nothing but its arguments. */
+typedef bool (*job_complete_fn)(const char *body, size_t len, struct buf *out, struct error *err);
+
+struct job_plan_object {
+    const struct kind *kind;
+    char *name;               /* owned by the plan */
+    struct blob *body;        /* owned by the plan */
+    job_adapt_fn adapt;       /* NULL: one that is there stays as it is */
+    job_complete_fn complete; /* NULL: the body is whole */
+    bool shared;              /* one of that name that is not ours serves as well */
+};
+
+struct job_object_plan {
+    struct job_plan_object *items;
+    size_t count, cap;
+};
+
+/** Append an object; `body` is consumed. The row is returned for its other members, borrowed until
+ * the next call. */
+struct job_plan_object *job_plan_object(struct job_object_plan *plan, const struct kind *kind,
+                                        const char *name, struct blob *body);
+struct blob *job_adapt_replace(const struct object *is, const struct blob *wanted);
+void job_object_plan_release(struct job_object_plan *plan);
+
+/* ---- one pod ---- */
+
+enum job_pod_scope {
+    SCOPE_ALL,  /* containers and init containers, also those that plugins add (O-P14) */
+    SCOPE_MAIN, /* containers */
+};
+
+struct job_pod_env {
+    json_t *entry;
+    enum job_pod_scope scope;
+    bool yields; /* to a variable of the same name in the container */
+};
+
+struct job_pod_port {
+    const char *container; /* NULL: every one in scope */
+    const char *name;      /* static text */
+    int32_t number;
+    enum job_pod_scope scope;
+};
+
+/* JSON values are owned by the plan, container names borrowed from the job. */
+struct job_pod_plan {
+    struct job_pod_env *env;
+    size_t n_env, cap_env;
+    struct job_pod_port *ports;
+    size_t n_ports, cap_ports;
+    json_t *init;              /* list of containers behind the author's init containers */
+    json_t *volumes;           /* list of volumes */
+    json_t *mounts;            /* list of volume mounts, for every container */
+    const char *run_container; /* whose command is replaced, and its arguments dropped */
+    json_t *run;               /* the command */
+    json_t *annotations;       /* of the pod */
+    char *hostname;            /* owned; used where the template has none */
+    char *subdomain;
+};
+
+void job_pod_plan_release(struct job_pod_plan *plan);
+/** Append a variable; consumes `entry`. A name already planned keeps its first entry (O-P06). */
+void job_pod_plan_env(struct job_pod_plan *plan, enum job_pod_scope scope, json_t *entry);
+/** The same with a literal value. */
+void job_pod_plan_value(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
+                        const char *value);
+/** The same, where the container has no variable of that name. */
+void job_pod_plan_default(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
+                          const char *value);
+/** Declare a port in each container that does not declare the number. */
+void job_pod_plan_port(struct job_pod_plan *plan, enum job_pod_scope scope, const char *container,
+                       const char *name, int64_t number);
+void job_pod_plan_volume(struct job_pod_plan *plan, json_t *volume);  /* consumed */
+void job_pod_plan_mount(struct job_pod_plan *plan, json_t *mount);    /* consumed */
+void job_pod_plan_init(struct job_pod_plan *plan, json_t *container); /* consumed */
+void job_pod_plan_run(struct job_pod_plan *plan, const char *container, json_t *command);
+void job_pod_plan_annotation(struct job_pod_plan *plan, const char *key, const char *value);

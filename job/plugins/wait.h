@@ -1,0 +1,15 @@
+#pragma once
+/*
+ * An init container that waits until somebody listens. Ref: spec/job-plugins.md 7, O-P29, O-P33.
+ */
+#include "base/buf.h"
+#include <jansson.h>
+
+struct job_wait_container {
+    const char *name, *image;
+    const char *hosts; /* separated by blanks */
+    int64_t port, timeout_s;
+};
+
+/** The container; owned. It ends well once every host accepts connections, else with 1. */
+json_t *job_wait_container(const struct job_wait_container *what);

@@ -21,6 +21,15 @@
 
 enum { PEM_BYTES_MAX = 64 << 10, CONFIG_BYTES_MAX = 1 << 20 };
 
+char *access_default_dir(void)
+{
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+    if (state && state[0] == '/')
+        return mem_printf("%s/jobflow", state);
+    return home && home[0] == '/' ? mem_printf("%s/.local/state/jobflow", home) : NULL;
+}
+
 bool access_check_dir(const char *data_dir, struct error *err)
 {
     struct stat info;

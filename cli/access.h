@@ -14,6 +14,9 @@
 
 #define ACCESS_TOKENS "access/tokens.json" /* in the data directory */
 
+/** $XDG_STATE_HOME/jobflow, or what it is where that is not set; owned. NULL: there is no home. */
+char *access_default_dir(void);
+
 /** The data directory itself: made when missing; FORBIDDEN when it is open to others or not ours
  * (SEC-16). */
 bool access_check_dir(const char *data_dir, struct error *err);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/access.h"
+#include "cli/audit.h"
 #include "cli/notify.h"
 #include "cli/serving.h"
 #include <errno.h>
@@ -31,6 +32,7 @@ struct daemon {
     char *data_dir;
     struct engine *engine;
     struct authn *authn;
+    struct audit *audit;
     struct serving *serving;
     char *host_name;
     const char *names[HOSTS_MAX]; /* the server answers to; borrowed */
@@ -38,6 +40,7 @@ struct daemon {
     char *url;        /* of the first address; NULL: none */
     char *kubeconfig; /* its path; NULL: none */
     uv_signal_t signals[3];
+    uv_fs_event_t tokens; /* the directory of their file */
     struct task drained;
     struct timer drain_limit, renew;
     bool stopping;
@@ -45,15 +48,6 @@ struct daemon {
 };
 
 /* ---- where ---- */
-
-static char *default_data_dir(void)
-{
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-
-    if (state && state[0] == '/')
-        return mem_printf("%s/jobflow", state);
-    return home && home[0] == '/' ? mem_printf("%s/.local/state/jobflow", home) : NULL;
-}
 
 struct address {
     char host[256];
@@ -146,17 +140,33 @@ static bool open_engine(struct daemon *daemon, struct error *err)
     return true;
 }
 
+static void on_answered(void *ctx, const struct record *record)
+{
+    struct daemon *daemon = ctx;
+
+    log_info("request", kv_str("id", record->id), kv_str("peer", record->peer),
+             kv_str("user", record->identity ? record->identity->user : ""),
+             kv_str("method", record->method_name), kv_str("target", record->target),
+             kv_int("status", record->status), kv_int("bytes", (int64_t)record->bytes_out),
+             kv_int("us", record->duration_ns / 1000));
+    audit_note(daemon->audit, record);
+}
+
 static bool open_access(struct daemon *daemon, struct error *err)
 {
     scoped_str tokens = mem_printf("%s/" ACCESS_TOKENS, daemon->data_dir);
     scoped_str socket = mem_printf("%s/" SERVING_SOCKET, daemon->data_dir);
-    struct listener_options listener = {.hosts = &daemon->hosts};
+    struct listener_options listener = {
+        .hosts = &daemon->hosts, .answered = on_answered, .ctx = daemon};
 
     daemon->authn = authn_new(engine_loop(daemon->engine), tokens);
     authn_allow_uid(daemon->authn, 0, identity_with_role("root", ROLE_ADMIN, NULL, 0));
     if (getuid() != 0)
         authn_allow_uid(daemon->authn, getuid(), identity_with_role("owner", ROLE_ADMIN, NULL, 0));
     listener.authn = daemon->authn;
+    daemon->audit = audit_open(daemon->data_dir, err);
+    if (!daemon->audit)
+        return false;
     daemon->serving = serving_new(daemon->engine, &listener);
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);
@@ -241,6 +251,27 @@ static void reload(struct daemon *daemon)
     notify_manager("READY=1");
 }
 
+/* A revoked token's watches end now, not with its next request. */
+static void on_tokens_changed(uv_fs_event_t *handle, const char *name, int events, int status)
+{
+    struct daemon *daemon = handle->data;
+    struct error err = {0};
+
+    if (!authn_reload(daemon->authn, &err))
+        log_error("tokens cannot be read", kv_str("error", err.message));
+    listener_drop_revoked(serving_listener(daemon->serving));
+}
+
+static void watch_tokens(struct daemon *daemon)
+{
+    scoped_str path = mem_printf("%s/access", daemon->data_dir);
+
+    uv_fs_event_init(loop_uv(engine_loop(daemon->engine)), &daemon->tokens);
+    daemon->tokens.data = daemon;
+    if (uv_fs_event_start(&daemon->tokens, on_tokens_changed, path, 0) < 0)
+        log_warn("revoked tokens end with their next request", kv_str("unwatched", path));
+}
+
 static void on_drained(struct task *task)
 {
     loop_stop(engine_loop(container_of(task, struct daemon, drained)->engine));
@@ -312,12 +343,14 @@ static void work(struct daemon *daemon)
     daemon->drain_limit.fire = on_drain_limit;
     daemon->renew.fire = renew;
     listen_signals(daemon);
+    watch_tokens(daemon);
     if (daemon->url)
         timer_start(loop, &daemon->renew, RENEW_MS);
     announce(daemon);
     loop_run(loop);
     for (size_t i = 0; i < countof(daemon->signals); i++)
         uv_close((uv_handle_t *)&daemon->signals[i], NULL);
+    uv_close((uv_handle_t *)&daemon->tokens, NULL);
     timer_stop(loop, &daemon->drain_limit);
     timer_stop(loop, &daemon->renew);
     loop_cancel(loop, &daemon->drained);
@@ -344,6 +377,7 @@ static void release(struct daemon *daemon)
     serving_stop(daemon->serving);
     engine_stop(daemon->engine);
     authn_free(daemon->authn);
+    audit_close(daemon->audit);
     mem_free(daemon->host_name);
     mem_free(daemon->kubeconfig);
     mem_free(daemon->url);
@@ -364,7 +398,7 @@ int daemon_run(const struct daemon_options *options)
     struct daemon daemon = {.options = options, .exit_code = EXIT_OK};
     struct error err = {0};
 
-    daemon.data_dir = options->data_dir ? mem_strdup(options->data_dir) : default_data_dir();
+    daemon.data_dir = options->data_dir ? mem_strdup(options->data_dir) : access_default_dir();
     if (!daemon.data_dir) {
         cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");
         return EXIT_REFUSED;

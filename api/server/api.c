@@ -4,11 +4,11 @@
 #include "api/server/api.h"
 #include "api/server/authz.h"
 #include "api/server/discovery.h"
+#include "api/server/health.h"
 #include "api/server/openapi.h"
 #include "api/server/reviews.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
-#include "base/version.h"
 #include <string.h>
 
 /* ---- streams ---- */
@@ -29,6 +29,8 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
     stream->ops = ops;
     stream->api = api;
     stream->answer = call->answer;
+    stream->traffic = call->traffic;
+    stream->user = call->user;
     stream->next = api->streams;
     stream->link = &api->streams;
     if (api->streams)
@@ -70,6 +72,7 @@ void api_cancel(struct api_stream *stream)
     if (stream->awaits_commit)
         store_forget(stream->api->store, &stream->task);
     loop_cancel(stream->api->loop, &stream->task);
+    traffic_leave(&stream->api->traffic, stream->traffic, stream->user);
     stream->ops->release(stream);
 }
 
@@ -79,37 +82,6 @@ void stream_end(struct api_stream *stream)
 
     api_cancel(stream);
     answer->end(answer);
-}
-
-/* ---- pages that are no resources ---- */
-
-static const struct {
-    const char *name, *content_type, *body;
-} pages[] = {
-    {"version", NULL,
-     "{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n  \"gitVersion\": "
-     "\"v1.32.0+jobflow-" JOBFLOW_VERSION
-     "\",\n  \"gitCommit\": \"\",\n  \"gitTreeState\": \"clean\",\n  \"buildDate\": \"\",\n  "
-     "\"goVersion\": \"\",\n  \"compiler\": \"cc\",\n  \"platform\": \"linux\"\n}\n"},
-    {"healthz", "text/plain; charset=utf-8", "ok"},
-    {"livez", "text/plain; charset=utf-8", "ok"},
-    {"readyz", "text/plain; charset=utf-8", "ok"},
-};
-
-static struct api_stream *reply_page(const struct api_call *call)
-{
-    bool reads = call->request->method == API_GET || call->request->method == API_HEAD;
-
-    if (call->target.n_segments != 1 || !reads)
-        return NULL;
-    for (size_t i = 0; i < countof(pages); i++)
-        if (strcmp(pages[i].name, call->target.segments[0]) == 0) {
-            struct reply with = {.status = 200, .content_type = pages[i].content_type};
-
-            buf_str(&with.body, pages[i].body);
-            return reply_send(call, &with, STREAM_NOW);
-        }
-    return NULL;
 }
 
 /* ---- dispatch ---- */
@@ -194,6 +166,51 @@ static bool authorise(struct api_call *call, struct error *err)
     return false;
 }
 
+/* What is no resource: the first that knows the path answers. */
+static struct api_stream *page_of(const struct api_call *call)
+{
+    static struct api_stream *(*const pages[])(const struct api_call *call) = {
+        health_answer, discovery_answer, openapi_answer, review_answer};
+    struct api_stream *page = NULL;
+
+    for (size_t i = 0; i < countof(pages) && !page; i++)
+        page = pages[i](call);
+    return page;
+}
+
+static enum traffic_class traffic_of(const struct api_call *call, verb_fn verb)
+{
+    bool follows = verb == verb_log && target_query_bool(&call->target, "follow");
+
+    if (verb == verb_watch || follows)
+        return TRAFFIC_WATCHING;
+    return call->request->method == API_GET || call->request->method == API_HEAD ? TRAFFIC_READING
+                                                                                 : TRAFFIC_CHANGING;
+}
+
+/* L-25, L-26. This process itself is not bounded. */
+static bool let_in(struct api_call *call, verb_fn verb, struct error *err)
+{
+    const struct identity *identity = call->request->identity;
+    enum traffic_class kind = identity ? traffic_of(call, verb) : TRAFFIC_NONE;
+
+    if (!traffic_enter(&call->api->traffic, kind, identity ? identity->user : NULL, &call->user,
+                       err))
+        return false;
+    call->traffic = kind;
+    return true;
+}
+
+void api_limit(struct api *api, const struct traffic_limits *limits)
+{
+    traffic_limit(&api->traffic, limits);
+}
+
+void api_note(struct api *api, const struct record *record, bool endless)
+{
+    traffic_note(&api->traffic, record, endless);
+}
+
 struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer)
 {
     const struct api_request request = {.method = API_OTHER, .target = ""};
@@ -215,9 +232,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
         return reply_error(&call, &err);
     if (!authorise(&call, &err))
         return reply_error(&call, &err);
-    page = reply_page(&call);
-    if (page || (page = discovery_answer(&call)) || (page = openapi_answer(&call)) ||
-        (page = review_answer(&call)))
+    page = page_of(&call);
+    if (page)
         return page;
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);
@@ -232,6 +248,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (verb != verb_log && verb != verb_no_stream &&
         !accept_choose(request->accept, endpoint_of(verb), &call.media, &err))
         return reply_error(&call, &err);
+    if (!let_in(&call, verb, &err))
+        return reply_error(&call, &err);
     // cppcheck-suppress returnDanglingLifetime ; the stream returned keeps nothing of the call
     return verb(&call);
 }
@@ -245,6 +263,7 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     api->loop = loop;
     api->registry = registry;
     api->store = registry_store(registry);
+    traffic_init(&api->traffic);
     if (logs)
         api->logs = *logs;
     return api;
@@ -261,6 +280,7 @@ void api_end_endless(struct api *api)
 {
     struct api_stream *stream, *next;
 
+    api->stopping = true;
     for (stream = api->streams; stream; stream = next) {
         next = stream->next;
         if (stream->ops->endless)
@@ -275,5 +295,6 @@ void api_free(struct api *api)
     while (api->streams)
         end_with_last_words(api->streams);
     openapi_free(api->openapi);
+    traffic_release(&api->traffic);
     mem_free(api);
 }

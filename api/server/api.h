@@ -15,6 +15,8 @@
 struct api;
 struct api_stream;
 struct identity;
+struct record;
+struct traffic_limits;
 
 struct api_log_query {
     const char *container;
@@ -34,6 +36,8 @@ struct api_logs {
 
 /** Borrows the registry. `logs` is copied; NULL when this process has none. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
+/** How much may be under way at once; 0 members are the defaults. */
+void api_limit(struct api *api, const struct traffic_limits *limits);
 void api_free(struct api *api); /* ends every stream; NULL is fine */
 
 enum api_method {
@@ -69,6 +73,8 @@ struct api_answer {
     void (*end)(struct api_answer *answer);
     /** Bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
     size_t (*backlog)(const struct api_answer *answer);
+    /** Before the head: the object that a change has made or left. May be NULL. */
+    void (*about)(struct api_answer *answer, const struct object *object);
 };
 
 /** Begin to answer. `request` is borrowed for the call, `answer` until `end`. The handle is valid
@@ -80,6 +86,8 @@ struct api_stream *api_refuse(struct api *api, const struct error *err, struct a
 void api_cancel(struct api_stream *stream);
 /** The backlog is gone: a stream that waited for it goes on. */
 void api_drained(struct api_stream *stream);
+/** A transport tells of an answer that is complete, for the metrics. */
+void api_note(struct api *api, const struct record *record, bool endless);
 /** End every watch and followed log, with their last words: the server is about to stop. */
 void api_end_endless(struct api *api);
 /** A watch or followed log: it has no end of its own, so nobody waits for it. */

@@ -166,6 +166,35 @@ static bool is_private(int fd, const char *path, struct error *err)
                      (unsigned)info.st_mode & 0777);
 }
 
+static bool same_rights(const struct bearer *a, const struct bearer *b)
+{
+    if (strcmp(a->name, b->name) != 0 || memcmp(a->hash, b->hash, sizeof a->hash) != 0 ||
+        a->role != b->role || a->n_namespaces != b->n_namespaces)
+        return false;
+    for (size_t i = 0; i < a->n_namespaces; i++)
+        if (strcmp(a->namespaces[i], b->namespaces[i]) != 0)
+            return false;
+    return true;
+}
+
+/* Who is still there stays the same identity; who is not any more is marked. */
+static void keep_identities(const struct bearers *before, struct bearers *now)
+{
+    for (size_t i = 0; i < before->count; i++)
+        before->items[i].identity->revoked = true;
+    for (size_t n = 0; n < now->count; n++)
+        for (size_t i = 0; i < before->count; i++) {
+            struct identity *kept = before->items[i].identity;
+
+            if (!same_rights(&before->items[i], &now->items[n]))
+                continue;
+            identity_unref(now->items[n].identity);
+            now->items[n].identity = identity_ref(kept);
+            kept->revoked = false;
+            break;
+        }
+}
+
 bool bearers_load(struct bearers *out, const char *path, struct error *err)
 {
     scoped(bearers) struct bearers read = {0};
@@ -188,6 +217,7 @@ bool bearers_load(struct bearers *out, const char *path, struct error *err)
             return false;
         }
     }
+    keep_identities(out, &read);
     bearers_release(out);
     *out = read;
     read = (struct bearers){0};

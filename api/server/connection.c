@@ -55,9 +55,11 @@ struct connection {
     struct api_stream *request; /* being answered */
     struct task flush;
     struct buf head, out; /* status line and headers; body bytes: not yet handed over */
-    bool head_only, keep_alive, lingers, has_head, chunked, ended, draining;
+    bool head_only, keep_alive, lingers, has_head, chunked, ended, endless, draining;
     int status;
     char id[AUDIT_ID_MAX];
+    struct buf object; /* what a change was about: "namespace/name" */
+    int64_t revision;
     uint64_t bytes_out;
 };
 
@@ -95,6 +97,11 @@ const char *connection_peer_name(const struct connection *c)
     return c->peer;
 }
 
+const struct identity *connection_identity(const struct connection *c)
+{
+    return c->identity;
+}
+
 void connection_set_peer(struct connection *c, struct identity *identity, char *name)
 {
     mem_free(c->peer);
@@ -110,7 +117,7 @@ static void on_closed(struct connection_io *io)
     struct connection *c = of_io(io);
     struct buf *const buffers[] = {
         &c->in,   &c->target, &c->accept, &c->accept_encoding, &c->content_type, &c->user_agent,
-        &c->body, &c->head,   &c->out,    &c->authorization};
+        &c->body, &c->head,   &c->out,    &c->authorization,   &c->object};
 
     for (size_t i = 0; i < countof(buffers); i++)
         buf_release(buffers[i]);
@@ -133,6 +140,8 @@ static void tell(struct connection *c)
         .peer = c->peer ? c->peer : "",
         .user_agent = c->user_agent.data ? c->user_agent.data : "",
         .id = c->id,
+        .object = c->object.data ? c->object.data : "",
+        .revision = c->revision,
         .status = c->status,
         .began_ms = c->began_ms,
         .duration_ns = loop_mono_ns(c->loop) - c->began_ns,
@@ -140,6 +149,8 @@ static void tell(struct connection *c)
         .bytes_out = c->bytes_out,
     };
 
+    if (c->status)
+        api_note(c->env->api, &record, c->endless);
     if (c->env->answered && c->status)
         c->env->answered(c->env->ctx, &record);
     c->status = 0;
@@ -150,9 +161,10 @@ void connection_close(struct connection *c)
     if (c->state == CLOSING)
         return;
     c->state = CLOSING;
-    if (c->request)
+    if (c->request) {
         api_cancel(take(c->request));
-    tell(c);
+        tell(c);
+    }
     timer_stop(c->loop, &c->deadline);
     loop_cancel(c->loop, &c->flush);
     io_close(&c->io);
@@ -207,7 +219,6 @@ static void take_packet(struct connection *c, struct buf *packet)
         add_chunk(packet, &c->out);
     else if (c->out.len && !c->head_only)
         buf_add(packet, c->out.data, c->out.len);
-    c->bytes_out += c->head_only ? 0 : c->out.len;
     buf_clear(&c->out);
     if (c->ended && c->chunked && !c->head_only)
         buf_str(packet, "0\r\n\r\n");
@@ -292,7 +303,18 @@ static void answer_data(struct api_answer *answer, const void *bytes, size_t len
     struct connection *c = of(answer);
 
     buf_add(&c->out, bytes, len);
+    c->bytes_out += c->head_only ? 0 : len;
     loop_post(c->loop, &c->flush);
+}
+
+static void answer_about(struct api_answer *answer, const struct object *object)
+{
+    struct connection *c = of(answer);
+    const char *ns = object_namespace(object);
+
+    buf_clear(&c->object);
+    buf_printf(&c->object, "%s%s%s", ns, *ns ? "/" : "", object_name(object));
+    c->revision = object->revision;
 }
 
 static void answer_end(struct api_answer *answer)
@@ -301,6 +323,7 @@ static void answer_end(struct api_answer *answer)
 
     c->request = NULL;
     c->ended = true;
+    tell(c);
     if (c->has_head)
         loop_post(c->loop, &c->flush);
     else /* the API is being taken down before it could say anything */
@@ -325,6 +348,7 @@ static void refuse(struct connection *c, const struct error *err)
     c->ended = true;
     begin_head(c, error_http_status(err->code), "application/json");
     status_write_error(err, &(struct status_subject){0}, &c->out);
+    tell(c);
     loop_post(c->loop, &c->flush);
 }
 
@@ -335,6 +359,7 @@ static void refuse_slow(struct connection *c)
     c->keep_alive = false;
     c->ended = true;
     begin_head(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
+    tell(c);
     loop_post(c->loop, &c->flush);
 }
 
@@ -467,7 +492,8 @@ static void dispatch(struct connection *c)
     if (authenticate(c, &err)) {
         request.identity = c->identity;
         c->request = api_handle(c->env->api, &request, &c->answer);
-        if (api_is_endless(c->request))
+        c->endless = api_is_endless(c->request);
+        if (c->endless)
             timer_stop(c->loop, &c->deadline);
     } else {
         c->request = api_refuse(c->env->api, &err, &c->answer);
@@ -604,7 +630,8 @@ static void reset(struct connection *c)
 {
     struct buf *const buffers[] = {&c->target,       &c->accept,        &c->accept_encoding,
                                    &c->content_type, &c->authorization, &c->user_agent,
-                                   &c->body,         &c->head,          &c->out};
+                                   &c->body,         &c->head,          &c->out,
+                                   &c->object};
 
     for (size_t i = 0; i < countof(buffers); i++) {
         buf_clear(buffers[i]);
@@ -619,9 +646,10 @@ static void reset(struct connection *c)
     c->searched = 0;
     c->status = 0;
     c->bytes_out = 0;
+    c->revision = 0;
     c->refused = (struct error){0};
     c->message_done = c->wants_continue = false;
-    c->has_head = c->chunked = c->ended = c->lingers = c->head_only = false;
+    c->has_head = c->chunked = c->ended = c->endless = c->lingers = c->head_only = false;
     c->state = READING_HEAD;
 }
 
@@ -636,7 +664,6 @@ static void linger(struct connection *c)
 
 static void next_request(struct connection *c)
 {
-    tell(c);
     if (!c->keep_alive) {
         if (c->lingers)
             linger(c);
@@ -667,7 +694,13 @@ struct connection *connection_new(const struct connection_env *env,
     c->socket_identity = peer->identity;
     c->deadline.fire = on_deadline;
     c->flush.run = on_flush;
-    c->answer = (struct api_answer){answer_head, answer_data, answer_end, answer_backlog};
+    c->answer = (struct api_answer){
+        .head = answer_head,
+        .data = answer_data,
+        .end = answer_end,
+        .backlog = answer_backlog,
+        .about = answer_about,
+    };
     llhttp_settings_init(&c->settings);
     c->settings.on_url = on_target;
     c->settings.on_headers_complete = on_headers;

@@ -31,6 +31,7 @@ struct identity {
     struct grant *grants; /* [n_grants], names borrowed from the groups */
     size_t n_grants;
     bool authenticated;
+    bool revoked; /* its token is gone; whoever still holds it should let go */
 };
 
 /** Of a user with these groups; system:authenticated is added. Copies. */

@@ -101,6 +101,16 @@ struct listener *listener_new(struct loop *loop, struct api *api,
     return listener;
 }
 
+void listener_drop_revoked(struct listener *listener)
+{
+    for (size_t i = listener->count; i-- > 0;) {
+        const struct identity *identity = connection_identity(listener->connections[i]);
+
+        if (identity && identity->revoked)
+            connection_close(listener->connections[i]);
+    }
+}
+
 size_t listener_connections(const struct listener *listener)
 {
     return listener->count;

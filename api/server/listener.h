@@ -32,6 +32,8 @@ bool listener_add_tcp(struct listener *listener, const char *address, int port,
                       struct tls_context *tls, int *out_port, struct error *err);
 /** Another certificate for connections to come. */
 void listener_set_tls(struct listener *listener, struct tls_context *tls);
+/** Close the connections on which somebody is answered whose token has been revoked. */
+void listener_drop_revoked(struct listener *listener);
 size_t listener_connections(const struct listener *listener);
 
 /** Take no more connections and requests; `drained` is posted when no answer is under way. */

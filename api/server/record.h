@@ -14,6 +14,8 @@ struct record {
     const char *peer;       /* address, or user of the unix socket */
     const char *user_agent; /* "" if none */
     const char *id;         /* Audit-Id of the answer */
+    const char *object;     /* "namespace/name" of what was changed; "" if nothing was */
+    int64_t revision;       /* it has now; 0 */
     int status;
     int64_t began_ms;             /* wall time */
     int64_t duration_ns;          /* to the end of the answer */

@@ -91,7 +91,10 @@ struct api_stream *reply_object(const struct api_call *call, int status,
                                 const struct object *object, struct error_list *warnings)
 {
     struct reply with = {.status = status, .warnings = warnings};
+    bool changes = call->request->method != API_GET && call->request->method != API_HEAD;
 
+    if (changes && call->answer->about)
+        call->answer->about(call->answer, object);
     object_write(object, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);

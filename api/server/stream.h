@@ -12,6 +12,7 @@
 #include "api/server/filter.h"
 #include "api/server/route.h"
 #include "api/server/status.h"
+#include "api/server/traffic.h"
 
 enum { BACKLOG_LOW = 256 << 10 }; /* below it a stream goes on producing */
 
@@ -24,6 +25,8 @@ struct api {
     struct store_watch *pods;   /* while logs are followed: whose containers have ended */
     size_t followers;
     struct openapi *openapi; /* NULL until asked for */
+    struct traffic traffic;
+    bool stopping;
 };
 
 struct stream_ops {
@@ -42,6 +45,8 @@ struct api_stream {
     struct task task;   /* the next run, never inside api_handle */
     bool awaits_commit; /* the task is in the store's hands */
     bool awaits_drain;
+    enum traffic_class traffic; /* what it is counted as */
+    struct traffic_user *user;
 };
 
 /* A request taken apart; lives in the arena of api_handle's call. */
@@ -53,7 +58,9 @@ struct api_call {
     struct target target;
     struct route route;
     struct media media;
-    const char *name; /* of the object meant: the path's, or the body's; NULL */
+    const char *name;           /* of the object meant: the path's, or the body's; NULL */
+    enum traffic_class traffic; /* NONE until it is let in */
+    struct traffic_user *user;
 };
 
 enum stream_start { STREAM_NOW, STREAM_DURABLE };

@@ -1,0 +1,151 @@
+/*
+ * Version, health, metrics.
+ */
+#include "api/server/health.h"
+#include "base/version.h"
+#include <string.h>
+
+/* ---- health ---- */
+
+static bool check_ping(const struct api *api, struct error *err)
+{
+    return true; /* who can answer is alive */
+}
+
+static bool check_store(const struct api *api, struct error *err)
+{
+    return store_writable(api->store, err);
+}
+
+static bool check_shutdown(const struct api *api, struct error *err)
+{
+    return !api->stopping || error_set(err, ERR_UNAVAILABLE, "", "the server is stopping");
+}
+
+typedef bool (*check_fn)(const struct api *api, struct error *err);
+
+static const struct {
+    const char *name;
+    check_fn check;
+    bool live; /* without it there is no life, else only no work */
+} checks[] = {
+    {"ping", check_ping, true},
+    {"store", check_store, false},
+    {"shutdown", check_shutdown, false},
+};
+
+static bool is_excluded(const struct api_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->target.n_pairs; i++)
+        if (strcmp(call->target.keys[i], "exclude") == 0 &&
+            strcmp(call->target.values[i], name) == 0)
+            return true;
+    return false;
+}
+
+static struct api_stream *answer_health(const struct api_call *call)
+{
+    const char *page = call->target.segments[0];
+    bool live_only = strcmp(page, "livez") == 0, healthy = true;
+    bool verbose = target_query(&call->target, "verbose") != NULL;
+    struct reply with = {.content_type = "text/plain; charset=utf-8"};
+    scoped(buf) struct buf details = {0};
+
+    for (size_t i = 0; i < countof(checks); i++) {
+        struct error err = {0};
+        bool ok = (live_only && !checks[i].live) || is_excluded(call, checks[i].name) ||
+                  checks[i].check(call->api, &err);
+
+        healthy = healthy && ok;
+        if (ok)
+            buf_printf(&details, "[+]%s ok\n", checks[i].name);
+        else
+            buf_printf(&details, "[-]%s failed: %s\n", checks[i].name, err.message);
+    }
+    with.status = healthy ? 200 : 500;
+    if (verbose || !healthy)
+        buf_printf(&with.body, "%s%s check %s\n", details.data, page,
+                   healthy ? "passed" : "failed");
+    else
+        buf_str(&with.body, "ok");
+    return reply_send(call, &with, STREAM_NOW);
+}
+
+/* ---- version ---- */
+
+static struct api_stream *answer_version(const struct api_call *call)
+{
+    struct reply with = {.status = 200};
+
+    buf_str(&with.body, "{\n  \"major\": \"1\",\n  \"minor\": \"32\",\n"
+                        "  \"gitVersion\": \"v1.32.0+jobflow-" JOBFLOW_VERSION "\",\n"
+                        "  \"gitCommit\": \"" JOBFLOW_COMMIT "\",\n  \"gitTreeState\": \"clean\",\n"
+                        "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"
+                        "  \"compiler\": \"cc\",\n  \"platform\": \"linux/amd64\"\n}\n");
+    return reply_send(call, &with, STREAM_NOW);
+}
+
+/* ---- metrics ---- */
+
+static void write_value(struct buf *out, const char *name, const char *type, const char *help,
+                        uint64_t value)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type, name,
+               (unsigned long long)value);
+}
+
+static void write_store(const struct api *api, struct buf *out)
+{
+    struct store_stats stats;
+
+    store_stats(api->store, &stats);
+    write_value(out, "jobflow_store_commits_total", "counter", "Transactions committed.",
+                stats.commits);
+    write_value(out, "jobflow_store_changes_total", "counter", "Changes of objects accepted.",
+                stats.changes);
+    write_value(out, "jobflow_store_rows_written_total", "counter", "Rows written to the database.",
+                stats.rows_written);
+    write_value(out, "jobflow_store_memory_bytes", "gauge", "Memory that objects take.",
+                stats.body_bytes + stats.meta_bytes + stats.status_bytes);
+    write_value(out, "jobflow_store_revision", "gauge", "Newest durable resourceVersion.",
+                (uint64_t)store_durable_revision(api->store));
+    buf_str(out, "# HELP jobflow_objects Objects stored, by resource.\n"
+                 "# TYPE jobflow_objects gauge\n");
+    for (int id = 0; id < KIND_N; id++) {
+        const struct kind *kind = kind_by_id((enum kind_id)id);
+
+        buf_printf(out, "jobflow_objects{resource=\"%s%s%s\"} %zu\n", kind->plural,
+                   *kind->group ? "." : "", kind->group, store_count(api->store, kind, NULL));
+    }
+}
+
+static struct api_stream *answer_metrics(const struct api_call *call)
+{
+    struct reply with = {.status = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8"};
+
+    traffic_write(&call->api->traffic, &with.body);
+    write_store(call->api, &with.body);
+    return reply_send(call, &with, STREAM_NOW);
+}
+
+/* ---- the pages ---- */
+
+static const struct {
+    const char *name;
+    struct api_stream *(*answer)(const struct api_call *call);
+} pages[] = {
+    {"version", answer_version}, {"healthz", answer_health},  {"livez", answer_health},
+    {"readyz", answer_health},   {"metrics", answer_metrics},
+};
+
+struct api_stream *health_answer(const struct api_call *call)
+{
+    bool reads = call->request->method == API_GET || call->request->method == API_HEAD;
+
+    if (call->target.n_segments != 1 || !reads)
+        return NULL;
+    for (size_t i = 0; i < countof(pages); i++)
+        if (strcmp(pages[i].name, call->target.segments[0]) == 0)
+            return pages[i].answer(call);
+    return NULL;
+}

@@ -6,11 +6,31 @@
 #include <locale.h>
 #include <string.h>
 
+/* clang-format off */
 const struct command *const commands[] = {
-    &cmd_run,   &cmd_serve,    &cmd_token,      &cmd_apply,   &cmd_get,   &cmd_describe,
-    &cmd_graph, &cmd_explain,  &cmd_logs,       &cmd_delete,  &cmd_retry, &cmd_events,
-    &cmd_wait,  &cmd_validate, &cmd_completion, &cmd_version, &cmd_help,  NULL,
+    &cmd_run,
+    &cmd_serve,
+    &cmd_token,
+    &cmd_apply,
+    &cmd_get,
+    &cmd_describe,
+    &cmd_graph,
+    &cmd_explain,
+    &cmd_logs,
+    &cmd_events,
+    &cmd_wait,
+    &cmd_delete,
+    &cmd_retry,
+    &cmd_suspend,
+    &cmd_resume,
+    &cmd_abort,
+    &cmd_validate,
+    &cmd_completion,
+    &cmd_version,
+    &cmd_help,
+    NULL,
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

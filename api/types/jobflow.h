@@ -253,6 +253,7 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 #define ANNOTATION_FAILURE_POLICY                                                                  \
     "flow.volcano.sh/failure-policy" /* stop, abort or continue: wins over the spec */
 #define ANNOTATION_FLOW_RETRY "volcano.sh/jobFlowRetry" /* a new value retries a failed flow */
+#define ANNOTATION_FLOW_ABORT "volcano.sh/jobFlowAbort" /* any value ends an unfinished flow */
 
 /* Labels and annotations of generated jobs. Ref: spec/jobflow.md section 4. */
 #define LABEL_CREATED_BY_TEMPLATE "volcano.sh/createdByJobTemplate"

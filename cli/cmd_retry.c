@@ -51,7 +51,9 @@ static bool retry(struct client *client, const char *ns, const char *name, struc
     if (!check_failed(client, path.data, name, err))
         return false;
     clock_uuid(clock_real(), value);
-    buf_printf(&body, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_FLOW_RETRY "\":\"%s\"}}}",
+    buf_printf(&body,
+               "{\"metadata\":{\"annotations\":{\"" ANNOTATION_FLOW_RETRY
+               "\":\"%s\",\"" ANNOTATION_FLOW_ABORT "\":null}}}",
                value);
     call.target = path.data;
     call.body = body.data;

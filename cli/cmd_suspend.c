@@ -40,13 +40,14 @@ struct control {
     const char *done;             /* "suspended" */
     const char *action;           /* of the Command to a job */
     const char *const *only_jobs; /* phases in which alone it makes sense; NULL = until the end */
+    const char *const *not_jobs;  /* phases in which it does not; NULL */
     const char *patch_spec;       /* of a flow; NULL: ANNOTATION_FLOW_ABORT */
 };
 
 /* clang-format off */
-static const struct control suspending = {"suspended", "AbortJob",     NULL, "{\"spec\":{\"suspend\":true}}"};
-static const struct control resuming =   {"resumed",   "ResumeJob",    held, "{\"spec\":{\"suspend\":null}}"};
-static const struct control aborting =   {"aborted",   "TerminateJob", NULL, NULL};
+static const struct control suspending = {"suspended", "AbortJob",     NULL, held, "{\"spec\":{\"suspend\":true}}"};
+static const struct control resuming =   {"resumed",   "ResumeJob",    held, NULL, "{\"spec\":{\"suspend\":null}}"};
+static const struct control aborting =   {"aborted",   "TerminateJob", NULL, NULL, NULL};
 /* clang-format on */
 
 struct controlling {
@@ -115,7 +116,7 @@ static bool tell_job(struct controlling *c, const json_t *job, struct error *err
 
 static bool may_tell(const struct controlling *c, const char *phase)
 {
-    return !is_one_of(phase, ended) &&
+    return !is_one_of(phase, ended) && !is_one_of(phase, c->control->not_jobs) &&
            (!c->control->only_jobs || is_one_of(phase, c->control->only_jobs));
 }
 

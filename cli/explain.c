@@ -283,7 +283,7 @@ static void say_running(const struct explain *explain, uint32_t i, struct buf *o
         buf_str(out, "; nothing says how long it takes");
         return;
     }
-    if (ms > step->estimate_ms) {
+    if (ms > step->estimate_ms + 1000) { /* times are stored in seconds */
         duration_human(step->estimate_ms, text);
         buf_printf(out, ", longer than the expected %s (%s)", text, sources[step->estimated]);
         return;

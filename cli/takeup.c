@@ -171,6 +171,7 @@ static json_t *flagged_document(const struct takeup *takeup, enum earlier earlie
     if (retried) {
         clock_uuid(clock_real(), value); /* a simulation would repeat its own */
         json_object_set_new(annotations, ANNOTATION_FLOW_RETRY, json_string(value));
+        json_object_set_new(annotations, ANNOTATION_FLOW_ABORT, json_null());
     }
     return doc;
 }

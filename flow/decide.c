@@ -16,6 +16,7 @@ static const struct phase_rule phase_rules[] = {
     {FACT_DELETING,    0,            FLOW_TERMINATING},
     {FACT_RETRY,       0,            FLOW_RUNNING},
     {FACT_FINISHED,    0,            KEEP_PHASE},
+    {FACT_ABORTED,     0,            FLOW_FAILED},
     {FACT_UNUSABLE,    0,            FLOW_PENDING},
     {FACT_STEP_FAILED, FACT_GOES_ON, FLOW_FAILED},
     {FACT_ALL_DONE,    0,            FLOW_SUCCEED},

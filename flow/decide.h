@@ -18,6 +18,7 @@ enum flow_fact {
     FACT_STARTED     = 1 << 5, /* the phase was Running, or a job has left Pending */
     FACT_GOES_ON     = 1 << 6, /* failurePolicy: continue, and something is still under way */
     FACT_RETRY       = 1 << 7, /* Failed, a manual retry is asked for and may begin */
+    FACT_ABORTED     = 1 << 8, /* somebody asks for its end */
 };
 
 /* About one step whose targets are met. */

@@ -43,14 +43,15 @@ void flow_free(struct flow *flow)
 
 enum failure_policy flow_failure_policy(const struct flow *flow)
 {
-    return flow->controller->options.upstream_compat ? FAILURE_STOP
-                                                     : jobflow_failure_policy(flow->object);
+    if (flow->controller->options.upstream_compat)
+        return FAILURE_STOP;
+    return jobflow_aborted(flow->object) ? FAILURE_ABORT : jobflow_failure_policy(flow->object);
 }
 
 bool flow_creates(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
-           !flow_phase_finished(flow->state.phase) &&
+           !flow_phase_finished(flow->state.phase) && !jobflow_aborted(flow->object) &&
            (!flow_record_failed(&flow->record) || flow_failure_policy(flow) == FAILURE_CONTINUE);
 }
 
@@ -230,6 +231,8 @@ static unsigned facts_of(const struct flow *flow)
         facts |= FACT_DELETING;
     if (flow_phase_finished(flow->state.phase))
         facts |= FACT_FINISHED;
+    if (jobflow_aborted(flow->object) && !flow->controller->options.upstream_compat)
+        facts |= FACT_ABORTED;
     if (flow->opening == FLOW_UNUSABLE)
         return facts | FACT_UNUSABLE;
     if (flow_retry_may_begin(flow))
@@ -265,7 +268,9 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
     flow->state.since_ms = flow_now_ms(flow);
     if (flow->opening == FLOW_OPEN)
         set_reason(flow, NULL, NULL);
-    if (next == FLOW_FAILED)
+    if (next == FLOW_FAILED && jobflow_aborted(flow->object))
+        set_reason(flow, "Aborted", "it was aborted");
+    else if (next == FLOW_FAILED)
         flow_blame(flow);
     if (flow_phase_finished(next))
         flow->state.completion_ms = flow->state.since_ms;

@@ -139,6 +139,13 @@ enum flow_phase jobflow_phase_of(const struct object *flow)
     return form ? form->phase : FLOW_NONE;
 }
 
+bool jobflow_aborted(const struct object *flow)
+{
+    const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_ABORT);
+
+    return asked && *asked;
+}
+
 bool jobflow_wants_retry(const struct object *flow)
 {
     const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);

@@ -237,6 +237,9 @@ enum failure_policy jobflow_failure_policy(const struct object *flow);
  * ANNOTATION_FLOW_RETRY is not status.observedRetry. */
 bool jobflow_wants_retry(const struct object *flow);
 
+/** Its ANNOTATION_FLOW_ABORT asks for the end of an unfinished flow. */
+bool jobflow_aborted(const struct object *flow);
+
 struct admission;
 
 /**

@@ -30,6 +30,9 @@ static const struct {
     {"going on is no success",               FLOW_RUNNING, FACT_STARTED | FACT_GOES_ON,        FLOW_RUNNING},
     {"all done although it could go on",     FLOW_RUNNING, FACT_ALL_DONE | FACT_GOES_ON,       FLOW_SUCCEED},
     {"a retry is the way out of failed",     FLOW_FAILED,  FACT_FINISHED | FACT_STEP_FAILED | FACT_RETRY, FLOW_RUNNING},
+    {"an abort ends it",                     FLOW_RUNNING, FACT_ABORTED | FACT_STARTED | FACT_GOES_ON, FLOW_FAILED},
+    {"an abort before anything began",       FLOW_PENDING, FACT_ABORTED | FACT_UNUSABLE,       FLOW_FAILED},
+    {"an abort comes too late",              FLOW_SUCCEED, FACT_ABORTED | FACT_FINISHED,       FLOW_SUCCEED},
     {"no retry of what is being deleted",    FLOW_FAILED,  FACT_FINISHED | FACT_DELETING | FACT_RETRY, FLOW_TERMINATING},
     /* clang-format on */
 };

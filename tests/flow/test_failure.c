@@ -197,6 +197,55 @@ static void abort_may_be_decided_later(void **state)
     check_int("told", count_commands(bed), 1);
 }
 
+static void a_person_may_abort_a_flow(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        run_flow(bed, "a, b<-a, c, zzz", "failurePolicy: continue");
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_complete(bed, "f-c");
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_ABORT, "please");
+        maybe_restart(bed, run);
+        flow_bed_settle(bed);
+        check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("and says why", flow_bed_at(bed, "f", "state/reason"), "Aborted");
+        check("a is told to end", termination_of(bed, "f-a") != NULL);
+        check_int("nobody else", count_commands(bed), 1);
+        flow_bed_phase(bed, "f-a", JOB_TERMINATED);
+        flow_bed_templates(bed, "zzz");
+        check_str("nothing starts any more", created(bed), "f-a f-c");
+    }
+}
+
+static void an_abort_may_come_before_the_first_job(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_flow(bed, "f", "a", NULL);
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_ABORT, "please");
+    flow_bed_settle(bed);
+    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    flow_bed_templates(bed, "a");
+    check_str("nothing starts", created(bed), "");
+}
+
+static void an_aborted_flow_may_be_retried(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    run_flow(bed, "a, b<-a", NULL);
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_ABORT, "please");
+    flow_bed_settle(bed);
+    flow_bed_phase(bed, "f-a", JOB_TERMINATED);
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_ABORT, "");
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+    flow_bed_advance(bed, 1000);
+    flow_bed_complete(bed, "f-a");
+    flow_bed_complete(bed, "f-b");
+    check_str("done", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +256,9 @@ int main(void)
         cmocka_unit_test(abort_terminates_what_runs),
         cmocka_unit_test(abort_tells_a_job_again_in_a_new_phase),
         cmocka_unit_test(abort_may_be_decided_later),
+        cmocka_unit_test(a_person_may_abort_a_flow),
+        cmocka_unit_test(an_abort_may_come_before_the_first_job),
+        cmocka_unit_test(an_aborted_flow_may_be_retried),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

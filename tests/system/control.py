@@ -1,0 +1,83 @@
+"""`jobflow suspend`, `resume`, `abort`: of flows by their spec, of jobs by Commands.
+
+# covers: job.md CMD-02 CMD-03
+"""
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+
+def phase(name):
+    done = jobflow("get", name, "-o", "jsonpath={.status.state.phase}", code=None)
+    return done.stdout if done.returncode == 0 else ""
+
+
+def gated(*steps, **spec):
+    """Steps that run while there is no file of their name."""
+    manifest("f.yaml", flow("f", list(steps), **spec),
+             *[template(s["name"], "touch began-%s; while [ ! -e go-%s ]; do sleep 0.02; done" % (s["name"], s["name"])) for s in steps])
+    run = Background("run", "f.yaml", "-o", "plain")
+    wait_until("the first step runs", lambda: os.path.exists("began-a") and phase("vcjob/f-a") == "Running")
+    return run
+
+
+def jobs_of_a_flow_are_suspended_with_it():
+    run = gated(step("a"), step("b", ["a"]))
+    check_in("stdout", "f suspended, with 1 job\n", jobflow("suspend", "jf/f", "--jobs").stdout)
+    wait_until("a is aborted", lambda: phase("vcjob/f-a") == "Aborted")
+    check_equal("no pod is left", json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"], [])
+    wait_until("it is explained", lambda: "'jobflow resume job/f-a' goes on with it" in jobflow("explain", "jf/f", "a").stdout)
+    write("go-a", "")
+    write("go-b", "")
+    check_in("stdout", "f resumed, with 1 job\n", jobflow("resume", "jf/f", "--jobs").stdout)
+    check_equal("exit code\n" + run.errors(), run.wait(), 0)
+
+
+def a_job_is_suspended_and_resumed_by_commands():
+    run = gated(step("a"))
+    check_equal("stdout", jobflow("suspend", "job/f-a").stdout, "job.batch.volcano.sh/f-a suspended\n")
+    wait_until("it is aborted", lambda: phase("vcjob/f-a") == "Aborted")
+    check_in("twice", 'job "f-a" is Aborted', jobflow("suspend", "job/f-a", code=1).stderr)
+    write("go-a", "")
+    check_equal("stdout", jobflow("resume", "job/f-a").stdout, "job.batch.volcano.sh/f-a resumed\n")
+    check_equal("exit code", run.wait(), 0)
+    check_in("events", "CommandIssued", jobflow("events").stdout)
+    check_in("over", 'job "f-a" is Completed: it cannot be resumed', jobflow("resume", "job/f-a", code=1).stderr)
+
+
+def an_aborted_flow_ends_for_good():
+    run = gated(step("a"), step("b", ["a"]), failurePolicy="continue")
+    check_equal("stdout", jobflow("abort", "jf/f").stdout, "jobflow.flow.volcano.sh/f aborted\n")
+    check_equal("exit code", run.wait(), 1)
+    check_equal("phases", (phase("jf/f"), phase("vcjob/f-a")), ("Failed", "Terminated"))
+    check_in("why", "Aborted", jobflow("explain", "jf/f").stdout)
+    check_in("again", 'jobflow "f" is Failed: it cannot be aborted', jobflow("abort", "jf/f", code=1).stderr)
+    nothing_left()
+    write("go-a", "")
+    write("go-b", "")
+    jobflow("retry", "jf/f")
+    jobflow("run", "f.yaml", "--retry-failed")
+    check_equal("retried", phase("jf/f"), "Succeed")
+
+
+def an_aborted_job_ends_for_good():
+    run = gated(step("a"))
+    check_equal("stdout", jobflow("abort", "job/f-a").stdout, "job.batch.volcano.sh/f-a aborted\n")
+    check_equal("exit code", run.wait(), 1)
+    check_equal("phase", phase("vcjob/f-a"), "Terminated")
+
+
+def what_makes_no_sense_is_refused():
+    manifest("f.yaml", flow("f", [step("a")]), template("a"))
+    jobflow("run", "f.yaml")
+    for args, code, text in ((["suspend", "pod/x"], 2, "name flows and jobs"), (["suspend", "jf"], 2, "name flows and jobs"),
+                             (["suspend"], 2, "needs"), (["abort", "jf/f"], 1, "is Succeed: it cannot be aborted"),
+                             (["resume", "jf/x"], 1, "not found"), (["suspend", "jf/f"], 1, "it cannot be suspended"),
+                             (["abort", "--jobs", "jf/f"], 2, "--jobs: no such flag")):
+        check_in(" ".join(args), text, jobflow(*args, code=code).stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

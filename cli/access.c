@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ADMIN_TOKEN "kubeconfig" /* the name of the token in it */
+#define ADMIN_TOKEN "admin" /* the name of the token in it */
 
 enum { PEM_BYTES_MAX = 64 << 10, CONFIG_BYTES_MAX = 1 << 20 };
 

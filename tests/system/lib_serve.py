@@ -1,0 +1,104 @@
+"""A daemon at work, and requests to it over TLS."""
+import base64
+import http.client
+import json
+import os
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+
+from lib import DEADLINE, SLOW, Background, Failure, Skip, check_equal, read, wait_until
+
+CM = "/api/v1/namespaces/default/configmaps"
+JF = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
+
+
+class Daemon(Background):
+    """`jobflow serve` on a port of its own; ready when this returns."""
+
+    def __init__(self, *args, data_dir="d", listen="127.0.0.1:0", name="serve", ready=True, **rest):
+        self.data_dir = os.path.abspath(data_dir)
+        before = len(read(name + ".stdout"))
+        began = time.monotonic()
+        super().__init__("serve", "--data-dir", data_dir, *(["--listen", listen] if listen else []), *args, name=name, **rest)
+        self.port = None
+        if not ready:
+            return
+        wait_until("the daemon is ready", lambda: "serving on" in self.output()[before:] or not self.running())
+        if not self.running():
+            raise Failure("the daemon ended: %s" % self.errors())
+        self.started_in = time.monotonic() - began
+        found = re.search(r"https://([^ ]+):(\d+) ", self.output()[before:])
+        if found:
+            self.port = int(found.group(2))
+            self.kubeconfig = os.path.join(self.data_dir, "kubeconfig")
+            text = read(self.kubeconfig)
+            self.token = re.search(r"token: (\S+)", text).group(1)
+            self.ca = base64.b64decode(re.search(r"certificate-authority-data: (\S+)", text).group(1)).decode()
+
+    def tls(self):
+        context = ssl.create_default_context(cadata=self.ca)
+        return context
+
+    def connect(self, timeout=DEADLINE):
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=timeout, context=self.tls())
+
+    def raw(self, context=None):
+        """A TLS socket."""
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE)
+        return (context or self.tls()).wrap_socket(plain, server_hostname="127.0.0.1")
+
+    def ask(self, method, path, body=None, token="", headers=None, connection=None):
+        """(status, body text). Token "": the administrator's; None: none."""
+        own = connection or self.connect()
+        token = self.token if token == "" else token
+        heads = {"Content-Type": "application/json"} if body is not None else {}
+        if token:
+            heads["Authorization"] = "Bearer " + token
+        heads.update(headers or {})
+        own.request(method, path, json.dumps(body) if isinstance(body, (dict, list)) else body, heads)
+        answer = own.getresponse()
+        text = answer.read().decode()
+        if not connection:
+            own.close()
+        return answer.status, text
+
+    def get(self, path, **rest):
+        status, text = self.ask("GET", path, **rest)
+        check_equal("GET %s: %s" % (path, text), status, 200)
+        return json.loads(text)
+
+    def unix(self, request):
+        """The answer to raw bytes on the unix socket, to its end."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(DEADLINE)
+            s.connect(os.path.relpath(os.path.join(self.data_dir, "api.sock")))
+            s.sendall(request)
+            out = b""
+            while True:
+                part = s.recv(65536)
+                if not part:
+                    return out.decode()
+                out += part
+
+    def stop(self, number=15):
+        self.signal(number)
+        return self.wait()
+
+    def kubectl(self, *args, code=0, kubeconfig=None, stdin=None):
+        kubectl = shutil.which("kubectl")
+        if not kubectl:
+            raise Skip("kubectl is not installed")
+        done = subprocess.run([kubectl, "--kubeconfig", kubeconfig or self.kubeconfig, "--cache-dir", os.path.abspath("cache"),
+                               *args], capture_output=True, text=True, timeout=60 * SLOW, input=stdin,
+                              stdin=subprocess.DEVNULL if stdin is None else None)
+        if code is not None and done.returncode != code:
+            raise Failure("kubectl %s: exit code %d\n%s%s" % (" ".join(args), done.returncode, done.stdout, done.stderr))
+        return done
+
+
+def config_map(name, **data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}

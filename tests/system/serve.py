@@ -1,0 +1,300 @@
+"""The daemon as a whole: start, stop, restart, who gets in, what it tells.
+
+# covers: kube-api.md 15 16 17 33; reliability.md SEC-01 SEC-02 SEC-03 SEC-05 SEC-07 SEC-12 SEC-16 FT-07 P-08 P-14
+"""
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import stat
+import sys
+import threading
+import time
+import warnings
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_serve import *  # noqa: E402,F403
+
+
+def mode(path):
+    return stat.S_IMODE(os.lstat(path).st_mode)
+
+
+# ---- life ----
+
+def it_starts_at_once_and_says_how_to_use_it():
+    daemon = Daemon()
+    check(daemon.started_in < 1 * SLOW, "started in %.2f s" % daemon.started_in)
+    check_in("the line to use", "export KUBECONFIG=%s\n" % daemon.kubeconfig, daemon.output())
+    for name, wanted in [(".", 0o700), ("kubeconfig", 0o600), ("api.sock", 0o600), ("access", 0o700), ("access/ca.key", 0o600),
+                         ("access/server.key", 0o600), ("access/tokens.json", 0o600), ("store.db", 0o600), ("audit.log", 0o600)]:
+        check_equal("mode of %s" % name, mode(os.path.join("d", name)), wanted)
+    check(daemon.token not in read("d/access/tokens.json"), "the token itself is kept")
+    check_equal("exit code", daemon.stop(), 0)
+    check(not os.path.exists("d/api.sock"), "the socket is still there")
+    nothing_left()
+
+
+def kubectl_finds_it_by_the_kubeconfig():
+    daemon = Daemon()
+    objects = [template("a", "true"), template("b", "true"), flow("f", [step("a"), step("b", ["a"])])]
+    write("f.yaml", json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    check_in("applied", "jobflow.flow.volcano.sh/f created", daemon.kubectl("apply", "-f", "f.yaml").stdout)
+    daemon.kubectl("wait", "jf/f", "--for=jsonpath={.status.state.phase}=Succeed", "--timeout=%ds" % DEADLINE)
+    check_in("listed", "Succeed", daemon.kubectl("get", "jf").stdout)
+    check_equal("may", daemon.kubectl("auth", "can-i", "create", "jobflows").stdout, "yes\n")
+    check_in("who", "admin", daemon.kubectl("auth", "whoami").stdout)
+    check_in("cluster-info", "https://127.0.0.1:%d" % daemon.port, daemon.kubectl("cluster-info").stdout)
+    daemon.stop()
+    nothing_left()
+
+
+def a_second_daemon_is_refused_and_the_first_goes_on():
+    daemon = Daemon()
+    second = jobflow("serve", "--data-dir", "d", "--listen", "none", code=2)
+    check_in("why", str(daemon.pid), second.stderr)
+    daemon.get("/version")
+
+
+def the_way_in_stays_the_same_over_restarts():
+    first = Daemon()
+    token, ca = first.token, first.ca
+    first.stop()
+    again = Daemon()
+    check_equal("token", again.token, token)
+    check_equal("authority", again.ca, ca)
+    again.get("/version")
+
+
+def pods_outlive_the_daemon_and_are_found_again():
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        fresh_dir("life")
+        daemon = Daemon()
+        manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]),
+                 template("a", "cd %s; echo begun >> log; while [ ! -e go ]; do sleep 0.02; done; echo ended >> log; exit 7" % os.getcwd(),
+                          policies=[{"exitCode": 7, "action": "CompleteJob"}]), template("b", "true"))
+        jobflow("apply", "--data-dir", "d", "f.yaml")
+        wait_until("a runs", lambda: read("log") == "begun\n")
+        daemon.stop(number)
+        write("go", "")
+        wait_until("a ends while nobody is there", lambda: read("log") == "begun\nended\n")
+        again = Daemon(name="again")
+        wait_until("the flow ends", lambda: again.get(JF + "/f").get("status", {}).get("state", {}).get("phase") == "Succeed")
+        pod = again.get("/api/v1/namespaces/default/pods/f-a-main-0")
+        check_equal("exit code", pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], 7)
+        check_equal("once", read("log"), "begun\nended\n")
+        again.stop()
+        nothing_left()
+
+
+def answers_under_way_are_finished_when_it_stops():
+    daemon = Daemon()
+    acknowledged, errors, stop = [], [], threading.Event()
+
+    def write_on(k):
+        connection, n = daemon.connect(), 0
+        try:
+            while not stop.is_set():
+                n += 1
+                status, text = daemon.ask("POST", CM, config_map("c%d-%d" % (k, n)), connection=connection)
+                if status == 201:
+                    acknowledged.append("c%d-%d" % (k, n))
+                else:
+                    errors.append(text)
+        except (OSError, http.client.HTTPException):
+            pass  # no answer: it may have happened or not
+
+    watch = daemon.connect()
+    watch.request("GET", CM + "?watch=1", headers={"Authorization": "Bearer " + daemon.token})
+    stream = watch.getresponse()
+    threads = [threading.Thread(target=write_on, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_until("writes go on", lambda: len(acknowledged) > 50)
+    began = time.monotonic()
+    check_equal("exit code", daemon.stop(), 0)
+    check(time.monotonic() - began < 10 * SLOW, "it takes %.1f s" % (time.monotonic() - began))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    stream.read()  # raises IncompleteRead without the last chunk
+    check_equal("errors", errors, [])
+    again = Daemon(name="again")
+    there = {item["metadata"]["name"] for item in again.get(CM)["items"]}
+    check_equal("lost", [name for name in acknowledged if name not in there], [])
+
+
+def another_certificate_is_taken_on_demand():
+    daemon = Daemon()
+    held = daemon.connect()
+    check_equal("before", daemon.ask("GET", "/version", connection=held)[0], 200)
+    first = daemon.raw().getpeercert()["serialNumber"]
+    os.unlink("d/access/server.crt")
+    daemon.signal(signal.SIGHUP)
+    wait_until("another certificate", lambda: daemon.raw().getpeercert()["serialNumber"] != first)
+    check_equal("the old connection goes on", daemon.ask("GET", "/version", connection=held)[0], 200)
+
+
+def addresses_are_taken_as_told():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        refused = jobflow("serve", "--data-dir", "d", "--listen", "127.0.0.1:%d" % taken.getsockname()[1], code=2)
+        check_in("why", "in use", refused.stderr)
+    check_in("no address", "--listen", jobflow("serve", "--data-dir", "d", "--listen", "here", code=2).stderr)
+    check_in("no name", "neither", jobflow("serve", "--data-dir", "d", "--tls-name", "a b", "--listen", "127.0.0.1:0", code=2).stderr)
+    quiet = Daemon(listen="none")
+    check(quiet.port is None and "KUBECONFIG" not in quiet.output(), "an address: %s" % quiet.output())
+    check_in("its socket", "200 OK", quiet.unix(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+
+
+def an_open_directory_or_token_file_stops_the_start():
+    os.mkdir("open", 0o755)
+    os.chmod("open", 0o755)
+    check_in("directory", "chmod 700", jobflow("serve", "--data-dir", "open", "--listen", "none", code=2).stderr)
+    Daemon().stop()
+    os.chmod("d/access/tokens.json", 0o644)
+    check_in("tokens", "chmod 600", jobflow("serve", "--data-dir", "d", "--listen", "127.0.0.1:0", code=2).stderr)
+
+
+def the_service_manager_is_told():
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind("notify")
+        manager.settimeout(DEADLINE)
+        daemon = Daemon(env={"NOTIFY_SOCKET": os.path.abspath("notify")})
+        check_equal("ready", manager.recv(100), b"READY=1")
+        daemon.signal(signal.SIGHUP)
+        check_in("reloading", b"RELOADING=1", manager.recv(100))
+        check_equal("ready", manager.recv(100), b"READY=1")
+        daemon.stop()
+        check_equal("stopping", manager.recv(100), b"STOPPING=1")
+
+
+# ---- who gets in ----
+
+def nobody_gets_in_without_a_credential():
+    daemon = Daemon()
+    check_equal("livez", daemon.ask("GET", "/livez", token=None), (200, "ok"))
+    for path in ("/version", "/api", CM, "/metrics", "/openapi/v3", "/healthz"):
+        status, text = daemon.ask("GET", path, token=None)
+        check_equal(path, (status, json.loads(text)["reason"]), (403, "Forbidden"))
+        check_in(path, "system:anonymous", text)
+    for path in ("/livez", "/version", CM):
+        status, text = daemon.ask("GET", path, token="jf_wrong")
+        check_equal(path, (status, json.loads(text)["message"]), (401, "Unauthorized"))
+    # SEC-05: a page in a browser, a name that was bent to us
+    check_equal("origin", daemon.ask("GET", "/livez", headers={"Origin": "https://evil.example"})[0], 403)
+    check_equal("host", daemon.ask("GET", "/livez", headers={"Host": "evil.example"})[0], 403)
+    check_equal("our name", daemon.ask("GET", "/livez", headers={"Host": "localhost:%d" % daemon.port})[0], 200)
+
+
+def wrong_tokens_are_not_tried_for_long():
+    daemon = Daemon()
+    got = [daemon.ask("GET", "/version", token="jf_%d" % i)[0] for i in range(40)]
+    check(set(got) <= {401, 429}, "only refusals: %s" % got)
+    check(429 in got, "in the end 429: %s" % got)
+    daemon.get("/version")
+
+
+def roles_are_what_they_say():
+    daemon = Daemon()
+    editor = jobflow("token", "create", "ed", "--role", "editor", "-n", "default", "--data-dir", "d").stdout.strip()
+    viewer = jobflow("token", "create", "vi", "--data-dir", "d").stdout.strip()
+    check_equal("viewer reads", daemon.ask("GET", CM, token=viewer)[0], 200)
+    status, text = daemon.ask("POST", CM, config_map("x"), token=viewer)
+    check_equal("viewer writes", status, 403)
+    check_equal("as kubectl says it", json.loads(text)["message"],
+                'configmaps is forbidden: User "vi" cannot create resource "configmaps" in API group "" in the namespace "default"')
+    check_equal("details", json.loads(text)["details"], {"kind": "configmaps"})
+    check_equal("viewer and secrets", daemon.ask("GET", "/api/v1/namespaces/default/secrets", token=viewer)[0], 403)
+    check_equal("editor writes", daemon.ask("POST", CM, config_map("x"), token=editor)[0], 201)
+    check_equal("not elsewhere", daemon.ask("GET", "/api/v1/namespaces/other/configmaps", token=editor)[0], 403)
+    check_equal("metrics", daemon.ask("GET", "/metrics", token=editor)[0], 403)
+    listed = jobflow("token", "list", "--data-dir", "d").stdout.splitlines()
+    check_equal("list", [line.split()[:2] for line in listed[1:]], [["admin", "admin"], ["ed", "editor"], ["vi", "viewer"]])
+    check_in("twice", "revoke it first", jobflow("token", "create", "vi", "--data-dir", "d", code=1).stderr)
+    check_in("a bound admin", "leave out -n", jobflow("token", "create", "a", "--role", "admin", "-n", "x", "--data-dir", "d", code=2).stderr)
+    write("look.kubeconfig", jobflow("token", "create", "look", "--kubeconfig", "--data-dir", "d").stdout)
+    check_in("kubectl", "No resources", daemon.kubectl("get", "jf", kubeconfig="look.kubeconfig").stderr)
+    check_equal("may not", daemon.kubectl("auth", "can-i", "create", "jobflows", kubeconfig="look.kubeconfig", code=1).stdout, "no\n")
+    check_in("refused", "Forbidden", daemon.kubectl("create", "ns", "a", kubeconfig="look.kubeconfig", code=1).stderr)
+
+
+def a_revoked_token_loses_its_watches():
+    daemon = Daemon()
+    token = jobflow("token", "create", "w", "--data-dir", "d").stdout.strip()
+    with daemon.raw() as watch:
+        watch.sendall(("GET %s?watch=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % (CM, token)).encode())
+        check_in("begun", b"200 OK", watch.recv(65536))
+        jobflow("token", "revoke", "w", "--data-dir", "d")
+        while watch.recv(65536):
+            pass
+    check_equal("afterwards", daemon.ask("GET", CM, token=token)[0], 401)
+
+
+def tls_is_spoken_and_nothing_else():
+    daemon = Daemon()
+    with daemon.raw() as good:
+        check(good.version() in ("TLSv1.2", "TLSv1.3"), "version %s" % good.version())
+    both = daemon.tls()
+    both.set_alpn_protocols(["h2", "http/1.1"])
+    with daemon.raw(both) as chosen:
+        check_equal("ALPN", chosen.selected_alpn_protocol(), "http/1.1")
+    only = daemon.tls()
+    only.set_alpn_protocols(["h2"])
+    old = daemon.tls()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+    for name, context in (("HTTP/2 alone", only), ("TLS 1.1", old)):
+        try:
+            daemon.raw(context).close()
+            raise Failure("%s is spoken" % name)
+        except ssl.SSLError:
+            pass
+    for garbage in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\xff\xff" + b"\0" * 70000, b"\x80" * 100, b"\n"):
+        with socket.create_connection(("127.0.0.1", daemon.port), timeout=DEADLINE) as s:
+            try:
+                s.sendall(garbage)
+                s.shutdown(socket.SHUT_WR)
+                while s.recv(65536):
+                    pass
+            except OSError:
+                pass
+    daemon.get("/version")
+
+
+# ---- what it tells ----
+
+def changes_are_in_the_audit_log():
+    daemon = Daemon("-v")
+    daemon.ask("POST", CM, config_map("x"))
+    daemon.ask("GET", CM)
+    daemon.ask("DELETE", CM + "/x")
+    daemon.ask("DELETE", CM + "/x")
+    lines = wait_until("four lines", lambda: (lambda l: len(l) >= 3 and l)([json.loads(t) for t in read("d/audit.log").splitlines()]))
+    check_equal("what", [(l["method"], l["status"], l["user"]) for l in lines], [("POST", 201, "admin"), ("DELETE", 200, "admin"), ("DELETE", 404, "admin")])
+    check_equal("which", lines[0]["object"], "default/x")
+    check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", lines[0]["time"]), "when: %s" % lines[0]["time"])
+    check_equal("access log", daemon.errors().count(" INFO request "), 4)
+    check(daemon.token not in read("d/audit.log") + daemon.errors() + daemon.output(), "the token is written somewhere")
+
+
+def it_tells_how_it_is():
+    daemon = Daemon()
+    status, text = daemon.ask("GET", "/readyz?verbose")
+    check_equal("ready", status, 200)
+    check_in("checks", "[+]store ok", text)
+    daemon.ask("POST", CM, config_map("x"))
+    text = daemon.ask("GET", "/metrics")[1]
+    check_in("answers", 'jobflow_api_requests_total{method="POST",code="201"} 1\n', text)
+    check_in("objects", 'jobflow_objects{resource="configmaps"} 1\n', text)
+    version = daemon.get("/version")
+    check_equal("version", (version["major"], version["minor"]), ("1", "32"))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -336,6 +336,8 @@ void describe(const struct describer *d)
     } forms[] = {
         {&kind_job_flow, describe_flow},
         {&kind_job, describe_job},
+        {&kind_pod_group, describe_podgroup},
+        {&kind_queue, describe_queue},
         {&kind_pod, describe_pod},
     };
     void (*form)(const struct describer *d) = describe_other;

@@ -22,6 +22,8 @@ void describe(const struct describer *d);
 void describe_flow(const struct describer *d);
 void describe_job(const struct describer *d);
 void describe_pod(const struct describer *d);
+void describe_podgroup(const struct describer *d);
+void describe_queue(const struct describer *d);
 
 /* ---- pieces ---- */
 

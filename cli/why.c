@@ -78,18 +78,11 @@ void why_failed(const struct store *store, const char *job_uid, struct buf *out)
 
 static void look_at_group(void *arg, const struct object *group)
 {
-    const struct podgroup_status *status = podgroup_status_of(group);
+    const char *message = podgroup_waits_for(group);
     struct buf *out = arg;
 
-    for (size_t i = status->conditions.count; i-- > 0;) {
-        const struct podgroup_condition *condition = &status->conditions.items[i];
-
-        if (!condition->type || strcmp(condition->type, "Unschedulable") != 0)
-            continue;
-        if (condition->message && out->len == 0)
-            buf_str(out, condition->message);
-        return;
-    }
+    if (message && out->len == 0)
+        buf_str(out, message);
 }
 
 void why_waits(const struct store *store, const char *job_uid, struct buf *out)

@@ -260,9 +260,9 @@ void job_status_flush(struct timer *timer)
 }
 
 /* Reasons that say what a job waits for; they go when it waits no longer. */
-static const char *const waiting_reasons[] = {"QueueNotFound",   "QueueNotOpen",  "PVCNotFound",
-                                              "PodNameConflict", "QuotaExceeded", "PluginError",
-                                              "PodGroupError",   "FailedCreate",  "PVCError"};
+static const char *const waiting_reasons[] = {
+    "QueueNotFound", "QueueNotOpen",  "PVCNotFound",  "PodNameConflict", "QuotaExceeded",
+    "PluginError",   "PodGroupError", "FailedCreate", "PVCError",        "PodGroupPending"};
 
 static bool is_waiting_reason(const char *reason)
 {

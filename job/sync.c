@@ -106,8 +106,12 @@ static void warn_group(struct job_run *run)
     }
     if (!newest || !newest->type || strcmp(newest->type, "Scheduled") == 0) {
         run->group_warned = 0;
+        if (strcmp(run->view.state.reason, "PodGroupPending") == 0)
+            job_explain(run, NULL, NULL);
         return;
     }
+    if (run->view.state.phase == JOB_PENDING)
+        job_explain(run, "PodGroupPending", newest->message ? newest->message : "");
     seen = hash_bytes(newest->message ? newest->message : "",
                       newest->message ? strlen(newest->message) : 0) ^
            (uint64_t)newest->at_ms;

@@ -10,6 +10,7 @@
 #include "node/kubelet_claims.h"
 #include "node/machine.h"
 #include "node/queue_state.h"
+#include "node/queue_usage.h"
 #include "node/scheduler.h"
 
 struct node {
@@ -20,6 +21,7 @@ struct node {
     struct kubelet *kubelet;
     struct scheduler *scheduler;
     struct queue_states *queue_states;
+    struct queue_usage *queue_usage;
     struct claims *claims;
     struct machine_writer *writer;
 };
@@ -58,6 +60,7 @@ static void start_parts(struct node *node, const struct node_options *options)
     node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
     node->scheduler = scheduler_start(node->cluster, &scheduler);
     node->queue_states = queue_states_start(node->cluster);
+    node->queue_usage = queue_usage_start(node->cluster, node->scheduler);
     node->claims = claims_start(node->cluster, options->sim ? NULL : node->data_dir);
 }
 
@@ -92,6 +95,7 @@ void node_stop(struct node *node)
     if (!node)
         return;
     claims_stop(node->claims);
+    queue_usage_stop(node->queue_usage);
     queue_states_stop(node->queue_states);
     scheduler_stop(node->scheduler);
     kubelet_stop(node->kubelet);

@@ -7,7 +7,8 @@
  *   kubelet       bound pods: records the start intent, resolves volumes and environment, starts
  *                 when the intent is durable, mirrors the runtime's reports
  *   runtime       processes (runtime.h)
- *   queue_state   opens and closes queues; claims binds claims; machine is the Node object
+ *   queue_state   opens and closes queues; queue_usage says what is in them
+ *   claims        binds claims; machine is the Node object
  */
 #include "api/cluster.h"
 #include "node/amount.h"

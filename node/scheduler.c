@@ -543,6 +543,11 @@ struct amount scheduler_queue_used(struct scheduler *s, const char *queue)
     return queues_named(&s->queues, queue)->used;
 }
 
+const struct resource_names *scheduler_resources(const struct scheduler *s)
+{
+    return &s->places.extras;
+}
+
 void scheduler_stop(struct scheduler *s)
 {
     if (!s)

@@ -34,6 +34,9 @@ void scheduler_stop(struct scheduler *scheduler); /* NULL is fine */
 /** What the groups of a queue and of those below it are charged with, reservations included. */
 struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queue);
 
+/** The named resources of its nodes. Borrowed. */
+const struct resource_names *scheduler_resources(const struct scheduler *scheduler);
+
 /** How many pods may be bound in advance of free room. */
 static inline int64_t scheduler_ahead(int64_t max_pods)
 {

@@ -124,8 +124,10 @@ static void load_told(struct group *group)
 
     group->told =
         (struct group_told){status->phase, status->running, status->succeeded, status->failed};
-    if (status->conditions.count)
+    if (status->conditions.count) {
         last = &status->conditions.items[status->conditions.count - 1];
+        group->told.at_ms = last->at_ms;
+    }
     if (last && last->type && !strcmp(last->type, "Scheduled")) {
         group->told.condition = "Scheduled";
         group->told.reason = PODGROUP_REASON_SCHEDULED;

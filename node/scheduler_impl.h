@@ -15,6 +15,7 @@
 enum {
     TELL_DELAY_MS = 50,      /* phases nobody waits for: what is over by then is never written */
     REFUSAL_DELAY_MS = 1000, /* a head that waits longer is told why */
+    REFRESH_DELAY_MS = 5000, /* and again when the figures have changed */
     RETRY_DELAY_MS = 1000,
 };
 

@@ -167,10 +167,15 @@ static char *waits_for(struct scheduler *s, struct group *group)
     return mem_printf("waits for room on the node: %s; queue %s", what, group->queue->name);
 }
 
+/* A pod that belongs to no group is told itself. */
 static void tell(struct group *group, char *message)
 {
+    struct order_item *first = group->implicit ? order_first(&group->pending) : NULL;
+
     group_refuse(group, message);
     group_tell_later(group);
+    if (first)
+        member_tell_unschedulable(container_of(first, struct member, line), message);
 }
 
 enum { TOLD_BEHIND = 16 }; /* the first of a line are told who is before them */
@@ -208,9 +213,11 @@ void group_waits(struct group *group)
 {
     struct scheduler *s = group->scheduler;
 
+    bool is_new = !group->waits_since_ms;
+
     group_refuse(group, NULL);
-    if (!group->waits_since_ms)
+    if (is_new)
         group->waits_since_ms = loop_wall_ms(s->cluster->loop);
     if (!timer_armed(&s->refusal))
-        timer_start(s->cluster->loop, &s->refusal, REFUSAL_DELAY_MS);
+        timer_start(s->cluster->loop, &s->refusal, is_new ? REFUSAL_DELAY_MS : REFRESH_DELAY_MS);
 }

@@ -146,11 +146,20 @@ static void told(struct cluster_call *call, const struct object *result, const s
     scheduler_call_done(s);
 }
 
+static bool is_unschedulable(const struct group_told *told)
+{
+    return told->condition && !strcmp(told->condition, "Unschedulable");
+}
+
 static void write_status(struct group *group, const struct group_told *now, struct blob *blob)
 {
     struct scheduler *s = group->scheduler;
     const struct object *object = current(s->cluster, &kind_pod_group, group->object->meta);
 
+    /* Once for each time it has to wait; the figures in the condition may change meanwhile. */
+    if (object && is_unschedulable(now) && !is_unschedulable(&group->told))
+        cluster_event(s->cluster, object, EVENT_WARNING, "Unschedulable", SCHEDULER_COMPONENT, "%s",
+                      now->message);
     mem_free(group->told_message);
     group->told_message = mem_strdup(now->message);
     group->told = *now;
@@ -168,8 +177,13 @@ static void write_status(struct group *group, const struct group_told *now, stru
 static struct group_told told_now(const struct group *group)
 {
     struct group_view view = group_view(group);
+    struct group_told now = podgroup_told(&view, group->message);
 
-    return podgroup_told(&view, group->message);
+    if (now.condition && group->told.condition && !strcmp(now.condition, group->told.condition))
+        now.at_ms = group->told.at_ms;
+    if (!now.at_ms)
+        now.at_ms = loop_wall_ms(group->scheduler->cluster->loop);
+    return now;
 }
 
 void group_tell_admitted(struct group *group)
@@ -181,7 +195,6 @@ void group_tell_admitted(struct group *group)
     if (group->writing)
         return; /* compared again when it is done */
     if (!podgroup_told_equal(&now, &plain)) {
-        now.at_ms = loop_wall_ms(s->cluster->loop);
         write_status(group, &now, podgroup_told_blob(&now));
         return;
     }
@@ -224,10 +237,8 @@ void scheduler_tell(struct timer *timer)
         } else if (!group->writing) {
             struct group_told now = told_now(group);
 
-            if (!podgroup_told_equal(&now, &group->told)) {
-                now.at_ms = loop_wall_ms(s->cluster->loop);
+            if (!podgroup_told_equal(&now, &group->told))
                 write_status(group, &now, podgroup_told_blob(&now));
-            }
         }
         group = next;
     }

@@ -109,6 +109,11 @@ static void podgroup_queue(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, podgroup_spec_of(row->object)->queue, "");
 }
 
+static void podgroup_reason(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, podgroup_waits_for(row->object), "");
+}
+
 static const struct {
     const struct kind *kind; /* NULL: every kind */
     const char *path;
@@ -125,6 +130,7 @@ static const struct {
     {&kind_pod_group, "status.running",             podgroup_running},
     {&kind_pod_group, "spec.minMember",             podgroup_min_member},
     {&kind_pod_group, "spec.queue",                 podgroup_queue},
+    {&kind_pod_group, "status.conditions",          podgroup_reason},
     /* clang-format on */
 };
 

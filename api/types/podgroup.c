@@ -92,6 +92,7 @@ static const struct column columns[] = {
     {"RUNNINGS",  "integer", "status.running",             0, "Pods that run."},
     {"AGE",       "date",    "metadata.creationTimestamp", 0, "Time since the group was made."},
     {"QUEUE",     "string",  "spec.queue",                 1, "Queue of the group."},
+    {"REASON",    "string",  "status.conditions",          1, "Why the group waits."},
     {0},
 };
 /* clang-format on */
@@ -149,6 +150,17 @@ static const struct decoded_type status_type = {.schema = &status_schema, .finis
 const struct podgroup_spec *podgroup_spec_of(const struct object *group)
 {
     return decoded_of(group->body, &spec_type);
+}
+
+const char *podgroup_waits_for(const struct object *group)
+{
+    const struct podgroup_status *status = podgroup_status_of(group);
+    const struct podgroup_condition *last =
+        status->conditions.count ? &status->conditions.items[status->conditions.count - 1] : NULL;
+
+    if (!last || !last->type || strcmp(last->type, "Unschedulable") != 0)
+        return NULL;
+    return last->message;
 }
 
 const struct podgroup_status *podgroup_status_of(const struct object *group)

@@ -51,6 +51,8 @@ const char *podgroup_phase_text(enum podgroup_phase phase);
 bool podgroup_phase_parse(const char *text, enum podgroup_phase *out);
 const struct podgroup_spec *podgroup_spec_of(const struct object *group);
 const struct podgroup_status *podgroup_status_of(const struct object *group);
+/** What the group waits for, by its last condition; NULL when it does not. Borrowed. */
+const char *podgroup_waits_for(const struct object *group);
 struct blob *podgroup_spec_blob(
     const struct podgroup_spec *spec); /* a body, interned, decoded copy attached, admitted */
 struct blob *podgroup_status_blob(const struct podgroup_status *status);

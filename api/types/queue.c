@@ -83,7 +83,7 @@ static const struct field status_fields[] = {
     {"inqueue",     FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Inqueue."},
     {"completed",   FIELD_I32,          FIELD_PASS, .doc = "PodGroups in phase Completed."},
     {"reservation", FIELD_OBJECT,       FIELD_PASS, &reservation_schema, .doc = "What is locked for the queue."},
-    {"allocated",   FIELD_QUANTITY_MAP, offsetof(struct queue_status, allocated), .doc = "What its pods use."},
+    {"allocated",   FIELD_QUANTITY_MAP, offsetof(struct queue_status, allocated), .doc = "What its PodGroups take, reservations included."},
     {0},
 };
 static const struct schema status_schema = {"QueueStatus", status_fields, sizeof(struct queue_status)};

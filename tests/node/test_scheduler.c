@@ -261,6 +261,42 @@ static void a_queue_at_its_limit_does_not_stop_the_others(void **state)
     rig_free(rig);
 }
 
+/* covers: see O-69 */
+static void a_queue_says_what_is_in_it(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'up'},'spec':{'weight':1}}");
+    rig_settle(rig);
+    rig_create(rig, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                    "'metadata':{'name':'q'},'spec':{'parent':'up'}}");
+    rig_settle(rig);
+    rig_group(rig, "a", 2, ",'queue':'q','minResources':{'cpu':'500m'}");
+    rig_group(rig, "b", 1, ",'queue':'q'");
+    rig_group(rig, "c", 4, ",'queue':'q'");
+    rig_settle(rig);
+    rig_pods(rig, "b", 0, 1, CPU("2"));
+    rig_settle(rig);
+    end_pod(rig, "b-0", "Running");
+    rig_advance(rig, 3000);
+    check_has("phases", rig_status(rig, &kind_queue, "q"),
+              "\"pending\":1,\"inqueue\":1,\"running\":1");
+    check_has("taken", rig_status(rig, &kind_queue, "q"),
+              "\"allocated\":{\"cpu\":\"2500m\",\"memory\":\"0\",\"pods\":\"3\"}");
+    check_has("above", rig_status(rig, &kind_queue, "up"), "\"cpu\":\"2500m\"");
+    check_str("still open", queue_state_of(rig_get(rig, &kind_queue, "q")), "Open");
+    rig_delete(rig, &kind_pod_group, "a", -1);
+    rig_delete(rig, &kind_pod_group, "b", -1);
+    rig_delete(rig, &kind_pod_group, "c", -1);
+    rig_delete(rig, &kind_pod, "b-0", 0);
+    rig_advance(rig, 3000);
+    check_has("nothing is left", rig_status(rig, &kind_queue, "q"),
+              "\"pending\":0,\"inqueue\":0,\"running\":0");
+    check_has("nor taken", rig_status(rig, &kind_queue, "up"), "\"pods\":\"0\"");
+    rig_free(rig);
+}
+
 static void a_missing_or_closed_queue_holds_its_groups(void **state)
 {
     static const char *const queues[] = {"lost", "shut"};
@@ -292,7 +328,27 @@ static void a_missing_or_closed_queue_holds_its_groups(void **state)
     rig_free(rig);
 }
 
-/* covers: see 19.1 */
+/* covers: job.md CMD-10; see tests/job/test_groups.c for the job's half */
+static void a_command_for_a_job_is_not_the_queues_business(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_create(rig, "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':"
+                    "'default','namespace':'default'},'spec':{'tasks':[{'name':'t','replicas':1,"
+                    "'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c',"
+                    "'image':'i','command':['true']}]}}}]}}");
+    rig_create(rig,
+               "{'apiVersion':'bus.volcano.sh/v1alpha1','kind':'Command','metadata':{'name':'c',"
+               "'namespace':'default'},'action':'AbortJob','target':{'apiVersion':"
+               "'batch.volcano.sh/v1alpha1','kind':'Job','name':'default','uid':'%s'}}",
+               object_uid(rig_get(rig, &kind_job, "default")));
+    rig_settle(rig);
+    check("it is left", rig_get(rig, &kind_command, "c") != NULL);
+    check_str("the queue too", queue_state_of(rig_get(rig, &kind_queue, "default")), "Open");
+    rig_free(rig);
+}
+
+/* covers: job.md CMD-11; see 19.1 */
 static void a_queue_is_closed_by_command_and_takes_its_children_along(void **state)
 {
     struct rig *rig = set_up(4);
@@ -322,6 +378,14 @@ static void a_queue_is_closed_by_command_and_takes_its_children_along(void **sta
     rig_delete(rig, &kind_pod_group, "g", -1);
     rig_settle(rig);
     check_str("it has none", queue_state_of(rig_get(rig, &kind_queue, "down")), "Closed");
+    rig_create(rig,
+               "{'apiVersion':'bus.volcano.sh/v1alpha1','kind':'Command','metadata':{'name':'d',"
+               "'namespace':'default'},'action':'OpenQueue','target':{'apiVersion':"
+               "'scheduling.volcano.sh/v1beta1','kind':'Queue','name':'down','uid':'%s'}}",
+               object_uid(rig_get(rig, &kind_queue, "down")));
+    rig_settle(rig);
+    check_str("not below a closed one", queue_state_of(rig_get(rig, &kind_queue, "down")),
+              "Closed");
     rig_create(rig,
                "{'apiVersion':'bus.volcano.sh/v1alpha1','kind':'Command','metadata':{'name':'c',"
                "'namespace':'default'},'action':'OpenQueue','target':{'apiVersion':"
@@ -587,7 +651,9 @@ int main(void)
         cmocka_unit_test(single_pods_are_bound_a_bounded_number_ahead),
         cmocka_unit_test(pods_beyond_the_minimum_are_bound_one_by_one),
         cmocka_unit_test(a_queue_at_its_limit_does_not_stop_the_others),
+        cmocka_unit_test(a_queue_says_what_is_in_it),
         cmocka_unit_test(a_missing_or_closed_queue_holds_its_groups),
+        cmocka_unit_test(a_command_for_a_job_is_not_the_queues_business),
         cmocka_unit_test(a_queue_is_closed_by_command_and_takes_its_children_along),
         cmocka_unit_test(every_task_must_reach_its_own_minimum),
         cmocka_unit_test(the_gang_takes_the_minimum_of_each_task_first),

@@ -233,6 +233,7 @@ struct rig *rig_new(void)
 void rig_stop(struct rig *rig)
 {
     rig_settle(rig);
+    queue_usage_stop(rig->queue_usage);
     queue_states_stop(rig->queue_states);
     scheduler_stop(rig->scheduler);
     kubelet_stop(rig->kubelet);
@@ -240,6 +241,7 @@ void rig_stop(struct rig *rig)
     if (rig->runtime)
         rig->runtime->ops->free(rig->runtime);
     rig->queue_states = NULL;
+    rig->queue_usage = NULL;
     rig->scheduler = NULL;
     rig->kubelet = NULL;
     rig->node = NULL;
@@ -271,6 +273,7 @@ void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *opt
 {
     rig->scheduler = scheduler_start(rig->cluster, options);
     rig->queue_states = queue_states_start(rig->cluster);
+    rig->queue_usage = queue_usage_start(rig->cluster, rig->scheduler);
     rig_settle(rig);
 }
 

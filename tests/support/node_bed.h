@@ -7,6 +7,7 @@
 #include "node/kubelet.h"
 #include "node/node.h"
 #include "node/queue_state.h"
+#include "node/queue_usage.h"
 #include "node/scheduler.h"
 
 enum { RIG_PODS_MAX = 64 };
@@ -35,6 +36,7 @@ struct rig {
     struct cluster *cluster;
     struct scheduler *scheduler;
     struct queue_states *queue_states;
+    struct queue_usage *queue_usage;
     struct kubelet *kubelet;
     struct node *node;
     struct runtime *runtime;           /* scripted */

@@ -78,6 +78,19 @@ static void command_changed(struct cluster_watcher *watcher, enum cluster_change
         job_command_arrived(container_of(watcher, struct job_controller, commands), command);
 }
 
+/* Something of a job at rest, made by a write that came late: the job is looked at again, which
+ * takes it away. */
+static struct job_run *run_of_stray(struct job_controller *ctl, const struct object *stray)
+{
+    const struct object *job = cluster_get(ctl->cluster, &kind_job, object_namespace(stray),
+                                           meta_controller(stray->meta)->name);
+
+    return job && strcmp(object_uid(job), owner_job(stray)) == 0 && !object_deleting(job) &&
+                   !object_deleting(stray)
+               ? job_run_get(ctl, job)
+               : NULL;
+}
+
 static void pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
                         const struct object *old, const struct object *pod)
 {
@@ -89,7 +102,12 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
     if (change == CHANGE_DELETED)
         job_waits_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
-    if (!run || !job_pod_facts(pod, &facts) || !job_view_locate(&run->view, pod, &at))
+    if (!owner_job(pod) || !job_pod_facts(pod, &facts))
+        return;
+    if (!run && change != CHANGE_DELETED && facts.phase != POD_SUCCEEDED &&
+        facts.phase != POD_FAILED)
+        run = run_of_stray(ctl, pod);
+    if (!run || !job_view_locate(&run->view, pod, &at))
         return;
     if (change != CHANGE_DELETED) {
         job_run_pod(run, at, pod, &facts);
@@ -106,6 +124,8 @@ static void group_changed(struct cluster_watcher *watcher, enum cluster_change c
     struct job_controller *ctl = container_of(watcher, struct job_controller, groups);
     struct job_run *run = run_of_owner(ctl, group);
 
+    if (!run && change != CHANGE_DELETED && owner_job(group))
+        run = run_of_stray(ctl, group);
     if (!run)
         return;
     if (change != CHANGE_DELETED)

@@ -89,6 +89,15 @@ static bool same_pod(const struct object *a, const struct object *b)
     return a && b ? strcmp(object_uid(a), object_uid(b)) == 0 : a == b;
 }
 
+/* The same policy for the same slot, put off when it was due. */
+static bool is_replaced(const struct job_request *due, const void *arg)
+{
+    const struct job_delayed *entry = arg;
+
+    return due->event == entry->event && due->action == entry->action && due->has_pod &&
+           due->at.task == entry->key.task && due->at.index == entry->key.index;
+}
+
 void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_response *response)
 {
@@ -112,6 +121,7 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
         .cause_ms = request->cause_ms,
         .pod = object_ref(request->pod),
     };
+    job_run_cull(run, is_replaced, entry);
     HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
     timer_start(run->ctl->loop, &entry->timer, left_ms);
     if (request->has_pod && request->event == EVENT_POD_EVICTED)

@@ -326,9 +326,9 @@ static void gather_pod(void *arg, const struct object *pod)
     evicted = meta_annotation(pod->meta, ANNOTATION_EVICTED_AT);
     if (evicted && facts.phase == POD_PENDING && run->view.shape->has_policies &&
         time_parse(evicted, &evicted_ms, NULL)) {
-        struct job_request *request = job_request_of_pod(run, EVENT_POD_EVICTED, at, pod, &facts);
+        struct job_request *request = job_request_of_pod(run, EVENT_POD_EVICTED, at, NULL, &facts);
 
-        request->cause_ms = evicted_ms;
+        request->cause_ms = evicted_ms + RECORD_STEP_MS - 1; /* late rather than early */
         job_run_post(run, request);
     }
 }
@@ -404,6 +404,7 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
         cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);
         gather_group(run);
         report_lost_pods(run);
+        run->counts_changed = true; /* what was not written when the last process ended */
     }
     job_run_sync(run);
     return run;

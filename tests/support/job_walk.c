@@ -21,6 +21,7 @@ enum { STEPS = 22, PODS_MAX = 64, MOVES_MAX = 32, SLACK_MS = 100 };
 struct move {
     enum job_phase from, to;
     char reason[48];
+    int64_t at_ms;
 };
 
 /* What a step may bring about: nothing by policies, this answer, or nobody can tell. */
@@ -28,6 +29,7 @@ struct expectation {
     enum { EXPECT_SYNC, EXPECT_ACTION, EXPECT_ANY } what;
     enum job_action action;
     const char *reason;
+    int task, index; /* what a targeted action is about */
 };
 
 /* Something that a delayed policy may answer later. */
@@ -63,7 +65,7 @@ struct walk {
     unsigned rests; /* times it came to rest */
     unsigned services_made;
     bool resumed;      /* the present epoch began with a resume */
-    bool meddled;      /* pods of a job at rest were deleted: what it counted stays */
+    bool meddled;      /* pods of a job at its end were deleted: what it counted stays */
     bool restarted;    /* the controller, since this job was made */
     bool full_kill;    /* in this step */
     bool user_deletes; /* the job, now */
@@ -202,6 +204,25 @@ static bool enters_by_full_kill(const struct walk *walk, enum job_phase from, en
     return to == JOB_RESTARTING && (from == JOB_ABORTING || from == JOB_ABORTED);
 }
 
+/* The end of a job, by the numbers it was stored with (8.1, 8.3). */
+static void ended(struct walk *walk, const struct job_status *now)
+{
+    int failures = now->retry_count - walk->resumes;
+    struct rule_counts counts = {.succeeded = now->succeeded, .failed = now->failed};
+
+    for (size_t i = 0; i < now->task_counts.count; i++)
+        counts.succeeded_of[now->task_counts.items[i].key[0] - 'a'] =
+            now->task_counts.items[i].by_phase[POD_SUCCEEDED];
+    if (walk->phase == JOB_RESTARTING && failures < walk->spec.max_retry)
+        violated(walk, "8.1: Failed after %d of %d failures", failures, walk->spec.max_retry);
+    /* Pods beyond the replicas count again once the job has ended. */
+    if (walk->phase == JOB_RUNNING &&
+        now->succeeded + now->failed <= gen_job_replicas(&walk->spec) &&
+        rule_verdict(&walk->spec, &counts, JOB_RUNNING, 0, 0) != now->phase)
+        violated(walk, "8.3: %s with %d succeeded and %d failed", job_phase_text(now->phase),
+                 now->succeeded, now->failed);
+}
+
 /* INV-J2, INV-J3, INV-J4: edges, versions and retries, whoever interferes. */
 static void phase_moved(struct walk *walk, const struct job_status *now)
 {
@@ -220,6 +241,8 @@ static void phase_moved(struct walk *walk, const struct job_status *now)
     if (full ? versions != 1 : versions != 0 && !(restarting && versions == 1))
         violated(walk, "J4: version %d to %d on the way from %s to %s", walk->version, now->version,
                  job_phase_text(walk->phase), job_phase_text(now->phase));
+    if (now->phase == JOB_COMPLETED || now->phase == JOB_FAILED)
+        ended(walk, now);
     if (restarting && (walk->phase == JOB_ABORTING || walk->phase == JOB_ABORTED))
         walk->resumes++;
     if (versions == 1) {
@@ -229,13 +252,13 @@ static void phase_moved(struct walk *walk, const struct job_status *now)
         memset(walk->failed_ms, 0, sizeof walk->failed_ms);
     }
     walk->rests += at_rest(now->phase);
-    walk->meddled = false;
+    walk->meddled &= !active(now->phase);
     if (job_phase_finished(now->phase))
         walk->finished_ms = walk->strict ? now_ms(walk) : now->transition_ms;
     if (walk->n_moves < MOVES_MAX) {
         struct move *move = &walk->moves[walk->n_moves++];
 
-        *move = (struct move){.from = walk->phase, .to = now->phase};
+        *move = (struct move){.from = walk->phase, .to = now->phase, .at_ms = now_ms(walk)};
         snprintf(move->reason, sizeof move->reason, "%s", now->reason ? now->reason : "");
     }
 }
@@ -406,7 +429,7 @@ static void gather_causes(struct walk *walk)
                       object->meta->created_at_ms + 1000);
         if (pod->phase == POD_FAILED)
             add_cause(walk, EVENT_POD_FAILED, pod->task, exit_code_of(object), finished_of(object),
-                      finished_of(object));
+                      finished_of(object) + (walk->restarted ? 1000 : 1));
     }
     for (int t = 0; t < walk->spec.n_tasks; t++)
         for (int i = 0; i <= GEN_REPLICAS; i++) {
@@ -420,22 +443,26 @@ static void gather_causes(struct walk *walk)
 
 /* ---- predictions ---- */
 
+static bool is_target(const struct walk *walk, enum job_action action, int task, int index,
+                      const struct rule_pod *pod)
+{
+    int size = walk->spec.tasks[task].partition;
+
+    if (pod->task != task)
+        return false;
+    if (action == ACT_RESTART_PARTITION)
+        return size > 0 && pod->index / size == index / size;
+    return action != ACT_RESTART_POD || pod->index == index;
+}
+
 /* Pods a targeted action would find. */
 static int targets_of(const struct walk *walk, enum job_action action, int task, int index)
 {
-    int found = 0, size = walk->spec.tasks[task].partition;
+    int found = 0;
 
-    for (int i = 0; i < walk->sight.count; i++) {
-        const struct rule_pod *pod = &walk->sight.pods[i];
-
-        if (pod->task != task || pod->deleting)
-            continue;
-        if (action == ACT_RESTART_POD && pod->index != index)
-            continue;
-        if (action == ACT_RESTART_PARTITION && (size == 0 || pod->index / size != index / size))
-            continue;
-        found++;
-    }
+    for (int i = 0; i < walk->sight.count; i++)
+        found += !walk->sight.pods[i].deleting &&
+                 is_target(walk, action, task, index, &walk->sight.pods[i]);
     return found;
 }
 
@@ -445,12 +472,12 @@ static void expect_action(struct walk *walk, enum job_action action, const char 
 {
     struct rule_effect effect = rule_effect(walk->phase, action);
 
-    walk->expected = (struct expectation){EXPECT_SYNC, ACT_SYNC_JOB, NULL};
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (effect.to == JOB_NONE)
         return;
     if (effect.targeted && (task < 0 || targets_of(walk, action, task, index) - but_one <= 0))
         return;
-    walk->expected = (struct expectation){EXPECT_ACTION, action, reason};
+    walk->expected = (struct expectation){EXPECT_ACTION, action, reason, task, index};
 }
 
 static void expect_event(struct walk *walk, enum job_event event, int task, int index, int version,
@@ -458,7 +485,7 @@ static void expect_event(struct walk *walk, enum job_event event, int task, int 
 {
     struct rule_answer answer;
 
-    walk->expected = (struct expectation){EXPECT_SYNC, ACT_SYNC_JOB, NULL};
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (version < walk->version || !rule_match(&walk->spec, event, task, exit_code, &answer))
         return;
     if (at_rest(walk->phase)) { /* whether it is still looked at depends on what is left of it */
@@ -518,6 +545,30 @@ static void check_moves(struct walk *walk)
     if (awaited)
         violated(walk, "6: %s after %s did not happen", job_action_text(walk->expected.action),
                  walk->expected.reason);
+}
+
+/* A targeted restart takes its target and nothing else. */
+static void check_target(struct walk *walk)
+{
+    const struct expectation *expected = &walk->expected;
+
+    if (expected->what != EXPECT_ACTION || walk->n_moves == 0 || !active(walk->phase) ||
+        !rule_effect(walk->moves[0].from, expected->action).targeted || walk->full_kill ||
+        strcmp(walk->moves[0].reason, expected->reason) != 0)
+        return;
+    for (int i = 0; i < walk->sight.count; i++) {
+        const struct rule_pod *pod = &walk->sight.pods[i];
+        const char *name = object_name(walk->sight.objects[i]);
+        const struct object *now = stage_get(walk->stage, &kind_pod, name);
+        bool stays = now && !object_deleting(now) &&
+                     strcmp(object_uid(now), object_uid(walk->sight.objects[i])) == 0;
+        bool aimed = is_target(walk, expected->action, expected->task, expected->index, pod);
+
+        if (!pod->deleting && stays == aimed && pod->index < walk->spec.tasks[pod->task].replicas)
+            violated(walk, "6: %s of %s-%d %s %s", job_action_text(expected->action),
+                     gen_task_name(expected->task), expected->index, aimed ? "leaves" : "takes",
+                     name);
+    }
 }
 
 static void check_delays(struct walk *walk)
@@ -645,7 +696,7 @@ static void check_state(struct walk *walk)
 
 static void begin_step(struct walk *walk)
 {
-    walk->expected = (struct expectation){EXPECT_SYNC, ACT_SYNC_JOB, NULL};
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
     walk->n_moves = 0;
     walk->full_kill = false;
     walk->phase_before = walk->phase;
@@ -661,14 +712,19 @@ static void note_restarts(struct walk *walk)
             for (int t = 0; t < walk->spec.n_tasks; t++)
                 for (int r = 0; r <= GEN_REPLICAS; r++)
                     if (walk->evicted_ms[t][r] == 0)
-                        walk->evicted_ms[t][r] = now_ms(walk) - 30;
+                        walk->evicted_ms[t][r] = walk->moves[i].at_ms;
 }
 
 static void end_step(struct walk *walk)
 {
     if (!walk->strict)
         return;
+    for (int known = 0; known != walk->n_moves;) { /* the counters follow a little later */
+        known = walk->n_moves;
+        stage_settle(walk->stage);
+    }
     check_moves(walk);
+    check_target(walk);
     check_state(walk);
     note_restarts(walk);
     if (job_of(walk))
@@ -784,7 +840,7 @@ static void pod_is_unknown(struct walk *walk)
 
 static void expect_eviction(struct walk *walk, const struct rule_pod *pod, bool counted)
 {
-    walk->expected = (struct expectation){EXPECT_SYNC, ACT_SYNC_JOB, NULL};
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
     if (!pod->marked)
         expect_event(walk, EVENT_POD_EVICTED, pod->task, pod->index, pod->version, 0, counted);
 }
@@ -798,7 +854,7 @@ static void pod_is_deleted(struct walk *walk)
     tell(walk, "deleted: %s", object_name(walk->sight.objects[at]));
     if (!walk->slow || has_ended(&walk->sight.pods[at])) /* no grace for what runs no more */
         expect_eviction(walk, &walk->sight.pods[at], true);
-    walk->meddled |= at_rest(walk->phase);
+    walk->meddled |= !active(walk->phase);
     stage_delete(walk->stage, &kind_pod, object_name(walk->sight.objects[at]));
 }
 
@@ -811,6 +867,18 @@ static void pod_goes(struct walk *walk)
     tell(walk, "gone: %s", object_name(walk->sight.objects[at]));
     expect_eviction(walk, &walk->sight.pods[at], false);
     stage_let_one_go(walk->stage, object_name(walk->sight.objects[at]));
+}
+
+/* A pod that was told to end, and does: still one eviction, when it is gone (O-16). */
+static void pod_ends_on_its_way_out(struct walk *walk)
+{
+    int at = pick_pod(walk, is_going);
+
+    if (at < 0 || has_ended(&walk->sight.pods[at]))
+        return;
+    tell(walk, "ends, being deleted: %s", object_name(walk->sight.objects[at]));
+    stage_report(walk->stage, object_name(walk->sight.objects[at]), POD_FAILED, 143,
+                 walk->sight.pods[at].restarts);
 }
 
 static void command_comes(struct walk *walk)
@@ -897,6 +965,7 @@ static void controller_restarts(struct walk *walk)
 {
     tell(walk, "the controller restarts");
     walk->restarted = true;
+    gather_causes(walk); /* deadlines follow from the records now */
     stage_stop_controller(walk->stage);
     if (dice_chance(&walk->dice, 50))
         pod_fails(walk);
@@ -935,10 +1004,11 @@ static const struct {
     void (*happens)(struct walk *walk);
     bool restarts; /* the gang is Unknown for a moment only */
 } happenings[] = {
-    {22, pods_run},           {16, pod_succeeds},   {14, pod_fails},        {6, pod_restarts},
-    {2, pod_is_unknown},      {9, pod_is_deleted},  {10, pod_goes},         {10, command_comes},
-    {7, job_is_scaled},       {3, gang_is_unknown}, {10, gang_is_admitted}, {12, time_passes},
-    {6, controller_restarts}, {3, job_is_deleted},
+    {22, pods_run},     {16, pod_succeeds},           {14, pod_fails},
+    {6, pod_restarts},  {2, pod_is_unknown},          {9, pod_is_deleted},
+    {10, pod_goes},     {4, pod_ends_on_its_way_out}, {10, command_comes},
+    {7, job_is_scaled}, {3, gang_is_unknown},         {10, gang_is_admitted},
+    {12, time_passes},  {6, controller_restarts},     {3, job_is_deleted},
 };
 
 static void something_happens(struct walk *walk)

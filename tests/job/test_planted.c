@@ -1,0 +1,250 @@
+/*
+ * Bugs planted into the job controller, each of which the random walks must find (SIM-08): a
+ * detector that finds nothing when there is something says nothing when it finds nothing.
+ *
+ * They are planted from outside: the linker sends calls of some functions here, where the planted
+ * bug bends the question or the answer. Each bug runs in a child process, for some of them end in
+ * an assertion of the program itself, which counts as found.
+ */
+#include "tests/unit.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "job/commands.h"
+#include "job/delayed.h"
+#include "job/event.h"
+#include "job/pod.h"
+#include "job/podgroup.h"
+#include "job/run.h"
+#include "job/state/rules.h"
+#include "job/state/verdicts.h"
+#include "job/ttl.h"
+#include "tests/support/job_walk.h"
+
+/* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant job_event_of */
+/* wraps: job_policy_match job_pod_facts job_delayed_holds job_pod_phase_since_ms job_delayed_clean
+ */
+/* wraps: job_status_blob job_partition_of job_command_done job_ttl_look job_delayed_on_event */
+/* wraps: job_view_new_epoch */
+
+enum { SEEDS = 2000 };
+
+/* clang-format off */
+#define BUGS(X)                                                                    \
+    X(NO_EPOCH,         "a restart of the job opens no epoch")                     \
+    X(NOT_COUNTED,      "restarts are not counted")                                \
+    X(END_IS_LEFT,      "a finished job is restarted")                             \
+    X(ONE_MORE,         "there is one restart more than maxRetry")                 \
+    X(RESUME_FAILS,     "a resume counts as a failure")                            \
+    X(NO_MIN_SUCCESS,   "minSuccess is forgotten")                                 \
+    X(NO_TASK_MINIMUM,  "minimums of tasks are forgotten")                         \
+    X(GANG_IGNORED,     "pods are made before the gang is admitted")               \
+    X(ORDER_IGNORED,    "pods are made before what their task depends on")         \
+    X(OWN_EVICTIONS,    "own deletions count as evictions")                        \
+    X(TWO_EVENTS,       "a pod that ends while it is deleted has failed, too")     \
+    X(JOB_FIRST,        "policies of the job come before those of the task")       \
+    X(OLD_EVENTS,       "events of earlier epochs count")                          \
+    X(NO_EXIT_CODE,     "exit codes are not looked at")                            \
+    X(UNCHECKED_DELAY,  "a delayed action does not look at its cause again")       \
+    X(DELAY_ANEW,       "delays begin anew with the process")                      \
+    X(DELAY_STAYS,      "an action leaves delayed ones of its level")              \
+    X(SPARED_UNCOUNTED, "pods that are spared are not counted")                    \
+    X(EARLY_END,        "a job seems to have ended before it did")                 \
+    X(WRONG_PARTITION,  "every pod is of the first partition")                     \
+    X(COMMAND_STAYS,    "executed Commands stay")                                  \
+    X(TTL_FORGOTTEN,    "the time to live is forgotten")                           \
+    X(NOBODY_DOOMED,    "who must go is not asked again when an epoch begins")
+/* clang-format on */
+
+#define BUG_ENUM(name, text) BUG_##name,
+enum bug { BUG_NONE, BUGS(BUG_ENUM) BUG_N };
+#undef BUG_ENUM
+#define BUG_TEXT(name, text) text,
+static const char *const texts[BUG_N] = {"none", BUGS(BUG_TEXT)};
+#undef BUG_TEXT
+
+static enum bug planted;
+
+#define WRAPPED(result, name, ...)                                                                 \
+    result __real_##name(__VA_ARGS__);                                                             \
+    result __wrap_##name(__VA_ARGS__);                                                             \
+    result __wrap_##name(__VA_ARGS__)
+
+WRAPPED(struct job_rule, job_rule_of, enum job_phase phase, enum job_action action)
+{
+    struct job_rule rule = __real_job_rule_of(phase, action);
+
+    if (planted == BUG_NO_EPOCH && action == ACT_RESTART_JOB)
+        rule.version = false;
+    if (planted == BUG_NOT_COUNTED)
+        rule.retry = false;
+    if (planted == BUG_END_IS_LEFT && job_phase_finished(phase))
+        rule = __real_job_rule_of(JOB_RUNNING, action);
+    return rule;
+}
+
+WRAPPED(struct job_verdict, job_verdict_sync, const struct job_counts *given)
+{
+    struct job_counts counts = *given;
+
+    counts.max_retry += planted == BUG_ONE_MORE;
+    if (planted == BUG_RESUME_FAILS)
+        counts.resumes = 0;
+    if (planted == BUG_NO_MIN_SUCCESS)
+        counts.min_success.set = false;
+    if (planted == BUG_NO_TASK_MINIMUM)
+        counts.short_tasks = 0;
+    return __real_job_verdict_sync(&counts);
+}
+
+WRAPPED(bool, job_group_admitted, const struct job_view *view)
+{
+    return planted == BUG_GANG_IGNORED || __real_job_group_admitted(view);
+}
+
+WRAPPED(bool, job_view_next_vacant, struct job_view *view, uint32_t task, struct slot_at *out)
+{
+    for (uint32_t t = 0; planted == BUG_ORDER_IGNORED && t < view->shape->spec->tasks.count; t++) {
+        const struct job_task_view *locked = &view->tasks[t];
+
+        for (int32_t i = 0; !locked->unlocked && i < locked->replicas; i++)
+            if (!locked->slots[i].pod && locked->slots[i].op == SLOT_IDLE) {
+                *out = (struct slot_at){t, i};
+                return true;
+            }
+    }
+    return __real_job_view_next_vacant(view, task, out);
+}
+
+WRAPPED(enum job_event, job_event_of, const struct pod_facts *before, const struct pod_facts *after,
+        const struct task_facts *task)
+{
+    if (planted == BUG_OWN_EVICTIONS && before && !after)
+        return EVENT_POD_EVICTED;
+    if (planted == BUG_TWO_EVENTS && before && after && after->deleting &&
+        after->phase == POD_FAILED && before->phase != POD_FAILED && !after->marked)
+        return EVENT_POD_FAILED;
+    return __real_job_event_of(before, after, task);
+}
+
+WRAPPED(struct job_response, job_policy_match, const struct job_occurrence *what,
+        int32_t status_version, struct job_policy_rows task, struct job_policy_rows job)
+{
+    if (planted == BUG_JOB_FIRST)
+        return __real_job_policy_match(what, status_version, job, task);
+    return __real_job_policy_match(what, planted == BUG_OLD_EVENTS ? 0 : status_version, task, job);
+}
+
+WRAPPED(bool, job_pod_facts, const struct object *pod, struct pod_facts *out)
+{
+    bool known = __real_job_pod_facts(pod, out);
+
+    if (known && planted == BUG_NO_EXIT_CODE)
+        out->exit_code = 0;
+    return known;
+}
+
+WRAPPED(bool, job_delayed_holds, const struct job_run *run, const struct job_request *expired)
+{
+    return planted == BUG_UNCHECKED_DELAY || __real_job_delayed_holds(run, expired);
+}
+
+WRAPPED(int64_t, job_pod_phase_since_ms, const struct object *pod)
+{
+    return planted == BUG_DELAY_ANEW ? 0 : __real_job_pod_phase_since_ms(pod);
+}
+
+WRAPPED(void, job_delayed_clean, struct job_run *run, enum job_action action,
+        const struct job_request *cause)
+{
+    if (planted != BUG_DELAY_STAYS)
+        __real_job_delayed_clean(run, action, cause);
+}
+
+WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_request *request)
+{
+    if (planted != BUG_UNCHECKED_DELAY)
+        __real_job_delayed_on_event(run, request);
+}
+
+WRAPPED(struct blob *, job_status_blob, const struct job_status *given)
+{
+    struct job_status status = *given;
+
+    if (planted == BUG_SPARED_UNCOUNTED && job_phase_finished(status.phase))
+        status.succeeded = status.failed = 0;
+    if (planted == BUG_EARLY_END)
+        status.transition_ms -= 2000;
+    return __real_job_status_blob(&status);
+}
+
+WRAPPED(int32_t, job_partition_of, int32_t index, int32_t size)
+{
+    return planted == BUG_WRONG_PARTITION ? 0 : __real_job_partition_of(index, size);
+}
+
+WRAPPED(void, job_command_done, struct job_run *run, const struct object *command)
+{
+    if (planted != BUG_COMMAND_STAYS)
+        __real_job_command_done(run, command);
+}
+
+WRAPPED(void, job_ttl_look, struct job_ttl *ttl, const struct object *job)
+{
+    if (planted != BUG_TTL_FORGOTTEN)
+        __real_job_ttl_look(ttl, job);
+}
+
+WRAPPED(void, job_view_new_epoch, struct job_view *view)
+{
+    if (planted != BUG_NOBODY_DOOMED)
+        __real_job_view_new_epoch(view);
+}
+
+/* Ends the process: 0 when nothing was found. */
+static void search(enum bug bug)
+{
+    const struct walk_options quiet = {0};
+    char violation[WALK_TEXT];
+
+    planted = bug;
+    if (!freopen("/dev/null", "w", stderr))
+        _exit(3);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        if (!walk_job(seed, &quiet, violation)) {
+            printf("  %-60s seed %llu, %s\n", texts[bug], (unsigned long long)seed, violation);
+            fflush(stdout);
+            _exit(1);
+        }
+    _exit(0);
+}
+
+/* covers: see reliability.md SIM-08 */
+static void every_planted_bug_is_found(void **unused)
+{
+    for (enum bug bug = BUG_NONE + 1; bug < BUG_N; bug++) {
+        int status = 0;
+        pid_t child;
+
+        fflush(stdout);
+        child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            search(bug);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (WIFEXITED(status) && WEXITSTATUS(status) != 1)
+            check_fail("%s: not found", texts[bug]);
+        if (WIFSIGNALED(status))
+            print_message("  %-60s assertion\n", texts[bug]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_planted_bug_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -65,7 +65,7 @@ set(test_layers
     "^template/|${api_below} template"
     "^flow/|${api_below} probes template flow"
     "^job/|${api_below} job"
-    "^node/|${api_below} node")
+    "^node/|${api_below} node probes")
 
 function(link_test name path)
     file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR}/tests ${path})

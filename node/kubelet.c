@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "probes/try.h"
 
 enum { GRACE_DEFAULT_S = 30 };
 
@@ -46,6 +47,7 @@ static void free_pod(struct kubelet_pod *pod)
     struct kubelet *k = pod->kubelet;
 
     HASH_DELETE(hh, k->pods, pod);
+    kubelet_probe_end(pod);
     hosts_leave(k->hosts, &pod->hosts);
     addresses_give_back(&k->addresses, pod->address);
     blob_unref(pod->to_write);
@@ -154,6 +156,7 @@ static void doom(struct kubelet_pod *pod)
 static void forget(struct kubelet_pod *pod)
 {
     pod->gone = true;
+    kubelet_probe_end(pod);
     if (pod->step == STEP_STARTED)
         stop_started(pod, 0);
     else if (pod->step != STEP_ADOPTING)
@@ -251,6 +254,8 @@ static void on_report(void *ctx, const struct runtime_report *report)
     }
     if (pod->final || (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING))
         return;
+    if (report->final)
+        kubelet_probe_end(pod);
     told = is_final(pod); /* an earlier life wrote its end: it is judged with the others */
     if (!pod->gone && !told)
         kubelet_write_report(pod, &report->status);
@@ -438,6 +443,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     watch(k, &k->claim_watcher, &kind_pvc, claim_changed);
     watch(k, &k->service_watcher, &kind_service, service_changed);
     runtime->report = on_report;
+    runtime->executed = kubelet_executed;
     runtime->ctx = k;
     runtime->ops->adopt(runtime, pod_found, &k->adoption_done);
     return k;
@@ -453,6 +459,7 @@ static void release(struct kubelet *k)
     HASH_ITER(hh, k->held, held, next_held)
     kubelet_free_held(k, held);
     hosts_free(k->hosts);
+    probe_http_client_free(k->http);
     for (size_t i = 0; i < POD_PHASE_N; i++)
         blob_unref(k->shared[i].blob);
     mem_free(k);

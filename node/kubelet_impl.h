@@ -6,6 +6,7 @@
  *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
  *   kubelet_start.c   one pod made ready for the runtime
  *   kubelet_status.c  what statuses say
+ *   kubelet_probes.c  probes of containers: readiness, restarts
  *   kubelet_write.c   statuses and removals, and what follows once they are durable
  */
 #include <sys/queue.h>
@@ -39,6 +40,8 @@ struct held {
     char key[];
 };
 
+struct probing; /* kubelet_probes.c */
+
 struct kubelet_pod {
     UT_hash_handle hh; /* by uid */
     struct kubelet *kubelet;
@@ -66,6 +69,8 @@ struct kubelet_pod {
     char address_text[ADDRESS_TEXT_MAX];
     struct host_entry hosts; /* its texts are owned here: */
     char *hostname, *subdomain;
+
+    struct probing *probing; /* NULL: its containers have no probes, or do not run yet */
 
     struct blob *to_write; /* the status to be written next, or NULL */
     bool to_remove;        /* the object, once there is nothing to write */
@@ -116,6 +121,7 @@ struct kubelet {
     struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
     struct held *held;
+    struct probe_http_client *http; /* of probes; NULL until one is needed */
     struct addresses addresses;
     struct hosts *hosts;
 
@@ -167,6 +173,15 @@ void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const ch
 /** The pod ends without the runtime: phase Failed. */
 void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message);
 void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *status);
+
+/* kubelet_probes.c */
+/** The runtime tells of a pod that runs: see to its probes, and correct what only they can know:
+ * who is ready. Cost for pods without probes: a look at their containers. */
+void kubelet_probe(struct kubelet_pod *pod, struct pod_status *status);
+/** `status` is what is written last; told again when a probe changes something. */
+void kubelet_probe_told(struct kubelet_pod *pod, struct blob *status);
+void kubelet_probe_end(struct kubelet_pod *pod); /* no-op without probes */
+void kubelet_executed(void *ctx, const struct runtime_executed *executed);
 
 /* kubelet_write.c */
 void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */

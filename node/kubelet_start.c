@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/action.h"
 #include "node/kubelet_env.h"
 #include "node/kubelet_impl.h"
 
@@ -28,10 +29,15 @@ static const char *idle_container(const struct pod_spec *spec)
 char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, const char **reason)
 {
     const char *idle = k->options.volumes.sim ? NULL : idle_container(spec);
+    struct error err = {0};
 
     if (!spec->containers.count) {
         *reason = "NoContainers";
         return mem_strdup("the pod has no containers");
+    }
+    if (!idle && !k->options.volumes.sim && !action_check(spec, &err)) {
+        *reason = "UnsupportedProbe";
+        return mem_strdup(err.message);
     }
     if (!idle)
         return NULL;
@@ -55,8 +61,7 @@ static bool refers_to_address(const struct pod_container *container)
 
 static bool container_needs_address(const struct pod_container *container)
 {
-    return container->ports.count || container->liveness || container->readiness ||
-           container->startup || refers_to_address(container);
+    return container->ports.count || action_any(container) || refers_to_address(container);
 }
 
 bool kubelet_needs_hosts(const struct kubelet *k, const struct pod_spec *spec)

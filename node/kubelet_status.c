@@ -72,6 +72,14 @@ static void write_status(struct kubelet_pod *pod, const struct pod_status *statu
     struct shared_status *shared = &pod->kubelet->shared[status->phase];
     struct plain_status key;
 
+    if (pod->probing) {
+        struct blob *blob = pod_status_blob(status);
+
+        kubelet_probe_told(pod, blob);
+        kubelet_write(pod, blob);
+        return;
+    }
+
     if (!plain_key(status, &key)) {
         kubelet_write(pod, pod_status_blob(status));
         return;
@@ -166,6 +174,7 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
     if (rank(status.phase) < rank(pod->phase))
         status.phase = pod->phase; /* INV-N5 */
     fill_images(&status, pod_spec_of(pod->object));
+    kubelet_probe(pod, &status);
     status.pod_ip = base.pod_ip;
     status.host_ip = base.host_ip;
     status.start_ms = base.start_ms;
@@ -174,7 +183,9 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
     status.qos_class = base.qos_class;
     status.unschedulable = NULL;
     status.ready = status.phase == POD_RUNNING && status.ready;
-    if (status.ready && !pod->ready_ms)
+    if (!status.ready)
+        pod->ready_ms = 0;
+    else if (!pod->ready_ms)
         pod->ready_ms = this_second(pod->kubelet);
     status.ready_ms = pod->ready_ms;
     pod->phase = status.phase;

@@ -72,6 +72,22 @@ typedef void (*runtime_report_fn)(void *ctx, const struct runtime_report *report
 /* A pod found by adopt: running, or finished and not yet released. Reports follow. */
 typedef void (*runtime_found_fn)(void *ctx, const char *uid);
 
+/* A program run beside a container's, in its namespaces: an exec probe. Borrowed for the call. */
+struct runtime_exec {
+    const char *uid;
+    uint32_t container; /* index, init containers first */
+    uint64_t id;        /* the caller's, for the answer */
+    const char *const *argv;
+    size_t n_argv;
+    int64_t limit_ms;
+};
+struct runtime_executed {
+    const char *uid;
+    uint64_t id;
+    int code;         /* as of a container; -1: it was not run to its end */
+    const char *text; /* the begin of what it printed */
+};
+
 struct runtime_log_options {
     const char *container;
     bool previous, timestamps;
@@ -95,6 +111,12 @@ struct runtime_ops {
     void (*purge)(struct runtime *rt, const char *uid);
     /** Replace the hosts file of a running pod. */
     void (*set_hosts)(struct runtime *rt, const char *uid, const char *hosts);
+    /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when
+     * the pod ends or we are restarted meanwhile. */
+    void (*exec)(struct runtime *rt, const struct runtime_exec *exec);
+    /** End one container, as stop does a pod; its pod's policy says whether it runs again. */
+    void (*kill)(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
+                 const char *why);
     /** Append log text to `out`; `*offset` (0 at first) moves on, for followers. False with
      * NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct runtime_log_options *options,
@@ -109,6 +131,7 @@ struct runtime {
     const struct runtime_ops *ops;
     struct loop *loop;
     runtime_report_fn report;
+    void (*executed)(void *ctx, const struct runtime_executed *executed); /* may be NULL */
     void *ctx;
     bool machine_restarted; /* set by adopt: the machine was restarted since the last life here, so
                                an intent that adopt did not find counts as started and lost */

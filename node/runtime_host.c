@@ -240,12 +240,20 @@ void host_link_died(struct host *host, struct link *link)
 
 /* ---- the other operations ---- */
 
-static void order(struct host_pod *pod, enum shim_message type, const struct shim_order *what)
+/* Where orders about the pod go; NULL when nobody is left to take them. */
+static struct buf *orders_of(struct host_pod *pod)
 {
     if (pod && pod->start.len)
-        shim_put_order(&pod->orders, type, what);
-    else if (pod && pod->link && pod->link->fd >= 0)
-        shim_put_order(&pod->link->out, type, what);
+        return &pod->orders;
+    return pod && pod->link && pod->link->fd >= 0 ? &pod->link->out : NULL;
+}
+
+static void order(struct host_pod *pod, enum shim_message type, const struct shim_order *what)
+{
+    struct buf *out = orders_of(pod);
+
+    if (out)
+        shim_put_order(out, type, what);
 }
 
 static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
@@ -278,6 +286,28 @@ static void host_set_hosts(struct runtime *rt, const char *uid, const char *host
     struct host_pod *pod = host_pod_find(host_of(rt), uid);
 
     order(pod, SHIM_HOSTS, &(struct shim_order){.uid = uid, .hosts = hosts});
+}
+
+static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
+{
+    struct buf *out = orders_of(host_pod_find(host_of(rt), exec->uid));
+
+    if (out)
+        shim_put_exec(out, &(struct shim_exec){exec->uid,
+                                               exec->container,
+                                               exec->id,
+                                               exec->limit_ms,
+                                               {.act = ACT_EXEC,
+                                                .argv = (char **)exec->argv, /* only read */
+                                                .n_argv = (uint32_t)exec->n_argv}});
+}
+
+static void host_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
+                      const char *why)
+{
+    order(
+        host_pod_find(host_of(rt), uid), SHIM_KILL,
+        &(struct shim_order){.uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
 }
 
 static bool host_read_log(struct runtime *rt, const char *uid,
@@ -410,6 +440,8 @@ static const struct runtime_ops ops = {
     .release = host_release,
     .purge = host_purge,
     .set_hosts = host_set_hosts,
+    .exec = host_exec,
+    .kill = host_kill,
     .read_log = host_read_log,
     .describe = host_describe,
     .free = host_free,
@@ -479,7 +511,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
         return NULL;
     }
     host = mem_alloc(sizeof *host);
-    host->base = (struct runtime){&ops, loop, report_fn, ctx};
+    host->base = (struct runtime){.ops = &ops, .loop = loop, .report = report_fn, .ctx = ctx};
     host->dir_fd = dir_fd;
     host->shims_fd = shims_fd;
     host->logs_fd = logs_fd;

@@ -111,6 +111,7 @@ static void take_frames(struct link *link)
         struct shim_status status;
         struct shim_hello hello;
         struct shim_order order;
+        struct shim_executed executed;
 
         if (frame.type == SHIM_STATUS && shim_get_status(&frame.fields, arena, &status))
             host_take_status(link->host, link, &status);
@@ -118,6 +119,12 @@ static void take_frames(struct link *link)
             host_listed(link->host, link);
         else if (frame.type == SHIM_MOVED && shim_get_order(&frame.fields, SHIM_MOVED, &order))
             host_moved(link->host, order.uid);
+        else if (frame.type == SHIM_EXECUTED && link->host->base.executed &&
+                 shim_get_executed(&frame.fields, &executed))
+            link->host->base.executed(
+                link->host->base.ctx,
+                &(struct runtime_executed){executed.uid, executed.id, executed.code,
+                                           executed.text ? executed.text : ""});
         else if (frame.type == SHIM_HELLO &&
                  (!shim_get_hello(&frame.fields, &hello) || hello.version != SHIM_VERSION))
             log_error("supervisor speaks another version", kv_str("shim", link->id));

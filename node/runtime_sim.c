@@ -494,6 +494,16 @@ static void sim_set_hosts(struct runtime *rt, const char *uid, const char *hosts
 {
 }
 
+/* No simulated container is probed. */
+static void sim_exec(struct runtime *rt, const struct runtime_exec *exec)
+{
+}
+
+static void sim_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
+                     const char *why)
+{
+}
+
 static bool sim_read_log(struct runtime *rt, const char *uid,
                          const struct runtime_log_options *options, int64_t *offset,
                          struct buf *out, struct error *err)
@@ -530,6 +540,8 @@ static const struct runtime_ops sim_ops = {
     .release = sim_release,
     .purge = sim_purge,
     .set_hosts = sim_set_hosts,
+    .exec = sim_exec,
+    .kill = sim_kill,
     .read_log = sim_read_log,
     .describe = sim_describe,
     .free = sim_free,

@@ -5,6 +5,7 @@
 
 #include "api/types/quantity.h"
 #include "base/mem.h"
+#include "node/action.h"
 #include "node/runtime_host.h"
 
 enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
@@ -66,6 +67,11 @@ static bool has_message(const struct pod_container *container)
            speaks_of(&container->args, usual);
 }
 
+static bool asks_actions(const struct runtime_pod *pod)
+{
+    return any_container(pod, action_any);
+}
+
 static bool asks_message(const struct runtime_pod *pod)
 {
     return any_container(pod, has_message);
@@ -82,7 +88,7 @@ static bool asks_limits(const struct runtime_pod *pod)
 }
 
 static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
-    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message,
+    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_actions,
 };
 
 enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all)
@@ -147,6 +153,27 @@ static char **env_of(struct arena *arena, const struct runtime_pod *pod,
     return env;
 }
 
+static void fill_hook(struct arena *arena, const struct pod_container *spec,
+                      enum action_place place, struct shim_action *out)
+{
+    static const enum shim_act acts[] = {[ACTION_EXEC] = ACT_EXEC,
+                                         [ACTION_HTTP] = ACT_HTTP,
+                                         [ACTION_TCP] = ACT_NONE,
+                                         [ACTION_SLEEP] = ACT_SLEEP};
+    struct action action;
+
+    if (!action_of(spec, action_doc(spec, place), arena, &action, NULL))
+        return; /* the kubelet starts no such pod */
+    *out = (struct shim_action){
+        .act = acts[action.kind],
+        .argv = (char **)action.argv, /* only read */
+        .n_argv = (uint32_t)action.n_argv,
+        .path = action.http.path ? action.http.path : "/",
+        .port = (uint32_t)action.port,
+        .sleep_ms = action.sleep_s * MS_PER_S,
+    };
+}
+
 static void fill_container(struct arena *arena, const struct runtime_pod *pod,
                            const struct runtime_container *from, bool init,
                            struct shim_container *out)
@@ -173,6 +200,10 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
         };
     out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
     out->limits.cpu_milli = limit_of(&spec->limits, "cpu", true);
+    if (spec->lifecycle) {
+        fill_hook(arena, spec, AT_POST_START, &out->post_start);
+        fill_hook(arena, spec, AT_PRE_STOP, &out->pre_stop);
+    }
 }
 
 static void fill_volume(struct arena *arena, const struct runtime_volume *from,
@@ -200,21 +231,31 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
                                            from->files[i].len, (uint32_t)from->files[i].mode};
 }
 
+/* The ports a pod speaks of: those it declares, those it is probed at. */
+static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
+{
+    struct action action;
+
+    for (size_t p = 0; p < spec->ports.count; p++)
+        out->ports[out->n_ports++] = (uint32_t)spec->ports.items[p].port;
+    for (enum action_place place = 0; place < AT_N && action_any(spec); place++)
+        if (action_of(spec, action_doc(spec, place), arena, &action, NULL) && action.port)
+            out->ports[out->n_ports++] = (uint32_t)action.port;
+}
+
 static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struct shim_pod *out)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < pod->n_init + pod->n_containers; i++)
-        count += (i < pod->n_init ? &pod->init[i] : &pod->containers[i - pod->n_init])
-                     ->spec->ports.count;
+    for (size_t i = 0; i < pod->n_init; i++)
+        count += pod->init[i].spec->ports.count + AT_N;
+    for (size_t i = 0; i < pod->n_containers; i++)
+        count += pod->containers[i].spec->ports.count + AT_N;
     out->ports = arena_array(arena, count, sizeof *out->ports);
-    for (size_t i = 0; i < pod->n_init + pod->n_containers; i++) {
-        const struct runtime_container *c =
-            i < pod->n_init ? &pod->init[i] : &pod->containers[i - pod->n_init];
-
-        for (size_t p = 0; p < c->spec->ports.count; p++)
-            out->ports[out->n_ports++] = (uint32_t)c->spec->ports.items[p].port;
-    }
+    for (size_t i = 0; i < pod->n_init; i++)
+        add_ports(arena, pod->init[i].spec, out);
+    for (size_t i = 0; i < pod->n_containers; i++)
+        add_ports(arena, pod->containers[i].spec, out);
 }
 
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
@@ -246,7 +287,8 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
     start.volumes = arena_array(arena, pod->n_volumes, sizeof *start.volumes);
     for (size_t i = 0; i < pod->n_volumes; i++)
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
-    fill_ports(arena, pod, &start);
+    if (way == WAY_BOXED)
+        fill_ports(arena, pod, &start);
     shim_put_start(out, &start);
     arena_free(arena);
 }

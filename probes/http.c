@@ -308,18 +308,38 @@ static void set_options(struct http_operation *op, const struct probe_http *entr
     curl_easy_setopt(op->easy, CURLOPT_HEADERDATA, op);
 }
 
+/* A header without a name is none. */
+static bool header_fits(const struct probe_header *header)
+{
+    return !header->name || !*header->name ||
+           header_allowed(header->name, header->value ? header->value : "");
+}
+
+static void add_header(struct http_operation *op, const struct probe_header *header)
+{
+    const char *value = header->value ? header->value : "";
+    scoped(buf) struct buf text = {0};
+
+    if (!header->name || !*header->name)
+        return;
+    buf_str(&text, header->name);
+    buf_str(&text, *value ? ": " : ";"); /* "Name;" is curl's way to send an empty value */
+    buf_str(&text, value);
+    op->headers = curl_slist_append(op->headers, text.data);
+}
+
 bool probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
                       const struct probe_http *entry, const struct probe_address *address)
 {
     scoped(buf) struct buf url = {0};
-    scoped(buf) struct buf header = {0};
-    bool with_header = entry->header_name && *entry->header_name;
-    const char *value = entry->header_value ? entry->header_value : "";
+    const struct probe_header own = {entry->header_name, entry->header_value};
     struct http_operation *op;
 
-    if (!write_url(entry, address, &url) ||
-        (with_header && !header_allowed(entry->header_name, value)))
+    if (!write_url(entry, address, &url) || !header_fits(&own))
         return false;
+    for (size_t i = 0; i < entry->n_headers; i++)
+        if (!header_fits(&entry->headers[i]))
+            return false;
     op = mem_alloc(sizeof *op);
     op->attempt = attempt;
     op->client = client;
@@ -327,12 +347,9 @@ bool probe_http_start(struct probe_http_client *client, struct probe_try *attemp
     op->easy = curl_easy_init();
     if (!op->easy)
         mem_fatal("curl_easy_init");
-    if (with_header) { /* "Name;" is curl's way to send an empty value */
-        buf_str(&header, entry->header_name);
-        buf_str(&header, *value ? ": " : ";");
-        buf_str(&header, value);
-        op->headers = curl_slist_append(NULL, header.data);
-    }
+    add_header(op, &own);
+    for (size_t i = 0; i < entry->n_headers; i++)
+        add_header(op, &entry->headers[i]);
     set_options(op, entry, url.data);
     attempt->operation = op;
     loop_hold(client->loop);

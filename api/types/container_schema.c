@@ -29,7 +29,7 @@ static const char *const termination_message_policy_values[] = {"File", "Fallbac
 static const char *const pull_policy_values[] = {"Always", "Never", "IfNotPresent", "", NULL};
 
 static const struct field container_port_fields[] = {
-    {"name",          FIELD_STR, FIELD_PASS, .doc = "Name of the port, unique within the pod."},
+    {"name",          FIELD_STR, PORT(name), .doc = "Name of the port, unique within the pod."},
     {"hostPort",      FIELD_I32, FIELD_PASS, BOUNDS(0, 65535), .doc = "Number of port to expose on the host."},
     {"containerPort", FIELD_I32, PORT(port), .required = true, BOUNDS(1, 65535),
      .doc = "Number of port to expose on the pod's IP address."},

@@ -5,6 +5,9 @@
  */
 #include "api/types/job.h"
 
+struct probe_header {
+    const char *name, *value;
+};
 struct probe_http {
     const char *task; /* NULL = every task of every target */
     const char *path;
@@ -12,6 +15,8 @@ struct probe_http {
     const char *header_name, *header_value; /* NULL = no header */
     const char *scheme;                     /* NULL = HTTP */
     int32_t timeout_s, period_s;            /* 0 = default */
+    const struct probe_header *headers;     /* [n_headers] more of them: probes of containers */
+    size_t n_headers;
 };
 struct probe_tcp {
     const char *task;

@@ -17,6 +17,7 @@ struct volume_mount {
 struct container_port {
     int32_t port;
     const char *protocol; /* NULL = TCP */
+    const char *name;     /* NULL = none */
 };
 struct pod_container {
     const char *name, *image, *working_dir;
@@ -111,7 +112,8 @@ extern const struct schema pod_template_schema;
 
 const struct pod_spec *pod_spec_of(const struct object *pod);
 const struct pod_status *
-pod_status_of(const struct object *pod);                       /* Pending when there is no status */
+pod_status_of(const struct object *pod); /* Pending when there is no status */
+const struct pod_status *pod_status_of_blob(const struct blob *status);
 struct blob *pod_status_blob(const struct pod_status *status); /* with the decoded copy attached */
 
 /** Requests of the whole pod as the scheduler counts them: max(init, sum of regular) (+ overhead).

@@ -149,6 +149,11 @@ const struct pod_status *pod_status_of(const struct object *pod)
     return pod->status ? decoded_of(pod->status, &status_type) : &no_status;
 }
 
+const struct pod_status *pod_status_of_blob(const struct blob *status)
+{
+    return decoded_of(status, &status_type);
+}
+
 struct condition {
     const char *type;
     bool is_true;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -194,6 +195,27 @@ void box_free(struct box *box)
     close(box->self_pidfd);
     mem_free(box->dir);
     mem_free(box);
+}
+
+bool box_join(struct box *box, unsigned index, pid_t init, struct error *err)
+{
+    int pidfd;
+    bool ok;
+
+    if (box->groups[index])
+        cgroup_join(box->groups[index]);
+    if (box->level == SANDBOX_PLAIN)
+        return true;
+    pidfd = pidfd_open(init, 0);
+    ok = pidfd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0;
+    if (!ok)
+        return error_errno(err, errno, "cannot join the container");
+    close(pidfd);
+    if (box->level == SANDBOX_USER) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        sandbox_drop_capabilities();
+    }
+    return true;
 }
 
 /* ---- limits ---- */

@@ -44,6 +44,9 @@ bool box_set_hosts(struct box *box, const char *hosts, struct error *err);
 pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
                 struct error *err);
 
+/** Join a container that runs, whose first process is `init`: this process, and all it starts. */
+bool box_join(struct box *box, unsigned index, pid_t init, struct error *err);
+
 /** Is the container's memory limit enforced by the kernel? Has it been, deadly? */
 bool box_limits_memory(const struct box *box, unsigned index);
 bool box_was_oom(const struct box *box, unsigned index);

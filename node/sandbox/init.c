@@ -53,6 +53,11 @@ bool init_receive(int fd, struct init_report *out, int *out_fd)
     return n == (ssize_t)sizeof *out;
 }
 
+void init_send_listener(int report_fd, int listener_fd)
+{
+    send_report(report_fd, &(struct init_report){INIT_STARTED}, listener_fd);
+}
+
 static void tell(int fd, enum init_event event, int value, const char *text)
 {
     struct init_report report = {.event = event, .value = value};
@@ -97,7 +102,7 @@ static pid_t start(const struct init_plan *plan)
     char text[ERROR_MESSAGE_MAX];
 
     if (result.pid > 0) {
-        send_report(plan->report_fd, &(struct init_report){INIT_STARTED}, result.listener_fd);
+        init_send_listener(plan->report_fd, result.listener_fd);
         if (result.listener_fd >= 0)
             close(result.listener_fd);
         return result.pid;

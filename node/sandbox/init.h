@@ -35,5 +35,8 @@ struct init_plan {
 /** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */
 bool init_receive(int fd, struct init_report *out, int *out_fd);
 
+/** Send a descriptor as STARTED does. */
+void init_send_listener(int report_fd, int listener_fd);
+
 /** Run as process 1. All signals are blocked. */
 NORETURN void init_run(struct init_plan *plan);

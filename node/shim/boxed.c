@@ -41,10 +41,9 @@ static bool read_report(struct container *c)
         asked_open(c, listener_fd);
     report.text[sizeof report.text - 1] = 0;
     if (report.event == INIT_STARTED) {
-        c->starting = false;
         c->status->started_ms = clock_wall_ms(clock_real());
-        container_started(c);
-        pod_wake(c->pod);
+        if (c->pid)
+            container_started(c);
     } else {
         if (!c->ended)
             c->ended = mem_alloc(sizeof *c->ended);
@@ -55,28 +54,46 @@ static bool read_report(struct container *c)
 
 /* ---- what its programs ask (sandbox/notify.h) ---- */
 
+/* One descriptor for each program that was started: the container's own, those beside it. */
+struct asked {
+    struct source source;
+    struct container *container;
+    struct asked *next;
+};
+
+static void close_one(struct asked *asked)
+{
+    struct asked **at = &asked->container->asked;
+
+    while (*at != asked)
+        at = &(*at)->next;
+    *at = asked->next;
+    reactor_remove(&asked->container->pod->shim->reactor, &asked->source);
+    close(asked->source.fd);
+    mem_free(asked);
+}
+
 static void on_asked(struct source *source, uint32_t events)
 {
-    struct container *c = container_of(source, struct container, asked);
+    struct asked *asked = container_of(source, struct asked, source);
 
-    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite))
-        asked_close(c);
+    if (!notify_answer(source->fd, &asked->container->pod->shim->box->rewrite))
+        close_one(asked);
 }
 
 void asked_open(struct container *c, int fd)
 {
-    asked_close(c);
-    c->asked = (struct source){on_asked, fd};
-    reactor_add(&c->pod->shim->reactor, &c->asked, EPOLLIN);
+    struct asked *asked = mem_alloc(sizeof *asked);
+
+    *asked = (struct asked){{on_asked, fd}, c, c->asked};
+    c->asked = asked;
+    reactor_add(&c->pod->shim->reactor, &asked->source, EPOLLIN);
 }
 
 void asked_close(struct container *c)
 {
-    if (c->asked.fd < 0)
-        return;
-    reactor_remove(&c->pod->shim->reactor, &c->asked);
-    close(c->asked.fd);
-    c->asked.fd = -1;
+    while (c->asked)
+        close_one(c->asked);
 }
 
 /* ---- reports ---- */
@@ -131,7 +148,6 @@ void boxed_exited(struct container *c, int wait_status)
     reactor_remove(&c->pod->shim->reactor, &c->report);
     close(c->report.fd);
     c->report.fd = -1;
-    c->starting = false;
     ended = c->ended ? c->ended : &killed;
     message = box_termination_message(c->pod->shim->box, c->index);
     oom = box_was_oom(c->pod->shim->box, c->index);

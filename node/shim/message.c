@@ -15,14 +15,14 @@ bool shim_uid_ok(const char *uid)
     return len > 0 && len <= UID_MAX && !uid[len];
 }
 
-static void put_list(struct buf *out, char *const *items, uint32_t count)
+void shim_put_list(struct buf *out, char *const *items, uint32_t count)
 {
     wire_put_u32(out, count);
     for (uint32_t i = 0; i < count; i++)
         wire_put_text(out, items[i]);
 }
 
-static char **get_list(struct wire_reader *r, struct arena *arena, uint32_t *out_count)
+char **shim_get_list(struct wire_reader *r, struct arena *arena, uint32_t *out_count)
 {
     uint32_t count = wire_count(r, text_bytes);
     char **items = arena_array(arena, (size_t)count + 1, sizeof *items);
@@ -54,7 +54,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     size_t begun = wire_begin(out, SHIM_CONFIG);
 
     wire_put_text(out, config->cwd);
-    put_list(out, config->env, config->n_env);
+    shim_put_list(out, config->env, config->n_env);
     wire_put_i64(out, config->backoff_ms);
     wire_put_i64(out, config->log_max_bytes);
     wire_put_u32(out, config->level);
@@ -65,7 +65,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
 bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_config *out)
 {
     out->cwd = wire_must_text(r);
-    out->env = get_list(r, arena, &out->n_env);
+    out->env = shim_get_list(r, arena, &out->n_env);
     out->backoff_ms = wire_i64(r);
     out->log_max_bytes = wire_i64(r);
     out->level = wire_u32(r);
@@ -77,8 +77,8 @@ static void put_container(struct buf *out, const struct shim_container *c)
 {
     wire_put_text(out, c->name);
     wire_put_u8(out, c->sidecar);
-    put_list(out, c->argv, c->n_argv);
-    put_list(out, c->env, c->n_env);
+    shim_put_list(out, c->argv, c->n_argv);
+    shim_put_list(out, c->env, c->n_env);
     wire_put_text(out, c->cwd);
     wire_put_text(out, c->termination_path);
     wire_put_u8(out, c->log_message);
@@ -91,14 +91,16 @@ static void put_container(struct buf *out, const struct shim_container *c)
     }
     wire_put_i64(out, c->limits.memory_bytes);
     wire_put_i64(out, c->limits.cpu_milli);
+    shim_put_action(out, &c->post_start);
+    shim_put_action(out, &c->pre_stop);
 }
 
 static void get_container(struct wire_reader *r, struct arena *arena, struct shim_container *c)
 {
     c->name = wire_must_text(r);
     c->sidecar = wire_u8(r);
-    c->argv = get_list(r, arena, &c->n_argv);
-    c->env = get_list(r, arena, &c->n_env);
+    c->argv = shim_get_list(r, arena, &c->n_argv);
+    c->env = shim_get_list(r, arena, &c->n_env);
     c->cwd = wire_text(r);
     c->termination_path = wire_text(r);
     c->log_message = wire_u8(r);
@@ -112,6 +114,8 @@ static void get_container(struct wire_reader *r, struct arena *arena, struct shi
     }
     c->limits.memory_bytes = wire_i64(r);
     c->limits.cpu_milli = wire_i64(r);
+    shim_get_action(r, arena, &c->post_start);
+    shim_get_action(r, arena, &c->pre_stop);
     if (!c->n_argv)
         r->bad = true;
 }
@@ -235,20 +239,28 @@ void shim_put_order(struct buf *out, enum shim_message type, const struct shim_o
     size_t begun = wire_begin(out, (uint8_t)type);
 
     wire_put_text(out, order->uid);
-    if (type == SHIM_STOP)
+    if (type == SHIM_STOP || type == SHIM_KILL)
         wire_put_i64(out, order->grace_ms);
     if (type == SHIM_HOSTS)
         wire_put_text(out, order->hosts);
+    if (type == SHIM_KILL) {
+        wire_put_u32(out, order->container);
+        wire_put_text(out, order->why);
+    }
     wire_end(out, begun);
 }
 
 bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out)
 {
     *out = (struct shim_order){.uid = wire_must_text(r)};
-    if (type == SHIM_STOP)
+    if (type == SHIM_STOP || type == SHIM_KILL)
         out->grace_ms = wire_i64(r);
     if (type == SHIM_HOSTS)
         out->hosts = wire_must_text(r);
+    if (type == SHIM_KILL) {
+        out->container = wire_u32(r);
+        out->why = wire_text(r);
+    }
     return !r->bad && shim_uid_ok(out->uid);
 }
 

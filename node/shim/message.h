@@ -2,8 +2,9 @@
 /*
  * What node and shim tell each other, and what a shim writes down.
  *
- *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE
- *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own)
+ *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE,
+ *                 EXEC (a program beside a container's), KILL (one container; it may start again)
+ *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own), EXECUTED
  *   record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
@@ -18,7 +19,7 @@ enum { SHIM_VERSION = 2, SHIM_CONTAINERS_MAX = 256 }; /* init and main together 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
     X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
-    X(MOVED)
+    X(MOVED) X(EXEC) X(EXECUTED) X(KILL)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -39,6 +40,17 @@ struct shim_limits {
     int64_t memory_bytes, cpu_milli; /* 0 = none */
 };
 
+/* What is done beside a container's program: a hook at its start or end, an exec probe. */
+enum shim_act { ACT_NONE, ACT_EXEC, ACT_HTTP, ACT_SLEEP, SHIM_ACT_N };
+struct shim_action {
+    enum shim_act act;
+    char **argv; /* EXEC: [n_argv] and NULL */
+    uint32_t n_argv;
+    const char *path; /* HTTP: asked of the pod's own address */
+    uint32_t port;
+    int64_t sleep_ms; /* SLEEP */
+};
+
 struct shim_container {
     const char *name;
     bool sidecar; /* an init container that is kept */
@@ -51,6 +63,7 @@ struct shim_container {
     struct shim_mount *mounts;
     uint32_t n_mounts;
     struct shim_limits limits;
+    struct shim_action post_start, pre_stop;
 };
 
 enum shim_volume_kind { SHIM_EMPTY_DIR, SHIM_FILES, SHIM_HOST_PATH, SHIM_VOLUME_KIND_N };
@@ -115,8 +128,25 @@ struct shim_status {
 /* One order about one pod. */
 struct shim_order {
     const char *uid;
-    int64_t grace_ms;  /* STOP */
-    const char *hosts; /* HOSTS */
+    int64_t grace_ms;   /* STOP */
+    const char *hosts;  /* HOSTS */
+    uint32_t container; /* KILL: index, init containers first */
+    const char *why;    /* KILL: for people */
+};
+
+/* A program to be run beside a container's, and what came of it. */
+struct shim_exec {
+    const char *uid;
+    uint32_t container;
+    uint64_t id; /* the asker's */
+    int64_t limit_ms;
+    struct shim_action action;
+};
+struct shim_executed {
+    const char *uid;
+    uint64_t id;
+    int32_t code;     /* as of a container; -1: it was not run, or not to its end */
+    const char *text; /* the begin of what it printed, or why it was not run */
 };
 
 void shim_put_hello(struct buf *out, const struct shim_hello *hello);
@@ -125,6 +155,8 @@ void shim_put_start(struct buf *out, const struct shim_pod *pod);
 void shim_put_order(struct buf *out, enum shim_message type, const struct shim_order *order);
 void shim_put_plain(struct buf *out, enum shim_message type); /* LIST, LISTED, BYE */
 void shim_put_status(struct buf *out, const struct shim_status *status);
+void shim_put_exec(struct buf *out, const struct shim_exec *exec);
+void shim_put_executed(struct buf *out, const struct shim_executed *executed);
 
 /* Each fills `out` from the fields of a frame; texts are borrowed from the frame, arrays live in
  * `arena`. False when the fields are not a well-formed message of that type; `out` is then
@@ -134,6 +166,14 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
 bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod *out);
 bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out);
 bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_status *out);
+bool shim_get_exec(struct wire_reader *r, struct arena *arena, struct shim_exec *out);
+bool shim_get_executed(struct wire_reader *r, struct shim_executed *out);
+
+/* Parts of messages. */
+void shim_put_list(struct buf *out, char *const *items, uint32_t count);
+char **shim_get_list(struct wire_reader *r, struct arena *arena, uint32_t *out_count);
+void shim_put_action(struct buf *out, const struct shim_action *action);
+void shim_get_action(struct wire_reader *r, struct arena *arena, struct shim_action *out);
 
 /** A uid is a file name of ours: letters, digits and '-', at most 63 (SEC-17). */
 bool shim_uid_ok(const char *uid);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "node/sandbox/box.h"
 #include "node/sandbox/pss.h"
+#include "node/shim/beside.h"
 #include "node/shim/shim.h"
 #include "node/shim/spawn.h"
 
@@ -22,6 +23,7 @@ enum {
     BACKOFF_MAX_MS = 300000,
     BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
     WATCH_MS = 1000,
+    HOOK_LIMIT_MS = 120000, /* of a hook at the start; one at the end has the grace period */
 };
 
 static int64_t now_ms(void)
@@ -83,6 +85,14 @@ static void watch_memory(struct alarm *alarm)
         alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
 }
 
+static void kill_container(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, kill);
+
+    if (c->pid)
+        container_signal(c, SIGKILL);
+}
+
 static void container_init(struct pod *pod, unsigned index)
 {
     struct container *c = &pod->containers[index];
@@ -92,9 +102,9 @@ static void container_init(struct pod *pod, unsigned index)
     c->index = index;
     c->output = (struct source){.fd = -1};
     c->report = (struct source){.fd = -1};
-    c->asked = (struct source){.fd = -1};
     c->restart.ring = restart_now;
     c->watch.ring = watch_memory;
+    c->kill.ring = kill_container;
     c->backoff_ms = pod->shim->config.backoff_ms;
     c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
     c->status->name = c->spec->name;
@@ -150,10 +160,12 @@ void pod_free(struct pod *pod)
     for (unsigned i = 0; i < pod->n_containers; i++) {
         alarm_clear(reactor, &pod->containers[i].restart);
         alarm_clear(reactor, &pod->containers[i].watch);
+        alarm_clear(reactor, &pod->containers[i].kill);
         output_close(&pod->containers[i]);
         asked_close(&pod->containers[i]);
         mem_free(pod->containers[i].message);
         mem_free(pod->containers[i].ended);
+        mem_free(pod->containers[i].blame);
         buf_release(&pod->containers[i].tail);
     }
     mem_free(pod->own_note);
@@ -221,6 +233,8 @@ void container_ended(struct container *c, int code, int number, const char *reas
     struct container_status *status = c->status;
     int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
 
+    if (!message)
+        message = take(c->blame);
     if (!message && code)
         message = output_tail(c);
     mem_free(c->message);
@@ -274,6 +288,9 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
 
     HASH_DELETE(by_pid, pod->shim->programs, c);
     c->pid = 0;
+    c->starting = false;
+    beside_stop(c);
+    alarm_clear(&pod->shim->reactor, &c->kill);
     alarm_clear(&pod->shim->reactor, &c->watch);
     pod->running--;
     take_usage(c->status, used);
@@ -309,10 +326,11 @@ void container_runs(struct container *c, pid_t pid)
     pod->running++;
 }
 
-void container_started(struct container *c)
+static void container_up(struct container *c)
 {
     struct pod *pod = c->pod;
 
+    c->starting = false;
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
     c->too_big = false;
@@ -322,6 +340,66 @@ void container_started(struct container *c)
     if (!pod->announce.position)
         alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
 }
+
+/* ---- hooks ---- */
+
+static void post_start_done(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (!c->pid || !c->starting)
+        return;
+    if (code == 0) {
+        container_up(c);
+        return;
+    }
+
+    scoped_str why =
+        mem_printf("postStart hook failed with code %d%s%s", code, *text ? ": " : "", text);
+
+    container_up(c);
+    container_stop(c, c->pod->spec.grace_ms, why);
+}
+
+void container_started(struct container *c)
+{
+    pod_wake(c->pod);
+    if (c->spec->post_start.act == ACT_NONE) {
+        container_up(c);
+        return;
+    }
+    c->starting = true;
+    beside_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
+}
+
+static void pre_stop_done(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (c->pid && c->stopping)
+        container_signal(c, SIGTERM);
+}
+
+static void ask_to_end(struct container *c, int64_t grace_ms)
+{
+    bool up = !c->starting;
+
+    if (c->stopping || !c->pid)
+        return;
+    c->stopping = true;
+    if (up && grace_ms > 0 && c->spec->pre_stop.act != ACT_NONE)
+        beside_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
+    else
+        container_signal(c, SIGTERM);
+}
+
+void container_stop(struct container *c, int64_t grace_ms, const char *why)
+{
+    if (!c->pid)
+        return;
+    if (why && !c->blame)
+        c->blame = mem_strdup(why);
+    ask_to_end(c, grace_ms);
+    alarm_set(&c->pod->shim->reactor, &c->kill, (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS);
+}
+
+/* ---- starting ---- */
 
 static void bare_start(struct container *c, const struct spawn_plan *program)
 {
@@ -337,16 +415,33 @@ static void bare_start(struct container *c, const struct spawn_plan *program)
         asked_open(c, result.listener_fd);
 }
 
+void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_plan *out)
+{
+    struct shim *shim = c->pod->shim;
+
+    snprintf(marker, MARKER_MAX, SHIM_MARKER "=%s", c->pod->spec.uid);
+    *out = (struct spawn_plan){
+        .argv = c->spec->argv,
+        .env = env_merge(shim, marker, c->spec),
+        .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
+        .input_fd = shim->null_fd,
+        .files = shim->files,
+        .ask = shim->box && shim->box->rewrite.ip,
+    };
+}
+
 static void container_start(struct container *c)
 {
     struct pod *pod = c->pod;
     struct shim *shim = pod->shim;
-    char marker[sizeof SHIM_MARKER + 64];
+    char marker[MARKER_MAX];
     struct spawn_plan program;
     int ends[2];
 
     mem_free(c->message);
     c->message = NULL;
+    mem_free(take(c->blame));
+    c->stopping = false;
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();
@@ -356,16 +451,8 @@ static void container_start(struct container *c)
         return;
     }
     output_open(c, ends[0]);
-    snprintf(marker, sizeof marker, SHIM_MARKER "=%s", pod->spec.uid);
-    program = (struct spawn_plan){
-        .argv = c->spec->argv,
-        .env = env_merge(shim, marker, c->spec),
-        .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
-        .input_fd = shim->null_fd,
-        .output_fd = ends[1],
-        .files = shim->files,
-        .ask = shim->box && shim->box->rewrite.ip,
-    };
+    container_plan(c, marker, &program);
+    program.output_fd = ends[1];
     if (shim->box && shim->box->level > SANDBOX_PLAIN)
         boxed_start(c, &program);
     else
@@ -377,7 +464,7 @@ static void container_start(struct container *c)
 
 static bool pod_quiet(const struct pod *pod)
 {
-    return !pod->running && !pod->strays && !pod->open;
+    return !pod->running && !pod->strays && !pod->open && !pod->besides;
 }
 
 static void pod_finish(struct pod *pod)
@@ -399,8 +486,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
     for (unsigned i = 0; i < pod->n_containers && !pod->ending; i++) {
         struct container *c = &pod->containers[i];
 
-        if (c->pid)
-            container_signal(c, SIGTERM);
+        ask_to_end(c, grace_ms);
         if (c->restart.position) { /* it will not run again: how it ended last is how it ended */
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;

@@ -32,7 +32,7 @@ struct container {
     pid_t pid;                 /* 0 = no program runs; of a boxed one, its init (sandbox/init.h) */
     bool starting;             /* boxed: its program has not been started yet */
     struct source report;      /* boxed: what its init tells; fd -1 */
-    struct source asked;       /* where its programs ask about addresses; fd -1 */
+    struct asked *asked;       /* where its programs ask about addresses */
     struct init_report *ended; /* boxed: its last word; owned */
     UT_hash_handle by_pid;
     struct buf tail;      /* the last it printed, where that may be its message */
@@ -41,6 +41,9 @@ struct container {
     struct alarm restart; /* back-off */
     struct alarm watch;   /* of its memory, where no control group does it */
     bool too_big;         /* and was killed for it */
+    bool stopping;        /* asked to end: its hook runs, or it has had its TERM */
+    struct alarm kill;    /* of this container alone */
+    char *blame;          /* owned: why it was made to end; its message, if it leaves none */
     struct alarm hang_up; /* the program is gone and its output still open */
     int64_t backoff_ms;   /* of the next restart */
     int64_t started_ns;   /* monotonic */
@@ -61,6 +64,7 @@ struct pod {
     unsigned running;          /* programs */
     unsigned open;             /* outputs */
     unsigned strays;           /* processes its programs left behind, ours now, still alive */
+    unsigned besides;          /* helpers (beside.h) */
     struct alarm announce, deadline, kill;
     struct pod_status status;
 
@@ -87,6 +91,12 @@ void container_signal(const struct container *container, int number);
 void container_ended(struct container *container, int code, int number, const char *reason,
                      char *message);
 
+/** How it is started, but for the output's descriptor. `marker` has room for SHIM_MARKER=uid. */
+enum { MARKER_MAX = 128 };
+void container_plan(struct container *container, char marker[MARKER_MAX], struct spawn_plan *out);
+/** Ask it to end: its hook, TERM; after the grace KILL. Whether it runs again is up to the policy.
+ * `why` is for people; NULL = its pod ends. */
+void container_stop(struct container *container, int64_t grace_ms, const char *why);
 void container_runs(struct container *container, pid_t pid); /* there is a process */
 void container_started(struct container *container);         /* and it is the program */
 const char *container_reason(struct container *container, int code, bool oom); /* literal */
@@ -95,7 +105,7 @@ const char *container_reason(struct container *container, int code, bool oom); /
 bool boxed_open(struct pod *pod); /* its box; false: the pod was refused */
 void boxed_start(struct container *container, const struct spawn_plan *program);
 void asked_open(struct container *container, int fd); /* takes the descriptor */
-void asked_close(struct container *container);        /* no-op when closed */
+void asked_close(struct container *container);        /* all of them */
 void boxed_exited(struct container *container, int wait_status);
 
 /* output.c: what a container's program prints */

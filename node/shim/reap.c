@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
 enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096 };
@@ -109,7 +110,7 @@ static void look_for_strays(struct shim *shim)
             break;
         HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
         HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
-        if (!program && !stray && !offspring_known(shim, pid))
+        if (!program && !stray && !offspring_known(shim, pid) && !beside_known(shim, pid))
             stray_found(shim, pid);
     }
     for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
@@ -141,7 +142,7 @@ static void reap_one(struct shim *shim, pid_t pid)
         container_exited(program, wait_status, &used);
     else if (stray)
         stray_gone(shim, stray);
-    else
+    else if (!beside_ended(shim, pid, wait_status))
         offspring_ended(shim, pid);
 }
 

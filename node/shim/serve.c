@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/sandbox/box.h"
+#include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
 enum {
@@ -153,6 +154,48 @@ static void take_hosts(struct shim *shim, struct wire_frame *frame)
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
+static struct container *container_at(struct shim *shim, const char *uid, uint32_t index)
+{
+    struct pod *pod = find(shim, uid);
+
+    return pod && !pod->ending && index < pod->n_containers ? &pod->containers[index] : NULL;
+}
+
+static void take_kill(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct container *c;
+
+    if (!shim_get_order(&frame->fields, SHIM_KILL, &order))
+        return;
+    c = container_at(shim, order.uid, order.container);
+    if (c)
+        container_stop(c, order.grace_ms, order.why);
+}
+
+static void tell_executed(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (connected(c->pod->shim))
+        shim_put_executed(&c->pod->shim->node.out,
+                          &(struct shim_executed){c->pod->spec.uid, id, code, text});
+}
+
+static void take_exec(struct shim *shim, struct wire_frame *frame)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_exec exec;
+    struct container *c;
+
+    if (!shim_get_exec(&frame->fields, arena, &exec))
+        return;
+    c = container_at(shim, exec.uid, exec.container);
+    if (c)
+        beside_start(c, &exec.action, exec.limit_ms, tell_executed, exec.id);
+    else
+        shim_put_executed(&shim->node.out, &(struct shim_executed){exec.uid, exec.id, -1,
+                                                                   "the container does not run"});
+}
+
 static void take_bye(struct shim *shim, struct wire_frame *frame)
 {
     shim->leaving = true;
@@ -161,7 +204,7 @@ static void take_bye(struct shim *shim, struct wire_frame *frame)
 static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
     [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start, [SHIM_STOP] = take_stop,
     [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,   [SHIM_BYE] = take_bye,
-    [SHIM_HOSTS] = take_hosts,
+    [SHIM_HOSTS] = take_hosts,     [SHIM_KILL] = take_kill,   [SHIM_EXEC] = take_exec,
 };
 
 /* ---- the socket ---- */

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "node/runtime.h"
 #include "node/sandbox/box.h"
+#include "node/shim/beside.h"
 #include "node/shim/place.h"
 
 enum {
@@ -176,6 +177,7 @@ static void shim_end(struct shim *shim)
     bool empty = !shim->pods || shim->released; /* everything was taken over: leave nothing */
     struct pod *next;
 
+    beside_forget(shim);
     if (!empty)
         records_sync(&shim->records);
     box_free(shim->box);

@@ -32,6 +32,7 @@ struct link {
 };
 
 struct offspring;
+struct beside;
 struct box;
 
 struct shim {
@@ -52,6 +53,7 @@ struct shim {
     struct container *programs;  /* by pid */
     struct stray *strays;        /* by pid */
     struct offspring *offspring; /* by pid: shims of boxed pods */
+    struct beside *besides;      /* by pid: helpers of containers */
     struct box *box;             /* of the only pod; NULL until its first container */
     struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
     unsigned live;               /* pods that are not final */

@@ -4,14 +4,20 @@
  */
 #include "tests/unit.h"
 
+#include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "api/cluster_embedded.h"
 #include "base/file.h"
 #include "node/node.h"
 
 enum { LIMIT_MS = 20000 };
+
+static char own_path[4096];
 
 /* One life of the daemon. */
 struct life {
@@ -264,6 +270,92 @@ static void another_life_finds_what_still_runs(void **state)
     end(life);
 }
 
+/* A server of one word: 200 while the file is there, 500 when it is not. */
+static int serve_mode(const char *port, const char *file)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)strtol(port, NULL, 10))};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, (struct sockaddr *)&any, sizeof any) || listen(fd, 8))
+        return 1;
+    for (;;) {
+        int peer = accept(fd, NULL, NULL);
+        char request[1024];
+
+        if (read(peer, request, sizeof request) > 0)
+            dprintf(peer, "HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                    access(file, F_OK) ? "500 No" : "200 OK");
+        close(peer);
+    }
+}
+
+static bool is_ready(struct life *life, const char *name)
+{
+    return status_of(life, name)->ready;
+}
+
+static void wait_ready(struct life *life, const char *name, bool ready)
+{
+    for (int i = 0; i < 500 && is_ready(life, name) != ready; i++) {
+        life->late = false;
+        timer_start(life->loop, &life->limit, 20);
+        loop_run(life->loop);
+    }
+    life->late = false;
+    check_int(name, is_ready(life, name), ready);
+}
+
+static void a_server_is_ready_when_it_answers_well(void **state)
+{
+    scoped_str dir = test_path("ready");
+    struct life *life = begin(dir, 3);
+    static const char more[] =
+        ",'ports':[{'name':'web','containerPort':18080}],'volumeMounts':[{'name':'t','mountPath':"
+        "'/t'}],'readinessProbe':{'httpGet':{'port':'web','path':'/x?y=1','httpHeaders':[{'name':"
+        "'X-A','value':'1'},{'name':'X-B','value':''}]},'periodSeconds':1,'failureThreshold':1}";
+    scoped_str path = mem_printf("%s/flag", dir);
+    scoped_str first = mem_printf("exec %s serve 18080 %s", own_path, path);
+    scoped_str second = mem_printf("exec %s serve 18080 /nothing/there", own_path);
+
+    create_pod(life, "good", first, more, ",'volumes':[{'name':'t','emptyDir':{}}]");
+    create_pod(life, "bad", second, more, ",'volumes':[{'name':'t','emptyDir':{}}]");
+    wait_for(life, "good", POD_RUNNING);
+    wait_for(life, "bad", POD_RUNNING);
+    check("not ready yet", !is_ready(life, "good"));
+    check("flag", file_write_atomic(path, "", 0, 0600, NULL));
+    wait_ready(life, "good", true);
+    check("each at its own address", !is_ready(life, "bad"));
+    unlink(path);
+    wait_ready(life, "good", false);
+    remove_pod(life, "good");
+    remove_pod(life, "bad");
+    wait_for(life, "good", POD_UNKNOWN);
+    wait_for(life, "bad", POD_UNKNOWN);
+    end(life);
+}
+
+static void a_container_that_is_not_alive_is_started_again(void **state)
+{
+    scoped_str dir = test_path("alive");
+    struct life *life = begin(dir, 2);
+    const struct pod_status *status;
+
+    /* the first run is never alive, the second ends by itself */
+    create(life,
+           "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},'spec':{"
+           "'restartPolicy':'OnFailure','terminationGracePeriodSeconds':2,'volumes':[{'name':'v',"
+           "'emptyDir':{}}],'containers':[{'name':'c','command':['sh','-c','test -e /v/again && "
+           "exit 0; touch /v/again; exec sleep 300'],'volumeMounts':[{'name':'v','mountPath':'/v'"
+           "}],'livenessProbe':{'exec':{'command':['test','-e','/v/none']},'periodSeconds':1,"
+           "'failureThreshold':1}}]}}");
+    status = wait_for(life, "p", POD_SUCCEEDED);
+    check_int("restarts", status->containers.items[0].restart_count, 1);
+    check_int("by TERM", status->containers.items[0].last_exit_code, 143);
+    end(life);
+}
+
 static void many_short_pods_all_end_well(void **state)
 {
     scoped_str dir = test_path("many");
@@ -292,12 +384,17 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_claim_outlives_its_pods),
         cmocka_unit_test(a_deleted_pod_is_stopped_and_gone),
         cmocka_unit_test(another_life_finds_what_still_runs),
+        cmocka_unit_test(a_server_is_ready_when_it_answers_well),
+        cmocka_unit_test(a_container_that_is_not_alive_is_started_again),
         cmocka_unit_test(many_short_pods_all_end_well),
     };
     int code = runtime_shim_main(argc, argv);
 
     if (code >= 0)
         return code;
+    if (argc == 4 && !strcmp(argv[1], "serve"))
+        return serve_mode(argv[2], argv[3]);
+    own_path[readlink("/proc/self/exe", own_path, sizeof own_path - 1)] = 0;
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

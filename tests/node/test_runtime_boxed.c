@@ -625,6 +625,130 @@ static void start_some(void)
     check("runs", bed_phase(bed, "some-7", POD_RUNNING, LIMIT_MS));
 }
 
+static void a_program_beside_a_container_sees_what_it_sees(void **state)
+{
+    static const struct {
+        const char *name, *argv[4];
+        int64_t limit_ms;
+        int code;
+        const char *text;
+    } cases[] = {
+        {"files", {"/bin/sh", "-c", "cat $VC_MOUNT_ROOT/etc/volcano/a.conf"}, 5000, 0, "alpha\n"},
+        {"environment", {"/bin/sh", "-c", "echo $WORD >&2; exit 3"}, 5000, 3, "given\n"},
+        {"signal", {"/bin/sh", "-c", "kill -9 $$"}, 5000, 137, ""},
+        {"nothing of that name", {"no-such-program"}, 5000, 127, "executable file not found"},
+        {"late", {"/bin/sh", "-c", "sleep 100 & wait"}, 100, 124, "not done within 100 ms"},
+        {"much output", {"/bin/sh", "-c", "yes | head -c 300000"}, 5000, 0, "y\ny\n"},
+    };
+    struct bed_pod pod = {
+        "beside",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .grace_s = 1,
+        .main = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+                  .env = {{"WORD", "given"}},
+                  .mounts = {{"etc", "/etc/volcano", NULL, false}}}},
+    };
+
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "beside", POD_RUNNING, LIMIT_MS));
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str text = NULL;
+
+        check_int(cases[i].name, bed_exec(bed, "beside", cases[i].limit_ms, &text, cases[i].argv),
+                  cases[i].code);
+        check(cases[i].name, strstr(text, cases[i].text));
+    }
+    check_int("still runs", bed_finals(bed, "beside"), 0);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "beside", 1000);
+    check("ends", bed_final(bed, "beside", LIMIT_MS));
+    release("beside");
+}
+
+static void hooks_run_at_the_start_and_before_the_end(void **state)
+{
+    scoped_str name = mem_printf("hooks-%s", level);
+    scoped_str dir = test_path(name);
+    scoped_str path = mem_printf("%s/log", dir);
+    scoped_str script = mem_printf("trap 'echo term >> %s; exit 0' TERM; mkdir -p %s;"
+                                   "echo begin >> %s; while :; do sleep 0.01; done",
+                                   path, dir, path);
+    scoped_str lifecycle = mem_printf(
+        "{'postStart':{'exec':{'command':['/bin/sh','-c','until test -s %s; do sleep 0.01; done;"
+        " echo hook >> %s']}},'preStop':{'exec':{'command':['/bin/sh','-c','echo stop >> %s']}}}",
+        path, path, path);
+    scoped(buf) struct buf log = {0};
+
+    bed_start(bed, &(struct bed_pod){
+                       "hooks", .grace_s = 10,
+                       .main = {{.argv = {"/bin/sh", "-c", script}, .lifecycle = lifecycle}}});
+    check("runs", bed_phase(bed, "hooks", POD_RUNNING, LIMIT_MS));
+    check("read", file_read(path, 4096, &log, NULL));
+    check_str("the hook is done before the container runs", log.data, "begin\nhook\n");
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "hooks", 10000);
+    check("ends", bed_final(bed, "hooks", LIMIT_MS));
+    buf_clear(&log);
+    check("read", file_read(path, 4096, &log, NULL));
+    check_str("order", log.data, "begin\nhook\nstop\nterm\n");
+    release("hooks");
+}
+
+static void a_hook_that_fails_ends_its_container_and_one_that_hangs_has_the_grace(void **state)
+{
+    const struct pod_status *status;
+    int64_t begun;
+
+    bed_start(bed, &(struct bed_pod){
+                       "bad-hook", .grace_s = 1,
+                       .main = {{.argv = {"/bin/sleep", "300"},
+                                 .lifecycle = "{'postStart':{'exec':{'command':['/bin/sh','-c',"
+                                              "'echo no; exit 4']}}}"}}});
+    status = bed_final(bed, "bad-hook", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_has("why", status->containers.items[0].message, "postStart hook failed with code 4: no");
+    release("bad-hook");
+
+    bed_start(bed,
+              &(struct bed_pod){"slow-hook", .grace_s = 1,
+                                .main = {{.argv = {"/bin/sleep", "300"},
+                                          .lifecycle = "{'preStop':{'sleep':{'seconds':100}}}"}}});
+    check("runs", bed_phase(bed, "slow-hook", POD_RUNNING, LIMIT_MS));
+    begun = loop_mono_ns(bed_loop(bed));
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "slow-hook", 500);
+    check("ends", bed_final(bed, "slow-hook", LIMIT_MS));
+    check("after the grace", loop_mono_ns(bed_loop(bed)) - begun >= 490 * 1000000LL);
+    check("and not much later", loop_mono_ns(bed_loop(bed)) - begun < 10 * 1000000000LL);
+    release("slow-hook");
+}
+
+static void a_container_is_ended_alone_and_runs_again(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    const struct pod_status *status;
+
+    bed_start(bed,
+              &(struct bed_pod){"again", "OnFailure", .grace_s = 1,
+                                .main = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+                                          .lifecycle = "{'preStop':{'exec':{'command':['true']}}}"},
+                                         {.argv = {"/bin/sh", "-c", "exec sleep 300"}}}});
+    check("runs", bed_phase(bed, "again", POD_RUNNING, LIMIT_MS));
+    rt->ops->kill(rt, "again", 0, 1000, "it was told to");
+    for (int i = 0; i < 500; i++) {
+        status = bed_phase(bed, "again", POD_RUNNING, LIMIT_MS);
+        check("runs", status);
+        if (status->containers.items[0].restart_count == 1 && status->ready)
+            break;
+        bed_run(bed, 10);
+    }
+    check_int("restarts", status->containers.items[0].restart_count, 1);
+    check_int("by TERM", status->containers.items[0].last_exit_code, 143);
+    check_int("the other goes on", status->containers.items[1].restart_count, 0);
+    rt->ops->stop(rt, "again", 1000);
+    check("ends", bed_final(bed, "again", LIMIT_MS));
+    release("again");
+}
+
 /* covers: local-runtime.md LRT-30 LRT-31; reliability.md P-08 */
 static void boxed_pods_outlive_the_node(void **state)
 {
@@ -723,6 +847,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(host_paths_are_the_hosts),
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
         cmocka_unit_test(too_much_memory_is_told_as_such),
+        cmocka_unit_test(a_program_beside_a_container_sees_what_it_sees),
+        cmocka_unit_test(hooks_run_at_the_start_and_before_the_end),
+        cmocka_unit_test(a_hook_that_fails_ends_its_container_and_one_that_hangs_has_the_grace),
+        cmocka_unit_test(a_container_is_ended_alone_and_runs_again),
         cmocka_unit_test(boxed_pods_outlive_the_node),
         cmocka_unit_test(a_killed_shim_takes_its_pod_with_it_and_no_other),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),

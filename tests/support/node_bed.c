@@ -127,6 +127,29 @@ static void script_set_hosts(struct runtime *rt, const char *uid, const char *ho
     snprintf(pod->hosts, sizeof pod->hosts, "%s", hosts);
 }
 
+static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), exec->uid);
+
+    check("a running pod", pod != NULL);
+    pod->exec_id = exec->id;
+    pod->execs++;
+    pod->exec_argv[0] = 0;
+    for (size_t i = 0; i < exec->n_argv; i++)
+        append(pod->exec_argv, sizeof pod->exec_argv, i ? " %s" : "%s", exec->argv[i]);
+}
+
+static void script_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
+                        const char *why)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    check("a running pod", pod != NULL);
+    pod->kills++;
+    pod->grace_ms = grace_ms;
+    snprintf(pod->kill_why, sizeof pod->kill_why, "%s", why);
+}
+
 static bool script_read_log(struct runtime *rt, const char *uid,
                             const struct runtime_log_options *options, int64_t *offset,
                             struct buf *out, struct error *err)
@@ -151,6 +174,8 @@ static const struct runtime_ops script_ops = {
     .release = script_release,
     .purge = script_purge,
     .set_hosts = script_set_hosts,
+    .exec = script_exec,
+    .kill = script_kill,
     .read_log = script_read_log,
     .describe = script_describe,
     .free = script_free,
@@ -163,6 +188,7 @@ static void tell(struct rig *rig, struct rig_pod *pod, enum container_state stat
         .state = state,
         .exit_code = exit_code,
         .ready = state == CONTAINER_RUNNING,
+        .restart_count = pod->restarts,
         .started_ms = loop_wall_ms(rig->loop),
     };
     struct runtime_report report = {.uid = pod->uid, .final = state == CONTAINER_TERMINATED};
@@ -194,6 +220,18 @@ void rig_tell_ended(struct rig *rig, const char *name, int exit_code)
 
     check(name, pod != NULL);
     tell(rig, pod, CONTAINER_TERMINATED, exit_code);
+    rig_settle(rig);
+}
+
+void rig_answer_exec(struct rig *rig, const char *name, int code)
+{
+    struct rig_pod *pod = rig_started(rig, name);
+    uint64_t id = pod ? pod->exec_id : 0;
+
+    check(name, id != 0);
+    pod->exec_id = 0;
+    rig->runtime->executed(rig->runtime->ctx,
+                           &(struct runtime_executed){pod->uid, id, code, "said so"});
     rig_settle(rig);
 }
 

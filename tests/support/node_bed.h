@@ -26,6 +26,12 @@ struct rig_pod {
     char argv[512];    /* words joined by blanks */
     char files[1024];  /* "volume:path=content;" */
     char volumes[512]; /* "name:kind:host path;" */
+    uint64_t exec_id;  /* of the program asked for last; 0: it was answered */
+    int execs;
+    char exec_argv[128];
+    int kills; /* of its container */
+    char kill_why[256];
+    int restarts; /* told with the next report */
 };
 
 struct rig {
@@ -84,5 +90,7 @@ struct rig_pod *rig_started(struct rig *rig, const char *name); /* NULL = not st
 /** The scripted runtime tells: the pod runs; it ended with `exit_code`. */
 void rig_tell_running(struct rig *rig, const char *name);
 void rig_tell_ended(struct rig *rig, const char *name, int exit_code);
+/** Answer the program that was asked for last. */
+void rig_answer_exec(struct rig *rig, const char *name, int code);
 /** End whatever runs, again and again, until nothing is left that could start. */
 void rig_run_all(struct rig *rig);

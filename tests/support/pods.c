@@ -36,6 +36,8 @@ struct bed {
     const char *waits_for; /* uid */
     bool waits_final;
     enum pod_phase waits_phase;
+    int executed; /* code */
+    char *executed_text;
 };
 
 static struct seen *seen_of(struct bed *bed, const char *uid)
@@ -85,6 +87,37 @@ static void on_report(void *ctx, const struct runtime_report *report)
         loop_stop(bed->loop);
 }
 
+static void on_executed(void *ctx, const struct runtime_executed *executed)
+{
+    struct bed *bed = ctx;
+
+    bed->executed = executed->code;
+    bed->executed_text = mem_strdup(executed->text);
+    loop_stop(bed->loop);
+}
+
+int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text,
+             const char *const *argv)
+{
+    struct runtime_exec exec = {.uid = uid, .id = 7, .argv = argv, .limit_ms = limit_ms};
+
+    while (argv[exec.n_argv])
+        exec.n_argv++;
+    bed->rt->ops->exec(bed->rt, &exec);
+    bed->late = false;
+    timer_start(bed->loop, &bed->limit, 20000);
+    while (!bed->executed_text && !bed->late)
+        loop_run(bed->loop);
+    timer_stop(bed->loop, &bed->limit);
+    if (bed->late) {
+        fprintf(stderr, "nobody told how the program ended\n");
+        abort();
+    }
+    *out_text = bed->executed_text;
+    bed->executed_text = NULL;
+    return bed->executed;
+}
+
 static void on_found(void *ctx, const char *uid)
 {
     seen_of(ctx, uid)->found = true;
@@ -123,6 +156,7 @@ struct bed *bed_new(const char *dir, const struct runtime_host_options *options)
         fprintf(stderr, "runtime: %s\n", err.message);
         abort();
     }
+    bed->rt->executed = on_executed;
     bed->rt->ops->adopt(bed->rt, on_found, &bed->adopted);
     while (!bed->ready)
         loop_run(bed->loop);
@@ -166,7 +200,18 @@ struct built {
     struct container_port ports[8];
     struct str_pair limits[8];
     char names[8][8];
+    json_t *lifecycles[8]; /* owned */
 };
+
+static json_t *json_of(const char *text)
+{
+    scoped_str copy = mem_strdup(text);
+
+    for (char *at = copy; at && *at; at++)
+        if (*at == '\'')
+            *at = '"';
+    return copy ? json_loads(copy, 0, NULL) : NULL;
+}
 
 static size_t fill(struct built *built, size_t at, const struct bed_container *rows)
 {
@@ -189,6 +234,7 @@ static size_t fill(struct built *built, size_t at, const struct bed_container *r
         spec->ports.count = row->port != 0;
         built->limits[at] = (struct str_pair){"memory", row->memory_limit};
         spec->termination_message_policy = row->message_policy;
+        spec->lifecycle = built->lifecycles[at] = json_of(row->lifecycle);
         spec->limits.items = &built->limits[at];
         spec->limits.count = row->memory_limit != NULL;
         c->spec = spec;
@@ -228,6 +274,8 @@ void bed_start(struct bed *bed, const struct bed_pod *row)
                                      .volumes = row->volumes,
                                      .n_volumes = row->n_volumes,
                                  });
+    for (size_t i = 0; i < countof(built.lifecycles); i++)
+        json_decref(built.lifecycles[i]);
 }
 
 static const struct pod_status *wait_for(struct bed *bed, const char *uid, int64_t limit_ms)

@@ -20,6 +20,7 @@ struct bed_container {
     int32_t port;
     const char *memory_limit;
     const char *message_policy; /* terminationMessagePolicy */
+    const char *lifecycle;      /* JSON with ' in place of " */
     bool sidecar;
 };
 
@@ -48,6 +49,10 @@ const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t lim
 /** The same until its phase is `phase`. */
 const struct pod_status *bed_phase(struct bed *bed, const char *uid, enum pod_phase phase,
                                    int64_t limit_ms);
+/** Run a program beside the first container: its code (-1: it was not run to its end); what it
+ * printed to `*out_text` (owned). */
+int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text,
+             const char *const *argv);
 /** Run the loop for a while. */
 void bed_run(struct bed *bed, int64_t ms);
 /** Reports of the pod so far, final ones among them; was it found by adopt? */

@@ -23,11 +23,10 @@
 #include "job/ttl.h"
 #include "tests/support/job_walk.h"
 
-/* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant job_event_of */
-/* wraps: job_policy_match job_pod_facts job_delayed_holds job_pod_phase_since_ms job_delayed_clean
- */
-/* wraps: job_status_blob job_partition_of job_command_done job_ttl_look job_delayed_on_event */
-/* wraps: job_view_new_epoch */
+/* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant */
+/* wraps: job_event_of job_policy_match job_pod_facts job_pod_phase_since_ms */
+/* wraps: job_delayed_holds job_delayed_clean job_delayed_on_event job_view_new_epoch */
+/* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
 
 enum { SEEDS = 2000 };
 
@@ -235,7 +234,7 @@ static void every_planted_bug_is_found(void **unused)
             search(bug);
         assert_int_equal(waitpid(child, &status, 0), child);
         if (WIFEXITED(status) && WEXITSTATUS(status) != 1)
-            check_fail("%s: not found", texts[bug]);
+            check_fail("%s: not found (%d)", texts[bug], WEXITSTATUS(status));
         if (WIFSIGNALED(status))
             print_message("  %-60s assertion\n", texts[bug]);
     }

@@ -124,10 +124,12 @@ static void follow_up(struct registry *r, const struct object *created)
         retention_added(r->events, created);
 }
 
-/* `draft` (consumed) has passed admission. */
-static bool create(struct registry *r, struct object *draft, enum registry_dry_run dry_run,
-                   const struct object **out, struct error_list *errors)
+/* `draft` (consumed) has passed admission; so is `managed`. */
+static bool create(struct registry *r, struct object *draft, const struct registry_write *how,
+                   char *managed, const struct object **out, struct error_list *errors)
 {
+    enum registry_dry_run dry_run = how ? how->dry_run : REGISTRY_APPLY;
+    scoped_str owned = managed;
     struct object *born = NULL;
     const struct object *created;
     char name[254];
@@ -138,6 +140,9 @@ static bool create(struct registry *r, struct object *draft, enum registry_dry_r
     object_unref(draft);
     if (!born)
         return false;
+    if (how && how->manager)
+        born =
+            account_put(born, owned ? take(owned) : account_update(r, NULL, born, NULL, NULL, how));
     created = registry_put(r, born, dry_run);
     if (dry_run == REGISTRY_APPLY)
         follow_up(r, created);
@@ -146,16 +151,23 @@ static bool create(struct registry *r, struct object *draft, enum registry_dry_r
     return true;
 }
 
-bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
-                     const struct object **out, struct error_list *errors)
+bool create_from_document(struct registry *r, json_t *doc, const struct registry_write *how,
+                          char *managed, const struct object **out, struct error_list *errors)
 {
     struct admission admission = registry_admission_for(r, how);
+    scoped_str owned = managed;
     struct object *draft;
 
     if (!registry_may_write(r, errors))
         return false;
     draft = admission_admit(&admission, doc, NULL, how->unknown, errors);
-    return draft && create(r, draft, how->dry_run, out, errors);
+    return draft && create(r, draft, how, take(owned), out, errors);
+}
+
+bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
+                     const struct object **out, struct error_list *errors)
+{
+    return create_from_document(r, doc, how, NULL, out, errors);
 }
 
 bool registry_create_object(struct registry *r, struct object *draft, const struct object **out,
@@ -166,5 +178,5 @@ bool registry_create_object(struct registry *r, struct object *draft, const stru
         return false;
     }
     draft = admission_admit_object(&r->admission, draft, NULL, errors);
-    return draft && create(r, draft, REGISTRY_APPLY, out, errors);
+    return draft && create(r, draft, NULL, NULL, out, errors);
 }

@@ -52,6 +52,27 @@ bool registry_conflict(const struct kind *kind, const char *name, struct error_l
 bool registry_generate_name(struct registry *r, const struct kind *kind, const char *ns,
                             const char *prefix, char out[254]);
 
+/* ---- account.c: who owns which fields ---- */
+
+/** The list of managed fields after a write made `next` of `current` (NULL: it is new), as JSON
+ * text (owned); NULL: none. `asked` is what the writer's document says of it, NULL: nothing. */
+char *account_update(struct registry *r, const struct object *current, const struct object *next,
+                     const json_t *asked, const char *subresource,
+                     const struct registry_write *how);
+/** `object` (consumed) with that list (consumed). */
+struct object *account_put(struct object *object, char *managed);
+
+/* ---- update.c ---- */
+
+/** As registry_update, with a list of managed fields worked out before (consumed; NULL: account is
+ * kept here, or not at all when nobody is named in `how`). */
+bool update_from_document(struct registry *r, json_t *doc, enum registry_subresource sub,
+                          const struct registry_write *how, char *managed,
+                          const struct object **out, struct error_list *errors);
+/* ---- create.c ---- */
+bool create_from_document(struct registry *r, json_t *doc, const struct registry_write *how,
+                          char *managed, const struct object **out, struct error_list *errors);
+
 /* ---- protect.c ---- */
 
 /** DC-02: may a user delete it without force? FORBIDDEN with the way out when not. */

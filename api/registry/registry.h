@@ -74,6 +74,16 @@ bool registry_patch(struct registry *r, const struct kind *kind, const char *ns,
                     const struct registry_write *how, const struct object **out,
                     struct error_list *errors);
 
+/**
+ * Server-side apply: `config` is what `how->manager` wants of the object, and all it wants. It is
+ * created when it is not there (*out_created). Fields of others that would change are CONFLICTs,
+ * one error for each, unless `force`.
+ */
+bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+                    json_t *config, enum registry_subresource sub, bool force,
+                    const struct registry_write *how, const struct object **out, bool *out_created,
+                    struct error_list *errors);
+
 enum registry_propagation { REGISTRY_BACKGROUND, REGISTRY_FOREGROUND, REGISTRY_ORPHAN };
 struct registry_delete {
     const char *uid;  /* precondition; NULL = any */

@@ -5,6 +5,7 @@
  *                                                                └─ last finalizer gone? ─ remove
  */
 #include "api/registry/internal.h"
+#include "base/mem.h"
 #include <string.h>
 
 /* ---- preconditions ---- */
@@ -52,7 +53,8 @@ static struct meta *merge_meta(const struct meta *current, const struct meta *wa
     merged.n_owners = wanted->n_owners;
     merged.finalizers = wanted->finalizers;
     merged.n_finalizers = wanted->n_finalizers;
-    merged.managed_fields = wanted->managed_fields;
+    if (wanted->managed_fields)
+        merged.managed_fields = wanted->managed_fields;
     return meta_new(&merged);
 }
 
@@ -198,10 +200,8 @@ static struct meta *next_meta(const struct meta *current, const struct meta *wan
     return meta_ref(current);
 }
 
-/* `admitted` (owned here) carries what was asked for; the rest comes from `current`. */
-static bool update(struct registry *r, const struct object *current, struct object *admitted,
-                   enum registry_dry_run dry_run, const struct object **out,
-                   struct error_list *errors)
+/* The next version: what was asked for is in `admitted` (consumed), the rest in `current`. */
+static struct object *next_version(const struct object *current, struct object *admitted)
 {
     const struct blob *status = current->kind->has_status ? current->status : admitted->status;
     struct meta *meta = next_meta(current->meta, admitted->meta);
@@ -210,7 +210,40 @@ static bool update(struct registry *r, const struct object *current, struct obje
     next = object_new(current->kind, meta, blob_ref(admitted->body), blob_ref(status));
     next->revision = current->revision;
     object_unref(admitted);
-    return store_version(r, current, next, dry_run, out, errors);
+    return next;
+}
+
+/* A document's write, as its writer keeps account of it. */
+struct document_write {
+    json_t *doc;
+    const struct registry_write *how;
+    char *managed; /* owned; NULL: to be worked out */
+};
+
+static void document_write_release(struct document_write *write)
+{
+    mem_free(write->managed);
+}
+SCOPED_DEFINE(document_write, struct document_write, document_write_release)
+
+static const json_t *asked_managed(const json_t *doc)
+{
+    return json_object_get(json_object_get(doc, "metadata"), "managedFields");
+}
+
+static struct object *accounted(struct registry *r, const struct object *current,
+                                struct object *next, struct document_write *write,
+                                const char *subresource)
+{
+    char *managed = write->managed;
+
+    if (!write->how->manager)
+        return next;
+    write->managed = NULL;
+    if (!managed)
+        managed =
+            account_update(r, current, next, asked_managed(write->doc), subresource, write->how);
+    return account_put(next, managed);
 }
 
 /* The status of `doc`, and everything else as it is stored. */
@@ -233,42 +266,57 @@ static struct object *identify(const json_t *doc, struct error_list *errors)
     return object_from_json(head, errors);
 }
 
-static bool update_main(struct registry *r, const struct object *current, json_t *doc,
-                        const struct registry_write *how, const struct object **out,
+static bool update_main(struct registry *r, const struct object *current,
+                        struct document_write *write, const struct object **out,
                         struct error_list *errors)
 {
-    struct admission admission = registry_admission_for(r, how);
-    struct object *admitted = admission_admit(&admission, doc, current, how->unknown, errors);
+    struct admission admission = registry_admission_for(r, write->how);
+    struct object *admitted =
+        admission_admit(&admission, write->doc, current, write->how->unknown, errors);
 
-    return admitted && update(r, current, admitted, how->dry_run, out, errors);
+    if (!admitted)
+        return false;
+    return store_version(r, current,
+                         accounted(r, current, next_version(current, admitted), write, NULL),
+                         write->how->dry_run, out, errors);
 }
 
-static bool update_status(struct registry *r, const struct object *current, json_t *doc,
-                          const struct registry_write *how, const struct object **out,
+static bool update_status(struct registry *r, const struct object *current,
+                          struct document_write *write, const struct object **out,
                           struct error_list *errors)
 {
-    struct admission admission = registry_admission_for(r, how);
-    scoped(json) json_t *whole = status_document(current, doc);
+    struct admission admission = registry_admission_for(r, write->how);
+    scoped(json) json_t *whole = status_document(current, write->doc);
     scoped(object) struct object *admitted =
-        admission_admit(&admission, whole, current, how->unknown, errors);
+        admission_admit(&admission, whole, current, write->how->unknown, errors);
+    struct object *next;
 
-    return admitted &&
-           store_version(r, current, object_with_status(current, blob_ref(admitted->status)),
-                         how->dry_run, out, errors);
+    if (!admitted)
+        return false;
+    next = object_with_status(current, blob_ref(admitted->status));
+    return store_version(r, current, accounted(r, current, next, write, "status"),
+                         write->how->dry_run, out, errors);
 }
 
-bool registry_update(struct registry *r, json_t *doc, enum registry_subresource sub,
-                     const struct registry_write *how, const struct object **out,
-                     struct error_list *errors)
+bool update_from_document(struct registry *r, json_t *doc, enum registry_subresource sub,
+                          const struct registry_write *how, char *managed,
+                          const struct object **out, struct error_list *errors)
 {
+    scoped(document_write) struct document_write write = {doc, how, managed};
     scoped(object) struct object *wanted = NULL;
     const struct object *current;
 
     if (!registry_may_write(r, errors) || !(wanted = identify(doc, errors)) ||
         !(current = find_current(r, wanted, errors)))
         return false;
-    return (sub == REGISTRY_STATUS ? update_status : update_main)(r, current, doc, how, out,
-                                                                  errors);
+    return (sub == REGISTRY_STATUS ? update_status : update_main)(r, current, &write, out, errors);
+}
+
+bool registry_update(struct registry *r, json_t *doc, enum registry_subresource sub,
+                     const struct registry_write *how, const struct object **out,
+                     struct error_list *errors)
+{
+    return update_from_document(r, doc, sub, how, NULL, out, errors);
 }
 
 bool registry_update_object(struct registry *r, struct object *object, const struct object **out,
@@ -282,7 +330,8 @@ bool registry_update_object(struct registry *r, struct object *object, const str
         return false;
     }
     admitted = admission_admit_object(&r->admission, object, current, errors);
-    return admitted && update(r, current, admitted, REGISTRY_APPLY, out, errors);
+    return admitted &&
+           store_version(r, current, next_version(current, admitted), REGISTRY_APPLY, out, errors);
 }
 
 /* ---- status alone ---- */

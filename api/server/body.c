@@ -55,7 +55,8 @@ static json_t *parse(const struct api_call *call, struct error *err)
     }
     if (type && is_type(type, PROTOBUF))
         return protobuf_parse(call->request->body, len, err);
-    if (type && is_type(type, "application/yaml"))
+    if (type &&
+        (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
         return parse_yaml(call, limits == &json_limits_flow, err);
     return json_parse(call->request->body ? call->request->body : "", len, limits, err);
 }

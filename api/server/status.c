@@ -27,10 +27,19 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* What others hold of what is applied; each error is a path, those of one manager stand together.
+ */
+static bool is_apply_conflict(const struct error *err)
+{
+    return err->code == ERR_CONFLICT && err->field[0] == '.';
+}
+
 static const char *cause_reason(const struct error *err)
 {
     if (err->code == ERR_FORBIDDEN)
         return "NamespaceTerminating";
+    if (is_apply_conflict(err))
+        return "FieldManagerConflict";
     if (err->code == ERR_TIMEOUT)
         return "ResourceVersionTooLarge";
     for (size_t i = 0; i < countof(cause_reasons); i++)
@@ -111,8 +120,12 @@ static void add_invalid(const struct error_list *errors, const struct status_sub
 }
 
 /* Members nobody knows, or given twice: their texts name the field themselves. */
-static void add_strict(const struct error_list *errors, struct buf *out)
+static void add_strict(const struct error_list *errors, const struct status_subject *about,
+                       struct buf *out)
 {
+    if (about->kind)
+        buf_printf(out, "%s in version \"%s\" cannot be handled as a %s: ", about->kind->name,
+                   about->kind->version, about->kind->name);
     buf_str(out, "strict decoding error: ");
     for (size_t i = 0; i < errors->count; i++) {
         buf_str(out, i ? ", " : "");
@@ -125,11 +138,31 @@ static void add_strict(const struct error_list *errors, struct buf *out)
         buf_printf(out, ", and %zu more", errors->dropped);
 }
 
-static bool is_strict(const struct error *err)
+bool status_is_strict(const struct error *err)
 {
     return err->code == ERR_BAD_REQUEST && err->field[0] &&
            (begins_with(err->message, "unknown field") ||
             begins_with(err->message, "duplicate field"));
+}
+
+static void add_conflicts(const struct error_list *errors, struct buf *out)
+{
+    const char *manager = "";
+
+    buf_printf(out, "Apply failed with %zu conflict%s: ", errors->count,
+               errors->count == 1 ? "" : "s");
+    if (errors->count == 1) {
+        buf_printf(out, "%s: %s", errors->items[0].message, errors->items[0].field);
+        return;
+    }
+    for (size_t i = 0; i < errors->count; i++) {
+        const char *with = errors->items[i].message + strlen("conflict");
+
+        if (strcmp(with, manager) != 0)
+            buf_printf(out, "%sconflicts%s:", i ? "\n" : "", with);
+        buf_printf(out, "\n- %s", errors->items[i].field);
+        manager = with;
+    }
 }
 
 static void add_message(const struct error_list *errors, const struct status_subject *about,
@@ -137,8 +170,10 @@ static void add_message(const struct error_list *errors, const struct status_sub
 {
     if (errors->items[0].code == ERR_INVALID)
         add_invalid(errors, about, out);
-    else if (is_strict(&errors->items[0]))
-        add_strict(errors, out);
+    else if (status_is_strict(&errors->items[0]))
+        add_strict(errors, about, out);
+    else if (is_apply_conflict(&errors->items[0]))
+        add_conflicts(errors, out);
     else if (errors->items[0].code == ERR_INTERNAL)
         buf_printf(out, "Internal error occurred: %s", errors->items[0].message);
     else
@@ -208,7 +243,8 @@ void status_write_failure(const struct error_list *errors, const struct status_s
     jsonw_member_str(&w, "message", message.data);
     jsonw_member_str(&w, "reason", error_reason(code));
     jsonw_member_open(&w, "details");
-    write_subject(&w, about, code == ERR_INVALID);
+    if (!is_apply_conflict(&errors->items[0]))
+        write_subject(&w, about, code == ERR_INVALID);
     write_causes(&w, errors);
     jsonw_member_int_opt(&w, "retryAfterSeconds", status_retry_after_s(code));
     jsonw_close(&w);

@@ -7,6 +7,9 @@
 #include "base/buf.h"
 
 /* What a Status is about. Everything may be NULL. */
+/** A member nobody knows, or one given twice. */
+bool status_is_strict(const struct error *err);
+
 struct status_subject {
     const struct kind *kind;
     const char *options; /* "PodLogOptions": the request's options were invalid, not the object */

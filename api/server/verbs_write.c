@@ -120,39 +120,71 @@ static enum registry_subresource subresource(const struct api_call *call)
     return call->route.sub == ROUTE_STATUS ? REGISTRY_STATUS : REGISTRY_MAIN;
 }
 
+/* How kinds take a replacement: without a revision (built-in kinds do), and of nothing (a new
+ * object then). Ref: spec/kube-api.md 4, column PUT. */
+static bool needs_revision(const struct kind *kind)
+{
+    return is_custom(kind) || kind == &kind_lease;
+}
+
+static bool makes_missing(const struct route *route)
+{
+    return route->sub == ROUTE_MAIN && (route->kind == &kind_lease || route->kind == &kind_event);
+}
+
+static bool has_revision(const json_t *doc)
+{
+    const char *revision =
+        json_string_value(json_object_get(json_object_get(doc, "metadata"), "resourceVersion"));
+
+    return revision && *revision && strcmp(revision, "0") != 0;
+}
+
 struct api_stream *verb_update(const struct api_call *request)
 {
     struct api_call call = *request;
     scoped(write) struct write write = {0};
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
-    bool ok;
+    bool exists, ok;
 
     if (!write_init(&write, &call, &err))
         return reply_option_error(&call, "UpdateOptions", &err);
     doc = parse_object(&call, &err);
     if (!doc)
         return reply_error(&call, &err);
+    exists = store_get(call.api->store, call.route.kind, call.route.ns, call.route.name);
+    if (!exists && makes_missing(&call.route)) {
+        ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
+        return answer(&call, &write, ok, 201);
+    }
+    if (exists && needs_revision(call.route.kind) && !has_revision(doc)) {
+        error_set(&err, ERR_INVALID, "metadata.resourceVersion",
+                  "Invalid value: 0x0: must be specified for an update");
+        return reply_error(&call, &err);
+    }
     ok = registry_update(call.api->registry, doc, subresource(&call), &write.how, &write.object,
                          &write.errors);
     return answer(&call, &write, ok, 200);
 }
 
 /* Kinds of patches; the strategic one needs to know its lists, which custom kinds do not say. */
+enum patch_type { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
+
 static const struct {
     const char *content_type;
-    enum registry_patch type;
+    enum patch_type type;
     bool built_in_only;
 } patch_types[] = {
     /* clang-format off */
-    {"application/json-patch+json",            REGISTRY_PATCH_JSON,      false},
-    {"application/merge-patch+json",           REGISTRY_PATCH_MERGE,     false},
-    {"application/strategic-merge-patch+json", REGISTRY_PATCH_STRATEGIC, true},
+    {"application/json-patch+json",            PATCH_JSON,      false},
+    {"application/merge-patch+json",           PATCH_MERGE,     false},
+    {"application/strategic-merge-patch+json", PATCH_STRATEGIC, true},
+    {"application/apply-patch+yaml",           PATCH_APPLY,     false},
     /* clang-format on */
 };
 
-static bool parse_patch_type(const struct api_call *call, enum registry_patch *out,
-                             struct error *err)
+static bool parse_patch_type(const struct api_call *call, enum patch_type *out, struct error *err)
 {
     const char *given = call->request->content_type ? call->request->content_type : "";
     scoped(buf) struct buf known = {0};
@@ -173,21 +205,103 @@ static bool parse_patch_type(const struct api_call *call, enum registry_patch *o
                      known.data);
 }
 
+/* Options that hold for one type of patch only. */
+static bool check_patch_options(const struct api_call *call, const struct write *write,
+                                enum patch_type type, struct error *err)
+{
+    if (type == PATCH_APPLY && !write->manager_given)
+        return error_set(err, ERR_INVALID, "fieldManager",
+                         "Required value: is required for apply patch");
+    if (type != PATCH_APPLY && target_query(&call->target, "force"))
+        return error_set(err, ERR_INVALID, "force",
+                         "Forbidden: may not be specified for non-apply patch");
+    return true;
+}
+
+/* What nobody knows in a patch is said of the patch: the object has not got it. */
+static struct api_stream *reply_patch_errors(const struct api_call *call,
+                                             const struct error_list *errors)
+{
+    const struct error *first = &errors->items[0];
+    struct error_list about = {0};
+    struct api_stream *stream;
+
+    if (!status_is_strict(first))
+        return reply_errors(call, errors);
+    error_list_add(&about, ERR_INVALID, "patch", "Invalid value: strict decoding error: %s",
+                   first->message);
+    stream = reply_failure(call, &about, &(struct status_subject){0});
+    error_list_release(&about);
+    return stream;
+}
+
+static struct api_stream *patch(const struct api_call *call, struct write *write,
+                                enum patch_type type)
+{
+    static const enum registry_patch types[] = {[PATCH_JSON] = REGISTRY_PATCH_JSON,
+                                                [PATCH_MERGE] = REGISTRY_PATCH_MERGE,
+                                                [PATCH_STRATEGIC] = REGISTRY_PATCH_STRATEGIC};
+    struct error err = {0};
+    scoped(json) json_t *body = body_parse(call, &err);
+
+    if (!body)
+        return reply_error(call, &err);
+    if (registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
+                       types[type], body, subresource(call), &write->how, &write->object,
+                       &write->errors))
+        return reply_object(call, 200, write->object, &write->warnings);
+    return reply_patch_errors(call, &write->errors);
+}
+
+/* ---- server-side apply ---- */
+
+static json_t *parse_config(struct api_call *call, struct error *err)
+{
+    scoped(json) json_t *config = body_parse(call, err);
+    const char *version = json_string_value(json_object_get(config, "apiVersion"));
+    const char *expected = kind_api_version(call->route.kind);
+
+    if (!config)
+        return NULL;
+    if (!version || strcmp(version, expected) != 0) {
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "Incorrect version specified in apply patch. Specified patch version: %s, "
+                  "expected: %s",
+                  version ? version : "", expected);
+        return NULL;
+    }
+    if (json_object_get(json_object_get(config, "metadata"), "managedFields")) {
+        error_set(err, ERR_BAD_REQUEST, "", "metadata.managedFields must be nil");
+        return NULL;
+    }
+    return agree(call, config, err) ? take(config) : NULL;
+}
+
+static struct api_stream *apply(const struct api_call *request, struct write *write)
+{
+    struct api_call call = *request;
+    struct error err = {0};
+    scoped(json) json_t *config = parse_config(&call, &err);
+    bool created = false;
+
+    if (!config)
+        return reply_error(&call, &err);
+    if (registry_apply(call.api->registry, call.route.kind, call.route.ns, call.route.name, config,
+                       subresource(&call), target_query_bool(&call.target, "force"), &write->how,
+                       &write->object, &created, &write->errors))
+        return reply_object(&call, created ? 201 : 200, write->object, &write->warnings);
+    return reply_errors(&call, &write->errors);
+}
+
 struct api_stream *verb_patch(const struct api_call *call)
 {
     scoped(write) struct write write = {0};
-    scoped(json) json_t *patch = NULL;
-    enum registry_patch type = REGISTRY_PATCH_JSON;
+    enum patch_type type = PATCH_JSON;
     struct error err = {0};
-    bool ok;
 
-    if (!write_init(&write, call, &err))
-        return reply_option_error(call, "PatchOptions", &err);
-    if (parse_patch_type(call, &type, &err))
-        patch = body_parse(call, &err);
-    if (!patch)
+    if (!parse_patch_type(call, &type, &err))
         return reply_error(call, &err);
-    ok = registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
-                        type, patch, subresource(call), &write.how, &write.object, &write.errors);
-    return answer(call, &write, ok, 200);
+    if (!write_init(&write, call, &err) || !check_patch_options(call, &write, type, &err))
+        return reply_option_error(call, "PatchOptions", &err);
+    return type == PATCH_APPLY ? apply(call, &write) : patch(call, &write, type);
 }

@@ -9,18 +9,11 @@
 
 #include <string.h>
 
-#include "api/types/object.h"
-#include "api/types/schema_rows.h"
+#include "api/types/schema_walk.h"
 #include "base/mem.h"
 
 #define DIRECTIVE_ORDER  "$setElementOrder/"
 #define DIRECTIVE_DELETE "$deleteFromPrimitiveList/"
-
-/* Where in the schema one is; schema NULL: nothing is known here. */
-struct at {
-    struct schema_level level;
-    bool root; /* of an object, which has metadata */
-};
 
 /* Lists are searched from end to end, so a patch of long lists costs their product; that is
  * bounded. */
@@ -31,7 +24,7 @@ struct merging {
     struct error *err;
 };
 
-static bool merge_object(struct merging *m, const struct at *at, json_t *target,
+static bool merge_object(struct merging *m, const struct schema_at *at, json_t *target,
                          const json_t *patch);
 
 static bool starts_with(const char *text, const char *prefix)
@@ -42,23 +35,6 @@ static bool starts_with(const char *text, const char *prefix)
 static const char *directive(const json_t *patch)
 {
     return json_string_value(json_object_get(patch, "$patch"));
-}
-
-/* The row of a member and the level below it. */
-static const struct field *descend(const struct at *at, const char *key, struct at *below)
-{
-    struct schema_member member = {0};
-
-    *below = (struct at){0};
-    if (at->level.schema)
-        member = schema_member(&at->level, key, strlen(key));
-    if (member.nested)
-        below->level = member.level;
-    else if (member.field && member.field->of && member.field->type != FIELD_MAP)
-        below->level = schema_level(member.field->of, true);
-    else if (at->root && !strcmp(key, "metadata"))
-        below->level = schema_level(&metadata_schema, true);
-    return member.field;
 }
 
 /* A value of the patch for a place where there was none: without nulls and directives. Owned. */
@@ -140,7 +116,7 @@ static bool asks_replacement(const json_t *patch)
     return false;
 }
 
-static bool merge_entry(struct merging *m, const struct at *below, const char *merge_key,
+static bool merge_entry(struct merging *m, const struct schema_at *below, const char *merge_key,
                         json_t *target, json_t *entry)
 {
     const char *what = directive(entry);
@@ -164,7 +140,7 @@ static bool merge_entry(struct merging *m, const struct at *below, const char *m
     return merge_object(m, below, json_array_get(target, index), entry);
 }
 
-static bool merge_list(struct merging *m, const struct at *below, const char *merge_key,
+static bool merge_list(struct merging *m, const struct schema_at *below, const char *merge_key,
                        json_t *target, const json_t *patch)
 {
     size_t i;
@@ -278,11 +254,11 @@ static void delete_from_set(struct merging *m, json_t *target, const char *membe
     }
 }
 
-static bool merge_member(struct merging *m, const struct at *at, json_t *target, const char *key,
-                         json_t *patch)
+static bool merge_member(struct merging *m, const struct schema_at *at, json_t *target,
+                         const char *key, json_t *patch)
 {
-    struct at below;
-    const struct field *field = descend(at, key, &below);
+    struct schema_at below;
+    const struct field *field = schema_at_member(at, key, &below);
     json_t *present = json_object_get(target, key);
 
     if (json_is_null(patch)) {
@@ -301,7 +277,7 @@ static bool merge_member(struct merging *m, const struct at *at, json_t *target,
     return true;
 }
 
-static void order_members(struct merging *m, const struct at *at, json_t *target,
+static void order_members(struct merging *m, const struct schema_at *at, json_t *target,
                           const json_t *patch)
 {
     const char *key;
@@ -310,20 +286,20 @@ static void order_members(struct merging *m, const struct at *at, json_t *target
     json_object_foreach((json_t *)patch, key, order)
     {
         const char *member = key + sizeof DIRECTIVE_ORDER - 1;
-        struct at below;
+        struct schema_at below;
         const struct field *field;
         json_t *list;
 
         if (!starts_with(key, DIRECTIVE_ORDER))
             continue;
-        field = descend(at, member, &below);
+        field = schema_at_member(at, member, &below);
         list = json_object_get(target, member);
         if (field && field->merge_key && json_is_array(list) && json_is_array(order))
             json_object_set_new(target, member, in_order(m, list, order, field->merge_key));
     }
 }
 
-static bool merge_object(struct merging *m, const struct at *at, json_t *target,
+static bool merge_object(struct merging *m, const struct schema_at *at, json_t *target,
                          const json_t *patch)
 {
     const char *what = directive(patch);
@@ -358,7 +334,7 @@ json_t *patch_strategic(const struct schema *schema, const json_t *doc, const js
                         struct error *err)
 {
     struct merging m = {.err = err};
-    struct at at = {.root = true};
+    struct schema_at at = schema_at_root(schema, true);
     scoped(json) json_t *result = NULL;
 
     if (!json_is_object(patch)) {
@@ -366,8 +342,6 @@ json_t *patch_strategic(const struct schema *schema, const json_t *doc, const js
                   "error decoding patch: a strategic merge patch is an object");
         return NULL;
     }
-    if (schema)
-        at.level = schema_level(schema, true);
     result = json_deep_copy(doc);
     if (!json_is_object(result)) {
         error_set(err, ERR_INVALID, "", "only an object can be patched");

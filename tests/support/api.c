@@ -89,8 +89,12 @@ int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, 
         .target = target,
         .accept = ask->accept,
         .content_type = ask->content_type,
+        .accept_encoding = ask->accept_encoding,
+        .user_agent = ask->user_agent,
         .body = ask->body,
-        .body_len = ask->body ? strlen(ask->body) : 0,
+        .body_len = ask->body_len ? ask->body_len
+                    : ask->body   ? strlen(ask->body)
+                                  : 0,
     };
 
     api_tap_release(tap);

@@ -112,7 +112,8 @@ static const struct exchange exchanges[] = {
     {"a patch of no type", "PATCH", CMS "/n1", "{}", 415, "application/strategic-merge-patch+json",
      .content_type = "application/json"},
     {"a strategic patch of a custom kind", "PATCH", FLOWS "/x", "{}", 415,
-     "include: application/json-patch+json, application/merge-patch+json\"",
+     "include: application/json-patch+json, application/merge-patch+json, "
+     "application/apply-patch+yaml\"",
      .content_type = "application/strategic-merge-patch+json"},
     {"a bad selector", "GET", CMS "?labelSelector=a+in+b", NULL, 400,
      "unable to parse requirement: found 'b' expected: '('"},

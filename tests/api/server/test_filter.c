@@ -180,7 +180,7 @@ static const struct status_case statuses[] = {
       "FieldValueRequired", "FieldValueDuplicate"}},
     {"unknown fields", {{ERR_BAD_REQUEST, "spec.a", "unknown field \"spec.a\""}, {ERR_BAD_REQUEST, "spec.b", "unknown field \"spec.b\""}},
      {&kind_job_flow, .name = "f"},
-     {"\"message\":\"strict decoding error: unknown field \\\"spec.a\\\", unknown field \\\"spec.b\\\"\"",
+     {"\"message\":\"JobFlow in version \\\"v1alpha1\\\" cannot be handled as a JobFlow: strict decoding error: unknown field \\\"spec.a\\\", unknown field \\\"spec.b\\\"\"",
       "\"reason\":\"BadRequest\""}},
     {"options", {{ERR_INVALID, "tailLines", "Invalid value: -1: must be greater than or equal to 0"}},
      {&kind_pod, .options = "PodLogOptions", .name = "p"},

@@ -1,0 +1,188 @@
+/*
+ * Server-side apply.
+ *
+ *   configuration ─ what it wants ─ merged into the live object ─ what it gave up taken out
+ *                                       │                            └─► as an update
+ *                                       └─ fields of others that change: conflicts
+ *
+ * Ref: spec/kube-api.md 10.5.
+ */
+#include "api/registry/internal.h"
+#include "api/types/json_text.h"
+#include "api/types/managed.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
+struct applying {
+    struct registry *r;
+    const struct kind *kind;
+    const char *subresource; /* NULL: the object */
+    const struct registry_write *how;
+    struct managed_write write;
+    char now[TIME_TEXT_MAX];
+};
+
+static char *list_text(const json_t *entries)
+{
+    scoped(buf) struct buf text = {0};
+
+    json_text(entries, &text);
+    return buf_take(&text);
+}
+
+static json_t *tracked(const struct applying *a, const json_t *doc)
+{
+    return managed_tracked(doc, a->kind->has_status, a->subresource);
+}
+
+/* ---- nothing is there yet ---- */
+
+static bool apply_new(struct applying *a, json_t *config, const struct object **out,
+                      struct error_list *errors)
+{
+    scoped(json) json_t *nothing = json_object(), *none = json_array();
+    scoped(json) json_t *wanted = tracked(a, config);
+    scoped(managed_apply) struct managed_apply applied = {0};
+
+    if (!managed_apply(none, &a->write, nothing, wanted, NULL, true, &applied, errors))
+        return false;
+    return create_from_document(a->r, config, a->how, list_text(applied.entries), out, errors);
+}
+
+/* ---- something is there ---- */
+
+/* What is live was made before anybody kept account. */
+static json_t *before_first(const struct applying *a, const json_t *live)
+{
+    scoped(json) json_t *nothing = json_object(), *none = json_array();
+    struct managed_write write = a->write;
+
+    write.operation = MANAGED_UPDATE;
+    write.manager = "before-first-apply";
+    return managed_update(none, &write, nothing, live);
+}
+
+static json_t *entries_of(const struct applying *a, const struct object *current,
+                          const json_t *live)
+{
+    const char *text = current->meta->managed_fields;
+    json_t *entries = text ? json_loads(text, 0, NULL) : NULL;
+
+    return entries ? entries : before_first(a, live);
+}
+
+static const char *last_applied(const json_t *doc)
+{
+    const json_t *annotations = json_object_get(json_object_get(doc, "metadata"), "annotations");
+
+    return json_string_value(json_object_get(annotations, LAST_APPLIED));
+}
+
+/* Coming from client-side apply: what kubectl itself wrote last is its own, whoever the list says
+ * holds it. A set (owned), or NULL. */
+static json_t *forgiven(const struct applying *a, const json_t *live)
+{
+    const char *text = strcmp(a->how->manager, "kubectl") == 0 ? last_applied(live) : NULL;
+    scoped(json) json_t *last = text ? json_loads(text, 0, NULL) : NULL;
+    scoped(json) json_t *was = NULL, *set = NULL;
+    scoped(fieldset_changes) struct fieldset_changes changes = {0};
+
+    if (!json_is_object(last))
+        return NULL;
+    was = tracked(a, last);
+    set = fieldset_of(&a->write.at, was);
+    changes = fieldset_compare(&a->write.at, live, was); /* changed: no longer as it was applied */
+    return fieldset_difference(set, changes.changed);
+}
+
+/* kubectl's note of what it applied follows, for those who go on with client-side apply. */
+static void follow_note(const struct applying *a, const json_t *config, json_t *doc)
+{
+    json_t *annotations = json_object_get(json_object_get(doc, "metadata"), "annotations");
+    scoped(buf) struct buf text = {0};
+
+    if (strcmp(a->how->manager, "kubectl") != 0 || !last_applied(doc))
+        return;
+    json_text(config, &text);
+    buf_char(&text, '\n');
+    json_object_set_new(annotations, LAST_APPLIED, json_string(text.data));
+}
+
+/* The whole document: identity of the object, the applied part, and of a subresource the rest. */
+static json_t *whole_document(const struct applying *a, const struct object *current,
+                              const json_t *config, json_t *applied)
+{
+    static const char *const identity[] = {"name", "namespace", "uid", "generateName"};
+    scoped(json) json_t *live = object_to_json(current);
+    const json_t *old = json_object_get(live, "metadata");
+    const json_t *revision =
+        json_object_get(json_object_get(config, "metadata"), "resourceVersion");
+    json_t *metadata;
+
+    if (a->subresource) {
+        json_object_set(live, a->subresource, json_object_get(applied, a->subresource));
+        json_object_del(json_object_get(live, "metadata"), "resourceVersion");
+        return take(live);
+    }
+    metadata = json_object_get(applied, "metadata");
+    if (!metadata) {
+        metadata = json_object();
+        json_object_set_new(applied, "metadata", metadata);
+    }
+    for (size_t i = 0; i < countof(identity); i++)
+        if (json_object_get(old, identity[i]))
+            json_object_set(metadata, identity[i], json_object_get(old, identity[i]));
+    if (revision)
+        json_object_set(metadata, "resourceVersion", (json_t *)(uintptr_t)revision);
+    json_object_set(applied, "apiVersion", json_object_get(live, "apiVersion"));
+    json_object_set(applied, "kind", json_object_get(live, "kind"));
+    return json_incref(applied);
+}
+
+static bool apply_to(struct applying *a, const struct object *current, const json_t *config,
+                     bool force, const struct object **out, struct error_list *errors)
+{
+    scoped(json) json_t *doc = object_to_json(current), *live = tracked(a, doc);
+    scoped(json) json_t *wanted = tracked(a, config), *entries = entries_of(a, current, live);
+    scoped(json) json_t *pardon = forgiven(a, live), *whole = NULL;
+    scoped(managed_apply) struct managed_apply applied = {0};
+
+    if (!managed_apply(entries, &a->write, live, wanted, pardon, force, &applied, errors))
+        return false;
+    if (!a->subresource)
+        follow_note(a, config, applied.doc);
+    whole = whole_document(a, current, config, applied.doc);
+    return update_from_document(a->r, whole, a->subresource ? REGISTRY_STATUS : REGISTRY_MAIN,
+                                a->how, list_text(applied.entries), out, errors);
+}
+
+bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
+                    json_t *config, enum registry_subresource sub, bool force,
+                    const struct registry_write *how, const struct object **out, bool *out_created,
+                    struct error_list *errors)
+{
+    const struct object *current = store_get(r->store, kind, ns, name);
+    struct applying a = {
+        .r = r,
+        .kind = kind,
+        .subresource = sub == REGISTRY_STATUS ? "status" : NULL,
+        .how = how,
+        .write = {.at = schema_at_root(kind->schema, false),
+                  .manager = how->manager,
+                  .api_version = kind_api_version(kind),
+                  .operation = MANAGED_APPLY},
+    };
+
+    time_format(loop_wall_ms(r->loop), a.now);
+    a.write.subresource = a.subresource;
+    a.write.now = a.now;
+    *out_created = !current;
+    if (current)
+        return apply_to(&a, current, config, force, out, errors);
+    if (sub == REGISTRY_STATUS)
+        return registry_not_found(kind, name, errors);
+    return apply_new(&a, config, out, errors);
+}

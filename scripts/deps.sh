@@ -3,7 +3,8 @@
 #
 #   scripts/deps.sh              what building and running need
 #   scripts/deps.sh --check      and what scripts/check.sh needs: tests, sanitizers, linters
-#   scripts/deps.sh --list       prints the list (of --check, when given too) and installs nothing
+#   scripts/deps.sh --extras     and the frameworks of examples/: tests that need one are skipped where it is missing
+#   scripts/deps.sh --list       prints the list (of --check and --extras, when given too) and installs nothing
 #   scripts/deps.sh --dry-run    prints what would be installed and installs nothing
 #
 # Written for Debian 12; assumes bash, dpkg and apt, nothing else. Needs root, or sudo.
@@ -32,19 +33,26 @@ check=(
     openssh-client openssh-server
 )
 
-list=0 dry=0 with_check=0
+extras=(
+    openmpi-bin libopenmpi-dev openssh-client openssh-server # examples/mpi.yaml
+    python3-torch                                            # examples/pytorch.yaml
+)
+
+list=0 dry=0 with_check=0 with_extras=0
 for arg in "$@"; do
     case $arg in
         --check) with_check=1 ;;
+        --extras) with_extras=1 ;;
         --list) list=1 ;;
         --dry-run) dry=1 ;;
-        -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
+        -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
         *) echo "deps: unknown argument $arg" >&2; exit 2 ;;
     esac
 done
 
 wanted=("${build[@]}")
 [ $with_check = 0 ] || wanted+=("${check[@]}")
+[ $with_extras = 0 ] || wanted+=("${extras[@]}")
 
 if [ $list = 1 ]; then
     printf '%s\n' "${wanted[@]}"

@@ -1,0 +1,301 @@
+"""Job plugins with real processes: names, keys, ports and ranks of pods, scaled, restarted and side by side.
+
+The frameworks themselves are optional (scripts/deps.sh --extras): what needs one is skipped with its name. What can be
+shown without them is shown with small programs that read what the frameworks read.
+"""
+import glob
+import hashlib
+import re
+import stat
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+SSHD = "mkdir -p /run/sshd; /usr/sbin/sshd -D -e"
+
+
+def job(name, tasks, **spec):
+    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
+            "spec": dict({"tasks": tasks}, **spec)}
+
+
+def on(event, action, **more):
+    return dict({"event": event, "action": action}, **more)
+
+
+def python_task(name, code, replicas=1, **pod):
+    made = task(name, "", replicas, **pod)
+    made["template"]["spec"]["containers"][0]["command"] = ["/usr/bin/python3", "-u", "-c", code]
+    return made
+
+
+def run_jobs(*jobs, code=0, env=None):
+    """Everything the pods of these jobs print, one line each with its pod's name before it."""
+    manifest("jobs.yaml", *jobs)
+    return jobflow("run", "-o", "plain", "--logs", "jobs.yaml", code=code, env=env).stdout
+
+
+def digest(path):
+    """Of a tree's names, modes and contents; of its absence, too."""
+    sum_ = hashlib.sha256()
+    for found in [path] + sorted(glob.glob(os.path.join(path, "**"), recursive=True, include_hidden=True)):
+        if os.path.lexists(found):
+            info = os.lstat(found)
+            sum_.update(("%s %o %d %d\n" % (found, info.st_mode, info.st_size, info.st_mtime_ns)).encode())
+            if stat.S_ISREG(info.st_mode):
+                with open(found, "rb") as file:
+                    sum_.update(file.read())
+    return sum_.hexdigest()
+
+
+def untouched(case):
+    """The host has no /etc/volcano and its /root/.ssh is as it was. covers: job-plugins.md PLG-143"""
+    def around():
+        before = digest("/root/.ssh")
+        case()
+        check("the host has no /etc/volcano", not os.path.exists("/etc/volcano"))
+        check_equal("/root/.ssh of the host", digest("/root/.ssh"), before)
+        nothing_left()
+
+    around.__name__ = case.__name__
+    return around
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip("%s is not installed" % program)
+
+
+def need_sshd():
+    need("/usr/sbin/sshd", "ssh")
+    if os.geteuid() != 0:
+        raise Skip("sshd of a pod needs port 22, which a run started by root may give it")
+
+
+def need_module(name):
+    if subprocess.run(["/usr/bin/python3", "-c", "import " + name], capture_output=True, check=False).returncode:
+        raise Skip("/usr/bin/python3 has no %s" % name)
+
+
+# ---- env, svc ----
+
+# covers: job-plugins.md PLG-006
+@untouched
+def the_plugins_variable_wins_over_the_authors():
+    tasks = [task("w", "echo index $VC_TASK_INDEX $(cat /etc/volcano/w.host | tr '\\n' ,)", 2)]
+    tasks[0]["template"]["spec"]["containers"][0]["env"] = [{"name": "VC_TASK_INDEX", "value": "9"}]
+    out = run_jobs(job("j", tasks, plugins={"env": [], "svc": []}))
+    check_in("first", "[j-w-0] index 0 j-w-0.j,j-w-1.j", out)
+    check_in("second", "[j-w-1] index 1 j-w-0.j,j-w-1.j", out)
+
+
+# covers: job-plugins.md PLG-141; local-runtime.md LRT-52
+@untouched
+def jobs_with_equal_ports_do_not_meet():
+    """Without frameworks: each master answers with its own job's name, on the port both declare, all at once."""
+    code = ("import os, socket, time\n"
+            "at = (os.environ['MASTER_ADDR'], int(os.environ['MASTER_PORT']))\n"
+            "if os.environ['RANK'] == '0':\n"
+            "    server = socket.create_server(('0.0.0.0', at[1]))\n"
+            "    for _ in range(int(os.environ['WORLD_SIZE']) - 1):\n"
+            "        server.accept()[0].sendall(os.uname().nodename.encode())\n"
+            "else:\n"
+            "    while True:\n"
+            "        try:\n"
+            "            c = socket.create_connection(at)\n"
+            "            break\n"
+            "        except ConnectionRefusedError:\n"
+            "            time.sleep(0.02)\n"
+            "    print('rank', os.environ['RANK'], 'met', c.recv(99).decode())\n")
+    jobs = [job(name, [python_task("master", code), python_task("worker", code, 2)], plugins={"pytorch": []}) for name in ("a", "b")]
+    out = run_jobs(*jobs)
+    for name in ("a", "b"):
+        for index in (0, 1):
+            check_in("job " + name, "[%s-worker-%d] rank %d met %s-master-0" % (name, index, index + 1, name), out)
+
+
+# ---- waiting ----
+
+def master_waits(seconds):
+    return python_task("master", "import socket, time; time.sleep(%g); s = socket.create_server(('0.0.0.0', 23456)); "
+                                 "print('listening', time.time()); s.accept(); time.sleep(0.2)" % seconds)
+
+
+# covers: job-plugins.md PLG-091; local-runtime.md LRT-55
+@untouched
+def a_worker_waits_for_its_master_with_what_there_is():
+    """No nc, and sh is dash: neither of the two usual ways to try a port is there."""
+    os.mkdir("bin")
+    for program in ("sh", "bash", "sleep"):
+        os.symlink(shutil.which(program), os.path.join("bin", program))
+    check("sh is dash", "dash" in os.path.realpath("/bin/sh"))
+    path = os.path.abspath("bin")
+    worker = python_task("worker", "import os, shutil, time; print('started', time.time())")
+    out = run_jobs(job("j", [master_waits(1), worker], plugins={"pytorch": ["--wait-master-enabled"]}), env={"PATH": path})
+    check_in("waiting", "[j-worker-0/wait-for-master] waiting for j-master-0.j:23456", out)
+    times = {word: float(re.search(word + r" ([0-9.]+)", out).group(1)) for word in ("listening", "started")}
+    late = times["started"] - times["listening"]
+    check(0 < late < 3 * SLOW, "the worker started %.1f s after the master listened" % late)
+
+
+# covers: job-plugins.md PLG-089
+@untouched
+def a_worker_whose_master_never_listens_fails():
+    tasks = [task("master", "sleep 60"), task("worker", "echo never")]
+    out = run_jobs(job("j", tasks, plugins={"pytorch": ["--wait-master-enabled", "--wait-master-timeout=4"]},
+                       policies=[on("PodFailed", "AbortJob")]), code=1)
+    check_in("message", "j-master-0.j:23456 does not answer, waited 4 of 4 s", out)
+    check("the worker's container never ran", "[j-worker-0/main] never" not in out and "] never" not in out)
+    pod = json.loads(jobflow("get", "pod/j-worker-0", "-o", "json").stdout)["status"]
+    ended = pod["initContainerStatuses"][0]["state"]["terminated"]
+    check_equal("exit code", ended["exitCode"], 1)
+    check_equal("phase", pod["phase"], "Failed")
+
+
+# ---- ssh ----
+
+# covers: job-plugins.md PLG-051; local-runtime.md LRT-54
+@untouched
+def a_restarted_pod_and_the_survivors_reach_each_other():
+    need_sshd()
+    here = os.getcwd()
+    script = ("mkdir -p /run/sshd; /usr/sbin/sshd -e\n"
+              "if [ $VC_TASK_INDEX = 0 ]; then\n"
+              "  until ssh -q j-w-1.j true; do sleep 0.1; done\n"
+              "  if [ ! -e %s/once ]; then touch %s/once; exit 3; fi\n"
+              "  echo there: $(ssh -q j-w-1.j hostname)\n"
+              "  echo and back: $(ssh -q j-w-1.j ssh -q j-w-0.j hostname)\n"
+              "  touch %s/done\n"
+              "else\n"
+              "  while [ ! -e %s/done ]; do sleep 0.1; done; echo never restarted\n"
+              "fi\n" % (here, here, here, here))
+    out = run_jobs(job("j", [task("w", script, 2)], plugins={"svc": [], "ssh": [], "env": []}, maxRetry=3,
+                       policies=[on("PodFailed", "RestartPod")]))
+    check_in("there", "[j-w-0] there: j-w-1", out)
+    check_in("back", "[j-w-0] and back: j-w-0", out)
+    check_equal("starts of the survivor", out.count("[j-w-1] never restarted"), 1)
+
+
+@untouched
+def the_keys_are_those_of_openssh():
+    """Both kinds, read by OpenSSH's own program; no pod's files but the four, for their owner alone."""
+    need("ssh-keygen")
+    script = ("cd /keys; ls -A | tr '\\n' ' '; stat -c %a id_rsa; ssh-keygen -y -f id_rsa | cut -d' ' -f1,2 > /tmp/y\n"
+              "cut -d' ' -f1,2 id_rsa.pub | cmp - /tmp/y && echo the pair fits; ssh-keygen -l -f id_rsa.pub")
+    for kind, told in (("rsa", "3072 SHA256"), ("ed25519", "256 SHA256")):
+        fresh_dir("keys")
+        out = run_jobs(job("j", [task("w", script)], plugins={"ssh": ["--ssh-key-file-path=/keys", "--ssh-key-type=" + kind]}))
+        check_in(kind, "authorized_keys config id_rsa id_rsa.pub 600", out)
+        check_in(kind, "the pair fits", out)
+        check_in(kind, told, out)
+
+
+# covers: job-plugins.md PLG-046
+@untouched
+def keys_elsewhere_are_for_the_containers_user_alone():
+    out = run_jobs(job("j", [task("w", "stat -c '%a %U' /a/b/id_rsa /a/b/config; id -un")],
+                       plugins={"ssh": ["--ssh-key-file-path=/a/b"]}))
+    check_equal("modes and owners", out.count("[j-w-0] 600 root"), 2)
+    check_in("the user", "[j-w-0] root", out)
+
+
+# ---- mpi ----
+
+# covers: job-plugins.md PLG-140; local-runtime.md LRT-50
+@untouched
+def two_mpi_jobs_at_once_keep_to_their_own_workers():
+    """The example twice, side by side, with sshd of all four workers on port 22."""
+    need_sshd()
+    need("mpicc", "mpiexec", "scp")
+    text = read(os.path.join(SOURCE, "examples", "mpi.yaml"))
+    check_in("the example", "  - name: sum\n", text)
+    write("two.yaml", text.replace("  - name: sum\n", "  - {name: one, jobTemplateName: sum}\n  - {name: two, jobTemplateName: sum}\n", 1))
+    out = jobflow("run", "-o", "plain", "--logs", "two.yaml").stdout
+    for name in ("one", "two"):
+        for rank in (0, 1):
+            check_in(name, "[mpi-%s-launcher-0/main] rank %d of 2 on mpi-%s-worker-%d, sum 1" % (name, rank, name, rank), out)
+
+
+# ---- pytorch ----
+
+@untouched
+def two_trainings_at_once_end_with_their_own_weights():
+    need_module("torch")
+    text = read(os.path.join(SOURCE, "examples", "pytorch.yaml"))
+    check_in("the example", "  - name: train\n", text)
+    write("two.yaml", text.replace("  - name: train\n", "  - {name: one, jobTemplateName: train}\n  - {name: two, jobTemplateName: train}\n", 1))
+    out = jobflow("run", "-o", "plain", "--logs", "two.yaml").stdout
+    for name in ("one", "two"):
+        check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
+
+
+# ---- ray ----
+
+# Reads the commands as ray's own parser does, refuses what that does not know, and does what they say with sockets.
+RAY = '''#!/usr/bin/python3
+import argparse, os, socket, sys, threading, time
+parser = argparse.ArgumentParser()
+parser.add_argument("start", choices=["start"])
+parser.add_argument("--head", action="store_true")
+parser.add_argument("--block", action="store_true")
+parser.add_argument("--dashboard-host")
+for name in ("--port", "--dashboard-port", "--ray-client-server-port"):
+    parser.add_argument(name, type=int)
+parser.add_argument("--address")
+a = parser.parse_args()
+if not a.block or a.head == bool(a.address):
+    sys.exit("ray: neither head nor worker that blocks")
+if a.head:
+    servers = [socket.create_server(("0.0.0.0", p)) for p in (a.ray_client_server_port, a.dashboard_port, a.port)]
+    def serve(server, word):
+        while True:
+            server.accept()[0].sendall(word)
+    for server, word in zip(servers, (b"client", b"dashboard")):
+        threading.Thread(target=serve, args=(server, word), daemon=True).start()
+    for n in range(4):
+        print(servers[2].accept()[0].recv(99).decode(), flush=True)
+else:
+    host, gcs = a.address.split(":")
+    while True:
+        try:
+            c = socket.create_connection((host, gcs))
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    c.sendall(b"joined: " + os.uname().nodename.encode())
+    c.close()
+    for service in (host, "ray-cluster-head-svc"):
+        for port, name in ((8265, "dashboard"), (10001, "client")):
+            c = socket.create_connection((service, port))
+            print(c.recv(99).decode(), "of", service, flush=True)
+    socket.create_connection((host, gcs)).sendall(b"left")
+    while True:
+        time.sleep(60)
+'''
+
+
+@untouched
+def a_ray_cluster_forms_as_its_commands_say():
+    """examples/ray.yaml with a stand-in for ray; the driver ends when the head does."""
+    os.mkdir("bin")
+    os.chmod(write("bin/ray", RAY), 0o755)
+    text = read(os.path.join(SOURCE, "examples", "ray.yaml"))
+    path = "          env: [{name: PATH, value: \"%s:/usr/bin:/bin\"}]\n" % os.path.abspath("bin")
+    text = text.replace("          image: rayproject/ray\n", "          image: rayproject/ray\n" + path)
+    text = re.sub(r"  - name: driver\n    replicas: 1.*?\n(?=---|\Z)", "", text, flags=re.S)
+    text = text.replace("  minAvailable: 4\n", "  minAvailable: 3\n").replace(
+        "  - name: head\n    replicas: 1\n", "  - name: head\n    replicas: 1\n    policies: [{event: TaskCompleted, action: CompleteJob}]\n")
+    write("ray.yaml", text)
+    out = jobflow("run", "-o", "plain", "--logs", "ray.yaml").stdout
+    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-0", out)
+    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-1", out)
+    for index in (0, 1):
+        for name in ("dashboard", "client"):
+            for host in ("ray-cluster-head-0.ray-cluster", "ray-cluster-head-svc"):
+                check_in("ports", "[ray-cluster-worker-%d] %s of %s" % (index, name, host), out)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

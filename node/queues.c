@@ -114,24 +114,33 @@ static struct amount unmet_of(const struct queue *queue, struct amount used, str
     return amount_max(own, below);
 }
 
+/* The sum over all trees when `queue` uses `more` on top of `used` of each queue of its chain. */
+static struct amount follow(struct amount sum, const struct queue *queue, struct amount more,
+                            bool from_nothing)
+{
+    struct amount change = {0};
+    int depth = 0;
+
+    for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++) {
+        const struct tally *tally = from_nothing ? &queue->promised : &queue->unmet;
+        struct amount used = from_nothing ? more : amount_add(queue->used, more);
+        struct amount now = unmet_of(queue, used, amount_add(tally->below, change));
+
+        change = amount_minus(now, tally->here);
+    }
+    return amount_add(sum, change);
+}
+
 struct amount queues_kept(const struct queues *queues, const struct queue *queue,
                           struct amount more)
 {
-    struct amount kept = queues->kept, below = queue->unmet_below;
-    int depth = 0;
+    return queues->guaranteed ? follow(queues->kept, queue, more, false) : queues->kept;
+}
 
-    if (!queues->guaranteed)
-        return kept;
-    for (; queue && depth < DEPTH_MAX; queue = queue->parent, depth++) {
-        struct amount now = unmet_of(queue, amount_add(queue->used, more), below);
-        struct amount change = amount_minus(now, queue->unmet);
-
-        if (!queue->parent)
-            kept = amount_add(kept, change);
-        else
-            below = amount_add(queue->parent->unmet_below, change);
-    }
-    return kept;
+struct amount queues_promised(const struct queues *queues, const struct queue *queue,
+                              struct amount need)
+{
+    return queues->guaranteed ? follow(queues->promised, queue, need, true) : queues->promised;
 }
 
 bool queue_guarantees(const struct queue *queue, struct amount more)
@@ -149,16 +158,22 @@ bool queue_guarantees(const struct queue *queue, struct amount more)
     return any;
 }
 
+static void set_tally(struct tally *tally, struct amount now, struct amount *above)
+{
+    *above = amount_add(*above, amount_minus(now, tally->here));
+    tally->here = now;
+}
+
 static void set_unmet(struct queues *queues, struct queue *queue)
 {
-    struct amount now = unmet_of(queue, queue->used, queue->unmet_below);
-    struct amount change = amount_minus(now, queue->unmet);
+    set_tally(&queue->unmet, unmet_of(queue, queue->used, queue->unmet.below),
+              queue->parent ? &queue->parent->unmet.below : &queues->kept);
+}
 
-    queue->unmet = now;
-    if (queue->parent)
-        queue->parent->unmet_below = amount_add(queue->parent->unmet_below, change);
-    else
-        queues->kept = amount_add(queues->kept, change);
+static void set_promised(struct queues *queues, struct queue *queue)
+{
+    set_tally(&queue->promised, unmet_of(queue, (struct amount){0}, queue->promised.below),
+              queue->parent ? &queue->parent->promised.below : &queues->promised);
 }
 
 /* The tree or a guarantee has changed: from the leaves up, one level a round. */
@@ -167,16 +182,19 @@ static void work_out_guarantees(struct queues *queues)
     struct queue *queue, *next;
 
     queues->guaranteed = false;
-    queues->kept = (struct amount){0};
+    queues->kept = queues->promised = (struct amount){0};
     HASH_ITER(hh, queues->table, queue, next)
     {
-        queue->unmet = queue->unmet_below = (struct amount){0};
+        queue->unmet = queue->promised = (struct tally){0};
         queues->guaranteed =
             queues->guaranteed || !amount_within(queue->guarantee, (struct amount){0});
     }
     for (int round = 0; queues->guaranteed && round < DEPTH_MAX; round++) {
         HASH_ITER(hh, queues->table, queue, next)
-        set_unmet(queues, queue);
+        {
+            set_unmet(queues, queue);
+            set_promised(queues, queue);
+        }
     }
 }
 

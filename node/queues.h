@@ -18,6 +18,11 @@
 #include "node/amount.h"
 #include "node/order.h"
 
+struct tally {
+    struct amount here;  /* with what is below */
+    struct amount below; /* the sum over the children */
+};
+
 struct queue {
     UT_hash_handle hh;
     char *name;
@@ -30,11 +35,11 @@ struct queue {
     struct amount limit; /* capability */
     struct amount deserved;
     struct amount guarantee;
-    struct amount unmet;       /* of the guarantees here and below */
-    struct amount unmet_below; /* the sum over its children */
-    struct amount used;        /* by this queue and those below it */
-    struct amount hunted;      /* scratch of scheduler_evict: what of it would be given back */
-    double share;              /* used over what there is, over weight */
+    struct tally unmet;    /* what guarantees keep, here and below */
+    struct tally promised; /* what they would keep if nobody used anything */
+    struct amount used;    /* by this queue and those below it */
+    struct amount hunted;  /* scratch of scheduler_evict: what of it would be given back */
+    double share;          /* used over what there is, over weight */
     struct order waiting;
     struct order_item place; /* in queues.active */
     struct queue *blocked_by;
@@ -50,8 +55,8 @@ struct queues {
     struct queue *passed;
     struct amount capacity;
     struct resource_names extras;
-    struct amount kept; /* the sum of what guarantees keep */
-    bool guaranteed;    /* any queue has a guarantee */
+    struct amount kept, promised; /* the sums over all trees */
+    bool guaranteed;              /* any queue has a guarantee */
     bool (*before)(const struct order_item *a, const struct order_item *b);
 };
 
@@ -77,6 +82,10 @@ struct queue *queue_never(struct queue *queue, struct amount need);
 /** What all guarantees keep from others when `queue` has got `more`. */
 struct amount queues_kept(const struct queues *queues, const struct queue *queue,
                           struct amount more);
+/** What the guarantees of others would keep from `queue` if it had `need` and nobody else had
+ * anything. */
+struct amount queues_promised(const struct queues *queues, const struct queue *queue,
+                              struct amount need);
 /** Whether `more` is covered by what is guaranteed to the queue and not used yet. */
 bool queue_guarantees(const struct queue *queue, struct amount more);
 /** How much of its capacity something takes, by the resource it takes most of. */

@@ -301,15 +301,6 @@ static void call_off(struct hunt *hunt)
 
 /* Carrying out. */
 
-static void claim(struct scheduler *s, struct group *group, struct amount need)
-{
-    group->claims = true;
-    group->claim = need;
-    group->next_claimant = s->claimants;
-    s->claimants = group;
-    group_charge(group);
-}
-
 static void push_out(struct hunt *hunt)
 {
     const struct group *group = hunt->group;
@@ -343,7 +334,7 @@ bool scheduler_make_room(struct scheduler *s, struct group *group, struct amount
     call_off(&hunt);
     if (found) {
         push_out(&hunt);
-        claim(s, group, hunt.need);
+        group_claim(group, hunt.need);
     } else {
         group->evict_seen = s->placements + 1;
     }

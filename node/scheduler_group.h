@@ -123,7 +123,7 @@ struct group {
     bool refused : 1;  /* the line it heads found no room */
     bool beyond : 1;   /* it has its gang: what it asks for now comes after others' gangs */
     bool preempts : 1; /* its class allows it to push others out */
-    bool claims : 1;   /* in scheduler.claimants: others are on their way out for it */
+    bool claims : 1;   /* in scheduler.claimants */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);

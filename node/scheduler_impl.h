@@ -31,7 +31,7 @@ struct scheduler {
     uint64_t placements; /* grows with every place taken or given back */
 
     LIST_HEAD(scheduler_victims, group) victims; /* groups with pods that may be pushed out */
-    struct group *claimants;                     /* groups for whom pods were pushed out */
+    struct group *claimants;                     /* groups served before the lines */
     int64_t evicting;                            /* pods that were and are not gone yet */
 
     struct queues queues;
@@ -72,6 +72,9 @@ enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
 /** Bring what queues and node are charged with up to date with the group. */
 void group_charge(struct group *group);
 void group_grant(struct group *group, struct amount reserve);
+/** It is served before the lines: others are on their way out for it (`claim` is what they leave),
+ * or what is reserved for it lies in pieces. */
+void group_claim(struct group *group, struct amount claim);
 /** What admission would reserve, or what the next members need together. */
 struct amount group_need(struct group *group);
 /** NEVER sets the group aside and says why; QUEUE_FULL names the queue whose limit it is. */

@@ -43,8 +43,24 @@ static void line_up(struct scheduler *s, struct group *group)
 
 /* Binding. */
 
+/* Together they would not even fit empty nodes: the room reserved for them is of no use. */
+static void give_up(struct scheduler *s, struct group *group, struct place_wish *wishes, size_t n)
+{
+    struct amount all[PLACES_MAX];
+
+    for (size_t i = 0; i < s->places.count; i++)
+        all[i] = s->places.items[i].used;
+    if (places_try(&s->places, all, wishes, n))
+        return;
+    group_refuse(group, mem_printf("can never fit: %zu pods together find no place on the %zu "
+                                   "nodes even when they are empty: lower the requests",
+                                   n, s->places.count));
+    group->hopeless = true;
+    group_grant(group, (struct amount){0});
+}
+
 /* With several nodes, the members chosen must find places together. */
-static bool find_places(struct scheduler *s, struct member **members, size_t n)
+static bool find_places(struct scheduler *s, struct group *group, struct member **members, size_t n)
 {
     struct place_wish *wishes;
     bool all;
@@ -60,6 +76,8 @@ static bool find_places(struct scheduler *s, struct member **members, size_t n)
     all = places_try(&s->places, NULL, wishes, n);
     for (size_t i = 0; all && i < n; i++)
         members[i]->place = wishes[i].place;
+    if (!all)
+        give_up(s, group, wishes, n);
     mem_free(wishes);
     return all;
 }
@@ -68,7 +86,7 @@ static bool bind_next(struct scheduler *s, struct group *group, size_t how_many)
 {
     struct member **members;
     size_t n = group_select(group, how_many, &members);
-    bool found = find_places(s, members, n);
+    bool found = find_places(s, group, members, n);
 
     if (!found)
         group_unselect(group, members, n);
@@ -89,15 +107,6 @@ static size_t gang_size(const struct group *group)
     return missing > 1 ? (size_t)missing : 1;
 }
 
-/* Pods the reservation was made for need nobody's leave. */
-static void bind_reserved(struct scheduler *s, struct group *group)
-{
-    while (group->stage == GROUP_ADMITTED && group->granted.pods && group_ready(group) &&
-           amount_within(group_gang_need(group), group->granted) &&
-           bind_next(s, group, gang_size(group)))
-        ;
-}
-
 /* Claims. */
 
 static void drop_claim(struct scheduler *s, struct group *group)
@@ -113,6 +122,20 @@ static void drop_claim(struct scheduler *s, struct group *group)
     group->claims = false;
     group->claim = (struct amount){0};
     group_charge(group);
+}
+
+/* Pods the reservation was made for need nobody's leave. With several nodes the room may be in
+ * pieces; then the group is tried before all others until it is not. */
+static void bind_reserved(struct scheduler *s, struct group *group)
+{
+    while (group->stage == GROUP_ADMITTED && group->granted.pods && group_ready(group) &&
+           amount_within(group_gang_need(group), group->granted)) {
+        if (bind_next(s, group, gang_size(group)))
+            continue;
+        if (!group->hopeless)
+            group_claim(group, (struct amount){0});
+        return;
+    }
 }
 
 /* Reviewing what was touched. */
@@ -163,7 +186,7 @@ static enum verdict serve(struct scheduler *s, struct group *group, struct queue
         if (bind_next(s, group, gang_size(group)))
             drop_claim(s, group);
         else
-            verdict = NO_ROOM;
+            verdict = group->hopeless ? NEVER : NO_ROOM;
     }
     line_up(s, group);
     return verdict;
@@ -179,8 +202,9 @@ static void serve_behind(struct scheduler *s, struct queue *queue)
         struct order_item *item = order_first(&queue->waiting);
         struct group *group = container_of(item, struct group, place);
         struct queue *limiter;
+        enum verdict verdict = n ? serve(s, group, &limiter) : NO_ROOM;
 
-        if (n && serve(s, group, &limiter) == GRANTED)
+        if (verdict == GRANTED || verdict == NEVER)
             group_tell_later(group);
         if (order_first(&queue->waiting) != item)
             continue;
@@ -241,12 +265,14 @@ static void serve_claimants(struct scheduler *s)
         struct group *next = group->next_claimant;
         struct queue *limiter;
 
-        if (group->stage == GROUP_ADMITTED && !group_ready(group)) {
-            drop_claim(s, group); /* it has changed its mind */
+        bool goes_on = group->stage == GROUP_ADMITTED ? group_ready(group) : group->queue->open;
+
+        if (!goes_on) {
+            drop_claim(s, group);
             line_up(s, group);
         } else if (serve(s, group, &limiter) == GRANTED) {
             group_tell_later(group);
-        } else if (!s->evicting) {
+        } else if (!s->evicting && group->claim.pods) {
             drop_claim(s, group); /* they are gone and it was not enough */
             line_up(s, group);
         }

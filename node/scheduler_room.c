@@ -64,6 +64,19 @@ void group_grant(struct group *group, struct amount reserve)
     group_charge(group);
 }
 
+void group_claim(struct group *group, struct amount claim)
+{
+    struct scheduler *s = group->scheduler;
+
+    if (!group->claims) {
+        group->claims = true;
+        group->next_claimant = s->claimants;
+        s->claimants = group;
+    }
+    group->claim = claim;
+    group_charge(group);
+}
+
 /* Needs. */
 
 struct amount group_need(struct group *group)
@@ -90,8 +103,15 @@ static char *never_fits(const struct scheduler *s, const struct group *group, st
 {
     const struct resource_names *extras = &s->places.extras;
     char *message = shortfall_of_node(need, s->places.capacity, extras);
+    struct amount promised = queues_promised(&s->queues, group->queue, need);
     struct queue *limiter = message ? NULL : queue_never(group->queue, need);
 
+    if (!message && !amount_within(amount_add(need, promised), s->places.capacity)) {
+        scoped_str what = shortfall_of_limit(need, amount_minus(s->places.capacity, promised),
+                                             "the guarantees of other queues leave", extras);
+
+        return mem_printf("can never run: %s: lower the requests or the guarantees", what);
+    }
     if (limiter) {
         scoped_str who = mem_printf("queue %s allows", limiter->name);
         scoped_str what = shortfall_of_limit(need, limiter->limit, who, extras);
@@ -151,7 +171,7 @@ static char *waits_for(struct scheduler *s, struct group *group)
     struct queue *limiter = queue_full(group->queue, amount_minus(need, own));
     scoped_str what = NULL;
 
-    if (group->claims)
+    if (group->claim.pods)
         return mem_printf("waits for %lld pods to end that are pushed out to make room for it",
                           (long long)s->evicting);
     if (limiter) {

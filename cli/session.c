@@ -502,10 +502,12 @@ static void run_opened(struct session *session)
                                   .note = on_note,
                                   .ctx = session};
 
-    if (takeup_all(&takeup, session->set))
+    if (takeup_all(&takeup, session->set)) {
+        manifests_release(session->set); /* the trees are larger than what was made of them */
         follow_to_the_end(session);
-    else
+    } else {
         session->exit_code = EXIT_REFUSED;
+    }
     session->output->end(session->output_state);
     if (session->output->summary && session->exit_code != EXIT_REFUSED)
         summary_print(&session->context, session->ended, stdout);

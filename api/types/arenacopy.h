@@ -5,7 +5,7 @@
 #include "api/types/schema.h"
 #include <string.h>
 
-enum { STATUS_ARENA_BYTES = 1024 }; /* first chunk: a common status fits */
+enum { STATUS_ARENA_BYTES = 512 }; /* first chunk: a common status fits */
 
 /** NULL stays NULL. */
 static inline const char *arena_copy_str(struct arena *arena, const char *text)

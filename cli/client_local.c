@@ -217,5 +217,7 @@ struct client *client_local_open(const char *data_dir, enum client_access access
     local->changes = access == CLIENT_CHANGE;
     local->api = api_new(engine_loop(engine), engine_registry(engine),
                          &(const struct api_logs){read_log, local});
+    if (local->changes)
+        api_allow_backups(local->api, engine_data_dir(engine));
     return &local->base;
 }

@@ -8,6 +8,7 @@
 extern const struct command cmd_run;
 extern const struct command cmd_serve;
 extern const struct command cmd_token;
+extern const struct command cmd_backup;
 extern const struct command cmd_apply;
 extern const struct command cmd_get;
 extern const struct command cmd_delete;

@@ -143,6 +143,11 @@ void engine_stop(struct engine *engine)
     mem_free(engine);
 }
 
+const char *engine_data_dir(const struct engine *engine)
+{
+    return engine->data_dir;
+}
+
 struct loop *engine_loop(struct engine *engine)
 {
     return engine->loop;

@@ -37,6 +37,7 @@ void engine_stop_controllers(struct engine *engine);
 /** Pods at once where nothing else is said. */
 int engine_default_pods(void);
 
+const char *engine_data_dir(const struct engine *engine); /* absolute; NULL in memory */
 struct loop *engine_loop(struct engine *engine);
 struct store *engine_store(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);

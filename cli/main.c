@@ -11,6 +11,7 @@ const struct command *const commands[] = {
     &cmd_run,
     &cmd_serve,
     &cmd_token,
+    &cmd_backup,
     &cmd_apply,
     &cmd_get,
     &cmd_describe,

@@ -31,6 +31,7 @@ struct serving *serving_new(struct engine *engine, const struct listener_options
     struct serving *serving = mem_alloc(sizeof *serving);
 
     serving->api = api_new(engine_loop(engine), engine_registry(engine), &logs);
+    api_allow_backups(serving->api, engine_data_dir(engine));
     serving->listener = listener_new(engine_loop(engine), serving->api, options);
     return serving;
 }

@@ -3,6 +3,7 @@
  */
 #include "api/server/api.h"
 #include "api/server/authz.h"
+#include "api/server/backup.h"
 #include "api/server/discovery.h"
 #include "api/server/health.h"
 #include "api/server/openapi.h"
@@ -170,7 +171,7 @@ static bool authorise(struct api_call *call, struct error *err)
 static struct api_stream *page_of(const struct api_call *call)
 {
     static struct api_stream *(*const pages[])(const struct api_call *call) = {
-        health_answer, discovery_answer, openapi_answer, review_answer};
+        health_answer, discovery_answer, openapi_answer, review_answer, backup_answer};
     struct api_stream *page = NULL;
 
     for (size_t i = 0; i < countof(pages) && !page; i++)
@@ -296,5 +297,6 @@ void api_free(struct api *api)
         end_with_last_words(api->streams);
     openapi_free(api->openapi);
     traffic_release(&api->traffic);
+    mem_free(api->backup_path);
     mem_free(api);
 }

@@ -36,6 +36,8 @@ struct api_logs {
 
 /** Borrows the registry. `logs` is copied; NULL when this process has none. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
+/** Administrators may GET /backup; the copy is made in `directory`. Once. */
+void api_allow_backups(struct api *api, const char *directory);
 /** How much may be under way at once; 0 members are the defaults. */
 void api_limit(struct api *api, const struct traffic_limits *limits);
 void api_free(struct api *api); /* ends every stream; NULL is fine */

@@ -70,6 +70,7 @@ static const struct {
     {"apis",    AUTHENTICATED},
     {"openapi", AUTHENTICATED},
     {"metrics", ADMINISTRATORS},
+    {"backup",  ADMINISTRATORS},
     {"debug",   ADMINISTRATORS},
 };
 /* clang-format on */

@@ -26,6 +26,7 @@ struct api {
     size_t followers;
     struct openapi *openapi; /* NULL until asked for */
     struct traffic traffic;
+    char *backup_path; /* where a copy of the store is made; NULL: nowhere */
     bool stopping;
 };
 

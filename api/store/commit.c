@@ -247,3 +247,20 @@ bool store_commit_stop(struct store *store)
     batch_release(&store->flying);
     return ok;
 }
+
+/* ---- copies ---- */
+
+bool store_copy(struct store *store, const char *path,
+                void (*done)(void *ctx, const struct error *err), void *ctx, struct error *err)
+{
+    if (!store->committer)
+        return error_set(err, ERR_NOT_IMPLEMENTED, "",
+                         "this store is not open for writing in a data directory");
+    return committer_copy(store->committer, path, done, ctx, err);
+}
+
+void store_copy_cancel(struct store *store)
+{
+    if (store->committer)
+        committer_copy_cancel(store->committer);
+}

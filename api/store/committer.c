@@ -4,14 +4,17 @@
  *   IDLE ──send──► SENT ──(thread commits)──► REPORTED ──(loop takes the report)──► IDLE
  */
 #include "api/store/committer.h"
+#include "api/store/db_copy.h"
 #include "base/mem.h"
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
+enum copy_state { NO_COPY, COPYING, COPY_CANCELLED, COPY_OVER };
 
 struct committer {
+    struct loop *loop;
     struct db *db;
     void (*done)(void *ctx, const struct committer_report *report);
     void *ctx;
@@ -24,22 +27,29 @@ struct committer {
     enum state state;
     const struct batch *batch;
     struct committer_report report;
+    enum copy_state copying;
+    char *copy_path; /* of the loop's making; the thread reads it while COPYING */
+    struct error copy_err;
+
+    void (*copied)(void *ctx, const struct error *err); /* the loop's */
+    void *copied_ctx;
 };
 
-static void await(struct committer *committer, bool (*wanted)(enum state state))
+static void await(struct committer *committer, bool (*wanted)(const struct committer *committer))
 {
-    while (!wanted(committer->state))
+    while (!wanted(committer))
         pthread_cond_wait(&committer->changed, &committer->lock);
 }
 
-static bool wants_work(enum state state)
+static bool has_work(const struct committer *committer)
 {
-    return state == SENT || state == STOPPED;
+    return committer->state == SENT || committer->state == STOPPED ||
+           committer->copying == COPYING || committer->copying == COPY_CANCELLED;
 }
 
-static bool wants_report(enum state state)
+static bool has_report(const struct committer *committer)
 {
-    return state == REPORTED;
+    return committer->state == REPORTED;
 }
 
 static void become(struct committer *committer, enum state state)
@@ -48,11 +58,36 @@ static void become(struct committer *committer, enum state state)
     pthread_cond_broadcast(&committer->changed);
 }
 
+/* One step of the copy, the lock held but for the work itself. A batch that comes meanwhile waits
+ * for no more than that. */
+static void copy_on(struct committer *committer, struct db_copy **copy)
+{
+    enum db_copy_state state = DB_COPY_FAILED;
+    struct error err = {0};
+
+    if (committer->copying == COPYING) {
+        pthread_mutex_unlock(&committer->lock);
+        if (!*copy)
+            *copy = db_copy_start(committer->db, committer->copy_path, &err);
+        if (*copy)
+            state = db_copy_step(*copy, &err);
+        pthread_mutex_lock(&committer->lock);
+    }
+    if (state == DB_COPY_MORE && committer->copying == COPYING)
+        return;
+    db_copy_end(*copy);
+    *copy = NULL;
+    committer->copy_err = err;
+    committer->copying = COPY_OVER;
+    loop_mail_send(committer->mail);
+}
+
 /* The report goes out before the log is moved into the file: nobody has to wait for that. What it
  * finds wrong is reported with the next batch, which it then keeps from being written. */
 static void *work(void *arg)
 {
     struct committer *committer = arg;
+    struct db_copy *copy = NULL;
     struct error broken = {0};
 
     pthread_mutex_lock(&committer->lock);
@@ -60,9 +95,13 @@ static void *work(void *arg)
         const struct batch *batch;
         struct committer_report report = {0};
 
-        await(committer, wants_work);
+        await(committer, has_work);
         if (committer->state == STOPPED)
             break;
+        if (committer->state != SENT) {
+            copy_on(committer, &copy);
+            continue;
+        }
         batch = committer->batch;
         pthread_mutex_unlock(&committer->lock);
 
@@ -83,6 +122,7 @@ static void *work(void *arg)
             db_checkpoint(committer->db, &broken);
         pthread_mutex_lock(&committer->lock);
     }
+    db_copy_end(copy);
     pthread_mutex_unlock(&committer->lock);
     return NULL;
 }
@@ -102,13 +142,63 @@ static bool take_report(struct committer *committer, struct committer_report *ou
     return taken;
 }
 
+/* Whether the copy is over: then there is none any more. */
+static bool take_copied(struct committer *committer, struct error *out)
+{
+    bool over;
+
+    pthread_mutex_lock(&committer->lock);
+    over = committer->copying == COPY_OVER;
+    if (over) {
+        *out = committer->copy_err;
+        committer->copying = NO_COPY;
+        mem_free(take(committer->copy_path));
+    }
+    pthread_mutex_unlock(&committer->lock);
+    return over;
+}
+
 static void on_mail(struct task *task)
 {
     struct committer *committer = container_of(task, struct committer, on_mail);
     struct committer_report report;
+    struct error err;
 
     if (take_report(committer, &report))
         committer->done(committer->ctx, &report);
+    if (!take_copied(committer, &err))
+        return;
+    loop_unhold(committer->loop);
+    if (committer->copied)
+        take(committer->copied)(committer->copied_ctx, err.code ? &err : NULL);
+}
+
+bool committer_copy(struct committer *committer, const char *path,
+                    void (*done)(void *ctx, const struct error *err), void *ctx, struct error *err)
+{
+    bool free_;
+
+    pthread_mutex_lock(&committer->lock);
+    free_ = committer->copying == NO_COPY;
+    if (free_) {
+        committer->copy_path = mem_strdup(path);
+        committer->copied = done;
+        committer->copied_ctx = ctx;
+        committer->copying = COPYING;
+        pthread_cond_broadcast(&committer->changed);
+        loop_hold(committer->loop);
+    }
+    pthread_mutex_unlock(&committer->lock);
+    return free_ || error_set(err, ERR_CONFLICT, "", "another backup is under way");
+}
+
+void committer_copy_cancel(struct committer *committer)
+{
+    pthread_mutex_lock(&committer->lock);
+    if (committer->copying == COPYING)
+        committer->copying = COPY_CANCELLED;
+    committer->copied = NULL;
+    pthread_mutex_unlock(&committer->lock);
 }
 
 struct committer *committer_start(struct loop *loop, struct db *db,
@@ -118,6 +208,7 @@ struct committer *committer_start(struct loop *loop, struct db *db,
     struct committer *committer = mem_alloc(sizeof *committer);
     sigset_t all, before;
 
+    committer->loop = loop;
     committer->db = db;
     committer->done = done;
     committer->ctx = ctx;
@@ -146,7 +237,7 @@ bool committer_wait(struct committer *committer, struct committer_report *out)
 {
     pthread_mutex_lock(&committer->lock);
     if (committer->state == SENT)
-        await(committer, wants_report);
+        await(committer, has_report);
     pthread_mutex_unlock(&committer->lock);
     return take_report(committer, out);
 }
@@ -160,6 +251,9 @@ void committer_stop(struct committer *committer)
     become(committer, STOPPED);
     pthread_mutex_unlock(&committer->lock);
     pthread_join(committer->thread, NULL);
+    if (committer->copying != NO_COPY)
+        loop_unhold(committer->loop);
+    mem_free(committer->copy_path);
     loop_mail_close(committer->mail);
     pthread_cond_destroy(&committer->changed);
     pthread_mutex_destroy(&committer->lock);

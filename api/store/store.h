@@ -98,6 +98,16 @@ void store_hurry(struct store *store); /* somebody idle waits for the pending ba
  * after a commit failed (D-04), FORBIDDEN when opened for looking. The registry asks before it
  * changes anything. */
 bool store_writable(const struct store *store, struct error *err);
+/**
+ * A consistent copy of the database in the file `path` (made anew, 0600), while writes go on
+ * (D-05). It holds everything durable when this was called. `done` runs once on the loop, with what
+ * went wrong or NULL. False with CONFLICT while another copy is made, NOT_IMPLEMENTED for a store
+ * in memory.
+ */
+bool store_copy(struct store *store, const char *path,
+                void (*done)(void *ctx, const struct error *err), void *ctx, struct error *err);
+/** `done` will not be called; the file may be left. */
+void store_copy_cancel(struct store *store);
 /** A commit failed for good (D-04): called once, on the loop; the process must report and exit. */
 void store_on_failure(struct store *store, void (*failed)(void *ctx, const struct error *err),
                       void *ctx);

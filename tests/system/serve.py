@@ -2,6 +2,7 @@
 
 # covers: kube-api.md 15 16 17 33; reliability.md SEC-01 SEC-02 SEC-03 SEC-05 SEC-07 SEC-12 SEC-16 FT-07 P-08 P-14
 """
+import contextlib
 import json
 import os
 import re
@@ -294,6 +295,47 @@ def it_tells_how_it_is():
     check_in("objects", 'jobflow_objects{resource="configmaps"} 1\n', text)
     version = daemon.get("/version")
     check_equal("version", (version["major"], version["minor"]), ("1", "32"))
+
+
+# ---- backup ----
+
+def a_backup_under_load_can_be_restored():
+    daemon = Daemon()
+    stop, acknowledged = threading.Event(), []
+
+    def write_on(k):
+        connection, n = daemon.connect(), 0
+        while not stop.is_set():
+            n += 1
+            check_equal("write", daemon.ask("POST", CM, config_map("c%d-%d" % (k, n), v="x" * 2000), connection=connection)[0], 201)
+            acknowledged.append("c%d-%d" % (k, n))
+
+    threads = [threading.Thread(target=write_on, args=(k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    wait_until("writes go on", lambda: len(acknowledged) > 300)
+    before = list(acknowledged)
+    check_in("said", "bytes", jobflow("backup", "--data-dir", "d", "b.db").stdout)
+    check_equal("mode", mode("b.db"), 0o600)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    check_equal("the way of a viewer", daemon.ask("GET", "/backup", token=jobflow(
+        "token", "create", "v", "--data-dir", "d").stdout.strip())[0], 403)
+    check("backup.tmp" not in os.listdir("d"), "left: %s" % os.listdir("d"))
+    daemon.stop()
+    jobflow("backup", "--data-dir", "d", "idle.db")
+    for file in ("b.db", "idle.db"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink("d/store.db-wal")
+        os.replace(file, "d/store.db")
+        again = Daemon(name=file)
+        listed = again.get(CM)
+        there = {item["metadata"]["name"] for item in listed["items"]}
+        check_equal("lost", [name for name in before if name not in there], [])
+        made = json.loads(again.ask("POST", CM, config_map("after-" + file))[1])
+        check(int(made["metadata"]["resourceVersion"]) > int(listed["metadata"]["resourceVersion"]), "a revision given twice")
+        again.stop()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,86 @@
+/*
+ * Copies of the database.
+ */
+#include "api/store/db_copy.h"
+#include "api/store/db_impl.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+enum { PAGES_A_STEP = 1024 };
+
+struct db_copy {
+    sqlite3 *to;
+    sqlite3_backup *backup;
+    char *path;
+    bool done;
+};
+
+static bool fail(const struct db_copy *copy, struct error *err)
+{
+    int code = sqlite3_errcode(copy->to);
+
+    return error_set(err, (code & 0xff) == SQLITE_FULL ? ERR_STORAGE : ERR_INTERNAL, "",
+                     "cannot copy the store to %s: %s", copy->path, sqlite3_errmsg(copy->to));
+}
+
+static bool make_file(const char *path, struct error *err)
+{
+    int fd;
+
+    if (unlink(path) < 0 && errno != ENOENT)
+        return error_errno(err, errno, "cannot replace %s", path);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_errno(err, errno, "cannot create %s", path);
+    close(fd);
+    return true;
+}
+
+struct db_copy *db_copy_start(struct db *db, const char *path, struct error *err)
+{
+    struct db_copy *copy;
+
+    if (!make_file(path, err))
+        return NULL;
+    copy = mem_alloc(sizeof *copy);
+    copy->path = mem_strdup(path);
+    if (sqlite3_open_v2(path, &copy->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ==
+        SQLITE_OK)
+        copy->backup = sqlite3_backup_init(copy->to, "main", db->sqlite, "main");
+    if (copy->backup)
+        return copy;
+    fail(copy, err);
+    db_copy_end(copy);
+    return NULL;
+}
+
+enum db_copy_state db_copy_step(struct db_copy *copy, struct error *err)
+{
+    int result = sqlite3_backup_step(copy->backup, PAGES_A_STEP);
+
+    if (result == SQLITE_OK)
+        return DB_COPY_MORE;
+    if (result == SQLITE_DONE) {
+        copy->done = sqlite3_backup_finish(copy->backup) == SQLITE_OK;
+        copy->backup = NULL;
+    }
+    if (copy->done)
+        return DB_COPY_DONE;
+    fail(copy, err);
+    return DB_COPY_FAILED;
+}
+
+void db_copy_end(struct db_copy *copy)
+{
+    if (!copy)
+        return;
+    if (copy->backup)
+        sqlite3_backup_finish(copy->backup);
+    sqlite3_close(copy->to);
+    if (!copy->done)
+        unlink(copy->path);
+    mem_free(copy->path);
+    mem_free(copy);
+}

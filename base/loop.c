@@ -44,6 +44,7 @@ struct loop {
     uint64_t next_order;
 
     struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
+    struct task *idle;                   /* posted when nothing can happen any more; or NULL */
 
     uv_prepare_t before_poll;
     uv_timer_t alarm; /* real clock only */
@@ -260,9 +261,15 @@ static bool may_jump(const struct loop *loop)
     return loop->is_virtual && !loop->holds && loop->heap_count;
 }
 
+/* Under virtual time: only what the loop itself knows of can still happen, and that is nothing. */
+static bool is_idle(const struct loop *loop)
+{
+    return loop->is_virtual && loop->idle && !loop->holds && !loop->heap_count;
+}
+
 static bool may_block(const struct loop *loop)
 {
-    return !loop->stopping && !loop->head && !timer_due(loop) && !may_jump(loop);
+    return !loop->stopping && !loop->head && !timer_due(loop) && !may_jump(loop) && !is_idle(loop);
 }
 
 /* The turn that follows every pass fires what is due; the alarm only has to end the pass. */
@@ -326,6 +333,11 @@ static bool pass_is_quiet(struct loop *loop)
     return !ready && loop->activity == before && !poll_ready(loop);
 }
 
+void loop_on_idle(struct loop *loop, struct task *task)
+{
+    loop->idle = task;
+}
+
 static void jump_to_timer(struct loop *loop)
 {
     int64_t delay_ns = loop->heap[1].due_ns - loop_mono_ns(loop);
@@ -340,10 +352,14 @@ void loop_run(struct loop *loop)
         turn(loop);
         if (loop->stopping)
             break;
-        if (loop->head || timer_due(loop) || !may_jump(loop))
+        if (loop->head || timer_due(loop) || (!may_jump(loop) && !is_idle(loop)))
             uv_run(&loop->uv, UV_RUN_ONCE);
-        else if (pass_is_quiet(loop))
+        else if (!pass_is_quiet(loop))
+            continue;
+        else if (loop->heap_count)
             jump_to_timer(loop);
+        else
+            loop_post(loop, loop->idle);
     }
     loop->stopping = false;
 }

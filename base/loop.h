@@ -102,6 +102,12 @@ void loop_mail_close(struct loop_mail *mail); /* on the loop; freed when libuv i
 void loop_run(struct loop *loop); /* until loop_stop */
 void loop_stop(struct loop *loop);
 
+/**
+ * Virtual clock: post `task` whenever nothing can happen any more: no timer is armed, no hold
+ * taken, nothing posted or ready. A real loop would sleep for ever. NULL: no longer.
+ */
+void loop_on_idle(struct loop *loop, struct task *task);
+
 /** Tests: run turns until nothing is posted, held or ready, without moving virtual time. */
 void loop_settle(struct loop *loop);
 /**

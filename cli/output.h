@@ -40,6 +40,7 @@ enum color output_phase_color(enum job_phase phase);
 void output_step_name(const struct output_context *context, const struct follow_step *step,
                       struct buf *out);
 
+#define OUTPUT_STUCK "stuck"
 /* summary.c: the final table with the critical path, and where to see more about a failure.
- * `ended`: "interrupted" or "timed out", NULL when the run came to its own end. */
+ * `ended`: "interrupted", "timed out" or OUTPUT_STUCK, NULL when the run came to its own end. */
 void summary_print(const struct output_context *context, const char *ended, FILE *out);

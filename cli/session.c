@@ -17,12 +17,18 @@
 #include "cli/podlogs.h"
 #include "cli/preflight.h"
 #include "cli/serving.h"
+#include "cli/stuck.h"
 #include "cli/takeup.h"
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ABORT_POLL_MS = 50, FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
+enum {
+    ABORT_POLL_MS = 50,
+    FAILED_LOOK_MS = 1000,
+    FAILED_LOG_LINES = 20,
+    STUCK_TURNS = 100000, /* of a simulation, without any news */
+};
 
 struct session {
     const struct session_options *options;
@@ -36,7 +42,9 @@ struct session {
     struct output_context context;
     uv_signal_t signals[3];
     struct timer timeout, abort_poll, failed_look;
-    struct task durable, unread;
+    struct task durable, unread, idle;
+    uint64_t news, seen_news; /* changes told of; at the last look */
+    uint32_t quiet_turns;     /* since then */
     struct turn_hook flush;
     int interrupts;
     bool noted_plain;
@@ -107,6 +115,7 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
     struct session *session = ctx;
     bool failed = follow_step_over(step) && step->phase != JOB_COMPLETED && step->phase != before;
 
+    session->news++;
     session->output->step(session->output_state, step, before);
     if (failed && !session->logs && session->output != &output_quiet)
         podlogs_tail(engine_store(session->engine), engine_runtime(session->engine), step->job_uid,
@@ -152,6 +161,7 @@ static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase b
 {
     struct session *session = ctx;
 
+    session->news++;
     session->output->flow(session->output_state, flow, before);
     if (flow->phase == FLOW_FAILED && !is_simulated(session->options))
         timer_start(engine_loop(session->engine), &session->failed_look, FAILED_LOOK_MS);
@@ -322,11 +332,35 @@ static void nobody_reads(struct task *task)
         abort_run(session, "interrupted", EXIT_INTERRUPTED);
 }
 
+/* A simulation that can never go on ends here; a real run may yet be helped from outside. */
+static void on_idle(struct task *task)
+{
+    struct session *session = container_of(task, struct session, idle);
+
+    if (session->interrupts || session->exit_code >= 0)
+        return;
+    session->ended = OUTPUT_STUCK;
+    finish(session, EXIT_FAILED);
+}
+
+/* It may also go in circles: what cannot be created is tried for ever. */
+static void look_for_circles(struct session *session)
+{
+    if (session->news != session->seen_news) {
+        session->seen_news = session->news;
+        session->quiet_turns = 0;
+    } else if (++session->quiet_turns == STUCK_TURNS) {
+        loop_post(engine_loop(session->engine), &session->idle);
+    }
+}
+
 /* What a turn told is shown at its end, also through a pipe. */
 static void flush_output(struct turn_hook *hook)
 {
     struct session *session = container_of(hook, struct session, flush);
 
+    if (is_simulated(session->options))
+        look_for_circles(session);
     fflush(stdout);
     if (ferror(stdout) && session->interrupts == 0)
         loop_post(engine_loop(session->engine), &session->unread);
@@ -440,6 +474,7 @@ static void follow_to_the_end(struct session *session)
     session->failed_look.fire = look_at_failed;
     session->durable.run = settled;
     session->unread.run = nobody_reads;
+    session->idle.run = on_idle;
     session->flush.end = flush_output;
     store_on_failure(engine_store(session->engine), on_store_failure, session);
     if (session->options->timeout_ms)
@@ -451,7 +486,9 @@ static void follow_to_the_end(struct session *session)
     if (follow_start(session->follow, &err)) {
         listen_signals(session);
         loop_on_turn_end(loop, &session->flush);
+        loop_on_idle(loop, &session->idle);
         loop_run(loop);
+        loop_on_idle(loop, NULL);
         loop_off_turn_end(loop, &session->flush);
         close_signals(session);
     } else {
@@ -462,6 +499,7 @@ static void follow_to_the_end(struct session *session)
     timer_stop(loop, &session->abort_poll);
     timer_stop(loop, &session->failed_look);
     loop_cancel(loop, &session->unread);
+    loop_cancel(loop, &session->idle);
     podlogs_finish(take(session->logs));
 }
 
@@ -511,6 +549,8 @@ static void run_opened(struct session *session)
     session->output->end(session->output_state);
     if (session->output->summary && session->exit_code != EXIT_REFUSED)
         summary_print(&session->context, session->ended, stdout);
+    if (session->ended && strcmp(session->ended, OUTPUT_STUCK) == 0)
+        stuck_tell(session->follow);
     follow_free(session->follow);
     serving_stop(session->serving);
 }

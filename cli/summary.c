@@ -122,7 +122,10 @@ static void print_verdict(const struct summary *summary, FILE *out)
             flow->n_steps == 1 ? "" : "s");
     if (flow->n_failed)
         fprintf(out, ", %zu failed", flow->n_failed);
-    fputs(is_over ? ".\n" : ";\nthe same command goes on from here.\n", out);
+    fputs(is_over || strcmp(summary->ended, OUTPUT_STUCK) == 0
+              ? ".\n"
+              : ";\nthe same command goes on from here.\n",
+          out);
     if (is_over && summary->critical_len > 1)
         fprintf(out, "Critical path (*): %zu steps, %s of work.\n", summary->critical_len, path);
 }

@@ -5,6 +5,7 @@
  *   sim.jobflow.dev/duration    "5s", or per container "c1=5s,c2=1s" (others end at once)
  *   sim.jobflow.dev/exit-code   "1", or "1,1,0": the first run, the second, the third and all later
  *                               ones of the container under this pod name
+ *   sim.jobflow.dev/message     the termination message of every container
  *
  * Restart policies, init containers, sidecars, deadlines and stopping act as they do on a real
  * node. What is due at once is handled in one task for all pods, so that a pod that takes no time
@@ -15,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/pod_sim.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 
 enum {
     BACKOFF_FIRST_MS = 10000, /* as the kubelet: doubled, at most five minutes */
@@ -105,40 +106,10 @@ static void free_pod(struct sim *sim, struct sim_pod *pod)
 
 /* What the annotations say. */
 
-/* The value of `name` in "a=1s,b=2s", else all of a text without names. False when there is none.
- */
-static bool duration_text(const char *list, const char *name, char *out, size_t size)
-{
-    size_t name_len = strlen(name);
-    const char *part = list;
-
-    if (!strchr(list, '='))
-        return (size_t)snprintf(out, size, "%s", list) < size;
-    while (part) {
-        const char *comma = strchr(part, ',');
-        size_t len = comma ? (size_t)(comma - part) : strlen(part);
-
-        if (len > name_len && !strncmp(part, name, name_len) && part[name_len] == '=' &&
-            len - name_len - 1 < size) {
-            memcpy(out, part + name_len + 1, len - name_len - 1);
-            out[len - name_len - 1] = '\0';
-            return true;
-        }
-        part = comma ? comma + 1 : NULL;
-    }
-    return false;
-}
-
 static int64_t run_ns(const struct sim_container *c)
 {
-    const char *list = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION);
-    char text[TIME_TEXT_MAX];
-    int64_t ns;
-
-    if (!list || !duration_text(list, c->spec->name, text, sizeof text) ||
-        !duration_parse(text, &ns, NULL) || ns < 0)
-        return 0;
-    return ns;
+    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
+                               c->spec->name);
 }
 
 /* The number of earlier runs; this one is counted. */
@@ -161,15 +132,9 @@ static size_t count_attempt(struct sim_container *c)
 
 static int exit_code(struct sim_container *c)
 {
-    const char *list = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
+    const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
 
-    if (!list)
-        return 0;
-    if (strchr(list, ',')) {
-        for (size_t skip = count_attempt(c); skip && strchr(list, ','); skip--)
-            list = strchr(list, ',') + 1;
-    }
-    return (int)(strtol(list, NULL, 10) & 0xff);
+    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? count_attempt(c) : 0);
 }
 
 /* Reports. */
@@ -240,6 +205,8 @@ static void end_run(struct sim_container *c, int code, const char *reason)
     status->signal = code == EXIT_TERM ? code - 128 : 0;
     status->reason = reason ? reason : code ? "Error" : "Completed";
     status->finished_ms = loop_wall_ms(c->pod->sim->rt.loop);
+    status->message =
+        c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
 }
 
 static bool runs_again(const struct sim_container *c)
@@ -288,6 +255,7 @@ static void run(struct sim_container *c)
     c->status->reason = NULL;
     c->status->ready = true;
     c->status->exit_code = c->status->signal = 0;
+    c->status->message = NULL;
     c->status->started_ms = loop_wall_ms(loop);
     c->status->finished_ms = 0;
     if (ns > 0)

@@ -150,3 +150,5 @@ const char *pod_qos_class(const struct pod_spec *spec);
     "sim.jobflow.dev/duration" /* Go duration, default 0s; "c1=5s,c2=1s" per container */
 #define ANNOTATION_SIM_EXIT_CODE                                                                   \
     "sim.jobflow.dev/exit-code" /* default 0; "1,1,0": by attempt of the container or pod name */
+#define ANNOTATION_SIM_MESSAGE                                                                     \
+    "sim.jobflow.dev/message" /* termination message; outputs of a step */

@@ -10,6 +10,7 @@
 #include "api/types/checks.h"
 #include "api/types/core_schema.h"
 #include "api/types/pod_check.h"
+#include "api/types/pod_sim.h"
 #include "api/types/semantic.h"
 
 /* Each default is made only where it is missing. */
@@ -51,6 +52,10 @@ void pod_validate(const struct admission *adm, const struct object *old, const s
                   struct error_list *errors)
 {
     pod_check_spec(adm, pod_spec_of(pod), "spec", errors);
+    if (adm->virtual_runtime)
+        pod_sim_check(meta_annotation(pod->meta, ANNOTATION_SIM_DURATION),
+                      meta_annotation(pod->meta, ANNOTATION_SIM_EXIT_CODE), "metadata.annotations",
+                      errors);
 }
 
 /* A positive number, or a percentage from 1% to 99%. */

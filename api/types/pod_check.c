@@ -5,6 +5,7 @@
  * here; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
  */
 #include "api/types/pod_check.h"
+#include "api/types/pod_sim.h"
 
 #include <string.h>
 
@@ -397,6 +398,20 @@ static void check_labels(const json_t *metadata, const char *path, struct error_
     }
 }
 
+static void check_sim(const struct admission *adm, const json_t *metadata, const char *path,
+                      struct error_list *errors)
+{
+    const json_t *annotations = json_object_get(metadata, "annotations");
+    scoped(buf) struct buf at = {0};
+
+    if (!adm->virtual_runtime || !annotations)
+        return;
+    buf_printf(&at, "%s.metadata.annotations", path);
+    pod_sim_check(json_string_value(json_object_get(annotations, ANNOTATION_SIM_DURATION)),
+                  json_string_value(json_object_get(annotations, ANNOTATION_SIM_EXIT_CODE)),
+                  at.data, errors);
+}
+
 void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
                         struct error_list *errors)
 {
@@ -407,6 +422,7 @@ void pod_check_template(const struct admission *adm, const json_t *template, con
     struct pod_spec spec;
 
     check_labels(json_object_get(template, "metadata"), path, errors);
+    check_sim(adm, json_object_get(template, "metadata"), path, errors);
     buf_printf(&spec_path, "%s.spec", path);
     if (!schema_decode(&pod_spec_schema, doc, arena, &spec, &err)) {
         FINDING(errors, ("%s.%s", spec_path.data, err.field), "%s", err.message);

@@ -392,6 +392,36 @@ static void slow_done(struct pool_work *work)
     mine->done_at_ms = loop_wall_ms(mine->setup->loop);
 }
 
+struct idler {
+    struct task task;
+    struct setup *setup;
+    int64_t at_ms;
+};
+
+static void on_idle(struct task *task)
+{
+    struct idler *idler = container_of(task, struct idler, task);
+
+    idler->at_ms = loop_wall_ms(idler->setup->loop);
+    note(&idler->setup->trace, '!');
+    loop_stop(idler->setup->loop);
+}
+
+static void a_virtual_loop_tells_when_nothing_can_happen(void **state)
+{
+    struct setup setup = virtual_setup();
+    struct idler idler = {.task.run = on_idle, .setup = &setup};
+    struct actor later = actor(&setup, 'a');
+
+    timer_start(setup.loop, &later.timer, 5000);
+    loop_on_idle(setup.loop, &idler.task);
+    loop_run(setup.loop);
+    check_str("after the last timer", setup.trace.text, "a!");
+    check_int("at its time", idler.at_ms, NOON_MS + 5000);
+    loop_on_idle(setup.loop, NULL);
+    tear_down(&setup);
+}
+
 static void virtual_time_waits_for_work_on_the_pool(void **state)
 {
     struct setup s = virtual_setup();
@@ -637,6 +667,7 @@ int main(void)
         cmocka_unit_test(advancing_stops_at_each_timer),
         cmocka_unit_test(draining_stops_at_its_limit),
         cmocka_unit_test(virtual_hours_pass_in_no_time),
+        cmocka_unit_test(a_virtual_loop_tells_when_nothing_can_happen),
         cmocka_unit_test(virtual_time_waits_for_work_on_the_pool),
         cmocka_unit_test(many_works_are_each_done_once),
         cmocka_unit_test(freeing_the_loop_waits_for_work_in_flight),

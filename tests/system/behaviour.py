@@ -10,6 +10,8 @@ from datetime import datetime
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
+PORTS = free_ports(3)
+
 # ---- manifests ----
 
 TASK_FIELDS = ("replicas", "minAvailable", "policies", "dependsOn", "maxRetry")
@@ -354,11 +356,11 @@ PROCESSES = [
         {"file:seen": "va,[va] $(C) $(A),one,two words,s3cret,j-a-0,one,,64,0,j-a-0.j\n"}, simulated=False),
     # covers: jobflow.md 67
     row("a server is asked whether or not it declares its port", 0,
-        [server("declared", 18471, ports=[{"containerPort": 18471}]), server("bare", 18473), jobs_template("seen", real("m", "ls up > seen")),
+        [server("declared", PORTS[0], ports=[{"containerPort": PORTS[0]}]), server("bare", PORTS[1]), jobs_template("seen", real("m", "ls up > seen")),
          jobs_template("end", real("m", "touch fin")),
          flow("f", [step("declared"), step("bare"),
-                    waits("seen", ["declared"], probe={"tcpSocketList": [{"taskName": "srv", "port": 18471}]}),
-                    waits("too", ["bare"], "seen", probe={"tcpSocketList": [{"taskName": "srv", "port": 18473}]}),
+                    waits("seen", ["declared"], probe={"tcpSocketList": [{"taskName": "srv", "port": PORTS[0]}]}),
+                    waits("too", ["bare"], "seen", probe={"tcpSocketList": [{"taskName": "srv", "port": PORTS[1]}]}),
                     step("end", ["seen", "too"])])],
         {"file:seen": "up\n", "jf/f": {"status.state.phase": "Succeed"}}, simulated=False),
     row("a message is left where the manifest says", 1,
@@ -391,18 +393,19 @@ VOLUMES = row(
 
 # covers: local-runtime.md LRT-04; see spec/local-runtime.md 3.4
 def a_client_finds_the_servers_of_another_job_by_name():
+    port = PORTS[2]
     serve = "import http.server as h, os, threading\n" \
             "class H(h.BaseHTTPRequestHandler):\n" \
             " def do_GET(s):\n" \
             "  s.send_response(200); s.end_headers(); s.wfile.write(os.environ['HOSTNAME'].encode() + b'\\n')\n" \
             "  if s.path == '/stop': threading.Thread(target=s.server.shutdown).start()\n" \
-            "h.HTTPServer(('0.0.0.0', 18472), H).serve_forever()\n"
-    ask = "import urllib.request as u; print(''.join(u.urlopen('http://f-s-srv-%d.f-s:18472/stop' % i).read().decode() for i in (0, 1)), " \
-          "file=open('answers', 'w'), end='')"
+            "h.HTTPServer(('0.0.0.0', %d), H).serve_forever()\n" % port
+    ask = "import urllib.request as u; print(''.join(u.urlopen('http://f-s-srv-%%d.f-s:%d/stop' %% i).read().decode() for i in (0, 1)), " \
+          "file=open('answers', 'w'), end='')" % port
     manifest("m.yaml", jobs_template("s", task_of("srv", {"name": "c", "command": ["python3", "-c", serve]}, {},
-                                                  {"replicas": 2, "ports": [{"containerPort": 18472}]}), plugins={"svc": []}),
+                                                  {"replicas": 2, "ports": [{"containerPort": port}]}), plugins={"svc": []}),
              jobs_template("c", task_of("m", {"name": "c", "command": ["python3", "-c", ask]}, {}, {"hostname": "client"})),
-             flow("f", [step("s"), waits("c", ["s"], probe={"httpGetList": [{"taskName": "srv", "path": "ready", "port": 18472}]})]))
+             flow("f", [step("s"), waits("c", ["s"], probe={"httpGetList": [{"taskName": "srv", "path": "ready", "port": port}]})]))
     jobflow("run", "m.yaml", "--timeout", "%ds" % (20 * SLOW), code=0)
     check_equal("each answers for itself", read("answers"), "f-s-srv-0\nf-s-srv-1\n")
     nothing_left()

@@ -16,6 +16,7 @@ import pty
 import select
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -92,6 +93,17 @@ def read(path):
             return file.read()
     except FileNotFoundError:
         return ""
+
+
+def free_ports(count):
+    """Ports nobody listens on now, of any address; all different."""
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
 
 
 # ---- manifests ----

@@ -25,7 +25,7 @@
 
 /* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant */
 /* wraps: job_event_of job_policy_match job_pod_facts job_pod_phase_since_ms */
-/* wraps: job_delayed_holds job_delayed_clean job_delayed_on_event job_view_new_epoch */
+/* wraps: job_delayed_holds job_delayed_on_event job_view_new_epoch */
 /* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
 
 enum { SEEDS = 2000 };
@@ -48,7 +48,6 @@ enum { SEEDS = 2000 };
     X(NO_EXIT_CODE,     "exit codes are not looked at")                            \
     X(UNCHECKED_DELAY,  "a delayed action does not look at its cause again")       \
     X(DELAY_ANEW,       "delays begin anew with the process")                      \
-    X(DELAY_STAYS,      "an action leaves delayed ones of its level")              \
     X(SPARED_UNCOUNTED, "pods that are spared are not counted")                    \
     X(EARLY_END,        "a job seems to have ended before it did")                 \
     X(WRONG_PARTITION,  "every pod is of the first partition")                     \
@@ -153,13 +152,6 @@ WRAPPED(bool, job_delayed_holds, const struct job_run *run, const struct job_req
 WRAPPED(int64_t, job_pod_phase_since_ms, const struct object *pod)
 {
     return planted == BUG_DELAY_ANEW ? 0 : __real_job_pod_phase_since_ms(pod);
-}
-
-WRAPPED(void, job_delayed_clean, struct job_run *run, enum job_action action,
-        const struct job_request *cause)
-{
-    if (planted != BUG_DELAY_STAYS)
-        __real_job_delayed_clean(run, action, cause);
 }
 
 WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_request *request)

@@ -126,6 +126,45 @@ static void a_claim_is_made_once_and_named_in_the_spec(void **unused)
     stage_free(stage);
 }
 
+/* covers: job.md POD-27 */
+static void a_claim_that_exists_is_used_as_it_is(void **unused)
+{
+    struct stage *stage = running_pods();
+    const struct job_status *status;
+    int64_t revision;
+
+    stage_apply(stage,
+                "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: mine, namespace: "
+                "default},\n"
+                "spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}");
+    revision = stage_get(stage, &kind_pvc, "mine")->revision;
+    apply_job(stage, "volumes: [{mountPath: /data, volumeClaimName: mine}], tasks: [{name: t, "
+                     "replicas: 1, " TEMPLATE "}]");
+    check_phase(stage, "j", "Running");
+    assert_string_equal(job_spec_of(stage_get(stage, &kind_job, "j"))->volumes.items[0].claim_name,
+                        "mine");
+    assert_int_equal(stage_get(stage, &kind_pvc, "mine")->revision, revision);
+    assert_int_equal(stage_count(stage, &kind_pvc), 1);
+    status = stage_job(stage, "j");
+    assert_int_equal(status->controlled.count, 1);
+    assert_string_equal(status->controlled.items[0].key, "volume-pvc-mine");
+    stage_free(stage);
+}
+
+/* covers: job.md PRT-11; see O-07 */
+static void partitions_are_counted_when_nobody_says_how_many(void **unused)
+{
+    struct stage *stage = running_pods();
+    const struct job_partition *partition;
+
+    apply_job(stage,
+              "tasks: [{name: t, replicas: 8, partitionPolicy: {partitionSize: 4}, " TEMPLATE "}]");
+    partition = job_spec_of(stage_get(stage, &kind_job, "j"))->tasks.items[0].partition;
+    assert_int_equal(partition->total, 2);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
+}
+
 /* covers: job.md ADM-38; see O-11 */
 static void volumes_may_fall_back_to_empty_directories(void **unused)
 {
@@ -357,6 +396,8 @@ int main(void)
         cmocka_unit_test(a_job_made_again_under_its_name_gets_all_its_pods),
         cmocka_unit_test(a_missing_claim_is_waited_for),
         cmocka_unit_test(a_claim_is_made_once_and_named_in_the_spec),
+        cmocka_unit_test(a_claim_that_exists_is_used_as_it_is),
+        cmocka_unit_test(partitions_are_counted_when_nobody_says_how_many),
         cmocka_unit_test(volumes_may_fall_back_to_empty_directories),
         cmocka_unit_test(a_chain_of_tasks_starts_one_after_the_other),
         cmocka_unit_test(any_or_all_of_several_tasks),

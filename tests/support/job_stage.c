@@ -333,7 +333,7 @@ size_t stage_count(struct stage *stage, const struct kind *kind)
 
 struct event_search {
     const char *reason;
-    bool found;
+    int found;
 };
 
 static void look_at_event(void *arg, const struct object *event)
@@ -342,15 +342,21 @@ static void look_at_event(void *arg, const struct object *event)
     scoped(json) json_t *body = object_body_json(event);
     const char *reason = json_string_value(json_object_get(body, "reason"));
 
-    search->found |= reason && strcmp(reason, search->reason) == 0;
+    if (reason && strcmp(reason, search->reason) == 0)
+        search->found += (int)json_integer_value(json_object_get(body, "count"));
+}
+
+int stage_count_events(struct stage *stage, const char *reason)
+{
+    struct event_search search = {reason, 0};
+
+    cluster_each(stage->backend, &kind_event, NULL, look_at_event, &search);
+    return search.found;
 }
 
 bool stage_has_event(struct stage *stage, const char *reason)
 {
-    struct event_search search = {reason, false};
-
-    cluster_each(stage->backend, &kind_event, NULL, look_at_event, &search);
-    return search.found;
+    return stage_count_events(stage, reason) > 0;
 }
 
 /* ---- reports ---- */

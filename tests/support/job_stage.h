@@ -58,6 +58,7 @@ const struct job_status *stage_job(struct stage *stage, const char *name);
 const char *stage_phase(struct stage *stage, const char *name); /* "" when the job is gone */
 size_t stage_count(struct stage *stage, const struct kind *kind);
 bool stage_has_event(struct stage *stage, const char *reason);
+int stage_count_events(struct stage *stage, const char *reason); /* repetitions included */
 
 /** What the kubelet reports. Phases: Pending Running Succeeded Failed Unknown. */
 void stage_pod(struct stage *stage, const char *name, enum pod_phase phase);

@@ -36,6 +36,7 @@ struct expectation {
 struct cause {
     enum job_event event;
     enum job_action action;
+    int task;
     int64_t due_ms;
     int64_t late_ms; /* when it must have been answered, if nothing intervenes; 0 = it may be */
 };
@@ -73,7 +74,7 @@ struct walk {
     /* this step */
     struct expectation expected;
     struct move moves[MOVES_MAX];
-    int n_moves;
+    int n_moves, n_kills;
     struct cause causes[4 * PODS_MAX];
     int n_causes;
     struct rule_counts before;
@@ -394,7 +395,7 @@ static void add_cause(struct walk *walk, enum job_event event, int task, int cod
         walk->n_causes == (int)countof(walk->causes))
         return;
     walk->causes[walk->n_causes++] =
-        (struct cause){event, answer.action, since_ms + answer.timeout_s * 1000,
+        (struct cause){event, answer.action, task, since_ms + answer.timeout_s * 1000,
                        until_ms > 0 ? until_ms + answer.timeout_s * 1000 + SLACK_MS : 0};
 }
 
@@ -512,7 +513,7 @@ static bool is_kill(enum job_phase to)
            to == JOB_COMPLETING;
 }
 
-static bool explained_by_delay(const struct walk *walk, const struct move *move)
+static const struct cause *delay_that_explains(const struct walk *walk, const struct move *move)
 {
     for (int i = 0; i < walk->n_causes; i++) {
         const struct cause *cause = &walk->causes[i];
@@ -520,31 +521,50 @@ static bool explained_by_delay(const struct walk *walk, const struct move *move)
         if (cause->due_ms <= now_ms(walk) &&
             rule_effect(move->from, cause->action).to == move->to &&
             strcmp(move->reason, job_event_text(cause->event)) == 0)
-            return true;
+            return cause;
     }
-    return false;
+    return NULL;
+}
+
+/* A task was restarted: what else would restart it later is done (7.1, clean-up). */
+static void task_was_restarted(struct walk *walk, int task)
+{
+    struct rule_answer answer;
+
+    for (int i = 0; i <= GEN_REPLICAS; i++)
+        if (rule_match(&walk->spec, EVENT_POD_FAILED, task, walk->failed_code[task][i], &answer) &&
+            answer.action == ACT_RESTART_TASK)
+            walk->failed_ms[task][i] = 0;
 }
 
 /* INV-J6, and the answers of policies. */
 static void check_moves(struct walk *walk)
 {
-    bool awaited = walk->expected.what == EXPECT_ACTION;
+    const struct expectation *expected = &walk->expected;
+    bool awaited = expected->what == EXPECT_ACTION;
 
     for (int i = 0; i < walk->n_moves; i++) {
         const struct move *move = &walk->moves[i];
+        const struct cause *cause = is_kill(move->to) ? delay_that_explains(walk, move) : NULL;
 
         if (!is_kill(move->to))
             continue;
-        if (awaited && rule_effect(move->from, walk->expected.action).to == move->to &&
-            strcmp(move->reason, walk->expected.reason) == 0)
+        walk->n_kills++;
+        if (awaited && rule_effect(move->from, expected->action).to == move->to &&
+            strcmp(move->reason, expected->reason) == 0) {
             awaited = false;
-        else if (walk->expected.what != EXPECT_ANY && !explained_by_delay(walk, move))
+            if (expected->action == ACT_RESTART_TASK)
+                task_was_restarted(walk, expected->task);
+        } else if (cause && cause->action == ACT_RESTART_TASK) {
+            task_was_restarted(walk, cause->task);
+        } else if (expected->what != EXPECT_ANY && !cause) {
             violated(walk, "J6: nothing asks for %s → %s (%s)", job_phase_text(move->from),
                      job_phase_text(move->to), move->reason);
+        }
     }
     if (awaited)
-        violated(walk, "6: %s after %s did not happen", job_action_text(walk->expected.action),
-                 walk->expected.reason);
+        violated(walk, "6: %s after %s did not happen", job_action_text(expected->action),
+                 expected->reason);
 }
 
 /* A targeted restart takes its target and nothing else. */
@@ -552,7 +572,7 @@ static void check_target(struct walk *walk)
 {
     const struct expectation *expected = &walk->expected;
 
-    if (expected->what != EXPECT_ACTION || walk->n_moves == 0 || !active(walk->phase) ||
+    if (expected->what != EXPECT_ACTION || walk->n_kills != 1 || !active(walk->phase) ||
         !rule_effect(walk->moves[0].from, expected->action).targeted || walk->full_kill ||
         strcmp(walk->moves[0].reason, expected->reason) != 0)
         return;
@@ -697,7 +717,7 @@ static void check_state(struct walk *walk)
 static void begin_step(struct walk *walk)
 {
     walk->expected = (struct expectation){.what = EXPECT_SYNC};
-    walk->n_moves = 0;
+    walk->n_moves = walk->n_kills = 0;
     walk->full_kill = false;
     walk->phase_before = walk->phase;
     look(walk, &walk->sight, &walk->before);

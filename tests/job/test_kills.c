@@ -1,0 +1,224 @@
+/*
+ * What kills take and what they leave, and what is left alone.
+ */
+#include "tests/unit.h"
+
+#include "tests/fake/faulty.h"
+#include "tests/support/job_stage.h"
+
+#include "api/types/pod.h"
+
+static void check_phase(struct stage *stage, const char *job, const char *want)
+{
+    check_str(job, stage_phase(stage, job), want);
+}
+
+static struct stage *running_pods(void)
+{
+    return stage_new(&(struct stage_options){.run_pods = true});
+}
+
+static char *uid_of(struct stage *stage, const char *pod)
+{
+    const struct object *object = stage_get(stage, &kind_pod, pod);
+
+    return mem_strdup(object ? object_uid(object) : "");
+}
+
+/* A Command with a target in annotations (O-67). */
+static void command_at(struct stage *stage, const char *annotations, const char *action)
+{
+    scoped_str yaml =
+        mem_printf("{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
+                   "namespace: default, annotations: {%s}},\n"
+                   "action: %s, target: {apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: "
+                   "j, uid: %s}}",
+                   annotations, action, object_uid(stage_get(stage, &kind_job, "j")));
+
+    stage_apply(stage, yaml);
+}
+
+struct target_case {
+    const char *name, *annotations, *action;
+    const char *deleted;
+    int retries;
+};
+
+/* covers: job.md POD-28 POD-29 PRT-08; see O-21 O-50 O-67 */
+static void a_command_takes_what_it_names_and_nothing_else(void **unused)
+{
+    static const struct target_case cases[] = {
+        {"a task", "volcano.sh/task-spec: a", "RestartTask", "j-a-1 j-a-0", 1},
+        {"a pod", "volcano.sh/pod-name: j-a-1", "RestartPod", "j-a-1", 1},
+        {"a task that is none", "volcano.sh/task-spec: nobody", "RestartTask", "", 0},
+        {"a pod that is none", "volcano.sh/pod-name: j-a-7", "RestartPod", "", 0},
+        {"a partition of a task without", "volcano.sh/task-spec: a, volcano.sh/partition-id: '0'",
+         "RestartPartition", "", 0},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        const struct target_case *c = &cases[i];
+        struct stage *stage = running_pods();
+        scoped_str other = NULL;
+        scoped_str after = NULL;
+
+        stage_job_simple(stage, "j", "a*2 b*1", "");
+        other = uid_of(stage, "j-b-0");
+        stage->deleted[0] = '\0';
+        command_at(stage, c->annotations, c->action);
+        check_str(c->name, stage->deleted, c->deleted);
+        check_int(c->name, stage_job(stage, "j")->retry_count, c->retries);
+        check_str(c->name, stage_phase(stage, "j"), "Running");
+        check_int(c->name, stage_job(stage, "j")->running, 3);
+        check_int(c->name, stage_count(stage, &kind_command), 0);
+        after = uid_of(stage, "j-b-0");
+        check_str(c->name, after, other);
+        stage_free(stage);
+    }
+}
+
+/* covers: job.md POD-30 */
+static void a_full_kill_takes_pods_and_what_plugins_made(void **unused)
+{
+    struct stage *stage = running_pods();
+
+    stage_job_simple(stage, "j", "t*2", "plugins: {svc: [], env: []}");
+    assert_int_equal(stage_count(stage, &kind_service), 1);
+    command_at(stage, "a: b", "AbortJob");
+    check_phase(stage, "j", "Aborted");
+    assert_int_equal(stage_count(stage, &kind_pod), 0);
+    assert_int_equal(stage_count(stage, &kind_service), 0);
+    assert_int_equal(stage_count(stage, &kind_config_map), 0);
+    assert_false(stage_has_event(stage, "FailedDelete"));
+    stage_free(stage);
+}
+
+/* covers: job.md POD-22; see O-48 */
+static void a_late_deletion_never_hits_the_next_pod_of_the_name(void **unused)
+{
+    struct stage *stage = running_pods();
+    scoped_str successor = NULL;
+    scoped_str after = NULL;
+
+    stage_job_simple(stage, "j", "t*1", "maxRetry: 9");
+    faulty_expect(stage->cluster, .ops = FAULTY_REMOVE, .kind = &kind_pod, .times = 1,
+                  .way = FAULTY_DELAY, .delay_ms = 5000);
+    command_at(stage, "volcano.sh/pod-name: j-t-0", "RestartPod"); /* its deletion is on its way */
+    stage_delete(stage, &kind_pod, "j-t-0");                       /* somebody is faster */
+    successor = uid_of(stage, "j-t-0");
+    assert_string_not_equal(successor, "");
+    stage_advance(stage, 60000);
+    after = uid_of(stage, "j-t-0");
+    assert_string_equal(after, successor);
+    check_phase(stage, "j", "Running");
+    stage_free(stage);
+}
+
+/* covers: job.md POD-10 */
+static void missing_pods_are_made(void **unused)
+{
+    struct stage *stage = running_pods();
+
+    stage_job_simple(stage, "j", "t*6", "");
+    stage_stop_controller(stage);
+    for (int i = 2; i < 6; i++) {
+        scoped_str name = mem_printf("j-t-%d", i);
+
+        stage_delete(stage, &kind_pod, name);
+    }
+    assert_int_equal(stage_count(stage, &kind_pod), 2);
+    stage_start_controller(stage);
+    stage_settle(stage);
+    assert_int_equal(stage_count(stage, &kind_pod), 6);
+    assert_int_equal(stage_job(stage, "j")->running, 6);
+    stage_free(stage);
+}
+
+static void remove_in_foreground(struct stage *stage, const char *name)
+{
+    const struct cluster_removal how = {.grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
+
+    cluster_remove(stage->backend, NULL, &kind_job, "default", name, &how);
+    stage_settle(stage);
+}
+
+/* covers: job.md ST-48; see 17.4 */
+static void a_job_that_is_being_deleted_is_left_alone(void **unused)
+{
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
+    unsigned writes;
+
+    stage_job_simple(stage, "j", "t*3",
+                     "policies: [{event: \"*\", action: RestartJob}, {exitCode: 3, action: "
+                     "AbortJob}]");
+    remove_in_foreground(stage, "j");
+    assert_true(object_deleting(stage_get(stage, &kind_job, "j")));
+    writes = stage->job_writes;
+    stage->created[0] = '\0';
+    stage_pod_failed(stage, "j-t-0", 3);
+    stage_let_one_go(stage, "j-t-1");
+    stage_advance(stage, 60000);
+    check_str("phases", stage->phases, "Pending Running");
+    assert_int_equal(stage->job_writes, writes);
+    assert_string_equal(stage->created, "");
+    stage_let_go(stage);
+    assert_null(stage_get(stage, &kind_job, "j"));
+    assert_int_equal(stage_count(stage, &kind_pod), 0);
+    stage_free(stage);
+}
+
+/* A pod or PodGroup whose creation came late finds its job at rest. covers: see 20.5;
+ * reliability.md P-10 */
+static void what_comes_late_to_a_job_at_rest_is_taken_away(void **unused)
+{
+    static const struct kind *const kinds[] = {&kind_pod, &kind_pod_group};
+
+    for (size_t i = 0; i < countof(kinds); i++) {
+        struct stage *stage = running_pods();
+
+        faulty_expect(stage->cluster, .ops = FAULTY_CREATE, .kind = kinds[i], .times = 1,
+                      .way = FAULTY_DELAY, .delay_ms = 5000);
+        stage_job_simple(stage, "j", "t*1", "");
+        stage_stop_controller(stage); /* with the creation under way */
+        stage_start_controller(stage);
+        command_at(stage, "a: b", "TerminateJob");
+        stage_advance(stage, 60000);
+        check_phase(stage, "j", "Terminated");
+        check_int(kinds[i]->name, stage_count(stage, &kind_pod), 0);
+        check_int(kinds[i]->name, stage_count(stage, &kind_pod_group), 0);
+        stage_free(stage);
+    }
+}
+
+/* Another writer's status counts: two controllers that both think they lead. covers: see
+ * reliability.md SEC-37 */
+static void the_stored_status_wins_over_the_remembered_one(void **unused)
+{
+    struct stage *stage = running_pods();
+    struct job_status other;
+
+    stage_job_simple(stage, "j", "t*2", "policies: [{event: PodFailed, action: RestartTask}]");
+    other = *stage_job(stage, "j");
+    other.retry_count = 1;
+    cluster_update_status(stage->backend, NULL, stage_get(stage, &kind_job, "j"),
+                          job_status_blob(&other));
+    stage_settle(stage);
+    stage_pod_failed(stage, "j-t-0", 1);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 2);
+    stage_free(stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_takes_what_it_names_and_nothing_else),
+        cmocka_unit_test(a_full_kill_takes_pods_and_what_plugins_made),
+        cmocka_unit_test(a_late_deletion_never_hits_the_next_pod_of_the_name),
+        cmocka_unit_test(missing_pods_are_made),
+        cmocka_unit_test(a_job_that_is_being_deleted_is_left_alone),
+        cmocka_unit_test(what_comes_late_to_a_job_at_rest_is_taken_away),
+        cmocka_unit_test(the_stored_status_wins_over_the_remembered_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -21,6 +21,8 @@ static const struct flag flags[] = {
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
     {FLAG_BOOL,     "allow-host-path", 0, NULL, "pods may mount directories of this machine", SERVE(allow_host_path)},
+    {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where all who see the job can read them", SERVE(allow_key_arguments)},
+    {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
     {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches},

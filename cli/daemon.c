@@ -126,6 +126,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .allow_flow_updates = strcmp(options->updates, "allow") == 0,
         .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
         .no_host_paths = !options->allow_host_path,
+        .strict_plugin_arguments = options->strict_plugin_arguments,
+        .no_key_arguments = !options->allow_key_arguments,
         .max_pods = (int)options->max_pods,
         .isolation = options->isolation,
         .network = options->network,

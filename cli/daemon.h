@@ -13,7 +13,9 @@ struct daemon_options {
     const char *log_format;
     int64_t max_pods;
     int64_t restart_backoff_ms;
-    bool allow_host_path; /* DC-08, SEC-20 */
+    bool allow_host_path;         /* DC-08, SEC-20 */
+    bool allow_key_arguments;     /* SEC-29 */
+    bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool compat_upstream;
     bool verbose;
 };

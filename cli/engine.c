@@ -88,6 +88,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
         .plugins = &job_plugin_rules,
         .strict_plugin_arguments = options->strict_plugin_arguments,
+        .no_key_arguments = options->no_key_arguments,
     };
 
     engine->clock = new_clock(options);

@@ -15,8 +15,9 @@ struct engine_options {
     bool sim;                                        /* virtual clock, nothing executed */
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
-    bool strict_plugin_arguments;                    /* --strict-plugin-arguments */
-    int max_pods;                                    /* 0 = one per CPU */
+    bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
+    bool no_key_arguments; /* private keys in arguments are refused (SEC-29) */
+    int max_pods;          /* 0 = one per CPU */
     const char *isolation; /* NULL = by need; otherwise every pod gets this level */
     const char *network;
     bool no_host_paths; /* DC-08: for manifests of others */

@@ -108,6 +108,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
         .allow_flow_updates = !options->reject_flow_updates,
         .plugins = options->plugins,
         .strict_plugin_arguments = options->strict_plugin_arguments,
+        .no_key_arguments = options->no_key_arguments,
     };
     r->turn_end.end = drop_kept;
     loop_on_turn_end(loop, &r->turn_end);

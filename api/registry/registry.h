@@ -29,6 +29,7 @@ struct registry_options {
     struct registry_limits limits;
     const struct plugin_rules *plugins; /* of jobs; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
+    bool no_key_arguments;              /* SEC-29 */
 };
 
 /** Starts the garbage collector; makes the objects every cluster has (namespace default, queues

@@ -38,6 +38,7 @@ struct admission {
     const struct limits *limits;        /* NULL = limits_default */
     const struct plugin_rules *plugins; /* NULL: any plugin is taken as it is */
     bool strict_plugin_arguments;       /* what plugins would ignore is refused */
+    bool no_key_arguments;              /* private keys in arguments of plugins are refused */
     struct error_list *warnings;        /* may be NULL */
 };
 

@@ -39,6 +39,7 @@ struct job_review {
     const char *plugin;
     const char *path; /* of the spec: "spec" */
     struct error_list *errors, *warnings;
+    bool no_key_arguments; /* private keys in arguments are not taken here (SEC-29) */
 };
 
 #define REASON_ARGUMENT_IGNORED   "PluginArgumentIgnored"

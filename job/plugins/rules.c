@@ -158,12 +158,17 @@ static void review_one(void *arg, const struct job_plugin *plugin, const struct 
     }
 }
 
+static void review_all(const struct job_plugin_job *job, const struct job_review *review)
+{
+    struct review_pass pass = {*review, job->name != NULL};
+
+    job_plugins_each(job, review_one, &pass, NULL);
+}
+
 void job_plugins_review(const struct job_plugin_job *job, const char *path,
                         struct error_list *errors, struct error_list *warnings)
 {
-    struct review_pass pass = {{"", path, errors, warnings}, job->name != NULL};
-
-    job_plugins_each(job, review_one, &pass, NULL);
+    review_all(job, &(struct job_review){"", path, errors, warnings, false});
 }
 
 /* ---- admission ---- */
@@ -219,7 +224,7 @@ static void check(const struct admission *adm, const struct job_spec *spec, cons
         return;
     if (!name)
         check_names(spec, path, errors);
-    job_plugins_review(&job, path, errors, &warnings);
+    review_all(&job, &(struct job_review){"", path, errors, &warnings, adm->no_key_arguments});
     hand_over(adm, path, &warnings, errors);
     error_list_release(&warnings);
 }

@@ -252,6 +252,11 @@ static void review_keys(const struct ssh_args *args, struct job_review *review)
                         "new pair is made");
     if (!*args->private_key)
         return;
+    if (review->no_key_arguments)
+        job_review_refuse(review, NULL,
+                          "ssh-private-key: everybody who can read the job could read the key: "
+                          "leave it out, and a pair is made for the job, or start the server with "
+                          "--allow-ssh-key-arguments");
     job_review_warn(review, REASON_PLUGIN_WARNING,
                     "plugin ssh: everybody who can read the job can read ssh-private-key in its "
                     "arguments: leave it out, and a pair is made for the job");

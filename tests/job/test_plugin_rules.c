@@ -122,6 +122,22 @@ static void a_strict_server_refuses_what_would_be_ignored(void **unused)
     world_release(&world);
 }
 
+/* covers: reliability.md SEC-29 */
+static void a_server_takes_no_private_keys_unless_told_to(void **unused)
+{
+    struct world world;
+
+    world_with_plugins(&world);
+    world.adm.no_key_arguments = true;
+    assert_null(world_admit(
+        &world, JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY ", --ssh-public-key=b]}, " ONE),
+        NULL));
+    check("error", has_finding(&world.errors, "spec.plugins[ssh]", "--allow-ssh-key-arguments"));
+    check("and no key", !has_finding(&world.errors, NULL, "canary"));
+    check("and no key", !has_finding(&world.warnings, NULL, "canary"));
+    world_release(&world);
+}
+
 struct implied_case {
     const char *name;
     const char *yaml;
@@ -223,6 +239,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(what_would_be_ignored_is_a_warning),
         cmocka_unit_test(a_strict_server_refuses_what_would_be_ignored),
+        cmocka_unit_test(a_server_takes_no_private_keys_unless_told_to),
         cmocka_unit_test(what_a_plugin_needs_is_added),
         cmocka_unit_test(updates_change_neither_plugins_nor_what_ranks_depend_on),
     };

@@ -113,7 +113,7 @@ spec:
   - {name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: c, command: ["true"]}]}}}
 %s"""
 # First member of a fragment: the text around it, and whether it can also be run.
-FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, True)}
+FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, True), "plugins": (JOB_FRAGMENT, True)}
 
 
 def completed(text):

@@ -1,0 +1,111 @@
+"""The plugin of docs/plugins.md is added as it says there, one file and one line, and works.
+
+Nothing of the tree is changed: the changed header and the new file lie in front of it, and what depends on the list of
+plugins is compiled once more with the flags of the build.
+"""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+BUILD = os.path.dirname(JOBFLOW)
+
+# A job with the new plugin, through admission's rules, its pod and its objects; one line of each.
+PROGRAM = r'''
+#include <stdio.h>
+#include "api/types/admission.h"
+#include "tests/support/job_bench.h"
+
+static const char yaml[] =
+    "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: ns, uid: u}, spec: "
+    "{plugins: {greeting: [--text=ahoy, --texd=x], env: []}, tasks: [{name: t, replicas: 1, template: {spec: "
+    "{containers: [{name: c, command: [x]}]}}}]}}";
+
+static void add_objects(void *arg, const struct job_plugin *plugin, const struct job_plugin_job *job)
+{
+    if (plugin->objects)
+        plugin->objects(job, arg);
+}
+
+int main(void)
+{
+    struct job_bench bench = job_bench_new(yaml);
+    struct job_plugin_job job = job_plugin_job_of(&bench.view);
+    json_t *pod = job_bench_pod(&bench, "t", 0);
+    struct job_object_plan plan = {0};
+    struct error_list errors = {0}, warnings = {0};
+    const struct admission adm = {.warnings = &warnings};
+
+    printf("env %s\n", job_bench_env(&bench, pod, "c"));
+    printf("mounts %s\n", job_bench_mounts(&bench, pod, "c"));
+    job_plugins_each(&job, add_objects, &plan, NULL);
+    for (size_t i = 0; i < plan.count; i++)
+        printf("object %s %s %s\n", plan.items[i].kind->name, plan.items[i].name, plan.items[i].body->text);
+    job_plugin_rules.check(&adm, bench.view.shape->spec, NULL, "spec", &errors);
+    for (size_t i = 0; i < warnings.count; i++)
+        printf("warning %s\n", warnings.items[i].message);
+    printf("errors %zu\n", errors.count);
+    error_list_release(&warnings);
+    job_object_plan_release(&plan);
+    json_decref(pod);
+    job_bench_free(&bench);
+    return 0;
+}
+'''
+LIBRARIES = ["-luv", "-ljansson", "-lyaml", "-lxxhash", "-lcrypto", "-lcmocka", "-lm", "-lpthread"]
+
+
+def build_flags():
+    """Compiler and flags of job/plugins/plugin.c, without what names its files."""
+    path = os.path.join(BUILD, "compile_commands.json")
+    if not os.path.exists(path):
+        raise Skip("no compile_commands.json beside the program")
+    for entry in json.loads(read(path)):
+        if entry["file"].endswith("/job/plugins/plugin.c"):
+            words = [w for w in entry["command"].split() if "ccache" not in w]
+            while words[-1] != "-o" and "-o" in words:
+                words.pop()
+            return words[:-1]
+    raise Failure("job/plugins/plugin.c is not in compile_commands.json")
+
+
+def compile_file(flags, path, out):
+    done = subprocess.run(flags[:1] + ["-I" + os.getcwd()] + flags[1:] + ["-o", out, "-c", path], capture_output=True, text=True,
+                          timeout=DEADLINE * 4, check=False)
+    check(done.returncode == 0, "%s does not compile:\n%s" % (path, done.stderr[-3000:]))
+    return out
+
+
+def the_recipe_of_the_documents_makes_a_plugin():
+    text = read(os.path.join(SOURCE, "docs", "plugins.md"))
+    code = re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
+    line = re.findall(r"^2\. `    (X\(\w+\))`", text, re.M)
+    check_equal("blocks of C and lines to add", (len(code), len(line)), (1, 1))
+    header = read(os.path.join(SOURCE, "job", "plugins", "plugin.h"))
+    check_in("the list", "    X(env)             \\\n", header)
+    os.makedirs("job/plugins")
+    write("job/plugins/plugin.h", header.replace("    X(env)             \\\n", "    X(env)             \\\n    %s        \\\n" % line[0]))
+    write("job/plugins/greeting.c", code[0])
+    write("main.c", PROGRAM)
+    flags = build_flags()
+    objects = [compile_file(flags, path, name) for path, name in (
+        ("main.c", "main.o"), ("job/plugins/greeting.c", "greeting.o"),
+        (os.path.join(SOURCE, "job", "plugins", "plugin.c"), "plugin.o"))]
+    archives = [os.path.join(BUILD, "lib", "lib%s.a" % n) for n in ("test_support", "job", "api_cluster", "api_types", "base")]
+    link = [f for f in flags if f.startswith(("-fsanitize", "--coverage", "-O", "-g"))]
+    done = subprocess.run(flags[:1] + link + ["-o", "recipe"] + objects + ["-Wl,--start-group"] + archives + ["-Wl,--end-group"] + LIBRARIES,
+                          capture_output=True, text=True, timeout=DEADLINE * 4, check=False)
+    check(done.returncode == 0, "does not link:\n" + done.stderr[-3000:])
+    done = subprocess.run(["./recipe"], capture_output=True, text=True, timeout=DEADLINE, check=False)
+    check_equal("exit code", (done.returncode, done.stderr), (0, ""))
+    check_equal("what it does", done.stdout.splitlines(), [
+        "env VK_TASK_INDEX=0 VC_TASK_INDEX=0 GREETING=ahoy",
+        "mounts j-greeting:/etc/greeting",
+        'object ConfigMap j-greeting {"data":{"greeting":"ahoy"}}',
+        'warning plugin greeting: argument ignored: flag "texd" is unknown; there are text',
+        "errors 0"])
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

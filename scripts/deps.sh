@@ -33,6 +33,9 @@ check=(
     openssh-client openssh-server
 )
 
+# kubectl, unless there is one already: tests/system/kubectl*.py take every version they find
+command -v kubectl >/dev/null || check+=(kubernetes-client)
+
 extras=(
     openmpi-bin libopenmpi-dev openssh-client openssh-server # examples/mpi.yaml
     python3-torch                                            # examples/pytorch.yaml

@@ -72,6 +72,8 @@ static json_t *value_schema(const struct making *m, const struct field *field, b
 
     if (types[field->type].value)
         return parsed(types[field->type].value);
+    if (!field->of && field->type == FIELD_MAP) /* of values of any type */
+        return parsed(types[FIELD_ANY].value);
     if (!field->of || m->depth == DEPTH_MAX)
         return parsed(any_object);
     level = schema_level(field->of, partial);

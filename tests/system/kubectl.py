@@ -1,0 +1,264 @@
+"""kubectl itself against the daemon: discovery, creating, changing, server-side apply.
+
+# covers: kube-api.md 19 20 21 22 25 26 27 28 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 54 55 57 58 59 60 100 102 103 104 107
+"""
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_kubectl import *  # noqa: E402,F403
+from lib_serve import *  # noqa: E402,F403
+
+
+# ---- discovery, versions, explanations ----
+
+def resources_and_versions_are_listed():
+    daemon = Daemon()
+    for k in oldest_and_newest(daemon):
+        table = k.out("api-resources")
+        for kind in ("JobFlow", "JobTemplate", "Job", "Command", "PodGroup", "Queue", "Pod", "ConfigMap", "Secret", "Lease",
+                     "ServiceAccount", "PriorityClass"):
+            check_in("kinds", " %s\n" % kind, table)
+        check("short names", re.search(r"^jobflows +jf +flow.volcano.sh/v1alpha1 +true +JobFlow$", table, re.M))
+        check_in("verbs", "deletecollection", k.out("api-resources", "-o", "wide"))
+        check_equal("names", sorted(k.out("api-resources", "--api-group=flow.volcano.sh", "-o", "name").split()),
+                    ["jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"])
+        versions = k.out("api-versions").split()
+        check_equal("once each", len(versions), len(set(versions)))
+        check("versions", {"v1", "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"} <= set(versions))
+        for _ in range(2):  # the second time from what it keeps on disk
+            k.run("get", "jf")
+        k.says('error: the server doesn\'t have a resource type "zzz"', "get", "zzz", code=1)
+        k.says("error: Metrics API not available", "top", "pod", code=1)
+
+
+def versions_and_addresses_are_told():
+    daemon = Daemon()
+    k = newest(daemon)
+    check_in("cluster-info", "https://127.0.0.1:%d" % daemon.port, k.out("cluster-info"))
+    for k in every(daemon):
+        done = k.run("version")
+        skewed = abs(k.version[1] - 32) > 1 and k.version[1] >= 25
+        check_equal("warning of %d.%d" % k.version, "WARNING" in done.stderr + done.stdout, skewed)
+    k = newest(daemon)
+    check_equal("may", k.out("auth", "can-i", "create", "jobflows"), "yes\n")
+    check_in("rules", "[*]", k.out("auth", "can-i", "--list"))
+    if k.version[1] >= 28:
+        check_in("who", "admin", k.out("auth", "whoami"))
+
+
+def kinds_and_fields_are_explained():
+    daemon = Daemon()
+    for k in oldest_and_newest(daemon):
+        text = k.out("explain", "jf")
+        check("kind", re.search(r"KIND: +JobFlow\n", text))
+        check_in("fields", "spec", text)
+        check_in("required", "-required-", k.out("explain", "jf.spec.flows"))
+        check_in("tree", "dependsOn", k.out("explain", "jobflow.spec", "--recursive"))
+        check_in("pods", "containers", k.out("explain", "pod.spec"))
+        k.says('field "zzz" does not exist', "explain", "jf.spec.zzz", code=1)
+
+
+# ---- create and apply ----
+
+def what_is_applied_again_is_unchanged():
+    daemon = Daemon()
+    manifest("jf.yaml", manifests())
+    manifest("jf2.yaml", manifests("retain"))
+    for k in oldest_and_newest(daemon):
+        k.says("jobflow.flow.volcano.sh/flow1 created", "apply", "-f", "jf.yaml")
+        before = k.at("jf/flow1", ".metadata.resourceVersion")
+        k.says("jobflow.flow.volcano.sh/flow1 unchanged", "apply", "-f", "jf.yaml")
+        check_equal("not written", k.at("jf/flow1", ".metadata.resourceVersion"), before)
+        k.says("(server dry run)", "apply", "-f", "jf2.yaml", "--dry-run=server")
+        check_equal("dry", k.at("jf/flow1", ".spec.jobRetainPolicy"), "delete")
+        diff = k.run("diff", "-f", "jf2.yaml", code=1).stdout
+        check_in("diff", "+  jobRetainPolicy: retain", diff)
+        k.says("configured", "apply", "-f", "jf2.yaml")
+        check_equal("generation", k.at("jf/flow1", ".metadata.generation"), "2")
+        k.run("diff", "-f", "jf2.yaml", code=0)
+        k.says('Error from server (AlreadyExists): error when creating "jf.yaml": jobflows.flow.volcano.sh "flow1" already exists',
+               "create", "-f", "jf.yaml", code=1)
+        k.says("force deleted", "delete", "jf", "flow1", "--force", "--grace-period=0")
+
+
+def every_version_creates_applies_and_deletes():
+    daemon = Daemon()
+    objects("all.yaml", manifests(), pod(), config_map("c", a="1"))
+    for k in every(daemon):
+        check_in("explained", "flows", k.out("explain", "jf.spec"))
+        done = k.run("apply", "-f", "all.yaml")
+        check_equal("created by %d.%d" % k.version, done.stdout.count(" created"), 3)
+        check_equal("unchanged", k.out("apply", "-f", "all.yaml").count(" unchanged"), 3)
+        manifest("c2.yaml", config_map("c", a="2"))
+        k.says("configmap/c configured", "apply", "-f", "c2.yaml")
+        check_equal("value", k.at("cm/c", ".data.a"), "2")
+        k.says("serverside-applied", "apply", "--server-side", "--force-conflicts", "-f", "c2.yaml")
+        k.says("deleted", "delete", "-f", "all.yaml", "--force", "--grace-period=0")
+        k.says("NotFound", "delete", "cm", "c", code=1)
+        k.run("delete", "cm", "c", "--ignore-not-found")
+
+
+def mistakes_in_manifests_are_told():
+    daemon = Daemon()
+    bad = manifests()
+    bad["metadata"]["name"], bad["spec"]["bogus"], bad["spec"]["flows"][0]["nope"] = "bad", 1, 2
+    manifest("jfbad.yaml", bad)
+    wrong = manifests("keepish")
+    wrong["metadata"]["name"], wrong["spec"]["flows"] = "bad2", "x"
+    manifest("jfbad2.yaml", wrong)
+    k = newest(daemon)
+    k.says('strict decoding error: unknown field "spec.bogus", unknown field "spec.flows[0].nope"', "create", "-f", "jfbad.yaml",
+           code=1)
+    done = k.says("created", "create", "-f", "jfbad.yaml", "--validate=warn")
+    check_equal("warnings", done.stderr.count("Warning: unknown field"), 2)
+    spec = json.loads(k.at("jf/bad", ".spec"))
+    check("pruned", "bogus" not in spec and "nope" not in spec["flows"][0])
+    k.run("delete", "jf", "bad", "--force", "--grace-period=0")
+    done = k.run("create", "-f", "jfbad.yaml", "--validate=ignore")
+    check("no warning", "unknown field" not in done.stderr)
+    text = k.says('The JobFlow "bad2" is invalid: \n', "create", "-f", "jfbad2.yaml", "--validate=false", code=1).stderr
+    check_equal("causes", len(re.findall(r"^\* spec\.", text, re.M)), 2)
+
+
+def typed_commands_create():
+    daemon = Daemon()
+    for k in oldest_and_newest(daemon):
+        k.says("namespace/team1 created", "create", "ns", "team1")
+        k.says("configmap/cm2 created", "create", "configmap", "cm2", "--from-literal=a=b")
+        k.says("secret/s2 created", "create", "secret", "generic", "s2", "--from-literal=x=y")
+        k.says("serviceaccount/sa created", "create", "serviceaccount", "sa")
+        k.says("service/svc created", "create", "service", "clusterip", "svc", "--tcp=80:8080")
+        k.says("priorityclass.scheduling.k8s.io/high created", "create", "priorityclass", "high", "--value=100")
+        check_equal("text", k.at("cm/cm2", ".data.a"), "b")
+        check_equal("base64", k.at("secret/s2", ".data.x"), "eQ==")
+        check_equal("port", k.at("svc/svc", ".spec.ports[0].targetPort"), "8080")
+        manifest("sec.yaml", {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s3"}, "stringData": {"k": "v"}})
+        k.run("apply", "-f", "sec.yaml")
+        secret = json.loads(k.out("get", "secret", "s3", "-o", "json"))
+        check_equal("secret", (secret["data"], secret["type"], "stringData" in secret), ({"k": "dg=="}, "Opaque", False))
+        k.says("deleted", "delete", "cm/cm2", "secret/s2", "secret/s3", "sa/sa", "svc/svc", "pc/high", "ns/team1")
+    k = newest(daemon)
+    write("big.txt", "x" * (1 << 20) + "y")
+    k.says("Too long: must have at most 1048576", "create", "configmap", "big", "--from-file=big.txt", code=1)
+
+
+# ---- changes ----
+
+def objects_are_edited_patched_labelled_and_replaced():
+    daemon = Daemon()
+    manifest("jf.yaml", manifests())
+    manifest("cm.yaml", config_map("cm1", a="1"))
+    write("ed.sh", "sed -i 's/jobRetainPolicy: .*/jobRetainPolicy: retain/' \"$1\"\n")
+    for k in oldest_and_newest(daemon):
+        k.run("apply", "-f", "jf.yaml", "-f", "cm.yaml")
+        k.says("jobflow.flow.volcano.sh/flow1 edited", "edit", "jf", "flow1", env={"KUBE_EDITOR": "sh ed.sh"})
+        check_equal("edited", k.at("jf/flow1", ".spec.jobRetainPolicy"), "retain")
+        k.says("labeled", "label", "jf", "flow1", "env=a")
+        k.says("already has a value", "label", "jf", "flow1", "env=b", code=1)
+        k.says("labeled", "label", "jf", "flow1", "env=b", "--overwrite")
+        k.run("label", "jf", "flow1", "env-")
+        check_equal("no labels", k.at("jf/flow1", ".metadata.labels"), "")
+        k.says("annotated", "annotate", "jf", "flow1", "x=y")
+        k.says("patched", "patch", "cm", "cm1", "-p", '{"data":{"b":"2"}}')
+        k.says("patched", "patch", "cm", "cm1", "--type=json", "-p", '[{"op":"add","path":"/data/c","value":"3"}]')
+        k.says("patched", "patch", "cm", "cm1", "--type=merge", "-p", '{"data":{"a":null}}')
+        check_equal("patched", json.loads(k.at("cm/cm1", ".data")), {"b": "2", "c": "3"})
+        k.says("patched (no change)", "patch", "cm", "cm1", "-p", "{}")
+        k.says("is not supported by", "patch", "jf", "flow1", "-p", "{}", "--type=strategic", code=1) \
+            if k.version[1] >= 29 else k.run("patch", "jf", "flow1", "-p", "{}", "--type=strategic", code=1)
+        uid = k.at("cm/cm1", ".metadata.uid")
+        k.says("configmap/cm1 replaced", "replace", "-f", "cm.yaml")
+        check_equal("same", k.at("cm/cm1", ".metadata.uid"), uid)
+        k.says("configmap/cm1 replaced", "replace", "--force", "-f", "cm.yaml")
+        check("another", k.at("cm/cm1", ".metadata.uid") != uid)
+        k.says('Error from server (NotFound): jobflows.flow.volcano.sh "flow1" not found', "scale", "jf/flow1", "--replicas=2", code=1)
+        k.run("delete", "jf/flow1", "cm/cm1", "--force", "--grace-period=0")
+
+
+def a_status_is_patched_by_itself():
+    daemon = Daemon()
+    manifest("q.yaml", {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q1"},
+                        "spec": {"weight": 1}})
+    k = newest(daemon)
+    if k.version[1] < 24:
+        raise Skip("kubectl before 1.24 has no --subresource")
+    k.run("apply", "-f", "q.yaml")
+    generation = wait_until("the queue has its parent", lambda: k.at("queue/q1", ".spec.parent") and
+                            k.at("queue/q1", ".metadata.generation"))
+    k.run("patch", "queue", "q1", "--subresource=status", "--type=merge", "-p", '{"status":{"reservation":{"nodes":["n"]}}}')
+    check_equal("status", k.at("queue/q1", ".status.reservation.nodes[0]"), "n")
+    check_equal("generation", k.at("queue/q1", ".metadata.generation"), generation)
+
+
+def a_job_of_one_task_is_scaled():
+    daemon = Daemon()
+    one = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j1"},
+           "spec": {"minAvailable": 1, "tasks": [task("t", "sleep 1000")]}}
+    two = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j2"},
+           "spec": {"tasks": [task("t", "sleep 1000"), task("u", "sleep 1000")]}}
+    objects("j.yaml", one, two)
+    for k in oldest_and_newest(daemon):
+        k.run("apply", "-f", "j.yaml")
+        k.says("job.batch.volcano.sh/j1 scaled", "scale", "vcjob/j1", "--replicas=3")
+        check_equal("gang", k.at("vcjob/j1", ".spec.minAvailable"), "3")
+        k.says("job.batch.volcano.sh/j1 scaled", "scale", "vcjob/j1", "--current-replicas=3", "--replicas=2")
+        k.says("set spec.tasks[i].replicas", "scale", "vcjob/j2", "--replicas=3", code=1)
+        wait_until("two pods run", lambda: k.out("get", "pods", "-l", "volcano.sh/job-name=j1").count("Running") == 2)
+        k.run("delete", "vcjob", "j1", "j2", "--force", "--grace-period=0")
+
+
+def a_pod_is_changed_by_strategic_patches():
+    daemon = Daemon()
+    two = pod()
+    two["spec"]["containers"].append({"name": "d", "image": "x", "command": ["sleep", "1000"]})
+    for k in oldest_and_newest(daemon):
+        manifest("pod.yaml", two)
+        k.says("pod/p1 created", "apply", "-f", "pod.yaml")
+        k.says("pod/p1 unchanged", "apply", "-f", "pod.yaml")
+        labelled = json.loads(json.dumps(two))
+        labelled["metadata"]["labels"] = {"a": "b"}
+        manifest("pod2.yaml", labelled)
+        k.says("pod/p1 configured", "apply", "-f", "pod2.yaml")
+        check_equal("containers", k.at("pod/p1", ".spec.containers[*].name"), "c d")
+        k.says("updated", "set", "image", "pod/p1", "c=y")
+        check_equal("images", k.at("pod/p1", ".spec.containers[*].image"), "y x")
+        k.run("delete", "pod", "p1", "--force", "--grace-period=0")
+
+
+def applying_on_the_server_minds_other_managers():
+    daemon = Daemon()
+    manifest("jf.yaml", manifests())
+    manifest("jf2.yaml", manifests("retain"))
+    for k in oldest_and_newest(daemon):
+        k.says("serverside-applied", "apply", "--server-side", "-f", "jf.yaml")
+        k.says("serverside-applied", "apply", "--server-side", "-f", "jf.yaml")
+        done = k.says('Apply failed with 1 conflict: conflict with "kubectl": .spec.jobRetainPolicy', "apply", "--server-side",
+                      "-f", "jf2.yaml", "--field-manager=other", code=1)
+        check_in("way out", "--force-conflicts", done.stderr)
+        k.says("serverside-applied", "apply", "--server-side", "-f", "jf2.yaml", "--field-manager=other", "--force-conflicts")
+        check_equal("taken over", k.at("jf/flow1", ".spec.jobRetainPolicy"), "retain")
+        k.run("delete", "jf", "flow1", "--force", "--grace-period=0")
+
+
+def client_side_apply_goes_over_to_the_server():
+    daemon = Daemon()
+    manifest("cm.yaml", config_map("cm1", a="1", b="2"))
+    manifest("cm2.yaml", config_map("cm1", a="9"))
+    for k in oldest_and_newest(daemon):
+        k.run("apply", "-f", "cm.yaml")
+        k.says("serverside-applied", "apply", "--server-side", "-f", "cm2.yaml")
+        managers = [m["manager"] for m in json.loads(daemon.ask("GET", CM + "/cm1")[1])["metadata"]["managedFields"]]
+        check_in("manager", "kubectl", managers)
+        check_equal("value", k.at("cm/cm1", ".data.a"), "9")
+        if k.version[1] >= 26:
+            check("moved", "kubectl-client-side-apply" not in managers)
+            check_equal("given up", json.loads(k.at("cm/cm1", ".data")), {"a": "9"})
+        k.run("delete", "cm", "cm1")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -237,7 +237,7 @@ static void check_templates(void *arg, const struct object *flow)
         const char *name = step->template_name ? step->template_name : step->name;
         char field[64];
 
-        if (template_known(run, object_namespace(flow), name))
+        if (flow_step_is_switch(step) || template_known(run, object_namespace(flow), name))
             continue;
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
                  step->template_name ? "jobTemplateName" : "name");

@@ -5,6 +5,7 @@
  * patches, looked at up to a bound: beyond it admission says the same when the step starts.
  */
 #include "cli/preflight_steps.h"
+#include "api/types/flowref.h"
 #include "api/types/jobflow.h"
 #include "api/types/nearest.h"
 #include "base/hash.h"
@@ -144,11 +145,79 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
     return wrong;
 }
 
+/* What references stand for before the flow has begun: parameters, and the first iteration. */
+struct known_values {
+    const struct object *flow;
+    const struct flow_loop *loop;
+    bool unknown; /* an output: the patch cannot be looked at yet */
+};
+
+static void add_first_item(const struct flow_loop *loop, struct buf *out)
+{
+    if (loop->items.count)
+        buf_str(out, loop->items.items[0]);
+    else
+        buf_printf(out, "%lld", loop->range ? (long long)loop->range->start : 0LL);
+}
+
+static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                        struct error *err)
+{
+    struct known_values *known = ctx;
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
+    const char *value = NULL;
+
+    if (ref->kind == FLOW_REF_PARAMETER)
+        value = jobflow_parameter(jobflow_spec_of(known->flow), name);
+    else if (ref->kind == FLOW_REF_FLOW_NAME)
+        value = object_name(known->flow);
+    if (value)
+        buf_str(out, value);
+    else if (ref->kind == FLOW_REF_ITEM && known->loop)
+        add_first_item(known->loop, out);
+    else if (ref->kind == FLOW_REF_INDEX && known->loop)
+        buf_char(out, '0');
+    else if (ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX)
+        *out_leave = true;
+    else
+        known->unknown = true;
+    return true;
+}
+
+/* The patch with its references replaced. False when one of them is not known yet. */
+static bool resolve(struct steps_run *run, size_t i, struct template_patch *patch,
+                    json_t *out_owned[2], struct error *err)
+{
+    struct known_values known = {run->flow, jobflow_spec_of(run->flow)->steps.items[i].loop, false};
+    const struct flow_ref_values values = {known_value, &known};
+    const json_t *parts[] = {patch->job_spec, patch->spec};
+
+    if (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1]))
+        return true;
+    for (size_t k = 0; k < countof(parts); k++) {
+        out_owned[k] = parts[k]
+                           ? flow_refs_replace(&job_patch_schema, (json_t *)parts[k], &values, err)
+                           : NULL;
+        if (parts[k] && !out_owned[k]) {
+            run->check->found(run->check->ctx, err);
+            return false;
+        }
+    }
+    patch->job_spec = out_owned[0];
+    patch->spec = out_owned[1];
+    patch->owner = NULL;
+    return !known.unknown;
+}
+
 static bool check_step(struct steps_run *run, size_t i)
 {
     const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
-    const struct template_patch patch = {step->patch_job_spec, step->patch_spec, run->flow->body,
-                                         (uint32_t)i};
+    struct template_patch patch = {.job_spec = step->patch_job_spec,
+                                   .spec = step->patch_spec,
+                                   .owner = run->flow->body,
+                                   .step = (uint32_t)i};
+    json_t *owned[2] = {NULL, NULL};
+    bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
     const struct object *template_ = store_get(
         registry_store(run->check->registry), &kind_job_template, object_namespace(run->flow),
@@ -167,9 +236,16 @@ static bool check_step(struct steps_run *run, size_t i)
             return true;
     }
 
-    scoped(blob) struct blob *body =
-        template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err);
+    resolved = resolve(run, i, &patch, owned, &err);
 
+    scoped(blob) struct blob *body =
+        resolved ? template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err)
+                 : NULL;
+
+    json_decref(owned[0]);
+    json_decref(owned[1]);
+    if (!resolved)
+        return is_patched;
     if (body)
         check_body(run, i,
                    is_patched            ? "patch"

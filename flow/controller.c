@@ -160,6 +160,8 @@ static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
 
     if (!flow_record_lose_job(r, step, job, flow_creates(flow), flow_now_ms(flow)))
         return;
+    if (r->steps[step].backoff)
+        flow_backoff_follow(flow, step);
     if (r->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
         r->steps[step].finished_at > flow->publisher.written_changes)
         flow_publish_now(flow); /* the result is nowhere else any more */

@@ -1,11 +1,15 @@
 /*
  * Creating the jobs of steps that are ready.
  */
+#include "api/types/flowref.h"
+#include "api/types/jobflow_admission.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "flow/condition.h"
 #include "flow/internal.h"
 #include "template/job_meta.h"
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CREATE_BATCH = 1000 }; /* of one flow before the others have their turn */
@@ -19,11 +23,6 @@ struct create_call {
     bool again; /* in place of a job deleted by hand */
     bool retry; /* of a step that failed */
 };
-
-static const char *template_name(const struct flow_step *step)
-{
-    return step->template_name ? step->template_name : step->name;
-}
 
 static bool is_ours(const struct flow *flow, const struct object *job)
 {
@@ -40,7 +39,7 @@ static uint32_t step_of_call(const struct create_call *create)
         return STEP_NONE;
     if (create->build == flow->build)
         return create->step;
-    return flow_graph_find(flow->record.graph, meta_annotation(create->meta, ANNOTATION_FLOW_STEP));
+    return flow_record_step_named(&flow->record, create->meta->name);
 }
 
 static void created(struct create_call *create, uint32_t step, const struct object *job)
@@ -119,15 +118,58 @@ static void on_created(struct cluster_call *call, const struct object *result,
     mem_free(create);
 }
 
+/* A patch with references is another one for each job that is made from it. */
+static bool resolve(struct flow *flow, uint32_t step, struct template_patch *patch,
+                    json_t *out_owned[2], struct error *err)
+{
+    struct flow_values values = {&flow->record, step, flow_phase_text(flow->ending)};
+    const struct flow_ref_values refs = flow_values_of(&values);
+    const json_t *parts[] = {patch->job_spec, patch->spec};
+
+    if (!flow->record.refers || (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1])))
+        return true;
+    for (size_t i = 0; i < countof(parts); i++) {
+        out_owned[i] =
+            parts[i] ? flow_refs_replace(&job_patch_schema, (json_t *)parts[i], &refs, err) : NULL;
+        if (parts[i] && !out_owned[i])
+            return false;
+    }
+    patch->job_spec = out_owned[0];
+    patch->spec = out_owned[1];
+    patch->owner = NULL;
+    return true;
+}
+
 static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template_,
                              struct error *err)
 {
-    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
-    const struct template_patch patch = {spec->patch_job_spec, spec->patch_spec, flow->record.body,
-                                         step};
+    const struct flow_record *r = &flow->record;
+    const struct flow_step *spec = flow_graph_step(r->graph, step);
+    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    struct template_patch patch = {.job_spec = spec->patch_job_spec,
+                                   .spec = spec->patch_spec,
+                                   .owner = r->body,
+                                   .step = step,
+                                   .scheduling = r->graph->spec->scheduling};
+    scoped(buf) struct buf item = {0};
+    json_t *owned[2] = {NULL, NULL};
+    struct blob *body = NULL;
+    char index[16];
 
-    return template_instantiate(flow->controller->bodies, template_,
-                                flow->record.upstream ? NULL : &patch, err);
+    if (r->upstream)
+        return template_instantiate(flow->controller->bodies, template_, NULL, err);
+    if (iteration != ITERATION_NONE) {
+        snprintf(index, sizeof index, "%u", iteration);
+        flow_iteration_item(r, step, &item);
+        patch.item = item.data ? item.data : "";
+        patch.index = index;
+        patch.owner = NULL;
+    }
+    if (resolve(flow, step, &patch, owned, err))
+        body = template_instantiate(flow->controller->bodies, template_, &patch, err);
+    json_decref(owned[0]);
+    json_decref(owned[1]);
+    return body;
 }
 
 static void create_job(struct flow *flow, uint32_t step, const struct object *template_,
@@ -136,16 +178,25 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     struct flow_record *r = &flow->record;
     struct error err = {0};
     struct blob *body = body_for(flow, step, template_, &err);
+    const struct flow_gang *member_of = flow_queue_gang(&r->queue, step);
+    scoped_str gang = member_of ? mem_printf("%s.%s.%s", object_namespace(flow->object),
+                                             object_name(flow->object), member_of->name)
+                                : NULL;
+    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    char number[16];
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
         .template_ = template_,
         .step = flow_graph_step(r->graph, step)->name,
+        .gang = gang,
         .name = name,
         .namespace_ = object_namespace(flow->object),
         .attempt = r->steps[step].attempt + 1u,
+        .iteration = iteration == ITERATION_NONE ? NULL : number,
     };
 
+    snprintf(number, sizeof number, "%u", iteration);
     if (!body) {
         flow_block_step(flow, step, BLOCK_ADMISSION_DENIED, "%s: %s", err.field, err.message);
         return;
@@ -176,12 +227,12 @@ static void attend(struct flow *flow, uint32_t step)
 
     flow_record_job_name(&flow->record, step, &name);
     job = cluster_get(cluster, &kind_job, ns, name.data);
-    template_ = cluster_get(cluster, &kind_job_template, ns, template_name(spec));
+    template_ = cluster_get(cluster, &kind_job_template, ns, flow_step_template(spec));
     if (job)
         facts |= is_ours(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
     if (template_)
         facts |= FACT_TEMPLATE_KNOWN;
-    if (!flow_creates(flow))
+    if (!flow_creates(flow) || (flow_ending(flow) && !flow->record.steps[step].final))
         facts |= FACT_FLOW_CLOSED;
     switch (flow_decide_step(facts)) {
     case STEP_DO_NOTHING:
@@ -197,7 +248,7 @@ static void attend(struct flow *flow, uint32_t step)
         break;
     case STEP_DO_WAIT_FOR_TEMPLATE:
         flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found", ns,
-                        template_name(spec));
+                        flow_step_template(spec));
         break;
     case STEP_DO_CREATE:
         create_job(flow, step, template_, name.data);
@@ -205,10 +256,37 @@ static void attend(struct flow *flow, uint32_t step)
     }
 }
 
+/* How many more jobs there may be. */
+static uint32_t room(const struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+    const struct flow_scheduling *scheduling = r->graph->spec->scheduling;
+    uint32_t most = scheduling && !r->upstream ? (uint32_t)scheduling->max_running : 0;
+    uint32_t there = flow_record_unfinished(r) + r->creating;
+
+    if (!most)
+        return UINT32_MAX;
+    return there < most ? most - there : 0;
+}
+
 void flow_create_ready(struct flow *flow)
 {
-    for (int left = CREATE_BATCH; left > 0 && flow->record.ready.count; left--)
-        attend(flow, step_set_next(&flow->record.ready, 0));
-    if (flow->record.ready.count)
+    const struct flow_queue *queue = &flow->record.queue;
+    uint32_t together = 0; /* of a gang that has begun to be made: it finds room */
+
+    for (int left = CREATE_BATCH; flow_queue_count(queue); left--) {
+        uint32_t step = flow_queue_next(queue);
+
+        if (together)
+            together--;
+        else if (left <= 0)
+            break;
+        else if (room(flow) < flow_queue_company(queue, step))
+            return; /* a job that ends makes room */
+        else
+            together = flow_queue_company(queue, step) - 1;
+        attend(flow, step);
+    }
+    if (flow_queue_count(queue))
         flow_make_runnable(flow);
 }

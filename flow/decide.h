@@ -19,6 +19,7 @@ enum flow_fact {
     FACT_GOES_ON     = 1 << 6, /* failurePolicy: continue, and something is still under way */
     FACT_RETRY       = 1 << 7, /* Failed, a manual retry is asked for and may begin */
     FACT_ABORTED     = 1 << 8, /* somebody asks for its end */
+    FACT_DEADLINE    = 1 << 9, /* activeDeadlineSeconds are over */
 };
 
 /* About one step whose targets are met. */

@@ -32,7 +32,14 @@ void step_detail_free(struct step_detail *detail)
         mem_free(detail->earlier[i]);
     mem_free(detail->earlier);
     drop_kept(detail);
+    job_results_free(detail->results);
     mem_free(detail);
+}
+
+void step_detail_set_results(struct step_detail *detail, struct job_results *results)
+{
+    job_results_free(detail->results);
+    detail->results = results;
 }
 
 static struct step_span *last_span(const struct step_detail *detail)
@@ -132,9 +139,10 @@ static int64_t end_of(const struct object *job, const struct job_status *status)
     return status->transition_ms;
 }
 
-static void write_attempt(const struct object *job, unsigned attempt, int64_t ended_ms,
+static void write_attempt(const struct step_detail *detail, unsigned attempt, int64_t ended_ms,
                           struct jsonw *w)
 {
+    const struct object *job = detail->job;
     const struct job_status *status = job_status_of(job);
 
     jsonw_open(w);
@@ -145,6 +153,8 @@ static void write_attempt(const struct object *job, unsigned attempt, int64_t en
     jsonw_member_time_opt(w, "endTime", ended_ms);
     jsonw_member_str_opt(w, "reason", status->reason);
     jsonw_member_str_opt(w, "message", status->message);
+    jsonw_member_int_opt(w, "restarts", status->retry_count);
+    job_results_write_pods(detail->results, w);
     jsonw_close(w);
 }
 
@@ -153,7 +163,7 @@ static char *attempt_text(const struct step_detail *detail, unsigned attempt, in
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
 
-    write_attempt(detail->job, attempt, ended_ms, &w);
+    write_attempt(detail, attempt, ended_ms, &w);
     return buf_take(&text);
 }
 
@@ -190,6 +200,14 @@ void step_detail_add_earlier(struct step_detail *detail, char *json)
     detail->earlier[detail->n_earlier++] = json;
 }
 
+/* A job that is deleted unfinished ends then. */
+static int64_t attempt_end(const struct step_detail *detail, int64_t now_ms)
+{
+    int64_t end_ms = end_of(detail->job, job_status_of(detail->job));
+
+    return end_ms ? end_ms : now_ms;
+}
+
 void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64_t now_ms)
 {
     struct step_span *last = last_span(detail);
@@ -197,9 +215,13 @@ void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64
     if (last && !last->end_ms)
         last->end_ms = now_ms;
     if (detail->job)
-        step_detail_add_earlier(detail, attempt_text(detail, attempt, now_ms));
+        step_detail_add_earlier(detail, attempt_text(detail, attempt, attempt_end(detail, now_ms)));
     else if (detail->kept_attempt)
         step_detail_add_earlier(detail, take(detail->kept_attempt));
+    if (detail->job)
+        detail->restarts += job_status_of(detail->job)->retry_count;
+    detail->restarts++;
+    job_results_free(take(detail->results));
     drop_kept(detail);
     object_unref(take(detail->job));
     object_unref(take(detail->counted));
@@ -243,7 +265,7 @@ void step_detail_write_status(const struct step_detail *detail, const char *job_
         jsonw_member_str_opt(w, "state", job_phase_text(status->phase));
         jsonw_member_time_opt(w, "startTimestamp", detail->job->meta->created_at_ms);
         jsonw_member_time_opt(w, "endTimestamp", end_of(detail->job, status));
-        jsonw_member_int(w, "restartCount", status->retry_count);
+        jsonw_member_int(w, "restartCount", status->retry_count + detail->restarts);
     }
     write_history(detail, w);
     jsonw_close(w);
@@ -294,7 +316,7 @@ void step_detail_write_attempts(const struct step_detail *detail, unsigned attem
     for (size_t i = 0; i < detail->n_earlier; i++)
         write_kept(detail->earlier[i], w);
     if (detail->job)
-        write_attempt(detail->job, attempt, end_of(detail->job, job_status_of(detail->job)), w);
+        write_attempt(detail, attempt, end_of(detail->job, job_status_of(detail->job)), w);
     else if (detail->kept_attempt)
         write_kept(detail->kept_attempt, w);
     jsonw_close_list(w);

@@ -8,6 +8,7 @@
  */
 #include "api/types/job.h"
 #include "base/jsonw.h"
+#include "probes/results.h"
 
 struct step_span {
     enum job_phase phase;
@@ -27,14 +28,19 @@ struct step_detail {
     size_t n_spans, cap_spans;
     char **earlier; /* finished attempts as JSON objects */
     size_t n_earlier;
-    char *kept_status;    /* entry of jobStatusList of a job that is gone */
-    char *kept_condition; /* entry of conditions */
-    char *kept_attempt;   /* entry of nodes[].attempts */
+    char *kept_status;           /* entry of jobStatusList of a job that is gone */
+    char *kept_condition;        /* entry of conditions */
+    char *kept_attempt;          /* entry of nodes[].attempts */
+    struct job_results *results; /* of the last job, once it is finished; or NULL */
+    int64_t next_retry_ms;       /* between two attempts; else 0 */
+    int32_t restarts;            /* of earlier attempts, and these attempts themselves */
 };
 
 struct step_detail *step_detail_new(void);
 void step_detail_free(struct step_detail *detail); /* NULL is fine */
 
+/** What the job's pods left behind; consumed. */
+void step_detail_set_results(struct step_detail *detail, struct job_results *results);
 /** A new version of the step's job: keep it, extend the history. */
 void step_detail_see(struct step_detail *detail, const struct object *job, int64_t now_ms);
 /** The job is gone with a result: keep its entries as text. */

@@ -2,6 +2,7 @@
  * The life of a flow: opened from its object and its jobs, kept current, closed when nothing can
  * change any more. flow_sync is the one place where decisions follow from what is known.
  */
+#include "api/types/jobflow_admission.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
@@ -23,8 +24,10 @@ struct flow *flow_new(struct flow_controller *controller, const struct object *o
 
 static void unblock_all(struct flow *flow)
 {
-    for (uint32_t i = 0; flow->record.graph && i < flow->record.graph->steps; i++)
+    for (uint32_t i = 0; flow->record.graph && i < flow->record.graph->steps; i++) {
         flow_unblock_step(flow, i);
+        flow_backoff_stop(flow, i);
+    }
 }
 
 void flow_free(struct flow *flow)
@@ -32,6 +35,7 @@ void flow_free(struct flow *flow)
     unblock_all(flow);
     flow_publish_stop(flow);
     flow_orders_stop(flow);
+    flow_finish_stop(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
     flow_record_release(&flow->record);
     flow_state_release(&flow->state);
@@ -48,11 +52,18 @@ enum failure_policy flow_failure_policy(const struct flow *flow)
     return jobflow_aborted(flow->object) ? FAILURE_ABORT : jobflow_failure_policy(flow->object);
 }
 
+static bool flow_suspended(const struct flow *flow)
+{
+    return !flow->record.upstream && jobflow_spec_of(flow->object)->suspend;
+}
+
 bool flow_creates(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
-           !flow_phase_finished(flow->state.phase) && !jobflow_aborted(flow->object) &&
-           (!flow_record_failed(&flow->record) || flow_failure_policy(flow) == FAILURE_CONTINUE);
+           !flow_phase_finished(flow->state.phase) && !flow_suspended(flow) &&
+           (flow_ending(flow) ||
+            (!jobflow_aborted(flow->object) && (!flow_record_failed(&flow->record) ||
+                                                flow_failure_policy(flow) == FAILURE_CONTINUE)));
 }
 
 /* ---- jobs ---- */
@@ -73,12 +84,18 @@ const struct object *flow_job_of(const struct flow *flow, uint32_t step)
 void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
 {
     const struct step before = flow->record.steps[step];
+    enum job_phase phase = job_status_of(job)->phase;
+    struct job_results *results = NULL;
 
-    if (!flow_record_see_job(&flow->record, step, job, flow_now_ms(flow)))
+    if (before.revision < job->revision && flow_record_wants_results(&flow->record, step, phase))
+        results = job_results_gather(flow->controller->cluster, job);
+    if (!flow_record_see_job(&flow->record, step, job, results, flow_now_ms(flow)))
         return;
     if (before.state != STEP_STARTED || before.phase != flow->record.steps[step].phase)
         flow_order_step(flow, step);
     flow_unblock_step(flow, step);
+    if (flow->record.retrying && flow->record.settled)
+        flow_backoff_follow(flow, step);
     if (!flow->state.start_ms || job->meta->created_at_ms < flow->state.start_ms)
         flow->state.start_ms = job->meta->created_at_ms;
     flow_make_runnable(flow);
@@ -101,21 +118,60 @@ static void gather_jobs(struct flow *flow)
 
 /* ---- open, respecify, close ---- */
 
-static void set_reason(struct flow *flow, const char *reason, const char *message)
+void flow_set_reason(struct flow *flow, const char *reason, const char *message)
 {
+    char *kept_reason = mem_strdup(reason), *kept_message = mem_strdup(message);
+
     mem_free(flow->state.reason);
     mem_free(flow->state.message);
-    flow->state.reason = mem_strdup(reason);
-    flow->state.message = mem_strdup(message);
+    flow->state.reason = kept_reason;
+    flow->state.message = kept_message;
 }
 
 static void refuse(struct flow *flow, const struct error *err)
 {
     flow->opening = FLOW_UNUSABLE;
-    set_reason(flow, "InvalidFlow", err->message);
+    flow_set_reason(flow, "InvalidFlow", err->message);
     log_warn("flow cannot be run", kv_str("namespace", object_namespace(flow->object)),
              kv_str("flow", object_name(flow->object)), kv_str("field", err->field),
              kv_str("reason", err->message));
+}
+
+/* Between attempts there are timers. */
+static void follow_backoffs(struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+
+    step_set_each(&r->retried, step)
+    {
+        if (r->steps[step].state == STEP_BACKOFF)
+            flow_backoff_follow(flow, step);
+    }
+}
+
+/* The paths ahead, by what the templates say that their jobs take. */
+static void rank_steps(struct flow *flow)
+{
+    struct flow_record *r = &flow->record;
+    const struct flow_scheduling *scheduling = r->graph->spec->scheduling;
+    double *weights;
+
+    if (r->upstream || !scheduling || !scheduling->order ||
+        strcmp(scheduling->order, "criticalPath") != 0)
+        return;
+    weights = mem_array(r->graph->steps + 1, sizeof *weights);
+    for (uint32_t i = 0; i < r->graph->steps; i++) {
+        const struct object *template_ = cluster_get(
+            flow->controller->cluster, &kind_job_template, object_namespace(flow->object),
+            flow_step_template(flow_graph_step(r->graph, i)));
+        int64_t estimate_ns = template_ ? job_spec_of(template_)->running_estimate_ns : -1;
+
+        weights[i] = r->steps[i].jobless && flow_graph_step(r->graph, i)->choice ? 0
+                     : estimate_ns >= 0 ? (double)estimate_ns / 1e9
+                                        : 1;
+    }
+    flow_queue_rank(&r->queue, weights);
+    mem_free(weights);
 }
 
 void flow_open(struct flow *flow)
@@ -135,11 +191,15 @@ void flow_open(struct flow *flow)
     if (!usable) {
         refuse(flow, &err);
     } else {
+        rank_steps(flow);
+        flow->record.closed = flow_phase_finished(flow->state.phase);
         gather_jobs(flow);
         flow_probe_restore(flow);
         flow_restore_lost(&flow->record);
         flow_record_recount(&flow->record);
+        follow_backoffs(flow);
     }
+    flow->deadline_passed = flow_deadline_hit(flow);
     flow->publisher.dirty = true;
     flow_make_runnable(flow);
 }
@@ -151,7 +211,7 @@ static void keep_removed(struct flow *flow, struct flow_record *old)
         struct step *step = &old->steps[i];
 
         if (!step->detail || old->compact ||
-            flow_graph_find(flow->record.graph, flow_graph_step(old->graph, i)->name) != STEP_NONE)
+            flow_graph_find(flow->record.graph, flow_graph_name(old->graph, i)) != STEP_NONE)
             continue;
         step_detail_freeze(step->detail, step->attempt);
         if (step->detail->kept_status)
@@ -171,8 +231,10 @@ static void respecify(struct flow *flow)
     if (flow_record_init(&flow->record, flow->object, old.upstream, &err)) {
         keep_removed(flow, &old);
         flow_record_move(&flow->record, &old);
+        rank_steps(flow);
         gather_jobs(flow);
         flow_record_recount(&flow->record);
+        follow_backoffs(flow);
     } else {
         refuse(flow, &err);
     }
@@ -215,6 +277,8 @@ void flow_object_changed(struct flow *flow, const struct object *object)
         respecify(flow);
     if (respecified)
         flow->retained_done = false;
+    if (respecified)
+        flow_finish_stop(flow); /* the times may be others now */
     if (respecified || marked || annotated)
         flow_make_runnable(flow);
     object_unref(before);
@@ -241,8 +305,10 @@ static unsigned facts_of(const struct flow *flow)
         facts |= FACT_STEP_FAILED;
     if (flow_record_active(r) && flow_failure_policy(flow) == FAILURE_CONTINUE)
         facts |= FACT_GOES_ON;
-    if (flow_record_done(r) == r->graph->steps && (r->graph->steps || !r->upstream))
+    if (flow_record_all_done(r) && (r->graph->steps || !r->upstream))
         facts |= FACT_ALL_DONE;
+    if (flow->deadline_passed)
+        facts |= FACT_DEADLINE;
     if (flow->state.phase == FLOW_RUNNING || flow_record_ran(r))
         facts |= FACT_STARTED;
     return facts;
@@ -267,13 +333,13 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
     flow->state.phase = next;
     flow->state.since_ms = flow_now_ms(flow);
     if (flow->opening == FLOW_OPEN)
-        set_reason(flow, NULL, NULL);
-    if (next == FLOW_FAILED && jobflow_aborted(flow->object))
-        set_reason(flow, "Aborted", "it was aborted");
-    else if (next == FLOW_FAILED)
+        flow_set_reason(flow, NULL, NULL);
+    if (next == FLOW_FAILED)
         flow_blame(flow);
-    if (flow_phase_finished(next))
+    if (flow_phase_finished(next)) {
         flow->state.completion_ms = flow->state.since_ms;
+        flow_record_close(&flow->record);
+    }
     if (flow_phase_finished(next) || next == FLOW_TERMINATING)
         flow_probe_rest(flow);
     flow_publish_now(flow);
@@ -311,12 +377,14 @@ void flow_sync(struct flow *flow)
 
     if (flow->opening == FLOW_CLOSED) {
         flow_retain(flow);
+        flow_follow_ttl(flow);
         return;
     }
     if (flow->opening == FLOW_OPEN)
         flow_probe_steps(flow);
     flow_retry_note(flow);
-    next = flow_decide_phase(flow->state.phase, facts_of(flow));
+    flow_follow_deadline(flow);
+    next = flow_end(flow, flow_decide_phase(flow->state.phase, facts_of(flow)));
     if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)
         flow_retry_begin(flow);
     else if (flow_creates(flow) && !flow_phase_finished(flow->publisher.written_phase))
@@ -327,6 +395,7 @@ void flow_sync(struct flow *flow)
     publish_changes(flow);
     flow_give_orders(flow);
     flow_retain(flow);
+    flow_follow_ttl(flow);
     if (settled(flow))
         flow_close(flow);
 }

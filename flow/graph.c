@@ -1,5 +1,5 @@
 /*
- * The dependency graph: names to positions, targets to edges.
+ * The dependency graph: names to positions, targets to edges, iterations to vertices.
  */
 #include "flow/graph.h"
 #include "base/mem.h"
@@ -13,21 +13,29 @@ uint32_t flow_graph_find(const struct flow_graph *graph, const char *name)
     return name_index_get(&graph->names, name);
 }
 
+/* The field of a vertex's name: iterations are called after their loop. */
+static bool index_name(struct flow_graph *graph, uint32_t i, struct error *err)
+{
+    const char *name = flow_graph_name(graph, i);
+    char field[64];
+
+    if (name_index_put(&graph->names, name, i) == NAME_NONE)
+        return true;
+    snprintf(field, sizeof field, "spec.flows[%u].name",
+             graph->vertices ? graph->vertices[i].step : i);
+    return error_set(err, ERR_INVALID, field, "duplicated template name %s", name);
+}
+
 static bool index_names(struct flow_graph *graph, struct error *err)
 {
     name_index_init(&graph->names, graph->steps);
-    for (uint32_t i = 0; i < graph->steps; i++) {
-        const char *name = flow_graph_step(graph, i)->name;
-        char field[64];
-
-        if (name_index_put(&graph->names, name, i) == NAME_NONE)
-            continue;
-        snprintf(field, sizeof field, "spec.flows[%u].name", i);
-        return error_set(err, ERR_INVALID, field, "duplicated template name %s", name);
-    }
+    for (uint32_t i = 0; i < graph->steps; i++)
+        if (!index_name(graph, i, err))
+            return false;
     return true;
 }
 
+/* Room for the edges and choices of all steps. */
 static size_t count_edges(const struct flow_graph *graph)
 {
     size_t edges = 0;
@@ -49,7 +57,8 @@ static bool list_edges(const struct flow_graph *graph, struct dag_edge *edges, s
                 *edges++ = (struct dag_edge){target, i};
                 continue;
             }
-            snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]", i, j);
+            snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]",
+                     graph->vertices ? graph->vertices[i].step : i, j);
             return error_set(err, ERR_INVALID, field,
                              "jobflow Flow is not DAG: vertex is not defined: %s", name);
         }
@@ -57,10 +66,47 @@ static bool list_edges(const struct flow_graph *graph, struct dag_edge *edges, s
     return true;
 }
 
-static bool check_acyclic(const struct flow_graph *graph, struct error *err)
+/* ---- choices ---- */
+
+struct choices {
+    const struct flow_graph *graph;
+    struct dag_edge *edges; /* NULL: only counted */
+    size_t count;
+};
+
+static void list_choice(struct choices *c, uint32_t step, const struct str_list *listed)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        uint32_t to = flow_graph_find(c->graph, listed->items[i]);
+
+        if (to == STEP_NONE)
+            continue; /* admission refuses it; here it chooses nobody */
+        if (c->edges)
+            c->edges[c->count] = (struct dag_edge){step, to};
+        c->count++;
+    }
+}
+
+static void list_choices(struct choices *c)
+{
+    c->count = 0;
+    for (uint32_t i = 0; i < c->graph->steps && !c->graph->bare; i++) {
+        const struct flow_switch *choice = flow_graph_step(c->graph, i)->choice;
+
+        if (!choice)
+            continue;
+        for (size_t k = 0; k < choice->cases.count; k++)
+            list_choice(c, i, &choice->cases.items[k].steps);
+        list_choice(c, i, &choice->default_steps);
+    }
+}
+
+/* ---- order ---- */
+
+static bool check_acyclic(const struct flow_graph *graph, const struct dag *dag, struct error *err)
 {
     uint32_t *cycle = mem_array((size_t)graph->steps + 1, sizeof *cycle);
-    size_t length = dag_cycle(&graph->dag, cycle);
+    size_t length = dag_cycle(dag, cycle);
     uint32_t first = cycle[0];
 
     mem_free(cycle);
@@ -68,29 +114,99 @@ static bool check_acyclic(const struct flow_graph *graph, struct error *err)
         return true;
     return error_set(err, ERR_INVALID, "spec.flows",
                      "jobflow Flow is not DAG: step %s waits for itself through %zu targets",
-                     flow_graph_step(graph, first)->name, length);
+                     flow_graph_name(graph, first), length);
+}
+
+/* Targets and choices together must have an order. */
+static bool add_choices(struct flow_graph *graph, struct dag_edge *edges, size_t count,
+                        const struct choices *c, struct error *err)
+{
+    if (!c->count)
+        return check_acyclic(graph, &graph->dag, err);
+    dag_init(&graph->choices, graph->steps, c->edges, c->count);
+    for (size_t i = 0; i < c->count; i++)
+        edges[count + i] = c->edges[i];
+    dag_init(&graph->all, graph->steps, edges, count + c->count);
+    return check_acyclic(graph, &graph->all, err);
+}
+
+static bool connect(struct flow_graph *graph, struct error *err)
+{
+    struct choices choices = {.graph = graph};
+    size_t count = count_edges(graph);
+    struct dag_edge *edges;
+    bool good;
+
+    list_choices(&choices);
+    edges = mem_array(count + 2 * choices.count + 1, sizeof *edges);
+    choices.edges = edges + count + choices.count;
+    if (choices.count)
+        list_choices(&choices);
+    good = list_edges(graph, edges, err);
+    if (good) {
+        dag_init(&graph->dag, graph->steps, edges, count);
+        good = add_choices(graph, edges, count, &choices, err);
+    }
+    mem_free(edges);
+    return good;
+}
+
+/* ---- iterations ---- */
+
+static void expand(struct flow_graph *graph)
+{
+    const struct jobflow_spec *spec = graph->spec;
+    struct flow_vertex *vertex;
+    size_t total = spec->steps.count;
+
+    for (size_t i = 0; i < spec->steps.count; i++)
+        if (spec->steps.items[i].loop)
+            total += flow_loop_iterations(spec->steps.items[i].loop);
+    if (total == spec->steps.count)
+        return;
+    graph->texts = arena_new(0);
+    graph->vertices = vertex = mem_array(total, sizeof *vertex);
+    for (uint32_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+        uint32_t iterations = step->loop ? flow_loop_iterations(step->loop) : 0;
+
+        *vertex++ = (struct flow_vertex){i, ITERATION_NONE, step->name};
+        for (uint32_t k = 0; k < iterations; k++)
+            *vertex++ =
+                (struct flow_vertex){i, k, arena_printf(graph->texts, "%s-%u", step->name, k)};
+    }
+    graph->steps = (uint32_t)total;
+}
+
+enum form { AS_WRITTEN, EXPANDED, BARE };
+
+static struct flow_graph *make(const struct jobflow_spec *spec, enum form form, struct error *err)
+{
+    scoped(flow_graph) struct flow_graph *graph = mem_alloc(sizeof *graph);
+
+    graph->spec = spec;
+    graph->steps = (uint32_t)spec->steps.count;
+    graph->bare = form == BARE;
+    if (form == EXPANDED)
+        expand(graph);
+    if (!index_names(graph, err) || !connect(graph, err))
+        return NULL;
+    return take(graph);
 }
 
 struct flow_graph *flow_graph_new(const struct jobflow_spec *spec, struct error *err)
 {
-    scoped(flow_graph) struct flow_graph *graph = mem_alloc(sizeof *graph);
-    struct dag_edge *edges;
-    size_t count;
-    bool known;
+    return make(spec, AS_WRITTEN, err);
+}
 
-    graph->spec = spec;
-    graph->steps = (uint32_t)spec->steps.count;
-    if (!index_names(graph, err))
-        return NULL;
-    count = count_edges(graph);
-    edges = mem_array(count + 1, sizeof *edges);
-    known = list_edges(graph, edges, err);
-    if (known)
-        dag_init(&graph->dag, graph->steps, edges, count);
-    mem_free(edges);
-    if (!known || !check_acyclic(graph, err))
-        return NULL;
-    return take(graph);
+struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, struct error *err)
+{
+    return make(spec, EXPANDED, err);
+}
+
+struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err)
+{
+    return make(spec, BARE, err);
 }
 
 void flow_graph_free(struct flow_graph *graph)
@@ -98,6 +214,10 @@ void flow_graph_free(struct flow_graph *graph)
     if (!graph)
         return;
     dag_release(&graph->dag);
+    dag_release(&graph->choices);
+    dag_release(&graph->all);
     name_index_release(&graph->names);
+    mem_free(graph->vertices);
+    arena_free(graph->texts);
     mem_free(graph);
 }

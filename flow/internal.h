@@ -17,7 +17,8 @@
 #include "probes/probe.h"
 #include "template/instantiate.h"
 
-#define FLOW_COMPONENT "vc-controller-manager"
+#define FLOW_COMPONENT  "vc-controller-manager"
+#define REASON_DEADLINE "DeadlineExceeded" /* state.reason */
 
 enum flow_opening {
     FLOW_CLOSED,  /* finished and settled: only the object is kept */
@@ -72,7 +73,11 @@ struct flow {
     unsigned removals;  /* in flight */
     struct timer retain_retry;
     unsigned retain_failures;
-    char *warned; /* the last cause a Warning was written for */
+    struct timer deadline; /* activeDeadlineSeconds */
+    struct timer ttl;      /* ttlSecondsAfterFinished */
+    bool deadline_passed, ttl_fired;
+    enum flow_phase ending; /* how the flow ends, while its final steps run; else NONE */
+    char *warned;           /* the last cause a Warning was written for */
     bool runnable;
     struct flow *next_runnable;
     UT_hash_handle hh; /* by uid */
@@ -121,6 +126,8 @@ bool flow_creates(const struct flow *flow); /* jobs may still be created */
 /** The job of a step if it is this flow's: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
 enum failure_policy flow_failure_policy(const struct flow *flow);
+/** state.reason and state.message. */
+void flow_set_reason(struct flow *flow, const char *reason, const char *message);
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
     return loop_wall_ms(flow->controller->loop);
@@ -130,6 +137,25 @@ static inline int64_t flow_now_ms(const struct flow *flow)
 /** Create the jobs of ready steps, lowest first; at most a batch, the rest at the flow's next turn.
  */
 void flow_create_ready(struct flow *flow);
+
+/* backoff.c */
+/** The step failed and is to be tried again, or is not any more: its timer follows. */
+void flow_backoff_follow(struct flow *flow, uint32_t step);
+void flow_backoff_stop(struct flow *flow, uint32_t step);
+
+/* finish.c */
+/** The times the spec sets: follow them. */
+void flow_follow_deadline(struct flow *flow);
+void flow_follow_ttl(struct flow *flow);
+bool flow_deadline_hit(const struct flow *flow); /* it is why the flow fails, or failed */
+void flow_finish_stop(struct flow *flow);
+/** A flow that would be `next` has final steps to run first: returns the phase it has meanwhile. */
+enum flow_phase flow_end(struct flow *flow, enum flow_phase next);
+/** The end is fixed: only its final steps are still to run. */
+static inline bool flow_ending(const struct flow *flow)
+{
+    return flow->ending != FLOW_NONE;
+}
 
 /* publish.c */
 void flow_publish_soon(struct flow *flow);

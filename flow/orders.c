@@ -1,5 +1,6 @@
 /*
- * What a failed flow tells its jobs: to end (failurePolicy: abort), by a Command as people would,
+ * What a failed flow tells its jobs: to end (failurePolicy: abort, or the flow's deadline), by a
+ * Command as people would,
  * or to go, so that a manual retry can use their names again.
  *
  * record.ordered is the set of steps still to be told, filled once when the order begins and with
@@ -41,9 +42,10 @@ static enum flow_order order_of(const struct flow *flow)
     const struct flow_record *r = &flow->record;
 
     if (flow->opening != FLOW_OPEN || flow->gone || object_deleting(flow->object) ||
-        flow->state.phase != FLOW_FAILED)
+        (flow->state.phase != FLOW_FAILED && flow->ending != FLOW_FAILED))
         return ORDER_NONE;
-    if (flow_record_unfinished(r) && flow_failure_policy(flow) == FAILURE_ABORT)
+    if (flow_record_unfinished(r) &&
+        (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)))
         return ORDER_TERMINATE;
     if (removal_wanted(flow) && (flow->orders.now == ORDER_REMOVE || results_are_stored(flow)))
         return ORDER_REMOVE;
@@ -57,8 +59,8 @@ static bool concerns(const struct flow *flow, uint32_t i)
     if (step->state != STEP_STARTED || !step->job)
         return false;
     if (flow->orders.now == ORDER_REMOVE)
-        return flow_record_step_failed(&flow->record, i);
-    return flow->orders.now == ORDER_TERMINATE &&
+        return step->final || flow_record_step_failed(&flow->record, i);
+    return flow->orders.now == ORDER_TERMINATE && !step->final &&
            !job_phase_finished((enum job_phase)step->phase) && step->phase != JOB_COMPLETING &&
            step->phase != JOB_TERMINATING;
 }
@@ -131,7 +133,7 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
 }
 
 /* Named by the job's uid: one at a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
-static struct object *termination_of(const struct object *job)
+static struct object *termination_of(const struct object *job, bool late)
 {
     const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),
                                     object_uid(job), true};
@@ -155,8 +157,10 @@ static struct object *termination_of(const struct object *job)
     jsonw_member_str(&w, "name", owner.name);
     jsonw_member_str(&w, "uid", owner.uid);
     jsonw_close(&w);
-    jsonw_member_str(&w, "reason", "JobFlowFailed");
-    jsonw_member_str(&w, "message", "a step of the flow failed and its failurePolicy is abort");
+    jsonw_member_str(&w, "reason", late ? "JobFlow" REASON_DEADLINE : "JobFlowFailed");
+    jsonw_member_str(&w, "message",
+                     late ? "the flow has run for longer than its activeDeadlineSeconds"
+                          : "a step of the flow failed and its failurePolicy is abort");
     jsonw_close(&w);
     return object_new(&kind_command, meta_new(&draft), blob_from_buf(&text), NULL);
 }
@@ -177,7 +181,7 @@ static void give(struct flow *flow, uint32_t step)
     order->build = flow->build;
     flow_call_begun(flow);
     if (order->what == ORDER_TERMINATE) {
-        cluster_create(cluster, &order->call, termination_of(job));
+        cluster_create(cluster, &order->call, termination_of(job, flow_deadline_hit(flow)));
     } else {
         const struct cluster_removal how = {
             .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};

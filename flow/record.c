@@ -4,6 +4,8 @@
  */
 #include "flow/record.h"
 #include "base/hash.h"
+#include "flow/control.h"
+#include "flow/retry_policy.h"
 #include "flow/step_probe.h"
 #include <assert.h>
 #include <string.h>
@@ -28,6 +30,10 @@ static const enum flow_list list_of_phase[JOB_PHASE_N] = {
 
 static enum flow_list list_of(const struct flow_record *r, const struct step *step)
 {
+    if (step->jobless || step->state == STEP_DORMANT)
+        return FLOW_LIST_NONE;
+    if (step->state == STEP_SKIPPED)
+        return FLOW_LIST_SKIPPED;
     if (step->state != STEP_STARTED)
         return FLOW_LIST_WAITING;
     if (r->upstream && (step->phase == JOB_COMPLETING || step->phase == JOB_TERMINATING))
@@ -52,16 +58,32 @@ static void put_in_list(struct flow_record *r, uint32_t i, bool in)
         step_set_remove(&r->lists[list], i);
 }
 
+static enum step_fate fate_of(const struct step *step)
+{
+    if (step->state == STEP_SKIPPED || step->state == STEP_DORMANT)
+        return FATE_DONE;
+    if (step->state != STEP_STARTED)
+        return FATE_OPEN;
+    if (phase_failed(step->phase) && !step->handled && !step->inner)
+        return step->judging ? FATE_OPEN : FATE_FAILED;
+    return step->phase == JOB_COMPLETED || phase_failed(step->phase) ? FATE_DONE : FATE_OPEN;
+}
+
 /* Count or discount a step where state and phase put it. */
-static void count_step(struct flow_record *r, uint32_t i, bool in)
+void flow_record_count(struct flow_record *r, uint32_t i, bool in)
 {
     const struct step *step = &r->steps[i];
     uint32_t one = in ? 1 : UINT32_MAX; /* adding UINT32_MAX subtracts one */
 
     put_in_list(r, i, in);
+    r->fates[step->final][fate_of(step)] += one;
     if (step->state == STEP_CREATING)
         r->creating += one;
-    if (step->state != STEP_STARTED)
+    if (step->state == STEP_BACKOFF)
+        r->backing_off += one;
+    if (step->jobless || step->state == STEP_DORMANT)
+        r->hidden += one;
+    if (step->state != STEP_STARTED || step->jobless)
         return;
     if (step->phase == JOB_COMPLETED && in)
         step_set_add(&r->completed, i);
@@ -69,9 +91,8 @@ static void count_step(struct flow_record *r, uint32_t i, bool in)
         step_set_remove(&r->completed, i);
     r->started += one;
     r->by_phase[step->phase] += one;
-    if (phase_failed(step->phase) && step->handled)
-        r->handled += one;
-    else if (phase_failed(step->phase) && step->job)
+    if (step->job && (step->final ? job_phase_finished((enum job_phase)step->phase)
+                                  : phase_failed(step->phase) && !step->handled))
         r->failed_jobs += one;
 }
 
@@ -79,24 +100,25 @@ static void set_job(struct flow_record *r, uint32_t i, uint64_t job)
 {
     if (r->steps[i].job == job)
         return;
-    count_step(r, i, false);
+    flow_record_count(r, i, false);
     r->steps[i].job = job;
-    count_step(r, i, true);
+    flow_record_count(r, i, true);
 }
 
-static void move_step(struct flow_record *r, uint32_t i, enum step_state state,
-                      enum job_phase phase)
+void flow_record_move_step(struct flow_record *r, uint32_t i, enum step_state state,
+                           enum job_phase phase)
 {
     struct step *step = &r->steps[i];
+    bool was_ready = step->state == STEP_READY;
 
-    count_step(r, i, false);
+    flow_record_count(r, i, false);
     step->state = (uint8_t)state;
     step->phase = (uint8_t)phase;
-    count_step(r, i, true);
+    flow_record_count(r, i, true);
     if (state == STEP_READY)
-        step_set_add(&r->ready, i);
-    else
-        step_set_remove(&r->ready, i);
+        flow_queue_put(&r->queue, i);
+    else if (was_ready)
+        flow_queue_drop(&r->queue, i);
     if (state == STEP_BLOCKED)
         step_set_add(&r->blocked, i);
     else if (state != STEP_READY && state != STEP_CREATING) /* a new try is still blocked */
@@ -119,12 +141,11 @@ static bool has_probe(const struct flow_record *r, uint32_t i)
 }
 
 /* Every set of the record, lists first. */
-enum { SETS = FLOW_LIST_N + 6 };
+enum { SETS = FLOW_LIST_N + 5 };
 
 static struct step_set *set_at(struct flow_record *r, int at)
 {
-    struct step_set *others[] = {&r->ready,   &r->blocked,   &r->probing,
-                                 &r->retried, &r->completed, &r->ordered};
+    struct step_set *others[] = {&r->blocked, &r->probing, &r->retried, &r->completed, &r->ordered};
 
     return at < FLOW_LIST_N ? &r->lists[at] : others[at - FLOW_LIST_N];
 }
@@ -141,11 +162,32 @@ static void release_sets(struct flow_record *r)
         step_set_release(set_at(r, i));
 }
 
+/* What of section 13 the flow uses; nothing of it costs a flow that does not. */
+static void init_control(struct flow_record *r)
+{
+    const struct jobflow_spec *spec = r->graph->spec;
+    bool controlled = r->probed > 0;
+
+    r->retrying = spec->max_retry > 0;
+    r->refers = strstr(r->body->text, "$(") != NULL;
+    for (uint32_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+
+        r->retrying |= step->retry != NULL;
+        controlled |= step->condition || step->choice || step->loop || step->when ||
+                      (step->failure_policy && strcmp(step->failure_policy, "ignore") == 0);
+    }
+    if (controlled)
+        flow_control_init(r);
+    flow_control_want(r);
+}
+
 bool flow_record_init(struct flow_record *r, const struct object *flow, bool upstream,
                       struct error *err)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
-    struct flow_graph *graph = flow_graph_new(spec, err);
+    struct flow_graph *graph =
+        upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, err);
 
     if (!graph)
         return false;
@@ -163,6 +205,9 @@ bool flow_record_init(struct flow_record *r, const struct object *flow, bool ups
             r->probed++;
         }
     init_sets(r);
+    flow_queue_init(&r->queue, graph);
+    if (!upstream)
+        init_control(r);
     return true;
 }
 
@@ -172,6 +217,8 @@ void flow_record_release(struct flow_record *r)
         step_detail_free(r->steps[i].detail);
         step_probe_free(r->steps[i].probe);
     }
+    flow_control_free(r->control);
+    flow_queue_release(&r->queue);
     release_sets(r);
     mem_free(r->steps);
     mem_free(r->name);
@@ -184,48 +231,52 @@ void flow_record_job_name(const struct flow_record *r, uint32_t i, struct buf *o
 {
     buf_add(out, r->name, r->name_len);
     buf_char(out, '-');
-    buf_str(out, flow_graph_step(r->graph, i)->name);
+    buf_str(out, flow_graph_name(r->graph, i));
+}
+
+uint32_t flow_record_step_named(const struct flow_record *r, const char *job_name)
+{
+    uint32_t step;
+
+    if (strncmp(job_name, r->name, r->name_len) != 0 || job_name[r->name_len] != '-')
+        return STEP_NONE;
+    step = flow_graph_find(r->graph, job_name + r->name_len + 1);
+    return step != STEP_NONE && r->steps[step].jobless ? STEP_NONE : step;
 }
 
 uint32_t flow_record_step_of(const struct flow_record *r, const struct object *job)
 {
-    const char *name = object_name(job);
-
-    if (strncmp(name, r->name, r->name_len) != 0 || name[r->name_len] != '-')
-        return STEP_NONE;
-    return flow_graph_find(r->graph, name + r->name_len + 1);
+    return flow_record_step_named(r, object_name(job));
 }
 
 void flow_record_set_state(struct flow_record *r, uint32_t i, enum step_state state)
 {
-    move_step(r, i, state, (enum job_phase)r->steps[i].phase);
+    flow_record_move_step(r, i, state, (enum job_phase)r->steps[i].phase);
 }
 
 void flow_record_target_met(struct flow_record *r, uint32_t i)
 {
     struct step *step = &r->steps[i];
 
-    if (step->waiting && --step->waiting == 0 && step->state == STEP_WAITING)
+    if (r->control)
+        flow_control_target_met(r, i);
+    else if (step->waiting && --step->waiting == 0 && step->state == STEP_WAITING)
         flow_record_set_state(r, i, STEP_READY);
 }
 
-/* A step's job changed: those who wait for more than its completion look at their probes. */
+/* A step's job changed: those who wait for its completion, or for more than that. */
 static void tell_dependents(struct flow_record *r, uint32_t i)
 {
     struct step *step = &r->steps[i];
-    bool completed = step->phase == JOB_COMPLETED && !step->completed_told;
 
-    if (!completed && !r->probed)
+    if (r->control) {
+        flow_control_changed(r, i);
         return;
-    if (completed)
-        step->completed_told = true;
-    flow_graph_each_dependent(r->graph, i, dependent)
-    {
-        if (r->steps[dependent].probe)
-            step_set_add(&r->probing, dependent);
-        else if (completed)
-            flow_record_target_met(r, dependent);
     }
+    if (step->phase != JOB_COMPLETED || step->completed_told)
+        return;
+    step->completed_told = true;
+    flow_graph_each_dependent(r->graph, i, dependent) flow_record_target_met(r, dependent);
 }
 
 static uint64_t job_key(const struct object *job)
@@ -248,34 +299,95 @@ static void set_attempt(struct flow_record *r, uint32_t i, unsigned attempt)
         step_set_add(&r->retried, i);
 }
 
+/* Attempts that were made unseen count against the retries. */
+static void see_attempt(struct flow_record *r, uint32_t i, unsigned attempt, int64_t now_ms)
+{
+    struct step *step = &r->steps[i];
+    unsigned expected = step->attempt + (!step->attempt || step->retry || step->recreate);
+
+    if (attempt <= step->attempt)
+        return;
+    if (step->detail) /* of the attempt before, when this one was made unseen */
+        step_detail_end_attempt(step->detail, step->attempt, now_ms);
+    if (attempt > expected)
+        step->retries = (uint16_t)(step->retries + attempt - expected);
+    step->restored = false;
+    set_attempt(r, i, attempt);
+}
+
+static void keep_results(struct step *step, struct job_results *results)
+{
+    if (!results)
+        return;
+    if (!step->detail)
+        step->detail = step_detail_new();
+    if (step->detail->results && !results->n_pods)
+        job_results_free(results); /* its pods are gone: what is known stays */
+    else
+        step_detail_set_results(step->detail, results);
+}
+
+/* The state that the phase of its job puts a step in. */
+static enum step_state state_of(struct flow_record *r, uint32_t i, enum job_phase phase)
+{
+    struct step *step = &r->steps[i];
+    const struct job_results *results = step->detail ? step->detail->results : NULL;
+
+    if (!r->retrying || (r->closed && !step->final) || step->handled)
+        return STEP_STARTED;
+    if (step->state == STEP_BACKOFF && step->phase == phase)
+        return STEP_BACKOFF;
+    if (step->state == STEP_STARTED && step->phase == phase && job_phase_finished(phase))
+        return STEP_STARTED; /* decided before */
+    if (!retry_policy_allows(r->graph->spec, flow_graph_step(r->graph, i), phase, results,
+                             step->retries - step->restored))
+        return STEP_STARTED;
+    if (!step->restored)
+        step->retries++;
+    step->restored = false;
+    return STEP_BACKOFF;
+}
+
 bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object *job,
-                         int64_t now_ms)
+                         struct job_results *results, int64_t now_ms)
 {
     struct step *step = &r->steps[i];
     const struct job_status *status = job_status_of(job);
+    enum step_state next;
 
-    if (job->revision <= step->revision)
+    if (job->revision <= step->revision) {
+        job_results_free(results);
         return false; /* news of the past: the cache was ahead of the event */
+    }
     step->revision = job->revision;
     set_job(r, i, job_key(job));
+    see_attempt(r, i, attempt_of(job), now_ms);
+    keep_results(step, results);
     step->recreate = step->retry = false;
-    if (attempt_of(job) > step->attempt) {
-        if (step->detail) /* of the attempt before, when this one was made unseen */
-            step_detail_end_attempt(step->detail, step->attempt, now_ms);
-        set_attempt(r, i, attempt_of(job));
-    }
     if (!r->compact && !step->detail)
         step->detail = step_detail_new();
     if (step->detail)
         step_detail_see(step->detail, job, now_ms);
-    if (step->state != STEP_STARTED || step->phase != status->phase)
-        move_step(r, i, STEP_STARTED, status->phase);
+    next = state_of(r, i, status->phase);
+    if (step->state != next || step->phase != status->phase)
+        flow_record_move_step(r, i, next, status->phase);
     else
         r->changes++;
+    if (next == STEP_BACKOFF)
+        step_set_add(&r->retried, i);
     if (job_phase_finished(status->phase))
         step->finished_at = r->changes;
     tell_dependents(r, i);
     return true;
+}
+
+static void lose_unfinished(struct flow_record *r, uint32_t i, bool open, int64_t now_ms)
+{
+    struct step *step = &r->steps[i];
+
+    step_detail_end_attempt(step->detail, step->attempt, now_ms);
+    step->recreate = open;
+    flow_record_move_step(r, i, open ? STEP_READY : STEP_WAITING, JOB_NONE);
 }
 
 bool flow_record_lose_job(struct flow_record *r, uint32_t i, const struct object *job, bool open,
@@ -290,44 +402,91 @@ bool flow_record_lose_job(struct flow_record *r, uint32_t i, const struct object
         step->detail = step_detail_new(); /* the attempt's record survives its job */
     if (step->detail && !step->detail->job)
         step_detail_see(step->detail, job, now_ms);
-    if (job_phase_finished((enum job_phase)step->phase)) {
+    if (step->state == STEP_BACKOFF || job_phase_finished((enum job_phase)step->phase)) {
         if (step->detail)
             step_detail_freeze(step->detail, step->attempt);
         r->changes++;
     } else {
-        step_detail_end_attempt(step->detail, step->attempt, now_ms);
-        step->recreate = open;
-        move_step(r, i, open ? STEP_READY : STEP_WAITING, JOB_NONE);
+        lose_unfinished(r, i, open, now_ms);
     }
     tell_dependents(r, i);
     return true;
+}
+
+void flow_record_end_backoff(struct flow_record *r, uint32_t i)
+{
+    struct step *step = &r->steps[i];
+
+    assert(step->state == STEP_BACKOFF && !step->job);
+    step->retry = true;
+    if (r->control)
+        flow_control_attempt(r, i);
+    flow_record_move_step(r, i, STEP_READY, JOB_NONE);
+}
+
+void flow_record_close(struct flow_record *r)
+{
+    r->closed = true;
+    for (uint32_t i = 0; r->backing_off && i < r->graph->steps; i++) {
+        struct step *step = &r->steps[i];
+
+        if (step->state != STEP_BACKOFF)
+            continue;
+        flow_record_move_step(r, i, STEP_STARTED,
+                              step->phase == JOB_ABORTED ? JOB_TERMINATED
+                                                         : (enum job_phase)step->phase);
+        tell_dependents(r, i);
+    }
+}
+
+bool flow_record_wants_results(const struct flow_record *r, uint32_t i, enum job_phase phase)
+{
+    const struct step *step = &r->steps[i];
+
+    if (step->detail && step->detail->results && !step->detail->results->restored &&
+        step->phase == phase)
+        return false; /* they are there */
+    if (phase == JOB_ABORTED)
+        return r->retrying;
+    return job_phase_finished(phase) &&
+           (!r->compact || step->wanted || (phase_failed(phase) && r->retrying));
 }
 
 void flow_record_handle_failure(struct flow_record *r, uint32_t i)
 {
     if (r->steps[i].handled)
         return;
-    count_step(r, i, false);
+    flow_record_count(r, i, false);
     r->steps[i].handled = true;
-    count_step(r, i, true);
+    flow_record_count(r, i, true);
     r->changes++;
+    if (r->control)
+        flow_control_handled(r, i);
 }
 
 void flow_record_move(struct flow_record *r, struct flow_record *old)
 {
     for (uint32_t i = 0; i < r->graph->steps; i++) {
-        uint32_t from = flow_graph_find(old->graph, flow_graph_step(r->graph, i)->name);
+        uint32_t from = flow_graph_find(old->graph, flow_graph_name(r->graph, i));
         struct step *step = &r->steps[i];
-        struct step_probe *probe = step->probe;
+        const struct step made = *step;
 
         if (from == STEP_NONE)
             continue;
         *step = old->steps[from];
-        step->probe = probe;
+        step->probe = made.probe;
+        step->inner = made.inner;
+        step->jobless = made.jobless;
+        step->final = made.final;
+        step->wanted = made.wanted;
         if (step->probe && old->steps[from].probe)
             step_probe_move(step->probe, old->steps[from].probe);
         old->steps[from].detail = NULL;
+        old->steps[from].backoff = NULL;
     }
+    if (r->control && old->control)
+        flow_control_move(r, old);
+    r->closed = old->closed;
     r->changes = old->changes + 1;
 }
 
@@ -338,29 +497,46 @@ static uint32_t waits_at_first(const struct flow_record *r, uint32_t i)
 
     if (r->steps[i].probe)
         return step_probe_open(r->steps[i].probe);
-    return flow_record_waits_for_any(r, i) && targets ? 1 : targets;
+    return !r->control && flow_record_waits_for_any(r, i) && targets ? 1 : targets;
+}
+
+/* A step as it is before its dependencies are looked at. */
+static void recount_step(struct flow_record *r, uint32_t i)
+{
+    struct step *step = &r->steps[i];
+
+    if (step->state == STEP_READY || step->state == STEP_BLOCKED)
+        step->state = STEP_WAITING; /* the new spec may say otherwise */
+    step->waiting = waits_at_first(r, i);
+    step->completed_told = false;
+    step->judging = false;
+    if (r->control)
+        flow_control_reset(r, i);
+    flow_record_count(r, i, true);
+    if (step->probe)
+        step_set_add(&r->probing, i);
+    if (step->attempt > 1 || step->retry || step->state == STEP_BACKOFF)
+        step_set_add(&r->retried, i);
+    if (step->attempt && step->state >= STEP_STARTED)
+        flow_queue_opened(&r->queue, i);
+    if (!r->control && !step->waiting && step->state == STEP_WAITING)
+        flow_record_set_state(r, i, STEP_READY);
 }
 
 void flow_record_recount(struct flow_record *r)
 {
     release_sets(r);
     init_sets(r);
+    flow_queue_clear(&r->queue);
     memset(r->by_phase, 0, sizeof r->by_phase);
-    r->started = r->creating = r->handled = r->failed_jobs = 0;
-    for (uint32_t i = 0; i < r->graph->steps; i++) {
-        struct step *step = &r->steps[i];
-
-        if (step->state == STEP_READY || step->state == STEP_BLOCKED)
-            step->state = STEP_WAITING; /* the new spec may say otherwise */
-        step->waiting = waits_at_first(r, i);
-        step->completed_told = false;
-        count_step(r, i, true);
-        if (step->probe)
-            step_set_add(&r->probing, i);
-        if (step->attempt > 1 || step->retry)
-            step_set_add(&r->retried, i);
-        if (!step->waiting && step->state == STEP_WAITING)
-            flow_record_set_state(r, i, STEP_READY);
+    memset(r->fates, 0, sizeof r->fates);
+    r->started = r->creating = r->failed_jobs = r->backing_off = r->hidden = 0;
+    r->settled = true;
+    for (uint32_t i = 0; i < r->graph->steps; i++)
+        recount_step(r, i);
+    if (r->control) {
+        flow_control_recount(r);
+        return;
     }
     for (uint32_t i = 0; i < r->graph->steps; i++)
         if (r->steps[i].state == STEP_STARTED && r->steps[i].phase == JOB_COMPLETED)
@@ -371,7 +547,8 @@ bool flow_record_step_failed(const struct flow_record *r, uint32_t i)
 {
     const struct step *step = &r->steps[i];
 
-    return step->state == STEP_STARTED && phase_failed(step->phase) && !step->handled;
+    return step->state == STEP_STARTED && phase_failed(step->phase) && !step->handled &&
+           !(step->inner && r->steps[flow_graph_loop(r->graph, i)].handled);
 }
 
 /* A new attempt of the step is a new thing to look at for those who probe it. */
@@ -380,7 +557,7 @@ static void forget_met(struct flow_record *r, uint32_t i)
     flow_graph_each_dependent(r->graph, i, dependent)
     {
         if (r->steps[dependent].probe)
-            step_probe_forget(r->steps[dependent].probe, flow_graph_step(r->graph, i)->name);
+            step_probe_forget(r->steps[dependent].probe, flow_graph_name(r->graph, i));
     }
 }
 
@@ -392,7 +569,8 @@ static void start_again(struct flow_record *r, uint32_t i, int64_t now_ms)
         step_detail_end_attempt(step->detail, step->attempt, now_ms);
     step->state = STEP_WAITING;
     step->phase = JOB_NONE;
-    step->retry = true;
+    step->retry = !step->jobless;
+    step->retries = 0;
     if (r->probed)
         forget_met(r, i);
 }
@@ -402,12 +580,17 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
     uint32_t count = 0;
 
     assert(!r->failed_jobs);
+    r->closed = false;
     for (uint32_t i = 0; i < r->graph->steps; i++) {
-        if (!flow_record_step_failed(r, i))
+        if (r->steps[i].state == STEP_SKIPPED) /* it is decided anew */
+            r->steps[i].state = STEP_WAITING;
+        if (r->steps[i].final ? r->steps[i].state != STEP_STARTED : !flow_record_step_failed(r, i))
             continue;
         start_again(r, i, now_ms);
-        count++;
+        count += !r->steps[i].jobless && !r->steps[i].final;
     }
+    if (r->control)
+        r->control->ended = false;
     r->changes++;
     flow_record_recount(r);
     return count;
@@ -415,7 +598,8 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
 
 bool flow_record_active(const struct flow_record *r)
 {
-    return flow_record_unfinished(r) || r->creating || r->ready.count || r->blocked.count;
+    return flow_record_unfinished(r) || r->creating || flow_queue_count(&r->queue) ||
+           r->blocked.count || r->backing_off;
 }
 
 uint32_t flow_record_unfinished(const struct flow_record *r)
@@ -426,16 +610,12 @@ uint32_t flow_record_unfinished(const struct flow_record *r)
 
 uint32_t flow_record_failed(const struct flow_record *r)
 {
-    uint32_t failed = r->by_phase[JOB_FAILED] + r->by_phase[JOB_TERMINATED];
-
-    return failed > r->handled ? failed - r->handled : 0;
+    return r->fates[0][FATE_FAILED];
 }
 
-uint32_t flow_record_done(const struct flow_record *r)
+bool flow_record_all_done(const struct flow_record *r)
 {
-    uint32_t failed = r->by_phase[JOB_FAILED] + r->by_phase[JOB_TERMINATED];
-
-    return r->by_phase[JOB_COMPLETED] + failed - flow_record_failed(r);
+    return !r->fates[0][FATE_OPEN] && !r->fates[0][FATE_FAILED];
 }
 
 uint32_t flow_record_ran(const struct flow_record *r)

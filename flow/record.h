@@ -3,8 +3,9 @@
  * A live flow in memory: what is known of each step, kept up to date change by change.
  *
  *   WAITING ──targets met──► READY ──► CREATING ──► STARTED ──job gone unfinished──► READY
- *                              ▲  └──► BLOCKED        │
- *                              └─────────┘            └ job gone finished: the result stays
+ *      │                       ▲  └──► BLOCKED        │
+ *      └► SKIPPED              └─────────┘            ├ job gone finished: the result stays
+ *                              READY ◄─── BACKOFF ◄───┘ it failed and is to be tried again
  *
  * A change of a job touches its step and, when it completes, its dependents: O(out-degree), no
  * scan. Counters and ordered sets are kept beside the steps, so the flow's phase, the lists of its
@@ -17,11 +18,21 @@
 #include "api/types/jobflow.h"
 #include "flow/detail.h"
 #include "flow/graph.h"
-#include "flow/step_set.h"
+#include "flow/queue.h"
 
 #define STEP_RETRYING_TEXT "Retrying" /* phase of a step that failed and starts again */
+#define STEP_SKIPPED_TEXT  "Skipped"  /* … that does not run */
 
-enum step_state { STEP_WAITING, STEP_READY, STEP_CREATING, STEP_BLOCKED, STEP_STARTED };
+enum step_state {
+    STEP_WAITING,
+    STEP_READY,
+    STEP_CREATING,
+    STEP_BLOCKED,
+    STEP_STARTED, /* it has a job, or had one; of a switch or a loop: it has begun */
+    STEP_BACKOFF, /* its job has failed, another attempt follows */
+    STEP_SKIPPED, /* it does not run */
+    STEP_DORMANT, /* an iteration that may never be: of a loop with until */
+};
 
 /* The lists of the status, in their order there. */
 /* clang-format off */
@@ -32,31 +43,45 @@ enum step_state { STEP_WAITING, STEP_READY, STEP_CREATING, STEP_BLOCKED, STEP_ST
     X(COMPLETED,  "completedJobs")      \
     X(TERMINATED, "terminatedJobs")     \
     X(UNKNOWN,    "unKnowJobs")         \
-    X(WAITING,    "waitingJobs")
+    X(WAITING,    "waitingJobs")        \
+    X(SKIPPED,    "skippedJobs")
 /* clang-format on */
 #define FLOW_LIST_ENUM(name, text) FLOW_LIST_##name,
 enum flow_list { FLOW_LISTS(FLOW_LIST_ENUM) FLOW_LIST_N, FLOW_LIST_NONE = FLOW_LIST_N };
 #undef FLOW_LIST_ENUM
 
+/* What a step means for the end of its flow. */
+enum step_fate { FATE_OPEN, FATE_DONE, FATE_FAILED, FATE_N };
+
 struct flow_block;
+struct flow_control;
+struct step_backoff;
 struct step_probe;
 struct flow_controller;
 
 struct step {
-    uint64_t job;               /* hash of the uid of its job; 0 = none exists */
-    int64_t revision;           /* newest version of that job seen */
-    struct flow_block *block;   /* why its job could not be created, until it is; or NULL */
-    struct step_probe *probe;   /* its probes and which targets have met them; or NULL */
-    struct step_detail *detail; /* what the full status shows beyond the job's phase; or NULL */
-    uint32_t waiting;           /* targets still to be met before it may start */
-    uint32_t finished_at;       /* change number at which its result became known */
-    uint16_t attempt;           /* jobs created for it so far */
-    uint8_t state;              /* enum step_state */
-    uint8_t phase;              /* enum job_phase: of its job, or the result of a job now gone */
-    bool completed_told : 1;    /* its dependents know that it completed */
-    bool handled : 1;           /* its failure is what a dependent waited for */
-    bool recreate : 1;          /* its next job replaces one deleted by hand */
-    bool retry : 1;             /* its next job is a new attempt after a failure */
+    uint64_t job;                 /* hash of the uid of its job; 0 = none exists */
+    int64_t revision;             /* newest version of that job seen */
+    struct flow_block *block;     /* why its job could not be created, until it is; or NULL */
+    struct step_probe *probe;     /* its probes and which targets have met them; or NULL */
+    struct step_detail *detail;   /* what the full status shows beyond the job's phase; or NULL */
+    struct step_backoff *backoff; /* until its next attempt; or NULL */
+    uint32_t waiting;             /* targets still to be met before it may start */
+    uint32_t finished_at;         /* change number at which its result became known */
+    uint16_t attempt;             /* jobs created for it so far */
+    uint16_t retries;             /* of them, tried again by its retry policy */
+    uint8_t state;                /* enum step_state */
+    uint8_t phase;                /* enum job_phase: of its job, or the result of a job now gone */
+    bool completed_told : 1;      /* its dependents know that it completed */
+    bool handled : 1;             /* its failure is what a dependent waited for */
+    bool recreate : 1;            /* its next job replaces one deleted by hand */
+    bool retry : 1;               /* its next job is a new attempt after a failure */
+    bool restored : 1;            /* its pending retry was counted before a restart */
+    bool judging : 1;             /* its failure may be handled still: control.c */
+    bool inner : 1;               /* an iteration: its loop answers for it */
+    bool jobless : 1;             /* a switch or a loop */
+    bool final : 1;               /* runs when the flow ends */
+    bool wanted : 1;              /* somebody asks for its outputs or exit codes */
 };
 
 /* Flows beyond this many steps have a compact status (DC-05). */
@@ -67,7 +92,7 @@ struct flow_record {
     struct blob *body;
     struct step *steps; /* [graph->steps] */
     struct step_set lists[FLOW_LIST_N];
-    struct step_set ready;          /* to be created, lowest first */
+    struct flow_queue queue;        /* to be created */
     struct step_set blocked;        /* could not be created */
     struct step_set probing;        /* a probe of theirs must be looked at */
     struct step_set retried;        /* more than one attempt */
@@ -76,15 +101,27 @@ struct flow_record {
     uint32_t by_phase[JOB_PHASE_N]; /* started steps */
     uint32_t started;
     uint32_t creating;
-    uint32_t handled;     /* failures that count as done */
-    uint32_t failed_jobs; /* of unhandled failures whose jobs still exist */
+    uint32_t fates[2][FATE_N]; /* of ordinary and of final steps */
+    uint32_t backing_off;
+    uint32_t hidden;      /* steps that are in no list: they make no job */
+    uint32_t failed_jobs; /* jobs a manual retry removes: of unhandled failures, of final steps */
     uint32_t probed;      /* steps with probes */
     uint32_t changes;     /* grows with every change of a step */
     uint32_t name_len;
-    char *name; /* of the flow */
+    char *name;                   /* of the flow */
+    struct flow_control *control; /* NULL: a step depends on completed targets, and that is all */
+    bool retrying;                /* a step may have another attempt */
+    bool closed;                  /* … but no more: the flow is over */
+    bool refers;                  /* a patch may have references */
+    bool settled; /* recounted: steps' states are what follows from all that is known */
     bool compact;
     bool upstream; /* upstream's meaning where the two differ: no probes, no strategy */
 };
+
+/* For the files that work on the record: a step in or out of the counts, and to a new state. */
+void flow_record_count(struct flow_record *r, uint32_t step, bool in);
+void flow_record_move_step(struct flow_record *r, uint32_t step, enum step_state state,
+                           enum job_phase phase);
 
 /** Fill a zeroed record from a flow's spec: every step waiting or ready, nothing started. False
  * with `err` when the graph is unusable (INV-F7); the record is then empty. `flow` is borrowed, its
@@ -96,17 +133,27 @@ void flow_record_release(struct flow_record *r); /* zeroed is fine; blocks must 
 /** The step a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
 uint32_t flow_record_step_of(const struct flow_record *r, const struct object *job);
 
+/** The same by the job's name. */
+uint32_t flow_record_step_named(const struct flow_record *r, const char *job_name);
+
 /** Append the name of the step's job. */
 void flow_record_job_name(const struct flow_record *r, uint32_t step, struct buf *out);
 
-/* Both return whether anything changed. `now_ms` stands in where the job carries no time. */
+/* Both return whether anything changed. `now_ms` stands in where the job carries no time.
+ * `results`: what the pods of a finished job left behind (consumed), or NULL. */
 bool flow_record_see_job(struct flow_record *r, uint32_t step, const struct object *job,
-                         int64_t now_ms);
+                         struct job_results *results, int64_t now_ms);
 /** The job was removed. `open`: the flow goes on, so an unfinished step becomes ready again. */
 bool flow_record_lose_job(struct flow_record *r, uint32_t step, const struct object *job, bool open,
                           int64_t now_ms);
 
 void flow_record_set_state(struct flow_record *r, uint32_t step, enum step_state state);
+/** The attempt's time is over and its job is gone: the next one. */
+void flow_record_end_backoff(struct flow_record *r, uint32_t step);
+/** The flow is over: failures that would be tried again are final. */
+void flow_record_close(struct flow_record *r);
+/** Whether results of a job that has come to `phase` are worth gathering. */
+bool flow_record_wants_results(const struct flow_record *r, uint32_t step, enum job_phase phase);
 /** One more target of the step is met. */
 void flow_record_target_met(struct flow_record *r, uint32_t step);
 /** A dependent waited for this step's failure: it no longer fails the flow. */
@@ -125,9 +172,10 @@ void flow_record_move(struct flow_record *r, struct flow_record *old);
 void flow_record_recount(struct flow_record *r);
 
 uint32_t flow_record_unfinished(const struct flow_record *r); /* started and not finished */
-uint32_t flow_record_failed(const struct flow_record *r);     /* finally and unhandled */
-uint32_t flow_record_done(const struct flow_record *r);       /* completed or handled */
-uint32_t flow_record_ran(const struct flow_record *r);        /* past empty and Pending */
+/* Of the steps that are not final: */
+uint32_t flow_record_failed(const struct flow_record *r); /* finally and unhandled */
+bool flow_record_all_done(const struct flow_record *r);   /* completed, skipped or handled */
+uint32_t flow_record_ran(const struct flow_record *r);    /* past empty and Pending */
 /** Something is under way or about to be: as long as nothing is, no waiting step can ever start. */
 bool flow_record_active(const struct flow_record *r);
 bool flow_record_waits_for_any(const struct flow_record *r, uint32_t step);

@@ -2,8 +2,10 @@
  * Reading a status back. The inverse of status.c.
  */
 #include "flow/restore.h"
+#include "api/types/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "flow/control.h"
 #include "flow/step_bits.h"
 #include "flow/step_probe.h"
 #include <string.h>
@@ -164,6 +166,7 @@ static void restore_attempts(struct step_detail *detail, const json_t *node, jso
     json_array_foreach(json_object_get(node, "attempts"), i, entry)
     {
         if (json_integer_value(json_object_get(entry, "attempt")) < current) {
+            detail->restarts += 1 + (int32_t)json_integer_value(json_object_get(entry, "restarts"));
             step_detail_add_earlier(detail, json_kept(entry));
         } else {
             mem_free(detail->kept_attempt);
@@ -177,7 +180,7 @@ static void restore_result(struct step *step, enum job_phase phase)
 {
     step->state = STEP_STARTED;
     step->phase = (uint8_t)phase;
-    if (!step->attempt)
+    if (!step->attempt && !step->jobless)
         step->attempt = 1;
 }
 
@@ -187,9 +190,78 @@ static void restore_phase(struct step *step, const char *text)
 
     if (!text)
         return;
-    step->retry = strcmp(text, STEP_RETRYING_TEXT) == 0;
+    step->retry = step->restored = strcmp(text, STEP_RETRYING_TEXT) == 0;
+    if (strcmp(text, STEP_SKIPPED_TEXT) == 0)
+        step->state = STEP_SKIPPED;
     if (job_phase_parse(text, &phase) && job_phase_finished(phase))
         restore_result(step, phase);
+}
+
+static void restore_retries(struct step *step, const json_t *node)
+{
+    json_int_t retries = json_integer_value(json_object_get(node, "retries"));
+    int64_t next_ms = time_of(node, "nextRetryTime");
+
+    if (retries > 0 && retries <= UINT16_MAX)
+        step->retries = (uint16_t)retries;
+    if (next_ms)
+        detail_of(step)->next_retry_ms = next_ms;
+}
+
+/* Exit codes are those of the last attempt; how a pod ended follows from its code. */
+static void restore_codes(struct job_results *results, const json_t *node)
+{
+    const json_t *attempts = json_object_get(node, "attempts");
+    json_t *codes = json_object_get(
+        json_array_get(attempts, json_array_size(attempts) - (json_array_size(attempts) > 0)),
+        "exitCodes");
+    const char *task;
+    json_t *list;
+
+    json_object_foreach(codes, task, list)
+    {
+        const json_t *code;
+        size_t i;
+
+        json_array_foreach(list, i, code)
+        {
+            const struct result_pod pod = {
+                .name = (char *)"",
+                .uid = (char *)"",
+                .task = (char *)task,
+                .index = i,
+                .phase = json_integer_value(code) ? POD_FAILED : POD_SUCCEEDED,
+                .has_code = true,
+                .code = (int32_t)json_integer_value(code),
+            };
+
+            job_results_add_pod(results, &pod);
+        }
+    }
+}
+
+static void restore_results_of(struct step *step, const json_t *node)
+{
+    json_t *outputs = json_object_get(node, "outputs");
+    struct job_results *results;
+    const char *key;
+    json_t *value;
+
+    if (step->jobless || (step->detail && step->detail->results))
+        return;
+    results = job_results_new();
+    results->restored = true;
+    json_object_foreach(outputs, key, value)
+    {
+        if (json_is_string(value))
+            job_results_add_output(results, key, strlen(key), json_string_value(value),
+                                   json_string_length(value), 0);
+    }
+    restore_codes(results, node);
+    if (results->n_outputs || results->n_pods)
+        step_detail_set_results(detail_of(step), results);
+    else
+        job_results_free(results);
 }
 
 static void restore_nodes(struct flow_record *r, const json_t *status)
@@ -209,11 +281,15 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
         step = &r->steps[at];
         if (attempt > 0 && attempt <= UINT16_MAX)
             step->attempt = (uint16_t)attempt;
+        restore_retries(step, node);
         if (json_object_get(node, "attempts"))
             restore_attempts(detail_of(step), node, attempt);
         if (step->probe)
             restore_met_targets(step->probe, node);
+        restore_results_of(step, node);
         restore_phase(step, text_of(node, "phase"));
+        if (r->control && text_of(node, "case") && !r->control->steps[at].chosen)
+            r->control->steps[at].chosen = mem_strdup(text_of(node, "case"));
     }
 }
 
@@ -224,7 +300,7 @@ static void restore_results(struct flow_record *r, const json_t *status, int64_t
     static const struct {
         const char *key;
         enum job_phase phase;
-    } rows[] = {{"completed", JOB_COMPLETED}, {"failed", JOB_FAILED}};
+    } rows[] = {{"completed", JOB_COMPLETED}, {"failed", JOB_FAILED}, {"skipped", JOB_NONE}};
 
     if (json_integer_value(json_object_get(status, "observedGeneration")) != generation)
         return;
@@ -236,7 +312,11 @@ static void restore_results(struct flow_record *r, const json_t *status, int64_t
         if (bits && step_bits_read(bits, &set)) {
             step_set_each(&set, step)
             {
-                if (r->steps[step].state != STEP_STARTED)
+                if (r->steps[step].state == STEP_STARTED)
+                    continue;
+                if (rows[i].phase == JOB_NONE)
+                    r->steps[step].state = STEP_SKIPPED;
+                else
                     restore_result(&r->steps[step], rows[i].phase);
             }
         }

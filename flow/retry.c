@@ -42,7 +42,8 @@ static bool awaits_an_end(const struct flow *flow)
     const struct flow_record *r = &flow->record;
 
     return r->by_phase[JOB_TERMINATING] ||
-           (flow_record_unfinished(r) && flow_failure_policy(flow) == FAILURE_ABORT);
+           (flow_record_unfinished(r) &&
+            (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)));
 }
 
 bool flow_retry_may_begin(const struct flow *flow)
@@ -54,6 +55,9 @@ void flow_retry_begin(struct flow *flow)
 {
     uint32_t count = flow_record_start_again(&flow->record, flow_now_ms(flow));
 
+    flow->ending = FLOW_NONE;
+    flow->deadline_passed = false;
+    flow_finish_stop(flow);
     note(flow, unseen_value(flow));
     flow->state.completion_ms = 0;
     flow->retained_done = false;

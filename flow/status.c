@@ -4,6 +4,8 @@
 #include "flow/status.h"
 #include "base/mem.h"
 #include "flow/block.h"
+#include "flow/condition.h"
+#include "flow/control.h"
 #include "flow/step_bits.h"
 #include "flow/step_probe.h"
 #include <string.h>
@@ -29,6 +31,8 @@ static uint32_t next_shown(const struct page *page, uint32_t from)
 {
     if (page->r->compact)
         return step_set_next(&page->shown, from);
+    while (from < page->r->graph->steps && page->r->steps[from].state == STEP_DORMANT)
+        from++;
     return from < page->r->graph->steps ? from : STEP_NONE;
 }
 
@@ -116,9 +120,11 @@ static const char *step_phase(const struct step *step)
     if (step->state == STEP_STARTED)
         return step->phase == JOB_NONE ? job_phase_text(JOB_PENDING)
                                        : job_phase_text((enum job_phase)step->phase);
+    if (step->state == STEP_SKIPPED)
+        return STEP_SKIPPED_TEXT;
     if (step->block)
         return "Blocked";
-    return step->retry ? STEP_RETRYING_TEXT : "Waiting";
+    return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : "Waiting";
 }
 
 static void write_conditions(struct page *page)
@@ -132,6 +138,8 @@ static void write_conditions(struct page *page)
         const struct step_detail *detail = detail_of(page, step, &made);
         const struct step *s = &page->r->steps[step];
 
+        if (s->jobless || s->state == STEP_DORMANT)
+            continue;
         if (!open)
             jsonw_member_open(&page->w, "conditions");
         open = true;
@@ -171,6 +179,33 @@ static void write_why(const struct step *step, const struct step_detail *detail,
     }
 }
 
+/* Of an iteration: whose, and which. */
+static void write_place(struct page *page, uint32_t step)
+{
+    uint32_t iteration = flow_graph_iteration(page->r->graph, step);
+    scoped(buf) struct buf item = {0};
+
+    if (iteration == ITERATION_NONE)
+        return;
+    jsonw_member_str(&page->w, "step", flow_graph_step(page->r->graph, step)->name);
+    jsonw_member_int(&page->w, "iteration", iteration);
+    if (flow_graph_step(page->r->graph, step)->loop->until)
+        return;
+    flow_iteration_item(page->r, step, &item);
+    jsonw_member_str(&page->w, "item", item.data ? item.data : "");
+}
+
+static void write_jobs(struct page *page, uint32_t step, struct buf *name)
+{
+    const struct step *s = &page->r->steps[step];
+
+    if (s->jobless || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
+        return;
+    jsonw_member_open_list(&page->w, "jobs");
+    jsonw_str(&page->w, job_name(page->r, step, name));
+    jsonw_close_list(&page->w);
+}
+
 static void write_nodes(struct page *page)
 {
     scoped(buf) struct buf name = {0};
@@ -186,15 +221,18 @@ static void write_nodes(struct page *page)
         const struct step *s = &page->r->steps[step];
 
         jsonw_open(w);
-        jsonw_member_str(w, "name", flow_graph_step(page->r->graph, step)->name);
+        jsonw_member_str(w, "name", flow_graph_name(page->r->graph, step));
         jsonw_member_str(w, "phase", step_phase(s));
-        if (s->state == STEP_STARTED) {
-            jsonw_member_open_list(w, "jobs");
-            jsonw_str(w, job_name(page->r, step, &name));
-            jsonw_close_list(w);
-        }
+        write_place(page, step);
+        write_jobs(page, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
+        jsonw_member_int_opt(w, "retries", s->retries);
+        if (s->state == STEP_BACKOFF && detail)
+            jsonw_member_time_opt(w, "nextRetryTime", detail->next_retry_ms);
         write_met_targets(s->probe, w);
+        if (page->r->control && page->r->control->steps[step].chosen && s->state == STEP_STARTED)
+            jsonw_member_str(w, "case", page->r->control->steps[step].chosen);
+        job_results_write_outputs(flow_results_of(page->r, step), w);
         write_why(s, detail, w);
         if (detail && s->attempt) {
             jsonw_key(w, "attempts");
@@ -220,11 +258,12 @@ static void write_counts(struct page *page)
         {"failed",     FLOW_LIST_FAILED},
         {"terminated", FLOW_LIST_TERMINATED},
         {"unknown",    FLOW_LIST_UNKNOWN},
+        {"skipped",    FLOW_LIST_SKIPPED},
         /* clang-format on */
     };
 
     jsonw_member_open(&page->w, "stepCounts");
-    jsonw_member_int(&page->w, "total", page->r->graph->steps);
+    jsonw_member_int(&page->w, "total", page->r->graph->steps - page->r->hidden);
     for (size_t i = 0; i < countof(rows); i++)
         jsonw_member_int_opt(&page->w, rows[i].key, page->r->lists[rows[i].list].count);
     jsonw_member_int_opt(&page->w, "blocked", page->r->blocked.count);
@@ -240,6 +279,7 @@ static void write_results(struct page *page)
     } rows[] = {
         {"completed", &page->r->completed, NULL},
         {"failed", &lists[FLOW_LIST_FAILED], &lists[FLOW_LIST_TERMINATED]},
+        {"skipped", &lists[FLOW_LIST_SKIPPED], NULL},
     };
 
     jsonw_member_open(&page->w, "results");
@@ -294,6 +334,9 @@ static void choose_shown(struct page *page)
             step_set_add(&page->shown, step);
         }
     }
+    for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
+        if (r->steps[i].jobless || (r->steps[i].wanted && flow_results_of(r, i)))
+            step_set_add(&page->shown, i);
 }
 
 struct blob *flow_status_render(const struct flow_status_view *view)

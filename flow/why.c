@@ -37,7 +37,7 @@ static uint32_t first_failed(const struct flow_record *r)
     static const enum flow_list lists[] = {FLOW_LIST_FAILED, FLOW_LIST_TERMINATED};
     uint32_t first = STEP_NONE;
 
-    for (size_t i = 0; flow_record_failed(r) && i < countof(lists); i++) {
+    for (size_t i = 0; r->failed_jobs + flow_record_failed(r) && i < countof(lists); i++) {
         uint32_t step = step_set_next(&r->lists[lists[i]], 0);
 
         while (step != STEP_NONE && !flow_record_step_failed(r, step))
@@ -50,7 +50,7 @@ static uint32_t first_failed(const struct flow_record *r)
 static void describe_failure(const struct flow_record *r, uint32_t step, struct buf *out)
 {
     const struct step_detail *detail = r->steps[step].detail;
-    uint32_t others = flow_record_failed(r) - 1;
+    uint32_t failed = flow_record_failed(r), others = failed ? failed - 1 : 0;
 
     buf_str(out, "job ");
     flow_record_job_name(r, step, out);
@@ -61,12 +61,43 @@ static void describe_failure(const struct flow_record *r, uint32_t step, struct 
         buf_printf(out, "; %u more failed", others);
 }
 
+/* A loop whose condition never came true has no job to blame. */
+static uint32_t exhausted_loop(const struct flow_record *r)
+{
+    for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
+        if (r->steps[i].jobless && flow_record_step_failed(r, i))
+            return i;
+    return STEP_NONE;
+}
+
+static bool blame_no_job(struct flow *flow)
+{
+    uint32_t loop = exhausted_loop(&flow->record);
+    scoped_str message = NULL;
+
+    if (jobflow_aborted(flow->object)) {
+        flow_set_reason(flow, "Aborted", "it was aborted");
+    } else if (flow_deadline_hit(flow)) {
+        message = mem_printf("the flow has run for more than %lld s",
+                             (long long)jobflow_spec_of(flow->object)->deadline_s.value);
+        flow_set_reason(flow, REASON_DEADLINE, message);
+    } else if (loop != STEP_NONE && first_failed(&flow->record) == STEP_NONE) {
+        message = mem_printf("the condition of step %s did not hold after %u iterations",
+                             flow_graph_name(flow->record.graph, loop),
+                             flow_graph_iterations(flow->record.graph, loop));
+        flow_set_reason(flow, "LoopExhausted", message);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void flow_blame(struct flow *flow)
 {
     scoped(buf) struct buf message = {0};
     uint32_t step = first_failed(&flow->record);
 
-    if (step == STEP_NONE)
+    if (blame_no_job(flow) || step == STEP_NONE)
         return;
     describe_failure(&flow->record, step, &message);
     replace(&flow->state.reason, "JobFailed");
@@ -80,10 +111,13 @@ void flow_explain(struct flow *flow)
     const char *reason = NULL;
     uint32_t step;
 
-    if (flow->opening != FLOW_OPEN || flow_phase_finished(flow->state.phase))
-        return; /* said when the phase was entered */
+    if (flow->opening != FLOW_OPEN || flow_phase_finished(flow->state.phase) || flow_ending(flow))
+        return; /* said when the end was known */
     step = first_aborted(r);
-    if (r->blocked.count) {
+    if (!r->upstream && jobflow_spec_of(flow->object)->suspend) {
+        reason = "Suspended";
+        buf_str(&message, "no step starts while spec.suspend is true");
+    } else if (r->blocked.count) {
         const struct flow_block *block = r->steps[step_set_next(&r->blocked, 0)].block;
 
         reason = block ? block_reason_text(block->reason) : NULL;

@@ -4,10 +4,13 @@
 #include "template/instantiate.h"
 #include "base/hash.h"
 #include "template/merge.h"
+#include "template/overlay.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { CACHED_BODIES = 1024 };
+#define EVERY_STEP                                                                                 \
+    UINT64_MAX /* of those without a patch of their own: scheduling makes them alike */
 
 /* Blobs are compared by address. */
 struct cache_key {
@@ -213,20 +216,24 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
     struct blob *body;
     json_t *doc, *spec;
 
-    if (!patch || (!patch->job_spec && !patch->spec))
+    if (!patch || (!patch->job_spec && !patch->spec && !patch->scheduling && !patch->item))
         return blob_ref(template_->body);
     key.template_ = template_->body;
     key.owner = patch->owner;
-    key.step = patch->step;
-    known = find(cache, &key);
+    key.step = patch->job_spec || patch->spec ? patch->step : EVERY_STEP;
+    known = patch->owner ? find(cache, &key) : NULL;
     if (known)
         return blob_ref(known->body);
 
     doc = document_of(cache, template_);
     spec = json_incref(json_object_get(doc, "spec"));
+    if (patch->scheduling)
+        spec = overlay_scheduling(spec, patch->scheduling);
     spec = apply(spec, patch->job_spec, patch->step, "jobSpec", err);
     if (spec)
         spec = apply(spec, patch->spec, patch->step, "spec", err);
+    if (spec && patch->item)
+        spec = overlay_iteration(spec, patch->item, patch->index);
     if (!spec)
         return NULL;
     {
@@ -235,6 +242,7 @@ struct blob *template_instantiate(struct template_cache *cache, const struct obj
         json_object_set_new_nocheck(members, "spec", spec);
         body = object_body_from_json(members);
     }
-    remember(cache, &key, body);
+    if (patch->owner)
+        remember(cache, &key, body);
     return body;
 }

@@ -8,7 +8,7 @@
  * The stored template is never changed. Defaulting and validation are those of a job written by
  * hand: they happen at create.
  */
-#include "api/types/job.h"
+#include "api/types/jobflow.h"
 #include "base/error.h"
 
 struct template_cache;
@@ -17,12 +17,15 @@ struct template_cache *template_cache_new(void);
 void template_cache_free(struct template_cache *cache); /* NULL is fine */
 
 /* What a step changes. `owner` is the blob the patches belong to (the flow's body): it is kept as
- * long as a merged body is, for it and `step` name the patch. */
+ * long as a merged body is, for it and `step` name the patch. NULL: the patch is for this job
+ * alone, nothing is kept. */
 struct template_patch {
     const json_t *job_spec; /* patch.jobSpec, merged first; or NULL */
     const json_t *spec;     /* patch.spec; or NULL */
     struct blob *owner;
     uint32_t step;
+    const struct flow_scheduling *scheduling; /* of the flow, merged before both; or NULL */
+    const char *item, *index; /* of an iteration: what its containers are told; NULL = of none */
 };
 
 /**

@@ -62,12 +62,12 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
         {LABEL_CREATED_BY_FLOW, by_flow.label},
     };
-    const struct kv annotations[] = {
+    size_t n_annotations = 4; /* and up to three that a job may have */
+    struct kv annotations[7] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.full},
         {LABEL_CREATED_BY_FLOW, by_flow.full},
         {ANNOTATION_FLOW_STEP, job->step},
         {ANNOTATION_TEMPLATE_REVISION, revision},
-        {ANNOTATION_FLOW_ATTEMPT, attempt}, /* last: left out for the first attempt */
     };
     const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
                                     kind_job_flow.name,
@@ -75,7 +75,7 @@ struct meta *template_job_meta(const struct template_job *job)
                                     object_uid(job->flow),
                                     true,
                                     true};
-    const struct meta draft = {
+    struct meta draft = {
         .namespace_ = ns,
         .name = job->name,
         .uid = "",
@@ -83,7 +83,6 @@ struct meta *template_job_meta(const struct template_job *job)
         .labels = labels,
         .n_labels = countof(labels),
         .annotations = annotations,
-        .n_annotations = countof(annotations) - (job->attempt <= 1),
         .owners = &owner,
         .n_owners = 1,
     };
@@ -92,6 +91,13 @@ struct meta *template_job_meta(const struct template_job *job)
     tell_provenance(ns, object_name(job->flow), &by_flow);
     snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
     snprintf(attempt, sizeof attempt, "%u", job->attempt);
+    if (job->attempt > 1)
+        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ATTEMPT, attempt};
+    if (job->iteration)
+        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ITERATION, job->iteration};
+    if (job->gang)
+        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_GANG, job->gang};
+    draft.n_annotations = n_annotations;
     return meta_new(&draft);
 }
 

@@ -15,7 +15,9 @@ struct template_job {
     const char *step;
     const char *name; /* <flow>-<step> */
     const char *namespace_;
-    unsigned attempt; /* from 1 */
+    unsigned attempt;      /* from 1 */
+    const char *gang;      /* NULL = none */
+    const char *iteration; /* of a loop, as a number; NULL = of none */
 };
 
 /** `<namespace>.<name>` as a label value: as it is up to 63 characters, beyond that its first 52, a

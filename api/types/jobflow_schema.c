@@ -198,8 +198,9 @@ static const struct field attempt_fields[] = {
     {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "When it ended."},
     {"reason",    FIELD_STR,  FIELD_PASS, .doc = "Why it ended, in one word."},
     {"message",   FIELD_STR,  FIELD_PASS, .doc = "Why it ended, for people."},
-    {"exitCodes", FIELD_ANY,  FIELD_PASS, .doc = "Exit codes by task."},
-    {"logs",      FIELD_ANY,  FIELD_PASS, .doc = "Log files by pod."},
+    {"restarts",  FIELD_I32,  FIELD_PASS, .doc = "How often its job was restarted."},
+    {"exitCodes", FIELD_ANY,  FIELD_PASS, .doc = "Exit codes of its pods by task."},
+    {"logs",      FIELD_ANY,  FIELD_PASS, .doc = "The names its logs are kept by: the uid of each pod."},
     {0},
 };
 static const struct schema attempt_schema = {"Attempt", attempt_fields};

@@ -360,6 +360,42 @@ static void create_pod(struct flow_bed *bed, const struct object *job, const cha
     error_list_release(&errors);
 }
 
+void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, int index,
+                      int exit_code, const char *message)
+{
+    struct container_status container = {
+        .name = "c", .state = CONTAINER_TERMINATED, .exit_code = exit_code, .message = message};
+    struct pod_status status = {.phase = exit_code ? POD_FAILED : POD_SUCCEEDED};
+    char name[128];
+
+    status.containers.items = &container;
+    status.containers.count = 1;
+    snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
+    if (!flow_bed_get(bed, &kind_pod, name))
+        create_pod(bed, job_of(bed, job), task, name);
+    put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
+    flow_bed_settle(bed);
+}
+
+void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const char *message)
+{
+    flow_bed_phase(bed, job, JOB_RUNNING);
+    flow_bed_end_pod(bed, job, "main", 0, exit_code, message);
+    flow_bed_phase(bed, job, exit_code ? JOB_FAILED : JOB_COMPLETED);
+}
+
+void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec)
+{
+    scoped_str yaml =
+        mem_printf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: %s, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                   "spec: {%s}\n",
+                   name, spec);
+
+    flow_bed_templates(bed, templates);
+    flow_bed_apply(bed, yaml);
+}
+
 void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int index,
                   enum pod_phase phase, const char *ip)
 {

@@ -72,6 +72,15 @@ void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *
 void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int index,
                   enum pod_phase phase, const char *ip);
 
+/** A pod of a job's task ends with an exit code and a termination message (may be NULL). */
+void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, int index,
+                      int exit_code, const char *message);
+/** Pod 0 of task main ends so, then the job: Completed or Failed. */
+void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const char *message);
+/** A flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with templates of
+ * the names in `templates`. Updates are allowed on it. */
+void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec);
+
 /** The stored status of a flow, owned. */
 json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow);
 /** The value at a path of a flow's status as compact JSON text ("" when absent), strings

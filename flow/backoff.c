@@ -1,0 +1,151 @@
+/*
+ * The time between two attempts of a step.
+ *
+ * The next attempt starts retry_policy_delay_ms after the job came to its end, by the job's own
+ * word, so that a restart changes nothing. When the time is over the old job is removed; the
+ * attempt begins when it is gone, for it has the same name. Ref: spec/jobflow.md 13.4.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include "flow/retry_policy.h"
+
+enum { AGAIN_MS = 1000 }; /* a removal that failed */
+
+struct step_backoff {
+    struct flow *flow;
+    uint32_t step;
+    struct timer timer;
+    int64_t until_ms;
+    bool over, removing;
+};
+
+struct backoff_call {
+    struct cluster_call call;
+    struct flow *flow;
+    uint32_t step, build;
+};
+
+static void on_removed(struct cluster_call *call, const struct object *result,
+                       const struct error *err)
+{
+    struct backoff_call *removal = container_of(call, struct backoff_call, call);
+    struct flow *flow = removal->flow;
+    uint32_t step = removal->step;
+    bool current = flow->opening == FLOW_OPEN && removal->build == flow->build;
+
+    mem_free(removal);
+    if (!flow_call_ended(flow) || !current || !flow->record.steps[step].backoff)
+        return;
+    flow->record.steps[step].backoff->removing = false;
+    if (err && flow->record.steps[step].job) {
+        log_warn("job of a failed attempt not removed",
+                 kv_str("namespace", object_namespace(flow->object)),
+                 kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
+        timer_start(flow->controller->loop, &flow->record.steps[step].backoff->timer, AGAIN_MS);
+    }
+}
+
+static void remove_job(struct step_backoff *backoff)
+{
+    struct flow *flow = backoff->flow;
+    const struct object *job = flow_job_of(flow, backoff->step);
+    const struct cluster_removal how = {
+        .uid = job ? object_uid(job) : NULL, .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
+    struct backoff_call *removal;
+
+    if (backoff->removing || !job || object_deleting(job))
+        return; /* its event is on the way */
+    removal = mem_alloc(sizeof *removal);
+    removal->call.done = on_removed;
+    removal->flow = flow;
+    removal->step = backoff->step;
+    removal->build = flow->build;
+    backoff->removing = true;
+    flow_call_begun(flow);
+    cluster_remove(flow->controller->cluster, &removal->call, &kind_job, object_namespace(job),
+                   object_name(job), &how);
+}
+
+static void go_on(struct step_backoff *backoff)
+{
+    struct flow *flow = backoff->flow;
+    uint32_t step = backoff->step;
+
+    if (flow->record.steps[step].job) {
+        remove_job(backoff);
+        return;
+    }
+    flow_backoff_stop(flow, step);
+    flow_record_end_backoff(&flow->record, step);
+    flow_make_runnable(flow);
+}
+
+static void on_time(struct timer *timer)
+{
+    struct step_backoff *backoff = container_of(timer, struct step_backoff, timer);
+
+    backoff->over = true;
+    go_on(backoff);
+}
+
+/* When the job came to its end; now, when it does not say. */
+static int64_t ended_ms(const struct flow *flow, uint32_t step)
+{
+    const struct object *job = flow_job_of(flow, step);
+    int64_t at_ms = job ? job_status_of(job)->transition_ms : 0;
+
+    return at_ms ? at_ms : flow_now_ms(flow);
+}
+
+static void begin(struct flow *flow, uint32_t step)
+{
+    const struct step *s = &flow->record.steps[step];
+    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
+    struct step_backoff *backoff = mem_alloc(sizeof *backoff);
+    bool told = s->detail && s->detail->next_retry_ms; /* before a restart */
+    int64_t wait_ms;
+
+    backoff->flow = flow;
+    backoff->step = step;
+    backoff->timer.fire = on_time;
+    backoff->until_ms = ended_ms(flow, step) + retry_policy_delay_ms(spec, s->retries);
+    if (told)
+        backoff->until_ms = s->detail->next_retry_ms;
+    flow->record.steps[step].backoff = backoff;
+    if (s->detail)
+        s->detail->next_retry_ms = backoff->until_ms;
+    wait_ms = backoff->until_ms - flow_now_ms(flow);
+    timer_start(flow->controller->loop, &backoff->timer, wait_ms > 0 ? wait_ms : 0);
+    if (told)
+        return;
+    cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retrying", FLOW_COMPONENT,
+                  "step %s failed (%s), attempt %u follows in %llds",
+                  flow_graph_name(flow->record.graph, step),
+                  job_phase_text((enum job_phase)s->phase), s->attempt + 1u,
+                  (long long)(wait_ms > 0 ? (wait_ms + 999) / 1000 : 0));
+}
+
+void flow_backoff_follow(struct flow *flow, uint32_t step)
+{
+    const struct step *s = &flow->record.steps[step];
+
+    if (s->state != STEP_BACKOFF)
+        flow_backoff_stop(flow, step);
+    else if (!s->backoff)
+        begin(flow, step);
+    else if (s->backoff->over)
+        go_on(s->backoff);
+}
+
+void flow_backoff_stop(struct flow *flow, uint32_t step)
+{
+    struct step *s = &flow->record.steps[step];
+
+    if (!s->backoff)
+        return;
+    timer_stop(flow->controller->loop, &s->backoff->timer);
+    mem_free(take(s->backoff));
+    if (s->detail)
+        s->detail->next_retry_ms = 0;
+}

@@ -1,0 +1,179 @@
+/*
+ * How a flow ends: its deadline, its final steps, and the time it is kept.
+ *
+ *   every step done, or a failure, or the deadline ──► no ordinary job runs any more ──► final
+ *   steps run ──► the phase is stored
+ *
+ * While its final steps run a flow is Running, and its state says what it will be. Deadline and
+ * time to live are counted from the stored status, so a restart changes neither. Ref:
+ * spec/jobflow.md 13.11.
+ */
+#include "api/types/jobflow.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "flow/control.h"
+#include "flow/internal.h"
+#include <string.h>
+
+enum { TTL_AGAIN_MS = 1000 };
+
+/* ---- deadline ---- */
+
+static void on_deadline(struct timer *timer)
+{
+    struct flow *flow = container_of(timer, struct flow, deadline);
+
+    flow->deadline_passed = true;
+    flow_make_runnable(flow);
+}
+
+/* The first job; of a flow that was retried, the retry. */
+static int64_t counted_from(const struct flow *flow)
+{
+    return flow->state.retry && flow->state.phase == FLOW_RUNNING &&
+                   flow->state.since_ms > flow->state.start_ms
+               ? flow->state.since_ms
+               : flow->state.start_ms;
+}
+
+bool flow_deadline_hit(const struct flow *flow)
+{
+    return flow->deadline_passed ||
+           (flow->state.reason && strcmp(flow->state.reason, REASON_DEADLINE) == 0);
+}
+
+void flow_follow_deadline(struct flow *flow)
+{
+    const struct opt_i64 *deadline = &jobflow_spec_of(flow->object)->deadline_s;
+    struct loop *loop = flow->controller->loop;
+    int64_t left_ms;
+
+    if (!deadline->set || flow->controller->options.upstream_compat ||
+        flow_phase_finished(flow->state.phase) || flow_ending(flow) || !flow->state.start_ms ||
+        flow->deadline_passed) {
+        timer_stop(loop, &flow->deadline);
+        return;
+    }
+    left_ms = counted_from(flow) + deadline->value * 1000 - flow_now_ms(flow);
+    flow->deadline.fire = on_deadline;
+    if (left_ms <= 0)
+        flow->deadline_passed = flow_deadline_hit(flow) || !flow_record_failed(&flow->record);
+    else if (!timer_armed(&flow->deadline))
+        timer_start(loop, &flow->deadline, left_ms);
+}
+
+/* ---- final steps ---- */
+
+static void begin_end(struct flow *flow, enum flow_phase end)
+{
+    flow->ending = end;
+    flow_record_close(&flow->record);
+    if (end == FLOW_FAILED)
+        flow_blame(flow);
+    else
+        flow_set_reason(flow, NULL, NULL);
+    flow_publish_soon(flow);
+}
+
+enum flow_phase flow_end(struct flow *flow, enum flow_phase next)
+{
+    struct flow_record *r = &flow->record;
+
+    if (flow->opening != FLOW_OPEN || !r->control || !r->control->finals ||
+        flow_phase_finished(flow->state.phase))
+        return next;
+    if (next == FLOW_TERMINATING)
+        return next;
+    if (!flow_ending(flow) && flow_phase_finished(next))
+        begin_end(flow, next);
+    if (!flow_ending(flow))
+        return next;
+    if (!r->control->ended && !flow_record_unfinished(r) && !r->creating)
+        flow_control_end(r);
+    if (!r->control->ended || flow_control_finals_open(r))
+        return flow_record_ran(r) || flow->state.phase == FLOW_RUNNING ? FLOW_RUNNING
+                                                                       : FLOW_PENDING;
+    return flow_control_finals_failed(r) ? FLOW_FAILED : flow->ending;
+}
+
+/* ---- time to live ---- */
+
+struct ttl_call {
+    struct cluster_call call;
+    struct flow *flow;
+};
+
+static void on_ttl(struct timer *timer);
+
+static void on_removed(struct cluster_call *call, const struct object *result,
+                       const struct error *err)
+{
+    struct ttl_call *removal = container_of(call, struct ttl_call, call);
+    struct flow *flow = removal->flow;
+
+    mem_free(removal);
+    if (!flow_call_ended(flow) || !err || err->code == ERR_NOT_FOUND)
+        return;
+    log_warn("finished flow not deleted", kv_str("namespace", object_namespace(flow->object)),
+             kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
+    timer_start(flow->controller->loop, &flow->ttl, TTL_AGAIN_MS);
+}
+
+static void on_ttl(struct timer *timer)
+{
+    struct flow *flow = container_of(timer, struct flow, ttl);
+    const struct cluster_removal how = {
+        .uid = flow->uid, .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
+    struct ttl_call *removal;
+
+    if (object_deleting(flow->object) || !flow_phase_finished(flow->publisher.written_phase) ||
+        flow_retry_wanted(flow))
+        return;
+    removal = mem_alloc(sizeof *removal);
+    removal->call.done = on_removed;
+    removal->flow = flow;
+    flow->ttl_fired = true;
+    flow_call_begun(flow);
+    cluster_remove(flow->controller->cluster, &removal->call, &kind_job_flow,
+                   object_namespace(flow->object), object_name(flow->object), &how);
+}
+
+static int64_t completion_of(const struct flow *flow)
+{
+    scoped(json) json_t *status = NULL;
+    const char *text;
+    int64_t at_ms = 0;
+
+    if (flow->state.completion_ms || !flow->object->status)
+        return flow->state.completion_ms;
+    status = object_status_json(flow->object);
+    text = json_string_value(json_object_get(status, "completionTime"));
+    return text && time_parse(text, &at_ms, NULL) ? at_ms : 0;
+}
+
+void flow_follow_ttl(struct flow *flow)
+{
+    const struct opt_i32 *ttl = &jobflow_spec_of(flow->object)->ttl_s;
+    int64_t ended_ms, left_ms;
+
+    if (!ttl->set || flow->controller->options.upstream_compat || object_deleting(flow->object) ||
+        !flow_phase_finished(flow->publisher.written_phase) ||
+        flow->state.phase != flow->publisher.written_phase) {
+        timer_stop(flow->controller->loop, &flow->ttl);
+        return;
+    }
+    ended_ms = completion_of(flow);
+    left_ms = ended_ms + (int64_t)ttl->value * 1000 - flow_now_ms(flow);
+    if (timer_armed(&flow->ttl) || flow->ttl_fired || !ended_ms)
+        return;
+    flow->ttl.fire = on_ttl;
+    timer_start(flow->controller->loop, &flow->ttl, left_ms > 0 ? left_ms : 0);
+}
+
+void flow_finish_stop(struct flow *flow)
+{
+    timer_stop(flow->controller->loop, &flow->deadline);
+    timer_stop(flow->controller->loop, &flow->ttl);
+    flow->ttl_fired = false;
+}

@@ -1,0 +1,304 @@
+/*
+ * Gathering results. A message is bounded by the runtime (4096 bytes), outputs by
+ * RESULT_OUTPUT_BYTES, pods by what a job may have.
+ */
+#include "probes/results.h"
+#include "api/types/limits.h"
+#include "base/mem.h"
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_MAX = 63 };
+
+struct job_results *job_results_new(void)
+{
+    return mem_alloc(sizeof(struct job_results));
+}
+
+void job_results_free(struct job_results *results)
+{
+    if (!results)
+        return;
+    for (size_t i = 0; i < results->n_pods; i++) {
+        mem_free(results->pods[i].name);
+        mem_free(results->pods[i].uid);
+        mem_free(results->pods[i].task);
+    }
+    for (size_t i = 0; i < results->n_outputs; i++) {
+        mem_free(results->outputs[i].key);
+        mem_free(results->outputs[i].value);
+    }
+    mem_free(results->pods);
+    mem_free(results->outputs);
+    mem_free(results);
+}
+
+/* ---- outputs ---- */
+
+const char *job_results_output(const struct job_results *results, const char *key)
+{
+    for (size_t i = 0; results && i < results->n_outputs; i++)
+        if (strcmp(results->outputs[i].key, key) == 0)
+            return results->outputs[i].value;
+    return NULL;
+}
+
+static struct result_output *find_output(const struct job_results *results, const char *key,
+                                         size_t len)
+{
+    for (size_t i = 0; i < results->n_outputs; i++)
+        if (strncmp(results->outputs[i].key, key, len) == 0 && !results->outputs[i].key[len])
+            return &results->outputs[i];
+    return NULL;
+}
+
+static char *copy(const char *text, size_t len)
+{
+    char *made = mem_alloc(len + 1);
+
+    memcpy(made, text, len);
+    return made;
+}
+
+void job_results_add_output(struct job_results *results, const char *key, size_t key_len,
+                            const char *value, size_t value_len, size_t index)
+{
+    if (find_output(results, key, key_len) ||
+        results->output_bytes + key_len + value_len > RESULT_OUTPUT_BYTES)
+        return;
+    results->output_bytes += key_len + value_len;
+    results->outputs =
+        mem_resize(results->outputs, (results->n_outputs + 1) * sizeof *results->outputs);
+    results->outputs[results->n_outputs++] =
+        (struct result_output){copy(key, key_len), copy(value, value_len), index};
+}
+
+static bool is_key(const char *text, size_t len)
+{
+    if (!len || len > KEY_MAX || !(isalpha((unsigned char)text[0]) || text[0] == '_'))
+        return false;
+    for (size_t i = 1; i < len; i++)
+        if (!isalnum((unsigned char)text[i]) && !strchr("_.-", text[i]))
+            return false;
+    return true;
+}
+
+static void read_message(struct job_results *results, const char *message, size_t index)
+{
+    while (*message) {
+        size_t len = strcspn(message, "\n"), used = len;
+        const char *equals = memchr(message, '=', len);
+
+        if (used && message[used - 1] == '\r')
+            used--;
+        if (equals && is_key(message, (size_t)(equals - message)))
+            job_results_add_output(results, message, (size_t)(equals - message), equals + 1,
+                                   used - (size_t)(equals - message) - 1, index);
+        message += len + (message[len] == '\n');
+    }
+}
+
+/* ---- pods ---- */
+
+void job_results_add_pod(struct job_results *results, const struct result_pod *pod)
+{
+    struct result_pod *kept;
+
+    results->pods = mem_resize(results->pods, (results->n_pods + 1) * sizeof *results->pods);
+    kept = &results->pods[results->n_pods++];
+    *kept = *pod;
+    kept->name = mem_strdup(pod->name);
+    kept->uid = mem_strdup(pod->uid);
+    kept->task = mem_strdup(pod->task);
+}
+
+static bool code_of(const struct pod_status *status, int32_t *out)
+{
+    bool known = false;
+
+    for (size_t i = 0; i < status->containers.count; i++) {
+        const struct container_status *container = &status->containers.items[i];
+
+        if (container->state != CONTAINER_TERMINATED || (known && !container->exit_code))
+            continue;
+        *out = container->exit_code;
+        known = true;
+        if (*out)
+            break;
+    }
+    return known;
+}
+
+struct found_pod {
+    const struct object *pod;
+    const char *task;
+    size_t rank; /* of its task in the job */
+    size_t index;
+};
+
+struct gathering {
+    const struct job_spec *job;
+    const struct object *owner;
+    struct found_pod *items;
+    size_t count, cap;
+};
+
+static size_t rank_of(const struct job_spec *job, const char *task)
+{
+    for (size_t t = 0; t < job->tasks.count; t++)
+        if (job->tasks.items[t].name && strcmp(job->tasks.items[t].name, task) == 0)
+            return t;
+    return job->tasks.count;
+}
+
+static void visit_pod(void *arg, const struct object *pod)
+{
+    struct gathering *g = arg;
+    const struct owner_ref *owner = meta_controller(pod->meta);
+    const char *task = meta_annotation(pod->meta, LABEL_TASK_SPEC);
+    const char *index = meta_label(pod->meta, LABEL_TASK_INDEX);
+
+    if (!task)
+        task = meta_label(pod->meta, LABEL_TASK_SPEC);
+    if (!owner || strcmp(owner->uid, object_uid(g->owner)) != 0 || !task)
+        return;
+    mem_grow(g->items, g->count, g->cap);
+    g->items[g->count++] =
+        (struct found_pod){pod, task, rank_of(g->job, task), index ? strtoul(index, NULL, 10) : 0};
+}
+
+static int in_order(const void *a, const void *b)
+{
+    const struct found_pod *left = a, *right = b;
+
+    if (left->index != right->index)
+        return left->index < right->index ? -1 : 1;
+    return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
+static void keep_pod(struct job_results *results, const struct found_pod *found)
+{
+    const struct pod_status *status = pod_status_of(found->pod);
+    struct result_pod pod = {
+        .name = (char *)object_name(found->pod),
+        .uid = (char *)object_uid(found->pod),
+        .task = (char *)found->task,
+        .index = found->index,
+        .phase = status->phase,
+    };
+
+    pod.has_code = code_of(status, &pod.code);
+    job_results_add_pod(results, &pod);
+    for (size_t i = 0; i < status->containers.count; i++)
+        if (status->containers.items[i].state == CONTAINER_TERMINATED &&
+            status->containers.items[i].message)
+            read_message(results, status->containers.items[i].message, found->index);
+}
+
+struct job_results *job_results_gather(struct cluster *cluster, const struct object *job)
+{
+    struct job_results *results = job_results_new();
+    struct gathering g = {.job = job_spec_of(job), .owner = job};
+
+    cluster_each_owned(cluster, &kind_pod, object_uid(job), visit_pod, &g);
+    if (g.count)
+        qsort(g.items, g.count, sizeof *g.items, in_order);
+    for (size_t i = 0; i < g.count; i++)
+        keep_pod(results, &g.items[i]);
+    mem_free(g.items);
+    return results;
+}
+
+/* ---- questions ---- */
+
+bool job_results_exit_code(const struct job_results *results, const char *task, int32_t *out)
+{
+    for (size_t i = 0; results && i < results->n_pods; i++) {
+        const struct result_pod *pod = &results->pods[i];
+
+        if (task && strcmp(pod->task, task) != 0)
+            continue;
+        if (pod->index || !pod->has_code)
+            return false;
+        *out = pod->code;
+        return true;
+    }
+    return false;
+}
+
+bool job_results_failure_code(const struct job_results *results, int32_t *out)
+{
+    for (size_t i = 0; results && i < results->n_pods; i++) {
+        const struct result_pod *pod = &results->pods[i];
+
+        if (!pod->has_code || !pod->code)
+            continue;
+        *out = pod->code;
+        return true;
+    }
+    return false;
+}
+
+int32_t job_results_count(const struct job_results *results, const char *task, enum pod_phase phase)
+{
+    int32_t count = 0;
+
+    for (size_t i = 0; results && i < results->n_pods; i++)
+        if (results->pods[i].phase == phase && strcmp(results->pods[i].task, task) == 0)
+            count++;
+    return count;
+}
+
+/* ---- the status ---- */
+
+void job_results_write_outputs(const struct job_results *results, struct jsonw *w)
+{
+    if (!results || !results->n_outputs)
+        return;
+    jsonw_member_open(w, "outputs");
+    for (size_t i = 0; i < results->n_outputs; i++)
+        jsonw_member_str(w, results->outputs[i].key, results->outputs[i].value);
+    jsonw_close(w);
+}
+
+static bool first_of_task(const struct job_results *results, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(results->pods[i].task, results->pods[at].task) == 0)
+            return false;
+    return true;
+}
+
+static void write_codes(const struct job_results *results, size_t shown, struct jsonw *w)
+{
+    jsonw_member_open(w, "exitCodes");
+    for (size_t i = 0; i < shown; i++) {
+        if (!first_of_task(results, i))
+            continue;
+        jsonw_member_open_list(w, results->pods[i].task);
+        for (size_t k = i; k < shown; k++)
+            if (results->pods[k].has_code &&
+                strcmp(results->pods[k].task, results->pods[i].task) == 0)
+                jsonw_int(w, results->pods[k].code);
+        jsonw_close_list(w);
+    }
+    jsonw_close(w);
+}
+
+void job_results_write_pods(const struct job_results *results, struct jsonw *w)
+{
+    size_t shown = results ? results->n_pods : 0;
+
+    if (shown > RESULT_PODS_SHOWN)
+        shown = RESULT_PODS_SHOWN;
+    if (!shown)
+        return;
+    write_codes(results, shown, w);
+    if (results->restored)
+        return;
+    jsonw_member_open(w, "logs");
+    for (size_t i = 0; i < shown; i++)
+        jsonw_member_str(w, results->pods[i].name, results->pods[i].uid);
+    jsonw_close(w);
+}

@@ -1,0 +1,512 @@
+/*
+ * Retry policies, loops, gangs, limits and ends of flows; with restarts in between.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+
+#include "api/types/command.h"
+
+#include <stdio.h>
+
+static const char *created(const struct flow_bed *bed)
+{
+    return bed->created.data ? bed->created.data : "";
+}
+
+static void maybe_restart(struct flow_bed *bed, size_t run)
+{
+    if (run)
+        flow_bed_restart(bed);
+}
+
+/* covers: jobflow.md 167; see DC-06 */
+static void a_step_is_tried_again_until_it_completes(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b",
+                      "flows: [{name: a, retry: {maxRetry: 2}}, {name: b, dependsOn: {targets: "
+                      "[a]}}]");
+        flow_bed_end(bed, "f-a", 3, NULL);
+        flow_bed_advance(bed, 500);
+        maybe_restart(bed, run);
+        check_str("retrying", flow_bed_at(bed, "f", "conditions/f-a/phase"), "Retrying");
+        check("when", *flow_bed_at(bed, "f", "nodes/0/nextRetryTime"));
+        check("the job stays", flow_bed_has_job(bed, "f-a"));
+        check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
+        flow_bed_advance(bed, 9400);
+        check_str("not yet", created(bed), "f-a");
+        flow_bed_advance(bed, 200);
+        check_str("after ten seconds", created(bed), "f-a f-a");
+        maybe_restart(bed, run);
+        flow_bed_end(bed, "f-a", 4, NULL);
+        maybe_restart(bed, run);
+        flow_bed_advance(bed, 19000);
+        check_str("after twenty", created(bed), "f-a f-a");
+        flow_bed_advance(bed, 1500);
+        check_str("three attempts", created(bed), "f-a f-a f-a");
+        check_str(
+            "attempt",
+            meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_FLOW_ATTEMPT),
+            "3");
+        flow_bed_end(bed, "f-a", 0, NULL);
+        maybe_restart(bed, run);
+        flow_bed_end(bed, "f-b", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+        check_str("phases", bed->phases.data, "f:Pending f:Running f:Succeed");
+        check_str("restarts", flow_bed_at(bed, "f", "jobStatusList/0/restartCount"), "2");
+        check_str("first", flow_bed_at(bed, "f", "nodes/0/attempts/0/exitCodes/main"), "[3]");
+        check_str("second", flow_bed_at(bed, "f", "nodes/0/attempts/1/exitCodes/main"), "[4]");
+        check_str("third", flow_bed_at(bed, "f", "nodes/0/attempts/2/exitCodes/main"), "[0]");
+        check_str("all", flow_bed_at(bed, "f", "nodes/0/attempts/3"), "");
+        check_int("told", flow_bed_events(bed, "Retrying"), run ? 3 : 2);
+    }
+}
+
+struct retry_case {
+    const char *name, *spec;
+    int code;
+    enum job_phase phase;
+    const char *created; /* after ten minutes in which every attempt ends so */
+};
+
+/* clang-format off */
+static const struct retry_case retries[] = {
+    {"168: the flow's maxRetry", "maxRetry: 1, flows: [{name: a}]", 1, JOB_FAILED, "f-a f-a"},
+    {"170: no retry", "flows: [{name: a}]", 1, JOB_FAILED, "f-a"},
+    {"the step's own wins", "maxRetry: 3, flows: [{name: a, retry: {maxRetry: 0}}]", 1, JOB_FAILED, "f-a"},
+    {"the flow's number, the step's wait", "maxRetry: 2, flows: [{name: a, retry: {backoffSeconds: 1}}]", 1, JOB_FAILED, "f-a f-a f-a"},
+    {"terminated", "maxRetry: 1, flows: [{name: a}]", 1, JOB_TERMINATED, "f-a f-a"},
+    {"a phase not listed", "maxRetry: 1, flows: [{name: a, retry: {phases: [Terminated]}}]", 1, JOB_FAILED, "f-a"},
+    {"aborted when listed", "maxRetry: 1, flows: [{name: a, retry: {phases: [Aborted]}}]", 1, JOB_ABORTED, "f-a f-a"},
+    {"an exit code listed", "maxRetry: 1, flows: [{name: a, retry: {exitCodes: {operator: In, values: [7, 8]}}}]", 7, JOB_FAILED, "f-a f-a"},
+    {"one that is not", "maxRetry: 1, flows: [{name: a, retry: {exitCodes: {operator: NotIn, values: [2]}}}]", 2, JOB_FAILED, "f-a"},
+    {"greater", "maxRetry: 1, flows: [{name: a, retry: {exitCodes: {operator: Gt, values: [127]}}}]", 137, JOB_FAILED, "f-a f-a"},
+    {"no wait", "flows: [{name: a, retry: {maxRetry: 4, backoffSeconds: 0}}]", 1, JOB_FAILED, "f-a f-a f-a f-a f-a"},
+};
+/* clang-format on */
+
+static void fail_until_done(struct flow_bed *bed, const struct retry_case *c, bool restarts)
+{
+    for (int i = 0; i < 60; i++) {
+        const struct object *job = flow_bed_get(bed, &kind_job, "f-a");
+
+        if (job && job_status_of(job)->phase == JOB_NONE) {
+            flow_bed_phase(bed, "f-a", JOB_RUNNING);
+            flow_bed_end_pod(bed, "f-a", "main", 0, c->code, NULL);
+            flow_bed_phase(bed, "f-a", c->phase);
+        }
+        if (restarts)
+            flow_bed_restart(bed);
+        flow_bed_advance(bed, 10000);
+    }
+}
+
+/* covers: jobflow.md 168 170 */
+static void retries_follow_the_policy(void **state)
+{
+    for (size_t i = 0; i < countof(retries); i++)
+        for (int run = 0; run < 2; run++) {
+            scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+            flow_bed_spec(bed, "f", "a", retries[i].spec);
+            fail_until_done(bed, &retries[i], run);
+            check_str(retries[i].name, created(bed), retries[i].created);
+            if (retries[i].phase != JOB_ABORTED)
+                check_str(retries[i].name, flow_bed_at(bed, "f", "state/phase"), "Failed");
+        }
+}
+
+/* covers: jobflow.md 169 */
+static void the_wait_survives_a_restart(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a", "flows: [{name: a, retry: {maxRetry: 1, backoffSeconds: 60}}]");
+    flow_bed_end(bed, "f-a", 1, NULL);
+    flow_bed_advance(bed, 20000);
+    flow_bed_stop(bed);
+    flow_bed_advance(bed, 20000);
+    flow_bed_start(bed);
+    flow_bed_advance(bed, 18000);
+    check_str("not yet", created(bed), "f-a");
+    flow_bed_advance(bed, 3000);
+    check_str("at the stored time", created(bed), "f-a f-a");
+}
+
+/* covers: see jobflow.md 13.4: the end of a flow ends its retries */
+static void a_failed_flow_tries_nothing_again(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a b", "flows: [{name: a, retry: {maxRetry: 3}}, {name: b}]");
+    flow_bed_end(bed, "f-a", 1, NULL);
+    flow_bed_advance(bed, 500);
+    flow_bed_end(bed, "f-b", 1, NULL);
+    flow_bed_advance(bed, 600000);
+    check_str("no more", created(bed), "f-a f-b");
+    check_str("failed", flow_bed_at(bed, "f", "nodes/0/phase"), "Failed");
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+    flow_bed_advance(bed, 1000);
+    check_str("both by hand", created(bed), "f-a f-b f-a f-b");
+}
+
+/* ---- loops ---- */
+
+static int unfinished(struct flow_bed *bed, const char *const *jobs, size_t count)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct object *job = flow_bed_get(bed, &kind_job, jobs[i]);
+
+        n += job && !job_phase_finished(job_status_of(job)->phase);
+    }
+    return n;
+}
+
+static const char *const shards[] = {"f-s-0", "f-s-1", "f-s-2", "f-s-3", "f-s-4"};
+
+/* covers: jobflow.md 164 */
+static void a_loop_runs_its_items_a_few_at_once(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        const struct object *job;
+
+        flow_bed_spec(
+            bed, "f", "s b",
+            "flows: [{name: s, for: {items: [eu, us, ap, sa, af], parallelism: 2}, patch: "
+            "{spec: {tasks: [{name: main, template: {spec: {containers: [{name: c, args: "
+            "[\"$(item):$(index)\", \"$$(item)\"]}]}}}]}}}, {name: b, dependsOn: "
+            "{targets: [s]}}]");
+        for (size_t i = 0; i < countof(shards); i++) {
+            check_int("at once", unfinished(bed, shards, countof(shards)),
+                      i + 2 <= countof(shards) ? 2 : 1);
+            check("not yet", !flow_bed_has_job(bed, "f-b"));
+            flow_bed_end(bed, shards[i], 0, NULL);
+            maybe_restart(bed, run);
+        }
+        check_str("then the next", created(bed), "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b");
+        job = flow_bed_get(bed, &kind_job, "f-s-1");
+        check("item", strstr(job->body->text, "\"us:1\",\"$(item)\""));
+        check("variables", strstr(job->body->text, "\"VC_FLOW_ITEM\",\"value\":\"us\""));
+        check_str("iteration", meta_annotation(job->meta, ANNOTATION_FLOW_ITERATION), "1");
+        check_str("step", meta_annotation(job->meta, ANNOTATION_FLOW_STEP), "s");
+        flow_bed_end(bed, "f-b", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+        check_str("the loop", flow_bed_at(bed, "f", "nodes/0/phase"), "Completed");
+        check_str("an iteration", flow_bed_at(bed, "f", "nodes/2/item"), "us");
+        check_str("jobs", flow_bed_at(bed, "f", "stepCounts/total"), "6");
+    }
+}
+
+/* covers: jobflow.md 165 166 */
+static void a_loop_runs_until_its_condition_holds(void **state)
+{
+    for (size_t run = 0; run < 4; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        bool converges = run < 2;
+
+        flow_bed_spec(bed, "f", "s b",
+                      "flows: [{name: s, for: {maxIterations: 4, until: {terms: [{target: s, "
+                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
+                      "dependsOn: {targets: [s]}, patch: {spec: {tasks: [{name: main, template: "
+                      "{spec: {containers: [{name: c, args: [$(steps.s.outputs.loss)]}]}}}]}}}]");
+        for (int i = 0; i < 4 && flow_bed_has_job(bed, shards[i]); i++) {
+            check_int("one after the other", unfinished(bed, shards, countof(shards)), 1);
+            flow_bed_end(bed, shards[i], 0, converges && i == 2 ? "loss=0.005" : "loss=0.5");
+            maybe_restart(bed, run % 2);
+        }
+        flow_bed_advance(bed, 1000);
+        check_str("jobs", created(bed),
+                  converges ? "f-s-0 f-s-1 f-s-2 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
+        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
+        check_str("what may never be is not listed", flow_bed_at(bed, "f", "waitingJobs"),
+                  converges ? "" : "[\"f-b\"]");
+        if (converges)
+            check("its last output",
+                  strstr(flow_bed_get(bed, &kind_job, "f-b")->body->text, "\"0.005\""));
+        else
+            check_str("why", flow_bed_at(bed, "f", "state/message"),
+                      "the condition of step s did not hold after 4 iterations");
+    }
+}
+
+/* covers: see jobflow.md 13.5: a failing iteration */
+static void a_failed_iteration_fails_the_loop(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "s",
+                      "flows: [{name: s, for: {range: {start: 2, end: 10, step: 3}, parallelism: "
+                      "1}, retry: {maxRetry: 1, backoffSeconds: 1}}]");
+        flow_bed_end(bed, "f-s-0", 0, NULL);
+        flow_bed_end(bed, "f-s-1", 1, NULL);
+        flow_bed_advance(bed, 2000);
+        maybe_restart(bed, run);
+        check_str("again", created(bed), "f-s-0 f-s-1 f-s-1");
+        check("its number", strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text,
+                                   "\"VC_FLOW_ITEM\",\"value\":\"5\""));
+        flow_bed_end(bed, "f-s-1", 1, NULL);
+        flow_bed_advance(bed, 2000);
+        check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("the rest is skipped", flow_bed_at(bed, "f", "skippedJobs"), "[\"f-s-2\"]");
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_bed_advance(bed, 1000);
+        maybe_restart(bed, run);
+        check_str("by hand", created(bed), "f-s-0 f-s-1 f-s-1 f-s-1");
+        flow_bed_end(bed, "f-s-1", 0, NULL);
+        flow_bed_end(bed, "f-s-2", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    }
+}
+
+/* ---- final steps ---- */
+
+#define FINAL                                                                                      \
+    "flows: [{name: a}, {name: b, dependsOn: {targets: [a]}}, {name: x}, {name: u, when: always, " \
+    "patch: {spec: {tasks: [{name: main, template: {spec: {containers: [{name: c, args: "          \
+    "[$(flow.phase)]}]}}}]}}}, {name: v, when: always, dependsOn: {targets: [u]}, if: {terms: "    \
+    "[{target: a, phases: [Failed]}]}}]"
+
+/* covers: see docs/deviations.md: final steps */
+static void final_steps_run_whatever_the_end(void **state)
+{
+    for (size_t run = 0; run < 4; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        bool fails = run < 2;
+
+        flow_bed_spec(bed, "f", "a b x u v", FINAL);
+        flow_bed_end(bed, "f-a", fails, NULL);
+        if (!fails)
+            flow_bed_end(bed, "f-b", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        maybe_restart(bed, run % 2);
+        check("not while a job runs", !flow_bed_has_job(bed, "f-u"));
+        check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
+        flow_bed_end(bed, "f-x", 0, NULL);
+        maybe_restart(bed, run % 2);
+        check("then", flow_bed_has_job(bed, "f-u"));
+        check("it is told", strstr(flow_bed_get(bed, &kind_job, "f-u")->body->text,
+                                   fails ? "[\"Failed\"]" : "[\"Succeed\"]"));
+        flow_bed_end(bed, "f-u", 0, NULL);
+        maybe_restart(bed, run % 2);
+        if (fails)
+            flow_bed_end(bed, "f-v", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("its end", flow_bed_at(bed, "f", "state/phase"), fails ? "Failed" : "Succeed");
+        check_str("jobs", created(bed), fails ? "f-a f-x f-u f-v" : "f-a f-x f-b f-u");
+        check_str("reason", flow_bed_at(bed, "f", "state/reason"), fails ? "JobFailed" : "");
+    }
+}
+
+static void a_failed_final_step_fails_the_flow(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a u", "flows: [{name: a}, {name: u, when: always}]");
+    flow_bed_end(bed, "f-a", 0, NULL);
+    flow_bed_end(bed, "f-u", 1, NULL);
+    flow_bed_advance(bed, 1000);
+    check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    check_str("why", flow_bed_at(bed, "f", "state/message"), "job f-u is Failed");
+    flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+    flow_bed_advance(bed, 1000);
+    flow_bed_end(bed, "f-u", 0, NULL);
+    flow_bed_advance(bed, 1000);
+    check_str("only that again", created(bed), "f-a f-u f-u");
+    check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+}
+
+/* ---- limits ---- */
+
+static const char *const roots[] = {"f-a", "f-b", "f-c", "f-d", "f-e",
+                                    "f-g", "f-h", "f-i", "f-j", "f-k"};
+
+/* covers: jobflow.md 177 */
+static void so_many_jobs_at_once(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "a b c d e g h i j k");
+    flow_bed_flow(bed, "f", "a, b, c, d, e, g, h, i, j, k", "scheduling: {maxRunningJobs: 3}");
+    for (size_t i = 0; i < countof(roots); i++) {
+        int left = (int)(countof(roots) - i);
+
+        check_int("at once", unfinished(bed, roots, countof(roots)), left < 3 ? left : 3);
+        flow_bed_end(bed, roots[i], 0, NULL);
+    }
+    check_str("in order", created(bed), "f-a f-b f-c f-d f-e f-g f-h f-i f-j f-k");
+}
+
+static void the_longest_path_goes_first(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_templates(bed, "a b c");
+    flow_bed_apply(bed, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobTemplate\n"
+                        "metadata: {name: slow}\n"
+                        "spec: {runningEstimate: 1h, tasks: [{name: main, replicas: 1, template: "
+                        "{spec: {containers: [{name: c, image: i}]}}}]}\n");
+    flow_bed_spec(bed, "f", "a",
+                  "scheduling: {maxRunningJobs: 1, order: criticalPath}, flows: [{name: a}, {name: "
+                  "b}, {name: c, dependsOn: {targets: [b]}}, {name: d, jobTemplateName: slow}]");
+    flow_bed_end(bed, "f-d", 0, NULL);
+    flow_bed_end(bed, "f-b", 0, NULL);
+    flow_bed_end(bed, "f-a", 0, NULL);
+    check_str("by what is behind them", created(bed), "f-d f-b f-a f-c");
+}
+
+/* covers: jobflow.md 176 */
+static void scheduling_holds_for_all_jobs(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    const struct job_spec *job;
+
+    for (int i = 0; i < 2; i++)
+        flow_bed_apply(bed, i ? "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+                                "metadata: {name: research}\nspec: {weight: 1}\n"
+                              : "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+                                "metadata: {name: prod}\nspec: {weight: 1}\n");
+    flow_bed_spec(bed, "f", "a b c",
+                  "scheduling: {queue: research, plugins: {svc: []}}, flows: [{name: a}, {name: "
+                  "b, patch: {spec: {queue: prod}}}, {name: c}]");
+    job = job_spec_of(flow_bed_get(bed, &kind_job, "f-a"));
+    check_str("all", job->queue, "research");
+    check_str("plugin", job->plugins.items[0].key, "svc");
+    check_str("but one", job_spec_of(flow_bed_get(bed, &kind_job, "f-b"))->queue, "prod");
+    check("one body",
+          flow_bed_get(bed, &kind_job, "f-a")->body == flow_bed_get(bed, &kind_job, "f-c")->body);
+}
+
+/* covers: see jobflow.md 13.6: the engine's part */
+static void a_gang_starts_together(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b c d x",
+                      "gangs: [{name: g, flows: [b, c, d], minAvailable: 2}], flows: [{name: a}, "
+                      "{name: x}, {name: b}, {name: c, dependsOn: {targets: [a]}}, {name: d, "
+                      "dependsOn: {targets: [x]}}]");
+        maybe_restart(bed, run);
+        check_str("b waits for c", created(bed), "f-a f-x");
+        flow_bed_end(bed, "f-a", 0, NULL);
+        check_str("together", created(bed), "f-a f-x f-b f-c");
+        check_str("named",
+                  meta_annotation(flow_bed_get(bed, &kind_job, "f-c")->meta, ANNOTATION_FLOW_GANG),
+                  "default.f.g");
+        maybe_restart(bed, run);
+        flow_bed_end(bed, "f-x", 0, NULL);
+        check_str("the last comes later", created(bed), "f-a f-x f-b f-c f-d");
+    }
+}
+
+static void a_gang_forms_without_skipped_members(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a b c",
+                  "gangs: [{name: g, flows: [b, c]}], flows: [{name: a}, {name: b}, {name: c, "
+                  "dependsOn: {targets: [a]}, if: {terms: [{target: a, phases: [Failed]}]}}]");
+    check_str("waits", created(bed), "f-a");
+    flow_bed_end(bed, "f-a", 0, NULL);
+    check_str("alone", created(bed), "f-a f-b");
+}
+
+/* ---- suspend, deadline, time to live ---- */
+
+#define CHAIN "flows: [{name: a}, {name: b, dependsOn: {targets: [a]}}]"
+
+/* covers: jobflow.md 178 */
+static void a_suspended_flow_starts_nothing(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b", CHAIN);
+        flow_bed_spec(bed, "f", "", "suspend: true, " CHAIN);
+        flow_bed_end(bed, "f-a", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        maybe_restart(bed, run);
+        check_str("held", created(bed), "f-a");
+        check_str("why", flow_bed_at(bed, "f", "state/reason"), "Suspended");
+        check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
+        flow_bed_spec(bed, "f", "", "suspend: false, " CHAIN);
+        check_str("at once", created(bed), "f-a f-b");
+        flow_bed_advance(bed, 1000);
+        check_str("no reason", flow_bed_at(bed, "f", "state/reason"), "");
+    }
+}
+
+/* covers: jobflow.md 179 */
+static void a_deadline_ends_the_flow(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b", "activeDeadlineSeconds: 5, maxRetry: 3, " CHAIN);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_advance(bed, 3000);
+        maybe_restart(bed, run);
+        check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
+        flow_bed_advance(bed, 3000);
+        check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
+        check_int("the job is told", (int)store_count(bed->store, &kind_command, NULL), 1);
+        maybe_restart(bed, run);
+        flow_bed_phase(bed, "f-a", JOB_TERMINATED);
+        flow_bed_advance(bed, 60000);
+        check_str("no retry", created(bed), "f-a");
+        check_str("still why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
+    }
+}
+
+/* covers: jobflow.md 180 */
+static void a_finished_flow_goes_after_its_time(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a", "ttlSecondsAfterFinished: 1, flows: [{name: a}]");
+        flow_bed_end(bed, "f-a", 0, NULL);
+        flow_bed_advance(bed, 500);
+        maybe_restart(bed, run);
+        check("there", flow_bed_get(bed, &kind_job_flow, "f") != NULL);
+        flow_bed_advance(bed, 2500);
+        check("gone", !flow_bed_get(bed, &kind_job_flow, "f"));
+        check("its job, too", !flow_bed_has_job(bed, "f-a"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_is_tried_again_until_it_completes),
+        cmocka_unit_test(retries_follow_the_policy),
+        cmocka_unit_test(the_wait_survives_a_restart),
+        cmocka_unit_test(a_failed_flow_tries_nothing_again),
+        cmocka_unit_test(a_loop_runs_its_items_a_few_at_once),
+        cmocka_unit_test(a_loop_runs_until_its_condition_holds),
+        cmocka_unit_test(a_failed_iteration_fails_the_loop),
+        cmocka_unit_test(final_steps_run_whatever_the_end),
+        cmocka_unit_test(a_failed_final_step_fails_the_flow),
+        cmocka_unit_test(so_many_jobs_at_once),
+        cmocka_unit_test(the_longest_path_goes_first),
+        cmocka_unit_test(scheduling_holds_for_all_jobs),
+        cmocka_unit_test(a_gang_starts_together),
+        cmocka_unit_test(a_gang_forms_without_skipped_members),
+        cmocka_unit_test(a_suspended_flow_starts_nothing),
+        cmocka_unit_test(a_deadline_ends_the_flow),
+        cmocka_unit_test(a_finished_flow_goes_after_its_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,255 @@
+/*
+ * Conditions, switches, handled failures, and what is skipped; with a restart at any point.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+
+#include <stdio.h>
+
+enum { STEPS_MAX = 8 };
+
+/* What happens to a job: it ends with a code and a message. */
+struct end {
+    const char *job;
+    int code;
+    const char *message;
+};
+
+struct control_case {
+    const char *name;
+    const char *spec;
+    struct end ends[STEPS_MAX];
+    const char *created; /* jobs in the order they are made */
+    const char *phase;   /* of the flow */
+    const char *skipped; /* skippedJobs */
+};
+
+#define IF(terms)               "if: {terms: [" terms "]}"
+#define ON(name, targets, more) "{name: " name ", dependsOn: {targets: [" targets "]}, " more "}"
+#define GOOD                    "{target: a, output: {key: accuracy, operator: Gt, values: [\"0.9\"]}}"
+#define FAILS                   "{target: a, phases: [Failed, Terminated]}"
+#define GRADE(name, grade, steps)                                                                  \
+    "{name: " name ", if: {terms: [{target: a, output: {key: grade, values: [" grade               \
+    "]}}]}, flows: [" steps "]}"
+#define SWITCH(more)                                                                               \
+    "flows: [{name: a}, " ON(                                                                      \
+        "r", "a",                                                                                  \
+        "switch: {cases: [" GRADE("good", "A, B", "b") ", " GRADE(                                 \
+            "poor", "C", "c") "], default: [d]}") ", {name: b}, {name: c}, {name: d}" more "]"
+
+/* clang-format off */
+static const struct control_case cases[] = {
+    {"true runs", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]",
+     {{"f-a", 0, "accuracy=0.95"}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"false is skipped", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]",
+     {{"f-a", 0, "loss=1\naccuracy=0.5\n"}}, "f-a", "Succeed", "[\"f-b\"]"},
+    {"no output is false", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\"]"},
+    {"no number is false", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]",
+     {{"f-a", 0, "accuracy=high"}}, "f-a", "Succeed", "[\"f-b\"]"},
+    {"not turns a term", "flows: [{name: a}, " ON("b", "a", IF("{target: a, not: true, output: {key: x, operator: Exists}}")) "]",
+     {{"f-a", 0, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"any of two terms", "flows: [{name: a}, " ON("b", "a", "if: {strategy: any, terms: [" GOOD ", {target: a, phases: [Completed]}]}") "]",
+     {{"f-a", 0, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"exit code of a failure", "flows: [{name: a}, " ON("b", "a", IF("{target: a, exitCode: {operator: In, values: [3, 4]}}")) "]",
+     {{"f-a", 4, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"another exit code", "flows: [{name: a}, " ON("b", "a", IF("{target: a, exitCode: {operator: In, values: [3, 4]}}")) "]",
+     {{"f-a", 5, NULL}}, "f-a", "Failed", "[\"f-b\"]"},
+    {"pods of a task", "flows: [{name: a}, " ON("b", "a", IF("{target: a, taskStatus: {taskName: main, phase: Failed}}")) "]",
+     {{"f-a", 1, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"159: a failure is handled", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", ""},
+    {"160: nothing to handle", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-c\"]"},
+    {"what rescues fails itself", "flows: [{name: a}, " ON("c", "a", IF(FAILS)) "]",
+     {{"f-a", 1, NULL}, {"f-c", 1, NULL}}, "f-a f-c", "Failed", ""},
+    {"only an output is no rescue", "flows: [{name: a}, " ON("c", "a", IF(GOOD)) "]",
+     {{"f-a", 1, NULL}}, "f-a", "Failed", "[\"f-c\"]"},
+    {"behind a handled failure nothing runs", "flows: [{name: a}, " ON("b", "a", "") ", " ON("c", "a", IF(FAILS)) ", " ON("d", "b", "") "]",
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\",\"f-d\"]"},
+    {"a distant rescue", "flows: [{name: a}, " ON("b", "a", "") ", " ON("c", "b", IF(FAILS)) "]",
+     {{"f-a", 1, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\"]"},
+    {"the flow waits for the rescue's other target", "flows: [{name: a}, {name: x}, " ON("c", "a, x", IF(FAILS)) "]",
+     {{"f-a", 1, NULL}, {"f-x"}, {"f-c"}}, "f-a f-x f-c", "Succeed", ""},
+    {"ignored failure", "flows: [{name: a, failurePolicy: ignore}, " ON("b", "a", "") "]",
+     {{"f-a", 1, NULL}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"one skipped, one completed: a join runs", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "a, b", "") "]",
+     {{"f-a", 0, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\"]"},
+    {"all skipped: a join is", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "") ", " ON("d", "c", "") "]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\",\"f-c\",\"f-d\"]"},
+    {"a skipped target satisfies no any", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", {name: c, dependsOn: {targets: [b], strategy: any}}]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\",\"f-c\"]"},
+    {"asking whether one was skipped", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", IF("{target: b, phases: [Skipped]}")) "]",
+     {{"f-a", 0, NULL}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\"]"},
+    {"skipped with its target though true", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", IF("{target: a, output: {key: x, operator: Exists}}")) "]",
+     {{"f-a", 0, "x=1"}}, "f-a", "Succeed", "[\"f-b\",\"f-c\"]"},
+    {"a parameter decides", "parameters: [{name: mode, default: full}], flows: [{name: a, " IF("{parameter: {name: mode, values: [full]}}") "}, {name: b, " IF("{parameter: {name: mode, operator: NotIn, values: [full]}}") "}]",
+     {{"f-a"}}, "f-a", "Succeed", "[\"f-b\"]"},
+    {"a value wins over its default", "parameters: [{name: mode, default: full, value: quick}], flows: [{name: a, " IF("{parameter: {name: mode, values: [full]}}") "}]",
+     {{0}}, "", "Succeed", "[\"f-a\"]"},
+    {"a value that is a parameter", "parameters: [{name: least, default: \"0.4\"}], flows: [{name: a}, " ON("b", "a", IF("{target: a, output: {key: accuracy, operator: Gt, values: [$(params.least)]}}")) "]",
+     {{"f-a", 0, "accuracy=0.5"}, {"f-b"}}, "f-a f-b", "Succeed", ""},
+    {"161: no case matches", SWITCH(""), {{"f-a", 0, "grade=D"}, {"f-d"}}, "f-a f-d", "Succeed", "[\"f-b\",\"f-c\"]"},
+    {"the first case", SWITCH(""), {{"f-a", 0, "grade=B"}, {"f-b"}}, "f-a f-b", "Succeed", "[\"f-c\",\"f-d\"]"},
+    {"the second case", SWITCH(""), {{"f-a", 0, "grade=C"}, {"f-c"}}, "f-a f-c", "Succeed", "[\"f-b\",\"f-d\"]"},
+    {"162: a join runs once", SWITCH(", " ON("e", "b, c, d", "")), {{"f-a", 0, "grade=C"}, {"f-c"}, {"f-e"}}, "f-a f-c f-e", "Succeed", "[\"f-b\",\"f-d\"]"},
+    {"a chosen step has targets, too", "flows: [{name: a}, {name: x}, " ON("r", "a", "switch: {default: [b]}") ", " ON("b", "x", "") "]",
+     {{"f-a"}, {"f-x"}, {"f-b"}}, "f-a f-x f-b", "Succeed", ""},
+    {"no match and no default", "flows: [{name: a}, " ON("r", "a", "switch: {cases: [" GRADE("good", "A", "b") "]}") ", {name: b}]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\"]"},
+    {"a skipped switch skips all", "flows: [{name: a}, " ON("r", "a", IF(GOOD) ", switch: {default: [b]}") ", {name: b}, " ON("c", "b", "") "]",
+     {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\",\"f-c\"]"},
+};
+/* clang-format on */
+
+/* Restarts after every change in odd runs, at one point in the others. */
+static void run_case(const struct control_case *c, size_t run)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    char what[128];
+
+    snprintf(what, sizeof what, "%s, run %zu", c->name, run);
+    flow_bed_spec(bed, "f", "a b c d e x", c->spec);
+    for (size_t i = 0; i < STEPS_MAX && c->ends[i].job; i++) {
+        if (!flow_bed_has_job(bed, c->ends[i].job))
+            break; /* said below */
+        flow_bed_end(bed, c->ends[i].job, c->ends[i].code, c->ends[i].message);
+        if (run == 1 || run == i + 2)
+            flow_bed_restart(bed);
+    }
+    flow_bed_advance(bed, 1000);
+    if (run == 1)
+        flow_bed_restart(bed);
+    check_str(what, bed->created.data ? bed->created.data : "", c->created);
+    check_str(what, flow_bed_at(bed, "f", "state/phase"), c->phase);
+    check_str(what, flow_bed_at(bed, "f", "skippedJobs"), c->skipped);
+}
+
+/* covers: jobflow.md 157 158 159 160 161 162; see 13.3 */
+static void conditions_decide(void **state)
+{
+    for (size_t i = 0; i < countof(cases); i++)
+        for (size_t run = 0; run < 5; run++)
+            run_case(&cases[i], run);
+}
+
+/* covers: jobflow.md 157; see DC-06 and the status of each step */
+static void the_status_tells_outputs_cases_and_codes(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a b c d", SWITCH(""));
+    flow_bed_end(bed, "f-a", 0, "grade=C\nnote=a=b c\nbad key=1\ngrade=A\n");
+    flow_bed_advance(bed, 1000);
+    check_str("outputs", flow_bed_at(bed, "f", "nodes/0/outputs"),
+              "{\"grade\":\"C\",\"note\":\"a=b c\"}");
+    check_str("exit codes", flow_bed_at(bed, "f", "nodes/0/attempts/0/exitCodes"),
+              "{\"main\":[0]}");
+    check("log name", *flow_bed_at(bed, "f", "nodes/0/attempts/0/logs/f-a-main-0"));
+    check_str("case", flow_bed_at(bed, "f", "nodes/1/case"), "poor");
+    check_str("a switch has no job", flow_bed_at(bed, "f", "nodes/1/jobs"), "");
+    check_str("its phase", flow_bed_at(bed, "f", "nodes/1/phase"), "Completed");
+    check_str("skipped", flow_bed_at(bed, "f", "nodes/2/phase"), "Skipped");
+    check_str("condition", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Skipped");
+    check_str("count", flow_bed_at(bed, "f", "stepCounts/skipped"), "2");
+    check_str("jobs in all", flow_bed_at(bed, "f", "stepCounts/total"), "4");
+    check_str("no condition of a switch", flow_bed_at(bed, "f", "conditions/f-r"), "");
+}
+
+static const char *queue_of(struct flow_bed *bed, const char *job)
+{
+    const struct object *object = flow_bed_get(bed, &kind_job, job);
+
+    return object ? job_spec_of(object)->queue : "none";
+}
+
+/* covers: see jobflow.md 13.3, DC-17 */
+static void outputs_and_parameters_go_into_patches(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    const struct object *job;
+
+    flow_bed_apply(bed, "apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\n"
+                        "metadata: {name: red}\nspec: {weight: 1}\n");
+    flow_bed_spec(
+        bed, "f", "a b",
+        "parameters: [{name: count, default: \"3\"}], flows: [{name: a}, " ON(
+            "b", "a",
+            "patch: {spec: {queue: $(steps.a.outputs.q), tasks: [{name: main, replicas: "
+            "$(params.count), template: {spec: {containers: [{name: c, args: [\"$(nodes.a.outputs."
+            "q)-$(flow.name)\", \"$$(params.count)\", \"$(HOME)\"]}]}}}]}}") "]");
+    flow_bed_end(bed, "f-a", 0, "q=red");
+    check_str("queue", queue_of(bed, "f-b"), "red");
+    job = flow_bed_get(bed, &kind_job, "f-b");
+    check("job", job != NULL);
+    check_int("a number", job_spec_of(job)->tasks.items[0].replicas, 3);
+    check("texts", strstr(job->body->text, "\"red-f\",\"$(params.count)\",\"$(HOME)\""));
+}
+
+/* covers: see jobflow.md 13.3: an output that is not there */
+static void a_missing_output_is_told(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(
+        bed, "f", "a b",
+        "flows: [{name: a}, " ON("b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") "]");
+    flow_bed_end(bed, "f-a", 0, NULL);
+    flow_bed_advance(bed, 1000);
+    check("no job", !flow_bed_has_job(bed, "f-b"));
+    check_str("why", flow_bed_at(bed, "f", "nodes/1/message"), "patch: step a has no output q");
+}
+
+/* covers: see jobflow.md 13.3: judged only when all have been asked */
+static void unrelated_steps_go_on_while_a_failure_is_judged(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(
+        bed, "f", "a b c x",
+        "flows: [{name: a}, {name: x}, " ON("b", "x", "") ", " ON("c", "a, b", IF(FAILS)) "]");
+    flow_bed_end(bed, "f-a", 1, NULL);
+    flow_bed_advance(bed, 1000);
+    check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
+    flow_bed_end(bed, "f-x", 0, NULL);
+    flow_bed_restart(bed);
+    check("unrelated", flow_bed_has_job(bed, "f-b"));
+    flow_bed_end(bed, "f-b", 0, NULL);
+    check("rescue", flow_bed_has_job(bed, "f-c"));
+    flow_bed_end(bed, "f-c", 0, NULL);
+    check_str("ends well", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+}
+
+/* covers: see jobflow.md 13.0 rule 4 */
+static void upstream_knows_no_conditions(void **state)
+{
+    const struct flow_options upstream = {.upstream_compat = true};
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&upstream);
+
+    flow_bed_spec(bed, "f", "a b c r",
+                  "maxRetry: 3, suspend: true, activeDeadlineSeconds: 1, flows: [{name: a, when: "
+                  "always}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "for: {items: [u, v]}") "]");
+    flow_bed_end(bed, "f-a", 0, NULL);
+    flow_bed_end(bed, "f-b", 0, NULL);
+    flow_bed_advance(bed, 5000);
+    check_str("as if nothing were there", bed->created.data, "f-a f-b f-c");
+    flow_bed_end(bed, "f-c", 1, NULL);
+    flow_bed_advance(bed, 60000);
+    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    check_str("once", bed->created.data, "f-a f-b f-c");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conditions_decide),
+        cmocka_unit_test(the_status_tells_outputs_cases_and_codes),
+        cmocka_unit_test(outputs_and_parameters_go_into_patches),
+        cmocka_unit_test(a_missing_output_is_told),
+        cmocka_unit_test(unrelated_steps_go_on_while_a_failure_is_judged),
+        cmocka_unit_test(upstream_knows_no_conditions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

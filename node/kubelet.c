@@ -48,12 +48,14 @@ static void free_pod(struct kubelet_pod *pod)
 
     HASH_DELETE(hh, k->pods, pod);
     kubelet_probe_end(pod);
+    kubelet_ports_give(pod);
     hosts_leave(k->hosts, &pod->hosts);
     addresses_give_back(&k->addresses, pod->address);
     blob_unref(pod->to_write);
     blob_unref(pod->written);
     mem_free(pod->hostname);
     mem_free(pod->subdomain);
+    mem_free(pod->aliases);
     object_unref((struct object *)pod->object);
     meta_unref(pod->meta);
     mem_free(pod);
@@ -90,15 +92,8 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
     if (!pod->address && kubelet_needs_address(k, spec))
         pod->address = addresses_take(&k->addresses);
     address_text(pod->address, pod->address_text);
-    if (k->options.volumes.sim || !kubelet_needs_hosts(k, spec))
-        return; /* nobody reads a simulated hosts file */
-    pod->hosts.meta = pod->meta;
-    pod->hosts.address = pod->address_text;
-    pod->hosts.hostname = pod->hostname =
-        mem_strdup(spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name);
-    if (spec->subdomain && *spec->subdomain)
-        pod->hosts.subdomain = pod->subdomain = mem_strdup(spec->subdomain);
-    hosts_join(k->hosts, &pod->hosts);
+    if (!k->options.volumes.sim && kubelet_needs_hosts(k, spec))
+        kubelet_join_hosts(pod, spec); /* nobody reads a simulated hosts file */
 }
 
 /* What the object says; the record is new. */
@@ -264,6 +259,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
     pod->final = pod->to_runtime = true;
     hosts_run(pod->kubelet->hosts, &pod->hosts, false);
     kubelet_room_give(pod);
+    kubelet_ports_give(pod);
     if (told && !pod->gone)
         return;
     pod->step = STEP_ENDED;
@@ -312,6 +308,9 @@ static void judge(struct kubelet_pod *pod)
         kubelet_pod_settle(pod);
     } else if (pod->found) {
         pod->step = STEP_STARTED;
+        kubelet_ports_take_over(pod);
+        if (!pod->gone && kubelet_may_look_up(pod, pod_spec_of(pod->object)))
+            kubelet_join_hosts(pod, pod_spec_of(pod->object));
         hosts_run(pod->kubelet->hosts, &pod->hosts, true);
         if (pod->gone)
             stop_started(pod, 0);

@@ -24,6 +24,13 @@ struct service {
     struct service *next; /* of the group, or of the general ones */
 };
 
+/* How many there are in a namespace. */
+struct service_count {
+    UT_hash_handle hh;
+    size_t n;
+    char ns[];
+};
+
 struct host_group {
     UT_hash_handle hh; /* by "namespace/job", or by uid */
     char *key;
@@ -42,6 +49,8 @@ struct hosts {
     struct host_group *groups;
     struct service *services;
     struct service *general; /* whose selector names no job */
+    struct service_count *counts;
+    struct buf with_aliases; /* scratch */
     struct host_group *dirty;
     uint64_t shown; /* changes of what Services show */
     struct task tell;
@@ -228,13 +237,25 @@ static void tell_dirty(struct task *task)
         group->dirty = false;
         for (struct host_entry *entry = group->first; entry; entry = entry->next)
             if (entry->running)
-                hosts->changed(hosts->ctx, entry, text_of(hosts, group));
+                hosts->changed(hosts->ctx, entry, hosts_text(hosts, entry));
         if (!group->first && !group->services)
             free_group(hosts, group);
     }
 }
 
 /* Entries. */
+
+const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
+{
+    const char *text = text_of(hosts, entry->group);
+
+    if (!entry->aliases)
+        return text;
+    buf_clear(&hosts->with_aliases);
+    buf_str(&hosts->with_aliases, text);
+    buf_str(&hosts->with_aliases, entry->aliases);
+    return hosts->with_aliases.data;
+}
 
 void hosts_join(struct hosts *hosts, struct host_entry *entry)
 {
@@ -251,7 +272,8 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
     else
         group->first = entry;
     group->last = entry;
-    touch(hosts, group);
+    if (*entry->address)
+        touch(hosts, group);
 }
 
 void hosts_leave(struct hosts *hosts, struct host_entry *entry)
@@ -269,22 +291,56 @@ void hosts_leave(struct hosts *hosts, struct host_entry *entry)
     else
         group->last = entry->prev;
     entry->group = NULL;
-    touch(hosts, group);
-}
-
-const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
-{
-    return text_of(hosts, entry->group);
+    if (*entry->address)
+        touch(hosts, group);
+    else
+        mark(hosts, group); /* nobody saw it; it may have been the last */
 }
 
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running)
 {
-    if (entry->running != running && entry->group && (entry->group->services || hosts->general))
+    if (entry->running != running && entry->group && *entry->address &&
+        (entry->group->services || hosts->general))
         shown_changed(hosts);
     entry->running = running;
 }
 
 /* Services. */
+
+static struct service_count *count_of(const struct hosts *hosts, const char *ns)
+{
+    struct service_count *count;
+
+    HASH_FIND(hh, hosts->counts, ns, strlen(ns), count);
+    return count;
+}
+
+bool hosts_serves(const struct hosts *hosts, const char *ns)
+{
+    return hosts->counts && count_of(hosts, ns);
+}
+
+static void count_one(struct hosts *hosts, const char *ns)
+{
+    struct service_count *count = count_of(hosts, ns);
+
+    if (!count) {
+        count = mem_alloc(sizeof *count + strlen(ns) + 1);
+        memcpy(count->ns, ns, strlen(ns) + 1);
+        HASH_ADD_KEYPTR(hh, hosts->counts, count->ns, strlen(ns), count);
+    }
+    count->n++;
+}
+
+static void uncount_one(struct hosts *hosts, const char *ns)
+{
+    struct service_count *count = count_of(hosts, ns);
+
+    if (--count->n)
+        return;
+    HASH_DELETE(hh, hosts->counts, count);
+    mem_free(count);
+}
 
 static void relist(struct hosts *hosts, const char *ns)
 {
@@ -308,6 +364,7 @@ static void drop_service(struct hosts *hosts, struct service *service)
     else
         relist(hosts, service->meta->namespace_);
     HASH_DELETE(hh, hosts->services, service);
+    uncount_one(hosts, service->meta->namespace_);
     meta_unref(service->meta);
     json_decref(service->selector);
     mem_free(service->key);
@@ -328,6 +385,7 @@ static void add_service(struct hosts *hosts, const char *key, const struct objec
     service->meta = meta_ref(object->meta);
     service->selector = json_incref(selector);
     HASH_ADD_KEYPTR(hh, hosts->services, service->key, strlen(service->key), service);
+    count_one(hosts, object_namespace(object));
     if (job) {
         scoped_str group_key = mem_printf("%s/%s", object_namespace(object), job);
 
@@ -381,6 +439,7 @@ void hosts_free(struct hosts *hosts)
     drop_service(hosts, service);
     HASH_ITER(hh, hosts->groups, group, next_group)
     free_group(hosts, group);
+    buf_release(&hosts->with_aliases);
     loop_cancel(hosts->loop, &hosts->tell);
     timer_stop(hosts->loop, &hosts->retell);
     mem_free(hosts);

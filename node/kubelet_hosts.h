@@ -22,6 +22,7 @@ struct host_entry {
     const char *hostname;
     const char *subdomain;    /* NULL = none */
     const char *address;      /* "" = only reads the file */
+    const char *aliases;      /* whole lines of its own, behind all others; NULL = none */
     bool running;             /* hosts_run: is told of changes, and seen by other jobs */
     struct host_group *group; /* private; NULL = not joined */
     struct host_entry *next, *prev;
@@ -36,8 +37,11 @@ void hosts_free(struct hosts *hosts);
 void hosts_join(struct hosts *hosts, struct host_entry *entry);
 void hosts_leave(struct hosts *hosts, struct host_entry *entry); /* no-op when not joined */
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running);
-/** The text of the file as it is now; borrowed until the next change. */
+/** The text of the file as it is now; borrowed until the next call. */
 const char *hosts_text(struct hosts *hosts, struct host_entry *entry);
+
+/** Is there a Service in the namespace whose name a pod could want to look up? */
+bool hosts_serves(const struct hosts *hosts, const char *ns);
 
 /** A Service came, changed or went. */
 void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *service);

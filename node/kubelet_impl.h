@@ -4,6 +4,7 @@
  *
  *   kubelet.c         pods as their objects and reports come; adoption; start and stop
  *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
+ *   kubelet_ports.c   ports of which this machine has but one
  *   kubelet_start.c   one pod made ready for the runtime
  *   kubelet_status.c  what statuses say
  *   kubelet_probes.c  probes of containers: readiness, restarts
@@ -59,6 +60,7 @@ struct kubelet_pod {
     STAILQ_ENTRY(kubelet_pod) next_held;
 
     bool has_room;   /* counted in kubelet.used */
+    bool has_ports;  /* its declared ports are in kubelet.ports */
     bool to_runtime; /* the runtime may know it: release and purge it */
     bool found;      /* by adopt */
     bool final;      /* the runtime's last report has come */
@@ -68,7 +70,7 @@ struct kubelet_pod {
     uint32_t address;
     char address_text[ADDRESS_TEXT_MAX];
     struct host_entry hosts; /* its texts are owned here: */
-    char *hostname, *subdomain;
+    char *hostname, *subdomain, *aliases;
 
     struct probing *probing; /* NULL: its containers have no probes, or do not run yet */
 
@@ -105,6 +107,8 @@ struct kubelet_batch {
     bool durable; /* its writes are, once it runs */
 };
 
+struct port_owner; /* kubelet_ports.c */
+
 struct kubelet {
     struct cluster *cluster;
     struct runtime *runtime;
@@ -121,6 +125,7 @@ struct kubelet {
     struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
     struct held *held;
+    struct port_owner *ports;       /* in use by pods that share them with all others */
     struct probe_http_client *http; /* of probes; NULL until one is needed */
     struct addresses addresses;
     struct hosts *hosts;
@@ -156,7 +161,17 @@ void kubelet_room_take(struct kubelet_pod *pod);
 void kubelet_room_give(struct kubelet_pod *pod);
 void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap);
 void kubelet_unhold(struct kubelet *kubelet, const struct object *object);
+/** The same by a name of the caller's: it must be no plural of a kind. */
+void kubelet_hold_for(struct kubelet_pod *pod, const char *key);
+void kubelet_unhold_for(struct kubelet *kubelet, const char *key);
 void kubelet_free_held(struct kubelet *kubelet, struct held *held);
+
+/* kubelet_ports.c */
+/** Take the ports the pod declares, if it has to share them with all others. False: one of them is
+ * in use, the pod is held until that is over, and says so. */
+bool kubelet_ports_take(struct kubelet_pod *pod);
+void kubelet_ports_take_over(struct kubelet_pod *pod); /* of an earlier life: it has them */
+void kubelet_ports_give(struct kubelet_pod *pod);      /* no-op when it has none */
 
 /* kubelet_start.c */
 /** Give the pod to the runtime; its step is STARTED, HELD or ENDED afterwards. */
@@ -166,6 +181,10 @@ char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *s
                          const char **reason);
 bool kubelet_needs_address(const struct kubelet *kubelet, const struct pod_spec *spec);
 bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *spec);
+/** The pod gets a hosts file of its own. */
+void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec);
+/** Has none of its own, and could want to look up a Service. */
+bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
 
 /* kubelet_status.c */
 void kubelet_write_intent(struct kubelet_pod *pod);

@@ -150,13 +150,11 @@ static void held_key(char key[KEY_MAX], const struct kind *kind, const char *ns,
     snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
 }
 
-void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap)
+void kubelet_hold_for(struct kubelet_pod *pod, const char *key)
 {
     struct kubelet *k = pod->kubelet;
     struct held *held;
-    char key[KEY_MAX];
 
-    held_key(key, gap->kind, pod->meta->namespace_, gap->name);
     HASH_FIND(hh, k->held, key, strlen(key), held);
     if (!held) {
         held = mem_alloc(sizeof *held + strlen(key) + 1);
@@ -169,21 +167,25 @@ void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap)
     STAILQ_INSERT_TAIL(&held->pods, pod, next_held);
 }
 
+void kubelet_hold(struct kubelet_pod *pod, const struct source_gap *gap)
+{
+    char key[KEY_MAX];
+
+    held_key(key, gap->kind, pod->meta->namespace_, gap->name);
+    kubelet_hold_for(pod, key);
+}
+
 void kubelet_free_held(struct kubelet *k, struct held *held)
 {
     HASH_DELETE(hh, k->held, held);
     mem_free(held);
 }
 
-void kubelet_unhold(struct kubelet *k, const struct object *object)
+void kubelet_unhold_for(struct kubelet *k, const char *key)
 {
     struct held *held;
     struct kubelet_pod *pod, *after = NULL;
-    char key[KEY_MAX];
 
-    if (!k->held)
-        return;
-    held_key(key, object->kind, object_namespace(object), object_name(object));
     HASH_FIND(hh, k->held, key, strlen(key), held);
     if (!held)
         return;
@@ -201,4 +203,14 @@ void kubelet_unhold(struct kubelet *k, const struct object *object)
     }
     kubelet_free_held(k, held);
     kubelet_pump(k);
+}
+
+void kubelet_unhold(struct kubelet *k, const struct object *object)
+{
+    char key[KEY_MAX];
+
+    if (!k->held)
+        return;
+    held_key(key, object->kind, object_namespace(object), object_name(object));
+    kubelet_unhold_for(k, key);
 }

@@ -67,7 +67,52 @@ static bool container_needs_address(const struct pod_container *container)
 bool kubelet_needs_hosts(const struct kubelet *k, const struct pod_spec *spec)
 {
     return k->options.isolate_all || (spec->hostname && *spec->hostname) ||
-           (spec->subdomain && *spec->subdomain);
+           (spec->subdomain && *spec->subdomain) || json_array_size(spec->host_aliases);
+}
+
+/* spec.hostAliases as lines of a hosts file; owned, NULL when there are none. */
+static char *alias_lines(const struct pod_spec *spec)
+{
+    scoped(buf) struct buf out = {0};
+
+    for (size_t i = 0; i < json_array_size(spec->host_aliases); i++) {
+        const json_t *alias = json_array_get(spec->host_aliases, i);
+        const json_t *names = json_object_get(alias, "hostnames");
+        const char *ip = source_text(alias, "ip");
+
+        if (!ip || !json_array_size(names) || strpbrk(ip, "\n #"))
+            continue;
+        buf_str(&out, ip);
+        for (size_t n = 0; n < json_array_size(names); n++) {
+            const char *name = json_string_value(json_array_get(names, n));
+
+            if (name && *name && !strpbrk(name, "\n #"))
+                buf_printf(&out, " %s", name);
+        }
+        buf_char(&out, '\n');
+    }
+    return out.len ? buf_take(&out) : NULL;
+}
+
+void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    pod->hosts.meta = pod->meta;
+    pod->hosts.address = pod->address_text;
+    pod->hosts.hostname = pod->hostname =
+        mem_strdup(spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name);
+    if (spec->subdomain && *spec->subdomain)
+        pod->hosts.subdomain = pod->subdomain = mem_strdup(spec->subdomain);
+    pod->hosts.aliases = pod->aliases = alias_lines(spec);
+    hosts_join(pod->kubelet->hosts, &pod->hosts);
+}
+
+/* A pod that has no name of its own may still want to look up those of Services. That costs it a
+ * box, so only while there is something to find; dnsPolicy Default asks for the host's names. */
+bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    return !pod->hosts.group && !pod->kubelet->options.volumes.sim && !spec->host_network &&
+           !(spec->dns_policy && !strcmp(spec->dns_policy, "Default")) &&
+           hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
 }
 
 bool kubelet_needs_address(const struct kubelet *k, const struct pod_spec *spec)
@@ -130,6 +175,8 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
     start->hostname =
         start->spec->hostname && *start->spec->hostname ? start->spec->hostname : pod->meta->name;
     start->pod_ip = pod->address_text;
+    if (kubelet_may_look_up(pod, start->spec))
+        kubelet_join_hosts(pod, start->spec);
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
     pod->step = STEP_STARTED;
     pod->to_runtime = true;
@@ -157,15 +204,19 @@ void kubelet_start_pod(struct kubelet_pod *pod)
         .gap = &gap,
     };
 
+    if (!kubelet_ports_take(pod))
+        return;
     switch (resolve(pod, &source, &start)) {
     case SOURCE_OK:
         give_to_runtime(pod, &start);
         break;
     case SOURCE_WAIT:
+        kubelet_ports_give(pod);
         kubelet_hold(pod, &gap);
         kubelet_write_waiting(pod, "CreateContainerConfigError", gap.message);
         break;
     case SOURCE_NEVER:
+        kubelet_ports_give(pod);
         kubelet_write_failed(pod, gap.reason, gap.message);
         break;
     }

@@ -173,7 +173,52 @@ static void write_info(struct jsonw *w, const struct machine *m)
     jsonw_close(w);
 }
 
-static struct blob *status_blob(const struct machine *m, const char *runtime, int64_t now_ms)
+struct node_condition {
+    const char *type;
+    bool is_true;
+    const char *reason, *message;
+};
+
+static void write_condition(struct jsonw *w, const struct node_condition *condition, int64_t now_ms)
+{
+    jsonw_open(w);
+    jsonw_member_str(w, "type", condition->type);
+    jsonw_member_str(w, "status", condition->is_true ? "True" : "False");
+    jsonw_member_str(w, "reason", condition->reason);
+    jsonw_member_str(w, "message", condition->message);
+    jsonw_member_time(w, "lastHeartbeatTime", now_ms);
+    jsonw_member_time(w, "lastTransitionTime", now_ms);
+    jsonw_close(w);
+}
+
+/* What pods get here: each found out by trying it. */
+static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, int64_t now_ms)
+{
+    bool all = a->limits_memory && a->limits_cpu && a->limits_processes;
+    scoped_str limits = mem_printf("memory: %s; cpu: %s; processes: %s",
+                                   a->limits_memory ? "enforced" : "supervised",
+                                   a->limits_cpu ? "enforced" : "not enforced",
+                                   a->limits_processes ? "enforced" : "the user's own limit");
+
+    write_condition(
+        w,
+        &(struct node_condition){"PodIsolation", strcmp(a->level, "plain") != 0, "Probed", a->why},
+        now_ms);
+    write_condition(w,
+                    &(struct node_condition){"PodAddresses", a->own_addresses, "Probed",
+                                             a->own_addresses
+                                                 ? "pods may listen on the same ports"
+                                                 : "pods that declare the same port run one after "
+                                                   "the other"},
+                    now_ms);
+    write_condition(w,
+                    &(struct node_condition){"ResourceLimits", all,
+                                             all ? "ControlGroups" : "NotAllEnforced", limits},
+                    now_ms);
+}
+
+static struct blob *status_blob(const struct machine *m, const char *runtime,
+                                const struct runtime_abilities *abilities, int64_t now_ms)
 {
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
@@ -182,14 +227,9 @@ static struct blob *status_blob(const struct machine *m, const char *runtime, in
     write_amount(&w, "capacity", m->capacity, &m->extras);
     write_amount(&w, "allocatable", m->allocatable, &m->extras);
     jsonw_member_open_list(&w, "conditions");
-    jsonw_open(&w);
-    jsonw_member_str(&w, "type", "Ready");
-    jsonw_member_str(&w, "status", "True");
-    jsonw_member_str(&w, "reason", "KubeletReady");
-    jsonw_member_str(&w, "message", runtime);
-    jsonw_member_time(&w, "lastHeartbeatTime", now_ms);
-    jsonw_member_time(&w, "lastTransitionTime", now_ms);
-    jsonw_close(&w);
+    write_condition(&w, &(struct node_condition){"Ready", true, "KubeletReady", runtime}, now_ms);
+    if (abilities)
+        write_abilities(&w, abilities, now_ms);
     jsonw_close_list(&w);
     jsonw_member_open_list(&w, "addresses");
     write_address(&w, "InternalIP", "127.0.0.1");
@@ -206,6 +246,7 @@ struct machine_writer {
     struct cluster *cluster;
     const struct machine *machine;
     char *runtime;
+    const struct runtime_abilities *abilities;
     struct cluster_call call;
     bool busy, freed;
 };
@@ -230,9 +271,9 @@ static void written(struct cluster_call *call, const struct object *result, cons
 static void write_status(struct machine_writer *writer, const struct object *node)
 {
     writer->call.done = written;
-    cluster_update_status(
-        writer->cluster, &writer->call, node,
-        status_blob(writer->machine, writer->runtime, loop_wall_ms(writer->cluster->loop)));
+    cluster_update_status(writer->cluster, &writer->call, node,
+                          status_blob(writer->machine, writer->runtime, writer->abilities,
+                                      loop_wall_ms(writer->cluster->loop)));
 }
 
 static void created(struct cluster_call *call, const struct object *node, const struct error *err)
@@ -246,7 +287,7 @@ static void created(struct cluster_call *call, const struct object *node, const 
 }
 
 struct machine_writer *machine_write(struct cluster *cluster, const struct machine *m,
-                                     const char *runtime)
+                                     const char *runtime, const struct runtime_abilities *abilities)
 {
     static const char body[] = "{\"spec\":{}}";
     struct machine_writer *writer = mem_alloc(sizeof *writer);
@@ -255,6 +296,7 @@ struct machine_writer *machine_write(struct cluster *cluster, const struct machi
     writer->cluster = cluster;
     writer->machine = m;
     writer->runtime = mem_strdup(runtime);
+    writer->abilities = abilities;
     writer->busy = true;
     if (node) {
         write_status(writer, node);

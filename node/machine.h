@@ -4,6 +4,7 @@
  */
 #include "api/cluster.h"
 #include "node/amount.h"
+#include "node/runtime.h"
 
 enum { MACHINE_LABELS = 3, MACHINE_TEXT_MAX = 256 };
 
@@ -31,10 +32,12 @@ void machine_read(struct machine *machine, const struct machine_options *options
 bool machine_restarted(struct cluster *cluster, const struct machine *machine);
 
 /**
- * Create or update the Node object; `runtime` says how pods run here. Whatever depends on
+ * Create or update the Node object; `runtime` says how pods run here, `abilities` (borrowed; NULL =
+ * simulated) what they get. Whatever depends on
  * machine_restarted must have been written before: the new boot id lies behind it in the log.
  */
 struct machine_writer;
 struct machine_writer *machine_write(struct cluster *cluster, const struct machine *machine,
-                                     const char *runtime);
+                                     const char *runtime,
+                                     const struct runtime_abilities *abilities);
 void machine_writer_free(struct machine_writer *writer); /* waits for nothing; NULL is fine */

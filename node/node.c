@@ -32,7 +32,8 @@ static void adopted(void *ctx)
     struct node *node = ctx;
 
     node->writer =
-        machine_write(node->cluster, &node->machine, node->runtime->ops->describe(node->runtime));
+        machine_write(node->cluster, &node->machine, node->runtime->ops->describe(node->runtime),
+                      node->runtime->ops->abilities(node->runtime));
 }
 
 static void start_parts(struct node *node, const struct node_options *options)

@@ -88,6 +88,14 @@ struct runtime_executed {
     const char *text; /* the begin of what it printed */
 };
 
+/* What pods get here, as found by trying it. Texts live as long as the runtime. */
+struct runtime_abilities {
+    const char *level;  /* of isolation: plain, mounts, user, full */
+    const char *why;    /* one line: what that means, and why it is no higher one */
+    bool own_addresses; /* pods may listen on the same ports: addresses are rewritten */
+    bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
+};
+
 struct runtime_log_options {
     const char *container;
     bool previous, timestamps;
@@ -124,6 +132,8 @@ struct runtime_ops {
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);
+    /** What pods get here; borrowed. NULL: nothing is executed. */
+    const struct runtime_abilities *(*abilities)(struct runtime *rt);
     void (*free)(struct runtime *rt); /* pods go on */
 };
 
@@ -142,6 +152,7 @@ struct runtime_host_options {
     const char *isolation; /* auto | full | user | mounts | plain */
     const char *network;   /* shared | private */
     bool isolate_all;      /* every pod gets a private root and namespaces */
+    bool keep_addresses;   /* of pods' calls are not rewritten: two pods cannot share a port */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
 };

@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/sandbox/cgroup.h"
+#include "node/sandbox/notify.h"
 #include "node/sandbox/sandbox.h"
 #include "node/shim/records.h"
 
@@ -183,6 +185,14 @@ static bool probe(struct host *host, struct error *err)
     if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
         return false;
     host->config.level = level;
+    host->abilities = (struct runtime_abilities){
+        .level = sandbox_level_text(level),
+        .why = host->described,
+        .own_addresses = !host->keep_addresses && notify_works(),
+    };
+    cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
+               &host->abilities.limits_processes);
+    host->config.rewrite = host->abilities.own_addresses;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);
@@ -384,6 +394,14 @@ static const char *host_describe(struct runtime *rt)
     return host->described ? host->described : "unknown";
 }
 
+static const struct runtime_abilities *host_abilities(struct runtime *rt)
+{
+    struct host *host = host_of(rt);
+
+    probe(host, NULL);
+    return &host->abilities;
+}
+
 static void flush_links(struct turn_hook *hook)
 {
     struct host *host = container_of(hook, struct host, flush);
@@ -444,6 +462,7 @@ static const struct runtime_ops ops = {
     .kill = host_kill,
     .read_log = host_read_log,
     .describe = host_describe,
+    .abilities = host_abilities,
     .free = host_free,
 };
 
@@ -516,6 +535,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     host->shims_fd = shims_fd;
     host->logs_fd = logs_fd;
     host->isolate_all = options->isolate_all;
+    host->keep_addresses = options->keep_addresses;
     host->tell.run = tell_verdicts;
     host->flush.end = flush_links;
     boot_id_read(host->boot_id);

@@ -54,7 +54,8 @@ struct host {
     char *directory; /* <data>/node, absolute */
     char *isolation; /* what was asked for */
     char *described; /* NULL until it is known what we can do */
-    bool isolate_all;
+    struct runtime_abilities abilities;
+    bool isolate_all, keep_addresses;
 
     struct link *links, *pool; /* pool: takes new bare pods; NULL: to be started */
     struct host_pod *pods;

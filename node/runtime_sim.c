@@ -484,6 +484,11 @@ static const char *sim_describe(struct runtime *rt)
     return "sim: nothing is executed, time is virtual";
 }
 
+static const struct runtime_abilities *sim_abilities(struct runtime *rt)
+{
+    return NULL;
+}
+
 static void sim_free(struct runtime *rt)
 {
     struct sim *sim = sim_of(rt);
@@ -512,6 +517,7 @@ static const struct runtime_ops sim_ops = {
     .kill = sim_kill,
     .read_log = sim_read_log,
     .describe = sim_describe,
+    .abilities = sim_abilities,
     .free = sim_free,
 };
 

@@ -56,7 +56,7 @@ struct pod_spec {
         size_t count;
     } volumes;
     const char *restart_policy; /* NULL = Always */
-    const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class;
+    const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class, *dns_policy;
     bool host_network;
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;

@@ -131,7 +131,7 @@ static const struct field pod_spec_fields[] = {
     {"activeDeadlineSeconds",         FIELD_OPT_I64,      POD(active_deadline_s), NOT_NEGATIVE,
      .doc = "Optional duration in seconds the pod may be active on the node relative to StartTime before the system "
             "will actively try to mark it failed and kill associated containers."},
-    {"dnsPolicy",                     FIELD_STR,          FIELD_PASS, .one_of = dns_policy_values,
+    {"dnsPolicy",                     FIELD_STR,          POD(dns_policy), .one_of = dns_policy_values,
      .doc = "Set DNS policy for the pod."},
     {"nodeSelector",                  FIELD_STR_MAP,      POD(node_selector), .as_json = true,
      .doc = "A selector which must be true for the pod to fit on a node."},

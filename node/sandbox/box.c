@@ -59,7 +59,7 @@ static bool wants_root(const struct shim_pod *pod)
 }
 
 /* The declared ports; that of ssh is declared by whoever runs sshd. */
-static void fill_rewrite(struct box *box)
+static void fill_rewrite(struct box *box, const struct shim_config *config)
 {
     const struct shim_pod *pod = box->pod;
     struct rewrite *rewrite = &box->rewrite;
@@ -69,7 +69,7 @@ static void fill_rewrite(struct box *box)
         rewrite->ports[rewrite->n_ports++] = (uint16_t)pod->ports[i];
     if (runs_sshd(pod) && rewrite->n_ports < REWRITE_PORTS_MAX)
         rewrite->ports[rewrite->n_ports++] = SSH_PORT;
-    if (pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
+    if (config->rewrite && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
         rewrite->ip = ip.s_addr;
 }
 
@@ -162,7 +162,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->pod = pod;
     box->private_tmp = config->private_tmp;
     box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
-    fill_rewrite(box);
+    fill_rewrite(box, config);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     box->where.own_fd = -1;

@@ -18,6 +18,7 @@ enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */ }
 /* What is limited, where. A value of 0 sets no limit. */
 struct knob {
     const char *controller;
+    size_t works;        /* offset of the flag in struct cgroup */
     const char *file[2]; /* old hierarchies, unified */
     char *(*value)(const struct shim_limits *limits, bool unified);
 };
@@ -43,9 +44,9 @@ static char *pids_value(const struct shim_limits *limits, bool unified)
 
 /* clang-format off */
 static const struct knob knobs[] = {
-    {"memory", {"memory.limit_in_bytes", "memory.max"}, memory_value},
-    {"cpu",    {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
-    {"pids",   {"pids.max",              "pids.max"},   pids_value},
+    {"memory", offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
+    {"cpu",    offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
+    {"pids",   offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
 };
 /* clang-format on */
 
@@ -181,8 +182,7 @@ static void set_knob(struct cgroup *group, const struct knob *knob, const char *
             rmdir(dir);
         return;
     }
-    if (!strcmp(knob->controller, "memory"))
-        group->limits_memory = true;
+    *(bool *)((char *)group + knob->works) = true;
     for (size_t i = 0; i < group->n; i++)
         if (!strcmp(group->dirs[i], dir))
             return;
@@ -203,6 +203,18 @@ struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_lim
         return group;
     mem_free(group);
     return NULL;
+}
+
+void cgroup_try(bool *memory, bool *cpu, bool *processes)
+{
+    const struct shim_limits some = {.memory_bytes = 64 << 20, .cpu_milli = 1000};
+    scoped_str name = mem_printf("trial-%d", (int)getpid());
+    struct cgroup *group = cgroup_new(name, 0, &some);
+
+    *memory = group && group->limits_memory;
+    *cpu = group && group->limits_cpu;
+    *processes = group && group->limits_processes;
+    cgroup_free(group);
 }
 
 void cgroup_join(const struct cgroup *group)

@@ -16,8 +16,11 @@ struct cgroup {
     char *dirs[CGROUP_HIERARCHIES]; /* [n]; owned */
     int procs_fds[CGROUP_HIERARCHIES];
     size_t n;
-    bool limits_memory;
+    bool limits_memory, limits_cpu, limits_processes;
 };
+
+/** Which limits the kernel would enforce here; tried with a group that is removed again. */
+void cgroup_try(bool *memory, bool *cpu, bool *processes);
 
 /** Groups for one container of a pod, or NULL when no limit can be set. */
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits);

@@ -16,9 +16,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
@@ -47,6 +49,19 @@ ON_CHILD_STACK int notify_install(void)
 
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
                         &program);
+}
+
+bool notify_works(void)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        _exit(notify_install() < 0);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }
 
 /* ---- the asker ---- */
@@ -144,8 +159,29 @@ static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int 
         _exit(0);
 }
 
+/* We try a bind in the asker's place, with a socket of our own: its own call is what counts. */
+static bool is_taken(const struct seccomp_notif *asked, const union rewrite_address *address,
+                     socklen_t len)
+{
+    int its_fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]), fd, type = 0, on = 1;
+    socklen_t type_len = sizeof type;
+    bool taken;
+
+    if (its_fd < 0)
+        return false;
+    getsockopt(its_fd, SOL_SOCKET, SO_TYPE, &type, &type_len);
+    close(its_fd);
+    fd = socket(address->any.sa_family, type | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    taken = bind(fd, &address->any, len) && errno == EADDRINUSE;
+    close(fd);
+    return taken;
+}
+
 static void answer_one(int listener_fd, const struct seccomp_notif *asked,
-                       const struct rewrite *rewrite)
+                       const struct rewrite *rewrite, uint16_t *out_taken)
 {
     enum rewrite_call which = asked->data.nr == SYS_bind ? REWRITE_BIND : REWRITE_CONNECT;
     socklen_t len = (socklen_t)asked->data.args[2];
@@ -157,7 +193,10 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
     if (read_address((pid_t)asked->pid, asked->data.args[1], len, &address) &&
         ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
         what = rewrite_decide(rewrite, which, &address, len);
-    if (what != REWRITE_NOTHING)
+    if (what == REWRITE_WATCH && is_taken(asked, &address, len))
+        *out_taken =
+            ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
+    if (what == REWRITE_ADDRESS || what == REWRITE_SOURCE)
         fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]);
     if (fd < 0) {
         go_on(listener_fd, id);
@@ -172,7 +211,7 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
     close(fd);
 }
 
-bool notify_answer(int listener_fd, const struct rewrite *rewrite)
+bool notify_answer(int listener_fd, const struct rewrite *rewrite, uint16_t *out_taken)
 {
     union {
         struct seccomp_notif asked;
@@ -186,6 +225,6 @@ bool notify_answer(int listener_fd, const struct rewrite *rewrite)
         return !(ready.revents & (POLLHUP | POLLERR));
     memset(&message, 0, sizeof message);
     if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.asked) == 0)
-        answer_one(listener_fd, &message.asked, rewrite);
+        answer_one(listener_fd, &message.asked, rewrite, out_taken);
     return true;
 }

@@ -12,5 +12,9 @@
  */
 int notify_install(void);
 
-/** Answer what is asked now. False when nobody is left to ask. */
-bool notify_answer(int listener_fd, const struct rewrite *rewrite);
+/** Does it work for a process like this one? Tried in a child. */
+bool notify_works(void);
+
+/** Answer what is asked now. False when nobody is left to ask. `*out_taken` becomes a port that
+ * was asked for, is not the pod's own and is in use; else it stays. */
+bool notify_answer(int listener_fd, const struct rewrite *rewrite, uint16_t *out_taken);

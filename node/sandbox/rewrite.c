@@ -35,6 +35,13 @@ static in_addr_t mapped(const struct in6_addr *address)
     return ip;
 }
 
+/* What two pods could want at the same time. */
+static bool is_shared(const struct rewrite *rewrite, enum rewrite_call call, in_port_t port,
+                      bool any)
+{
+    return call == REWRITE_BIND && any && port && !declared(rewrite, port);
+}
+
 static enum rewrite_what decide_v4(const struct rewrite *rewrite, enum rewrite_call call,
                                    struct sockaddr_in *a)
 {
@@ -50,7 +57,7 @@ static enum rewrite_what decide_v4(const struct rewrite *rewrite, enum rewrite_c
         a->sin_port = 0;
         return REWRITE_SOURCE;
     }
-    return REWRITE_NOTHING;
+    return is_shared(rewrite, call, a->sin_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
 }
 
 static enum rewrite_what decide_v6(const struct rewrite *rewrite, enum rewrite_call call,
@@ -69,7 +76,7 @@ static enum rewrite_what decide_v6(const struct rewrite *rewrite, enum rewrite_c
         a->sin6_port = 0;
         return REWRITE_SOURCE;
     }
-    return REWRITE_NOTHING;
+    return is_shared(rewrite, call, a->sin6_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
 }
 
 enum rewrite_what rewrite_decide(const struct rewrite *rewrite, enum rewrite_call call,

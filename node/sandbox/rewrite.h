@@ -9,6 +9,7 @@
  *   bind     declared port, any or loopback address        → the pod's address
  *   connect  declared port, loopback                       → the pod's address
  *   connect  to an address of a pod, from an unbound socket → from the pod's address
+ *   bind     another port that the program has chosen, any address → as it is, but watched
  *
  * IPv6 has a single loopback address, so its sockets get the IPv4 address mapped. Ref:
  * local-runtime.md 3.3.
@@ -37,6 +38,7 @@ enum rewrite_what {
     REWRITE_NOTHING,
     REWRITE_ADDRESS, /* use the changed address */
     REWRITE_SOURCE,  /* the call as it is; bind an unbound socket to the changed address before */
+    REWRITE_WATCH,   /* the call as it is: a port all pods share, which may be taken */
 };
 
 /** Decide about a call. `address` (of `len` bytes) is changed as the answer says. */

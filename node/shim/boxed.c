@@ -77,7 +77,9 @@ static void on_asked(struct source *source, uint32_t events)
 {
     struct asked *asked = container_of(source, struct asked, source);
 
-    if (!notify_answer(source->fd, &asked->container->pod->shim->box->rewrite))
+    struct container *c = asked->container;
+
+    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite, &c->taken_port))
         close_one(asked);
 }
 

@@ -112,6 +112,7 @@ struct shim_config {
     int64_t log_max_bytes; /* of one log file */
     uint32_t level;        /* of boxed pods: enum sandbox_level */
     bool private_tmp;      /* boxed pods have a /tmp of their own */
+    bool rewrite;          /* addresses that boxed pods' programs use (sandbox/rewrite.h) */
 };
 
 struct shim_hello {

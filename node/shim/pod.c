@@ -235,6 +235,14 @@ void container_ended(struct container *c, int code, int number, const char *reas
 
     if (!message)
         message = take(c->blame);
+    if (code && c->taken_port) {
+        reason = "PortConflict";
+        if (!message)
+            message = mem_printf(
+                "port %u was in use on this machine; declare it as containerPort %u, and it is "
+                "the pod's own",
+                c->taken_port, c->taken_port);
+    }
     if (!message && code)
         message = output_tail(c);
     mem_free(c->message);
@@ -442,6 +450,7 @@ static void container_start(struct container *c)
     c->message = NULL;
     mem_free(take(c->blame));
     c->stopping = false;
+    c->taken_port = 0;
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();

@@ -43,6 +43,7 @@ struct container {
     bool too_big;         /* and was killed for it */
     bool stopping;        /* asked to end: its hook runs, or it has had its TERM */
     struct alarm kill;    /* of this container alone */
+    uint16_t taken_port;  /* one it wanted, that is in use and not its own; 0 = none */
     char *blame;          /* owned: why it was made to end; its message, if it leaves none */
     struct alarm hang_up; /* the program is gone and its output still open */
     int64_t backoff_ms;   /* of the next restart */

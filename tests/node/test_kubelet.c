@@ -291,6 +291,93 @@ static void a_missing_key_is_waited_for_too(void **state)
     rig_free(rig);
 }
 
+/* covers: local-runtime.md LRT-05 */
+static void where_ports_are_shared_the_second_pod_waits(void **state)
+{
+    static const struct {
+        const char *name, *spec;
+        bool own_addresses;
+    } rows[] = {{"no rewriting", NULL, false}, {"the host's network", ",'hostNetwork':true", true}};
+    static const char ports[] = "," COMMAND ",'ports':[{'containerPort':8080}]";
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = rig_new();
+        struct kubelet_options options = options_for(4);
+
+        options.volumes.sim = false;
+        rig->abilities.own_addresses = rows[i].own_addresses;
+        rig_start_kubelet(rig, &options);
+        bound_pod(rig, "first", ports, rows[i].spec);
+        bound_pod(rig, "second", ports, rows[i].spec);
+        bound_pod(rig, "other", "," COMMAND ",'ports':[{'containerPort':8081}]", rows[i].spec);
+        check(rows[i].name, rig_started(rig, "first") && rig_started(rig, "other"));
+        check(rows[i].name, !rig_started(rig, "second"));
+        check_int(rows[i].name, rig_pod_phase(rig, "second"), POD_PENDING);
+        check_has(rows[i].name, rig_status(rig, &kind_pod, "second"), "\"PortConflict\"");
+        check_has(rows[i].name, rig_status(rig, &kind_pod, "second"),
+                  "port 8080 is in use by pod default/first");
+        rig_tell_ended(rig, "first", 0);
+        check(rows[i].name, rig_started(rig, "second") != NULL);
+        rig_free(rig);
+    }
+}
+
+static void pods_with_addresses_of_their_own_share_no_ports(void **state)
+{
+    struct rig *rig = set_up(4);
+    static const char ports[] = "," COMMAND ",'ports':[{'containerPort':8080}]";
+
+    bound_pod(rig, "first", ports, NULL);
+    bound_pod(rig, "second", ports, NULL);
+    check("both run", rig_started(rig, "first") && rig_started(rig, "second"));
+    rig_free(rig);
+}
+
+static void service(struct rig *rig, const char *name)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':'default'},"
+               "'spec':{'clusterIP':'None','selector':{'app':'%s'},'ports':[{'port':80}]}}",
+               name, name);
+    rig_settle(rig);
+}
+
+static void a_plain_pod_has_names_while_there_are_services_to_look_up(void **state)
+{
+    struct rig *rig = set_up(8);
+
+    bound_pod(rig, "before", NULL, NULL);
+    check_str("nothing to look up", rig_started(rig, "before")->hosts, "");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'s','namespace':'default',"
+                    "'labels':{'app':'web'}},'spec':{'nodeName':'here','containers':[{'name':'c',"
+                    "'command':['serve'],'ports':[{'containerPort':80}]}],'hostname':'s'}}");
+    service(rig, "web");
+    rig_tell_running(rig, "s");
+    bound_pod(rig, "client", NULL, NULL);
+    check_has("the name", rig_started(rig, "client")->hosts, " web.default.svc web.default web\n");
+    check_str("and no address of its own", rig_started(rig, "client")->ip, "");
+    bound_pod(rig, "aloof", NULL, ",'dnsPolicy':'Default'");
+    check_str("unless it wants the host's", rig_started(rig, "aloof")->hosts, "");
+    rig_delete(rig, &kind_service, "web", -1);
+    rig_advance(rig, 1000);
+    check("told when it goes", !strstr(rig_started(rig, "client")->hosts, "web"));
+    bound_pod(rig, "after", NULL, NULL);
+    check_str("nothing any more", rig_started(rig, "after")->hosts, "");
+    rig_free(rig);
+}
+
+static void host_aliases_are_lines_of_the_hosts_file(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    bound_pod(rig, "p", NULL,
+              ",'hostAliases':[{'ip':'10.1.2.3','hostnames':['db','db.local']},{'ip':'10.1.2.4',"
+              "'hostnames':['cache']}]");
+    check_has("aliases", rig_started(rig, "p")->hosts,
+              "127.0.0.1 localhost\n127.10.4.0 p\n10.1.2.3 db db.local\n10.1.2.4 cache\n");
+    rig_free(rig);
+}
+
 static void environment_is_resolved_in_order(void **state)
 {
     struct rig *rig = set_up(1);
@@ -640,6 +727,10 @@ int main(void)
         cmocka_unit_test(host_paths_can_be_forbidden),
         cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
         cmocka_unit_test(a_missing_key_is_waited_for_too),
+        cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
+        cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),
+        cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),
+        cmocka_unit_test(host_aliases_are_lines_of_the_hosts_file),
         cmocka_unit_test(environment_is_resolved_in_order),
         cmocka_unit_test(volumes_become_files_and_directories),
         cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),

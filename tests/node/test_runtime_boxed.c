@@ -478,6 +478,8 @@ static int listen_mode(const char *family, const char *port, const char *name)
         perror("bind");
         return 1;
     }
+    getsockname(fd, (struct sockaddr *)&any4, &(socklen_t){sizeof any4});
+    dprintf(STDOUT_FILENO, "port=%d\n", ntohs(any4.sin_port));
     for (;;) {
         struct sockaddr_in from = {0};
         socklen_t len = sizeof from;
@@ -580,6 +582,107 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
         check(rows[i].uid, bed_final(bed, rows[i].uid, LIMIT_MS));
         release(rows[i].uid);
     }
+}
+
+static long number_in_log(const char *uid, const char *name)
+{
+    for (int tries = 0; tries < 500; tries++) {
+        scoped_str log = bed_log(bed, uid, NULL);
+        long number = log ? bed_number(log, name) : -1;
+
+        if (number >= 0)
+            return number;
+        bed_run(bed, 20);
+    }
+    return -1;
+}
+
+/* covers: local-runtime.md LRT-07 */
+static void a_port_the_kernel_chooses_stays_shared(void **state)
+{
+    char self[4096], text[256];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    int port;
+
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &(struct bed_pod){
+                       "chosen", .ip = "127.10.4.2",
+                       .main = {{.argv = {self, "listen", "4", "0", "chosen"}, .port = 8080}}});
+    check("runs", bed_phase(bed, "chosen", POD_RUNNING, LIMIT_MS));
+    port = (int)number_in_log("chosen", "port");
+    check("port", port > 0);
+    ask("127.0.0.1", port, text, sizeof text);
+    check_has("at the host's address", text, "chosen");
+    ask("127.10.4.2", port, text, sizeof text);
+    check_has("at the pod's", text, "chosen");
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "chosen", 0);
+    check("ends", bed_final(bed, "chosen", LIMIT_MS));
+    release("chosen");
+}
+
+static void a_port_that_was_not_declared_and_is_taken_is_told(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    const struct pod_status *status;
+    scoped_str port = NULL;
+    scoped_str says = NULL;
+    int number;
+
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &(struct bed_pod){
+                       "holder", .ip = "127.10.4.2",
+                       .main = {{.argv = {self, "listen", "4", "0", "holder"}, .port = 1}}});
+    check("runs", bed_phase(bed, "holder", POD_RUNNING, LIMIT_MS));
+    number = (int)number_in_log("holder", "port");
+    port = mem_printf("%d", number);
+    says = mem_printf("port %d was in use on this machine; declare it as containerPort %d", number,
+                      number);
+    bed_start(bed, &(struct bed_pod){
+                       "loser", .ip = "127.10.4.3",
+                       .main = {{.argv = {self, "listen", "4", port, "loser"}, .port = 1}}});
+    status = bed_final(bed, "loser", LIMIT_MS);
+    check("ends", status);
+    check_str("reason", status->containers.items[0].reason, "PortConflict");
+    check_has("why, and the way out", status->containers.items[0].message, says);
+    release("loser");
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "holder", 0);
+    check("ends", bed_final(bed, "holder", LIMIT_MS));
+    release("holder");
+}
+
+/* covers: local-runtime.md LRT-10 */
+static void a_reader_never_sees_half_a_hosts_file(void **state)
+{
+    static const char script[] =
+        "f=${VC_HOSTS_FILE:-/etc/hosts}; n=0;"
+        "while ! grep -q stop $f; do"
+        "  test \"$(tail -n 1 $f)\" = '# end' || { echo torn; exit 1; }; n=$((n+1)); done;"
+        "echo good=$n";
+    scoped_str log = NULL;
+    const struct pod_status *status;
+
+    bed_start(bed,
+              &(struct bed_pod){"reader", .hostname = "r", .hosts = "127.0.0.1 localhost\n# end\n",
+                                .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    check("runs", bed_phase(bed, "reader", POD_RUNNING, LIMIT_MS));
+    for (int i = 0; i < 300; i++) {
+        scoped(buf) struct buf text = {0};
+
+        buf_str(&text, "127.0.0.1 localhost\n");
+        for (int line = 0; line < i % 100 * 10; line++)
+            buf_printf(&text, "127.10.4.%d replica-%d\n", line % 250, line);
+        buf_str(&text, "# end\n");
+        bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "reader", text.data);
+        bed_run(bed, 1);
+    }
+    bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "reader", "# stop\n# end\n");
+    status = bed_final(bed, "reader", LIMIT_MS);
+    check("ends", status);
+    log = bed_log(bed, "reader", NULL);
+    check_int(log, status->containers.items[0].exit_code, 0);
+    check("it looked often", bed_number(log, "good") >= 10);
+    release("reader");
 }
 
 /* covers: local-runtime.md LRT-42 */
@@ -846,6 +949,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_cannot_be_mounted_is_told),
         cmocka_unit_test(host_paths_are_the_hosts),
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
+        cmocka_unit_test(a_port_the_kernel_chooses_stays_shared),
+        cmocka_unit_test(a_port_that_was_not_declared_and_is_taken_is_told),
+        cmocka_unit_test(a_reader_never_sees_half_a_hosts_file),
         cmocka_unit_test(too_much_memory_is_told_as_such),
         cmocka_unit_test(a_program_beside_a_container_sees_what_it_sees),
         cmocka_unit_test(hooks_run_at_the_start_and_before_the_end),

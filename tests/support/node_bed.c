@@ -162,6 +162,11 @@ static const char *script_describe(struct runtime *rt)
     return "scripted";
 }
 
+static const struct runtime_abilities *script_abilities(struct runtime *rt)
+{
+    return &rig_of(rt)->abilities;
+}
+
 static void script_free(struct runtime *rt)
 {
     mem_free(rt);
@@ -178,6 +183,7 @@ static const struct runtime_ops script_ops = {
     .kill = script_kill,
     .read_log = script_read_log,
     .describe = script_describe,
+    .abilities = script_abilities,
     .free = script_free,
 };
 
@@ -258,6 +264,8 @@ struct rig *rig_new(void)
     const struct registry_options registry = {.virtual_runtime = true};
     struct error err;
 
+    rig->abilities =
+        (struct runtime_abilities){.level = "plain", .why = "scripted", .own_addresses = true};
     rig->clock = clock_virtual_new(START_MS, 1);
     rig->loop = loop_new(rig->clock);
     rig->store = store_open(rig->loop, &store, &err);

@@ -45,7 +45,8 @@ struct rig {
     struct queue_usage *queue_usage;
     struct kubelet *kubelet;
     struct node *node;
-    struct runtime *runtime;           /* scripted */
+    struct runtime *runtime; /* scripted */
+    struct runtime_abilities abilities;
     struct rig_pod pods[RIG_PODS_MAX]; /* in the order of their start */
     size_t n_pods, running, peak;
     const char *found[RIG_PODS_MAX]; /* adopt finds these */

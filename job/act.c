@@ -65,11 +65,16 @@ static void mark_slot(struct job_run *run, struct slot_at at)
 {
     const struct job_slot *slot = job_view_slot(&run->view, at);
 
-    if (!slot || !slot->pod || slot->doomed || slot->op != SLOT_IDLE)
+    if (!slot || !slot->pod || slot->op != SLOT_IDLE || slot->facts.marked)
         return;
+    if (slot->doomed) { /* on its way out already: its end is no eviction now (10.1) */
+        if (slot->facts.deleting)
+            job_apply_mark(run, at, false);
+        return;
+    }
     job_delayed_escalate(run, at);
     run->target.marks++;
-    job_apply_mark(run, at);
+    job_apply_mark(run, at, true);
 }
 
 /* The slots an action is about: one, those of a partition, or all of a task. */

@@ -15,6 +15,7 @@ struct pod_op {
     struct cluster_call call;
     struct job_run *run;
     struct slot_at at;
+    bool awaited; /* a mark the targeted kill waits for */
 };
 
 /* Upstream retries everything alike and gives up after 15; ours knows what a retry can mend. */
@@ -194,18 +195,17 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
 {
     struct job_run *run;
     struct slot_at at;
-    bool targeted;
+    bool awaited = container_of(call, struct pod_op, call)->awaited;
 
     if (!finish(call, &run, &at))
         return;
-    targeted = run->target.request != NULL;
     end_op(run, at, SLOT_MARKING);
     if (!err)
         take_pod(run, at, pod);
     else if (err->code !=
              ERR_NOT_FOUND) /* unmarked it stays: its end would look like an eviction */
         job_apply_failed(run, "FailedDelete", "mark pod", err);
-    if (targeted) {
+    if (awaited) {
         run->target.marks--;
         run->target.marked += err == NULL;
         run->target.failed += err != NULL && err->code != ERR_NOT_FOUND;
@@ -215,11 +215,13 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     job_run_sync(run);
 }
 
-void job_apply_mark(struct job_run *run, struct slot_at at)
+void job_apply_mark(struct job_run *run, struct slot_at at, bool awaited)
 {
     struct object *pod = job_pod_marked(job_view_slot(&run->view, at)->pod);
+    struct cluster_call *call = begin(run, at, SLOT_MARKING, marked);
 
-    cluster_update(run->ctl->cluster, begin(run, at, SLOT_MARKING, marked), pod);
+    container_of(call, struct pod_op, call)->awaited = awaited;
+    cluster_update(run->ctl->cluster, call, pod);
 }
 
 static void removed(struct cluster_call *call, const struct object *none, const struct error *err)

@@ -185,7 +185,8 @@ void job_explain(struct job_run *run, const char *reason, const char *message);
 
 /* ---- job/apply.c: writes of pods ---- */
 void job_apply_create(struct job_run *run, struct slot_at at);
-void job_apply_mark(struct job_run *run, struct slot_at at);
+/** `awaited`: its answer counts for the targeted kill under way. */
+void job_apply_mark(struct job_run *run, struct slot_at at, bool awaited);
 void job_apply_remove(struct job_run *run, struct slot_at at);
 /** A write failed: back off, count what is permanent. `what` for the event ("create pod x"). */
 void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,

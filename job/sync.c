@@ -27,7 +27,7 @@ static int reap(struct job_run *run)
             if (job_view_slot(view, at)->facts.marked)
                 job_apply_remove(run, at);
             else
-                job_apply_mark(run, at);
+                job_apply_mark(run, at, false);
     }
     return begun;
 }

@@ -77,6 +77,23 @@ static void a_command_takes_what_it_names_and_nothing_else(void **unused)
     }
 }
 
+/* covers: job.md POL-24; see 10.1 */
+static void a_pod_on_its_way_out_is_part_of_the_restart_of_its_task(void **unused)
+{
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
+
+    stage_job_simple(stage, "j", "t*3",
+                     "policies: [{events: [PodEvicted, PodFailed], action: RestartTask}]");
+    stage_delete(stage, &kind_pod, "j-t-2"); /* by a user; it takes its time */
+    stage_pod_failed(stage, "j-t-0", 1);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_let_go(stage);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    assert_int_equal(stage_job(stage, "j")->running, 3);
+    stage_free(stage);
+}
+
 /* covers: job.md POD-30 */
 static void a_full_kill_takes_pods_and_what_plugins_made(void **unused)
 {
@@ -213,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_command_takes_what_it_names_and_nothing_else),
+        cmocka_unit_test(a_pod_on_its_way_out_is_part_of_the_restart_of_its_task),
         cmocka_unit_test(a_full_kill_takes_pods_and_what_plugins_made),
         cmocka_unit_test(a_late_deletion_never_hits_the_next_pod_of_the_name),
         cmocka_unit_test(missing_pods_are_made),

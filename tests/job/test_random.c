@@ -7,7 +7,9 @@
 #include "tests/unit.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "tests/support/job_walk.h"
 
 enum { SEEDS = 4000 };
@@ -54,5 +56,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_walk_violates_anything),
     };
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes are the point */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

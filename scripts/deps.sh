@@ -23,6 +23,7 @@ build=(
     uthash-dev libxxhash-dev # hash tables
     libseccomp-dev           # system call filter of pods
     libcap-dev               # capabilities of pods
+    zlib1g-dev               # content coding of long answers
     libcmocka-dev            # tests; small, so that every configuration can build them
     python3 python3-numpy    # examples, system tests
 )

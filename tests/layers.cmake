@@ -31,6 +31,7 @@ layer(cluster   "^api/cluster[^/]*\\.[ch]$" MAY ${domain} "^api/registry/" "^api
 layer(events    "^api/events\\.c$"          MAY ${domain} LIBS jansson)
 layer(listener  "^api/server/(listener|connection|tls)[^/]*\\.[ch]$"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS uv jansson openssl llhttp)
+layer(gzip      "^api/server/gzip\\.[ch]$"  MAY "^base/" "^api/server/gzip" LIBS zlib)
 layer(server    "^api/server/"
     MAY "^base/" "^api/types/" "^api/store/" "^api/registry/" "^api/server/" LIBS jansson openssl llhttp)
 layer(probe_io  "^probes/(http|tcp)[^/]*\\.[ch]$" MAY ${domain} "^probes/" LIBS uv curl jansson)
@@ -55,9 +56,10 @@ set(lib_of_openssl "^openssl/")
 set(lib_of_llhttp "^llhttp")
 set(lib_of_seccomp "^seccomp")
 set(lib_of_cap "^sys/capability")
+set(lib_of_zlib "^zlib\\.h$")
 set(lib_of_xxhash "^xxh")
 set(lib_of_uthash "^ut(hash|list|array|string|stack)")
-set(libraries uv curl jansson yaml sqlite3 igraph openssl llhttp seccomp cap xxhash uthash)
+set(libraries uv curl jansson yaml sqlite3 igraph openssl llhttp seccomp cap zlib xxhash uthash)
 
 set(breaches 0)
 file(GLOB_RECURSE files RELATIVE ${root} ${root}/base/*.[ch] ${root}/api/*.[ch] ${root}/probes/*.[ch]

@@ -1,6 +1,7 @@
 /*
  * Answers in one piece.
  */
+#include "api/server/gzip.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
 #include <string.h>
@@ -59,6 +60,29 @@ static char *warning_header(const char *text)
     return buf_take(&out);
 }
 
+static void add_header(struct reply_stream *reply, const char *header)
+{
+    if (reply->n_headers < HEADERS_MAX)
+        reply->headers[reply->n_headers++] = mem_strdup(header);
+}
+
+/* A long answer to somebody who takes it coded. */
+static void code_body(struct reply_stream *reply, const struct api_call *call)
+{
+    scoped(gzip) struct gzip *gzip = NULL;
+    struct buf coded = {0};
+
+    if (call->request->method != API_GET || reply->body.len <= GZIP_FROM_BYTES ||
+        !gzip_is_accepted(call->request->accept_encoding))
+        return;
+    gzip = gzip_new();
+    gzip_add(gzip, reply->body.data, reply->body.len, true, &coded);
+    buf_release(&reply->body);
+    reply->body = coded;
+    for (size_t i = 0; i < countof(gzip_headers); i++)
+        add_header(reply, gzip_headers[i]);
+}
+
 static void add_headers(struct reply_stream *reply, const struct reply *with)
 {
     int retry_s = status_retry_after_s(with->code);
@@ -83,6 +107,7 @@ struct api_stream *reply_send(const struct api_call *call, struct reply *with,
     reply->body = with->body;
     with->body = (struct buf){0};
     add_headers(reply, with);
+    code_body(reply, call);
     stream_start(&reply->stream, call, &ops, when);
     return &reply->stream;
 }

@@ -6,6 +6,7 @@
  * ended, under the first one's revision: whoever watches from there misses nothing, as long as the
  * store still knows what came after it. Ref: spec/kube-api.md 8.3, 8.4.
  */
+#include "api/server/gzip.h"
 #include "api/server/render.h"
 #include "api/server/token.h"
 #include "base/mem.h"
@@ -162,6 +163,8 @@ struct list_stream {
     struct table_head head;
     struct buf continue_;
     bool begun;
+    bool may_gzip;     /* the client takes it */
+    struct gzip *gzip; /* NULL: as it is */
 };
 
 static void collect(struct list_stream *list, const struct api_call *call,
@@ -226,32 +229,57 @@ static void release(struct api_stream *stream)
         object_unref(list->items[i]);
     mem_free(list->items);
     buf_release(&list->continue_);
+    gzip_free(list->gzip);
     mem_free(list);
+}
+
+/* The next piece, at least `bytes` of it unless the list ends; whether it does. */
+static bool write_piece(struct list_stream *list, size_t bytes, struct buf *out)
+{
+    while (list->next < list->count && out->len < bytes) {
+        struct object *object = list->items[list->next];
+
+        if (list->next)
+            buf_char(out, ',');
+        render_list_item(&list->render, object, out);
+        object_unref(object);
+        list->next++;
+    }
+    if (list->next < list->count)
+        return false;
+    render_list_end(&list->render, out);
+    return true;
+}
+
+/* The first piece decides whether the list is long enough to be coded. */
+static bool begin(struct list_stream *list, struct buf *out)
+{
+    struct api_answer *answer = list->stream.answer;
+    bool last;
+
+    render_list_begin(&list->render, &list->head, out);
+    last = write_piece(list, list->may_gzip ? GZIP_FROM_BYTES + 1 : PIECE_BYTES, out);
+    if (list->may_gzip && out->len > GZIP_FROM_BYTES)
+        list->gzip = gzip_new();
+    answer->head(answer, 200, "application/json", gzip_headers,
+                 list->gzip ? countof(gzip_headers) : 0);
+    list->begun = true;
+    return last;
 }
 
 static void run(struct api_stream *stream)
 {
     struct list_stream *list = of(stream);
-    scoped(buf) struct buf piece = {0};
+    scoped(buf) struct buf piece = {0}, coded = {0};
+    bool last = list->begun ? write_piece(list, PIECE_BYTES, &piece) : begin(list, &piece);
 
-    if (!list->begun) {
-        stream->answer->head(stream->answer, 200, "application/json", NULL, 0);
-        render_list_begin(&list->render, &list->head, &piece);
-        list->begun = true;
-    }
-    while (list->next < list->count && piece.len < PIECE_BYTES) {
-        struct object *object = list->items[list->next];
-
-        if (list->next)
-            buf_char(&piece, ',');
-        render_list_item(&list->render, object, &piece);
-        object_unref(object);
-        list->next++;
-    }
-    if (list->next == list->count)
-        render_list_end(&list->render, &piece);
-    stream->answer->data(stream->answer, piece.data, piece.len);
-    if (list->next == list->count)
+    if (list->gzip)
+        gzip_add(list->gzip, piece.data, piece.len, last, &coded);
+    if (list->gzip)
+        stream->answer->data(stream->answer, coded.data, coded.len);
+    else
+        stream->answer->data(stream->answer, piece.data, piece.len);
+    if (last)
         stream_end(stream);
     else
         stream_again(stream);
@@ -276,6 +304,8 @@ struct api_stream *verb_list(const struct api_call *call)
     }
     list = mem_alloc(sizeof *list);
     list->render = render;
+    list->may_gzip =
+        call->request->method == API_GET && gzip_is_accepted(call->request->accept_encoding);
     collect(list, call, &query);
     write_head(list, call, &query);
     filter_release(&query.filter);

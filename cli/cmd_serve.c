@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "node/machine_resources.h"
 
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
 static const char *const networks[] = {"shared", "private", NULL};
@@ -18,6 +19,7 @@ static const struct flag flags[] = {
     {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen)},
     {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names)},
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", SERVE(max_pods), .min = 1, .max = 100000},
+    {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources)},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
     {FLAG_BOOL,     "allow-host-path", 0, NULL, "pods may mount directories of this machine", SERVE(allow_host_path)},
@@ -43,7 +45,15 @@ static const struct daemon_options defaults = {
 
 static int run(const void *options, int n_operands, char **operands)
 {
-    return daemon_run(options);
+    const struct daemon_options *daemon = options;
+    struct machine_resources resources;
+    struct error err;
+
+    if (!machine_resources_parse(daemon->node_resources, &resources, &err)) {
+        cli_error(&err);
+        return EXIT_REFUSED;
+    }
+    return daemon_run(daemon);
 }
 
 const struct command cmd_serve = {

@@ -129,6 +129,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = !options->allow_key_arguments,
         .max_pods = (int)options->max_pods,
+        .node_resources = options->node_resources,
         .isolation = options->isolation,
         .network = options->network,
         .restart_backoff_ms = options->restart_backoff_ms,

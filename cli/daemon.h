@@ -12,6 +12,7 @@ struct daemon_options {
     const char *deletion_protection, *updates; /* DC-02 */
     const char *log_format;
     int64_t max_pods;
+    const char *node_resources; /* NULL = what the machine has */
     int64_t restart_backoff_ms;
     bool allow_host_path;         /* DC-08, SEC-20 */
     bool allow_key_arguments;     /* SEC-29 */

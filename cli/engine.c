@@ -8,8 +8,10 @@
 #include "flow/controller.h"
 #include "job/controller.h"
 #include "job/plugins/plugin.h"
+#include "node/machine_resources.h"
 #include "template/controller.h"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* How long a batch nobody waits for gathers company. Well below what people notice, well above one
@@ -23,6 +25,7 @@ struct engine {
     struct store *store;
     struct registry *registry;
     struct cluster *cluster;
+    struct machine_resources resources;
     struct node *node;
     struct job_controller *jobs;
     struct flow_controller *flows;
@@ -43,7 +46,7 @@ int engine_default_pods(void)
 static bool start_node(struct engine *engine, const struct engine_options *options,
                        struct error *err)
 {
-    const struct node_options node = {
+    struct node_options node = {
         .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
         .host_paths = !options->no_host_paths, /* DC-08: run has its user's own manifests */
@@ -58,6 +61,12 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
             },
     };
 
+    if (!machine_resources_parse(options->node_resources, &engine->resources, err))
+        return false;
+    node.cpu_milli = engine->resources.cpu_milli;
+    node.memory_bytes = engine->resources.memory_bytes;
+    node.extras = engine->resources.extras;
+    memcpy(node.extra, engine->resources.extra, sizeof node.extra);
     engine->node = node_start(engine->cluster, &node, err);
     return engine->node != NULL;
 }

@@ -16,9 +16,10 @@ struct engine_options {
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
     bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
-    bool no_key_arguments; /* private keys in arguments are refused (SEC-29) */
-    int max_pods;          /* 0 = one per CPU */
-    const char *isolation; /* NULL = by need; otherwise every pod gets this level */
+    bool no_key_arguments;      /* private keys in arguments are refused (SEC-29) */
+    int max_pods;               /* 0 = one per CPU */
+    const char *node_resources; /* --node-resources; NULL = what the machine has */
+    const char *isolation;      /* NULL = by need; otherwise every pod gets this level */
     const char *network;
     bool no_host_paths; /* DC-08: for manifests of others */
     int64_t restart_backoff_ms;

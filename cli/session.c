@@ -405,6 +405,7 @@ static struct engine *open_engine(const struct session_options *options, int *ou
         .sim = is_simulated(options),
         .compat_upstream = options->compat_upstream,
         .max_pods = (int)options->max_pods,
+        .node_resources = options->node_resources,
         .isolation = host ? "plain" : options->isolation,
         .network = options->network,
         .restart_backoff_ms = options->restart_backoff_ms,

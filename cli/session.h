@@ -13,9 +13,10 @@ struct session_options {
     const char *runtime;   /* sandbox | host | sim */
     const char *isolation; /* NULL = what each pod asks for */
     const char *network;
-    const char *durability; /* strict | relaxed */
-    int64_t max_pods;       /* 0 = one per CPU */
-    int64_t timeout_ms;     /* 0 = none */
+    const char *durability;     /* strict | relaxed */
+    const char *node_resources; /* NULL = what the machine has */
+    int64_t max_pods;           /* 0 = one per CPU */
+    int64_t timeout_ms;         /* 0 = none */
     int64_t restart_backoff_ms;
     bool logs;
     bool fresh;        /* forget an unfinished run of the same flows */

@@ -121,10 +121,20 @@ static void validate_body(const struct write *write, struct object *object,
  * the object when it fails. */
 static struct object *finish(const struct write *write, struct object *object, size_t errors_before)
 {
+    const struct kind *kind = write->kind;
+    struct meta *meta = !write->old && kind->mutate_meta ? kind->mutate_meta(object->meta) : NULL;
+
+    if (meta) {
+        struct object *before = object;
+
+        object = object_with_meta(before, meta);
+        object_unref(before);
+    }
     if (!write->old || object->meta != write->old->meta)
-        admission_check_meta(write->kind, object->meta, limits_of(write->adm), write->errors);
-    if (findings(write->errors) == errors_before && write->kind->validate_in_context)
-        write->kind->validate_in_context(write->adm, write->old, object, write->errors);
+        admission_check_meta(kind, object->meta, limits_of(write->adm), write->errors);
+    if ((findings(write->errors) == errors_before || kind->context_always) &&
+        kind->validate_in_context)
+        kind->validate_in_context(write->adm, write->old, object, write->errors);
     if (findings(write->errors) == errors_before)
         return object;
     object_unref(object);

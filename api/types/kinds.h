@@ -64,6 +64,8 @@ struct kind {
     /** Whether what `mutate` makes of this draft is decided by more than its body (metadata, other
      * objects), so that it holds for this object only and not for every equal body. NULL: never. */
     bool (*mutates_in_context)(const struct admission *adm, const struct object *draft);
+    /** What creation makes of the metadata: owned, or NULL when it stays as it is. May be NULL. */
+    struct meta *(*mutate_meta)(const struct meta *meta);
     /** Validating admission of what the body alone decides; skipped for a body already admitted as
      * this kind, so it may look at neither names nor `old`. Reports every finding. May be NULL. */
     void (*validate)(const struct admission *adm, const struct object *old,
@@ -72,6 +74,7 @@ struct kind {
      * even when an equal body was admitted before. May be NULL. */
     void (*validate_in_context)(const struct admission *adm, const struct object *old,
                                 const struct object *new_, struct error_list *errors);
+    bool context_always; /* the same also after findings of `validate`: all problems at once */
     /** Whether the object may be deleted by a user; FORBIDDEN with the way out when not. May be
      * NULL. */
     bool (*validate_delete)(const struct admission *adm, const struct object *object,

@@ -385,5 +385,6 @@ const struct kind kind_pod_group = {
     .mutates_in_context = podgroup_mutates_in_context,
     .validate = podgroup_validate,
     .validate_in_context = podgroup_validate_in_context,
+    .context_always = true,
     .columns = columns,
 };

@@ -139,8 +139,10 @@ const struct kind kind_queue = {
     .has_status = true,
     .schema = &queue_schema,
     .mutate = queue_mutate,
+    .mutate_meta = queue_mutate_meta,
     .validate = queue_validate,
     .validate_in_context = queue_validate_in_context,
+    .context_always = true,
     .validate_delete = queue_validate_delete,
     .columns = columns,
 };

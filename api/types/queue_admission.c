@@ -14,6 +14,7 @@
 #include "api/types/checks.h"
 #include "api/types/quantity.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 
 #define ANNOTATION_HIERARCHY         "volcano.sh/hierarchy"
 #define ANNOTATION_HIERARCHY_WEIGHTS "volcano.sh/hierarchy-weights"
@@ -34,6 +35,35 @@ void queue_mutate(const struct admission *adm, json_t *body, const struct object
         json_object_set_new(spec, "reclaimable", json_true());
     if (!json_integer_value(json_object_get(spec, "weight")))
         json_object_set_new(spec, "weight", json_integer(1));
+}
+
+/* Upstream asks for the text, not for the part: "rooted" begins with root, too. */
+struct meta *queue_mutate_meta(const struct meta *meta)
+{
+    const char *path = meta_annotation(meta, ANNOTATION_HIERARCHY);
+    const char *weights = meta_annotation(meta, ANNOTATION_HIERARCHY_WEIGHTS);
+    scoped_str new_path = NULL;
+    scoped_str new_weights = NULL;
+    struct kv *annotations;
+    struct meta draft = *meta, *changed;
+
+    if (!path || !*path || !weights || !*weights ||
+        strncmp(path, root_name, strlen(root_name)) == 0)
+        return NULL;
+    new_path = mem_printf("%s/%s", root_name, path);
+    new_weights = mem_printf("1/%s", weights);
+    annotations = mem_array(meta->n_annotations, sizeof *annotations);
+    for (uint32_t i = 0; i < meta->n_annotations; i++) {
+        annotations[i] = meta->annotations[i];
+        if (strcmp(annotations[i].key, ANNOTATION_HIERARCHY) == 0)
+            annotations[i].value = new_path;
+        else if (strcmp(annotations[i].key, ANNOTATION_HIERARCHY_WEIGHTS) == 0)
+            annotations[i].value = new_weights;
+    }
+    draft.annotations = annotations;
+    changed = meta_new(&draft);
+    mem_free(annotations);
+    return changed;
 }
 
 /* ---- resources of one queue ---- */
@@ -184,9 +214,14 @@ static const char *parent_of(const struct object *queue)
 struct children {
     const char *parent;
     const char *self;
-    size_t count;
-    const struct object *items[64]; /* the first ones; sums look at these, counts at all */
+    size_t count, cap;
+    const struct object **items;
 };
+
+static void release_children(struct children *children)
+{
+    mem_free(children->items);
+}
 
 static void add_child(void *arg, const struct object *queue)
 {
@@ -196,9 +231,11 @@ static void add_child(void *arg, const struct object *queue)
     if (strcmp(parent_of(queue), children->parent) != 0 || strcmp(name, root_name) == 0 ||
         (children->self && strcmp(name, children->self) == 0))
         return;
-    if (children->count < countof(children->items))
-        children->items[children->count] = queue;
-    children->count++;
+    if (children->count == children->cap) {
+        children->cap = children->cap ? 2 * children->cap : 16;
+        children->items = mem_resize(children->items, children->cap * sizeof *children->items);
+    }
+    children->items[children->count++] = queue;
 }
 
 static void find_children(const struct admission *adm, struct children *children)
@@ -216,6 +253,12 @@ static void check_depth(const struct admission *adm, const struct object *queue,
     while (strcmp(parent, root_name) != 0) {
         const struct object *above = lookup(adm, &kind_queue, "", parent);
 
+        if (strcmp(parent, object_name(queue)) == 0) {
+            FINDING(errors, ("spec.parent"),
+                    "Invalid value: \"%s\": the queue would be above itself",
+                    queue_spec_of(queue)->parent);
+            return;
+        }
         if (++depth > DEPTH_MAX) {
             FINDING(errors, ("spec.parent"),
                     "Invalid value: \"%s\": queues may be at most %d deep below root",
@@ -258,6 +301,7 @@ static void check_parent(const struct admission *adm, const struct object *queue
                 "Forbidden: queue %s has allocated pods and cannot become a parent: wait until "
                 "they are gone",
                 parent);
+    release_children(&siblings);
 }
 
 /* The sum of one resource list over queues, into an arena. */
@@ -294,7 +338,7 @@ static struct sums sum_up(struct arena *arena, const struct children *children,
 {
     struct sums sums = {0};
 
-    for (size_t i = 0; i < children->count && i < countof(children->items); i++) {
+    for (size_t i = 0; i < children->count; i++) {
         const struct queue_spec *spec = queue_spec_of(children->items[i]);
 
         add_resources(arena, &sums.guarantee, &spec->guarantee);
@@ -356,12 +400,13 @@ static void check_sums(const struct admission *adm, const struct object *queue,
                                       "spec.deserved of this queue (children together)",
                                       MISSING_IS_UNLIMITED},
                  errors);
-    for (size_t i = 0; i < below.count && i < countof(below.items); i++)
+    for (size_t i = 0; i < below.count; i++)
         check_within(&(struct comparison){&queue_spec_of(below.items[i])->capability,
                                           "spec.capability", &spec->capability,
                                           "spec.capability of this queue (a child has it)",
                                           MISSING_IS_UNLIMITED},
                      errors);
+    release_children(&below);
     if (!above)
         return;
     find_children(adm, &siblings);
@@ -375,6 +420,7 @@ static void check_sums(const struct admission *adm, const struct object *queue,
         &(struct comparison){&sums.deserved, "spec.deserved", &queue_spec_of(above)->deserved,
                              "the parent's deserved (siblings together)", MISSING_IS_UNLIMITED},
         errors);
+    release_children(&siblings);
     check_ancestors(adm, queue, errors);
 }
 
@@ -438,6 +484,7 @@ bool queue_validate_delete(const struct admission *adm, const struct object *que
     if (strcmp(name, "default") == 0 || strcmp(name, root_name) == 0)
         return error_set(err, ERR_FORBIDDEN, "", "`%s` queue can not be deleted", name);
     find_children(adm, &below);
+    release_children(&below);
     if (below.count)
         return error_set(
             err, ERR_FORBIDDEN, "",

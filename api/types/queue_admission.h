@@ -6,6 +6,8 @@
 #include "api/types/podgroup.h"
 
 void queue_mutate(const struct admission *adm, json_t *body, const struct object *draft);
+/** The old hierarchy annotations begin at root. */
+struct meta *queue_mutate_meta(const struct meta *meta);
 void queue_validate(const struct admission *adm, const struct object *old,
                     const struct object *queue, struct error_list *errors);
 void queue_validate_in_context(const struct admission *adm, const struct object *old,

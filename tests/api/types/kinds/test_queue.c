@@ -99,6 +99,93 @@ static void a_queue_gets_defaults(void **state)
     world_release(&world);
 }
 
+static void an_old_hierarchy_begins_at_root(void **state)
+{
+    static const struct {
+        const char *name, *yaml, *path, *weights;
+    } cases[] = {
+        {"prefixed", HIERARCHY("q", "sci/dev", "2/0.5"), "root/sci/dev", "1/2/0.5"},
+        {"as it is", HIERARCHY("q", "root/sci", "1/2"), "root/sci", "1/2"},
+    };
+    struct world world;
+
+    world_init(&world);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(object) struct object *queue = world_admit(&world, cases[i].yaml, NULL);
+
+        check(cases[i].name, queue != NULL);
+        check_str(cases[i].name, meta_annotation(queue->meta, "volcano.sh/hierarchy"),
+                  cases[i].path);
+        check_str(cases[i].name, meta_annotation(queue->meta, "volcano.sh/hierarchy-weights"),
+                  cases[i].weights);
+    }
+    world_release(&world);
+}
+
+/* 65, 69, 71 */
+static void all_problems_are_said_at_once(void **state)
+{
+    static const struct {
+        const char *name, *yaml, *fields[4];
+    } cases[] = {
+        {"group",
+         GROUP("ns", "queue: closed, subGroupPolicy: [{name: a, networkTopology: "
+                     "{highestTierAllowed: 1, highestTierName: b}}]"),
+         {"spec.subGroupPolicy[0].networkTopology", "spec.queue"}},
+        {"queue",
+         QUEUE("q", "parent: nowhere, capability: {cpu: 1, memory: -1}, deserved: {cpu: 2}, "
+                    "guarantee: {resource: {pods: 3}}"),
+         {"spec.capability[memory]", "spec.deserved[cpu]", "spec.guarantee.resource[pods]",
+          "spec.parent"}},
+    };
+    struct world world;
+
+    world_init(&world);
+    world_add(&world, QUEUE_YAML("closed", "{}", "Closed"));
+    for (size_t i = 0; i < countof(cases); i++) {
+        check(cases[i].name, !world_admit(&world, cases[i].yaml, NULL));
+        for (size_t j = 0; j < countof(cases[i].fields) && cases[i].fields[j]; j++)
+            check(cases[i].fields[j], has_finding(&world.errors, cases[i].fields[j], ""));
+    }
+    world_release(&world);
+}
+
+static void a_queue_is_never_above_itself(void **state)
+{
+    struct world world;
+    const struct object *up;
+    static const struct verdict_case loop = {"loop", QUEUE("up", "parent: down"), "spec.parent",
+                                             "would be above itself"};
+
+    world_init(&world);
+    up = world_add(&world, QUEUE("up", ""));
+    world_add(&world, QUEUE("down", "parent: up"));
+    check_verdict(&world, &loop, up);
+    world_release(&world);
+}
+
+/* More than fit any fixed table. */
+static void every_sibling_counts(void **state)
+{
+    static const struct verdict_case one_more = {"one more",
+                                                 QUEUE("more", "parent: wide, deserved: {cpu: 1}"),
+                                                 "spec.deserved[cpu]", "siblings together"};
+    struct world world;
+
+    world_init(&world);
+    world_add(&world, QUEUE("wide", "deserved: {cpu: 70}"));
+    for (int i = 0; i < 70; i++) {
+        scoped_str yaml =
+            mem_printf("apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: "
+                       "s%d}\nspec: {parent: wide, deserved: {cpu: 1}}\n",
+                       i);
+
+        world_add(&world, yaml);
+    }
+    check_verdict(&world, &one_more, NULL);
+    world_release(&world);
+}
+
 static void a_tree_keeps_its_sums_on_update(void **state)
 {
     struct world world;
@@ -256,6 +343,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_verdicts),
         cmocka_unit_test(a_queue_gets_defaults),
+        cmocka_unit_test(an_old_hierarchy_begins_at_root),
+        cmocka_unit_test(all_problems_are_said_at_once),
+        cmocka_unit_test(a_queue_is_never_above_itself),
+        cmocka_unit_test(every_sibling_counts),
         cmocka_unit_test(a_tree_keeps_its_sums_on_update),
         cmocka_unit_test(some_queues_cannot_be_deleted),
         cmocka_unit_test(group_verdicts),

@@ -12,7 +12,7 @@
 #include "api/types/podgroup.h"
 #include "api/types/yaml.h"
 
-enum { WORLD_MAX = 64 };
+enum { WORLD_MAX = 128 };
 
 struct world {
     struct object *objects[WORLD_MAX]; /* owned */

@@ -22,6 +22,7 @@ extern const struct command cmd_events;
 extern const struct command cmd_wait;
 extern const struct command cmd_validate;
 extern const struct command cmd_graph;
+extern const struct command cmd_test;
 extern const struct command cmd_explain;
 extern const struct command cmd_version;
 extern const struct command cmd_help;

@@ -346,6 +346,8 @@ void flowview_step_marks(const struct flowview_step *step, struct buf *out)
 
     if (flowview_step_any(step))
         buf_str(out, "any of");
+    if (describe_text(step->spec, "when"))
+        buf_printf(out, "%salways", out->len > before ? ", " : "");
     if (describe_at(step->spec, "dependsOn.probe"))
         buf_printf(out, "%sprobe", out->len > before ? ", " : "");
     if (json_object_get(step->spec, "if"))

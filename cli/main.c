@@ -26,6 +26,7 @@ const struct command *const commands[] = {
     &cmd_resume,
     &cmd_abort,
     &cmd_validate,
+    &cmd_test,
     &cmd_completion,
     &cmd_version,
     &cmd_help,

@@ -261,7 +261,7 @@ static int is_manifest_name(const struct dirent *entry)
 {
     const char *dot = strrchr(entry->d_name, '.');
 
-    return entry->d_name[0] != '.' && dot &&
+    return entry->d_name[0] != '.' && dot && !strstr(entry->d_name, ".test.") &&
            (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0 || strcmp(dot, ".json") == 0);
 }
 

@@ -4,6 +4,7 @@
 #include "api/types/kinds.h"
 #include "api/types/schema.h"
 #include "cli/command.h"
+#include "cli/testfile.h"
 #include <stdio.h>
 
 /* The kinds people write manifests of; core kinds are described by Kubernetes itself. */
@@ -14,7 +15,7 @@ static const struct kind *const described[] = {
 void command_reference(FILE *out)
 {
     enum { DOC_MAX = 160 };
-    struct field rows[countof(described) + 1] = {0};
+    struct field rows[countof(described) + 2] = {0};
     char docs[countof(described)][DOC_MAX];
     const struct schema index = {.name = "Kinds", .fields = rows};
     scoped(buf) struct buf text = {0};
@@ -31,6 +32,11 @@ void command_reference(FILE *out)
                                  .of = kind->schema,
                                  .doc = docs[i]};
     }
+    rows[countof(described)] = (struct field){.name = "TestFile",
+                                              .type = FIELD_OBJECT,
+                                              .offset = FIELD_PASS,
+                                              .of = &test_file_schema,
+                                              .doc = "a file for `jobflow test`."};
     schema_markdown(&index, "API reference", &text);
     fputs("<!-- Made by `jobflow help reference` from the field tables that admission checks by. "
           "-->\n\n",

@@ -74,8 +74,7 @@ static void tell_job(const struct follow *follow, const struct follow_flow *flow
 
     follow_step_waits(follow, &flow->steps[0], &why);
     cli_errorf("job \"%s\" can never go on: it is %s%s%s", flow->name,
-               follow_step_state(&flow->steps[0]), why.len ? ": " : "",
-               why.len ? why.data : "");
+               follow_step_state(&flow->steps[0]), why.len ? ": " : "", why.len ? why.data : "");
 }
 
 void stuck_tell(const struct follow *follow)

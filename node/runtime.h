@@ -164,6 +164,19 @@ bool runtime_log_read(const char *directory, const char *uid,
                       struct error *err);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
+/* What one run of a simulated container does. */
+struct sim_outcome {
+    int64_t duration_ns;
+    int exit_code;
+    const char *message; /* its termination message; lives as long as the runtime; NULL */
+};
+/** Decide over run `run` (from 0) of a container under the name of its pod. False leaves it to the
+ * annotations. May be asked several times about one run. */
+typedef bool (*sim_script_fn)(void *ctx, const struct object *pod, const char *container,
+                              size_t run, struct sim_outcome *out);
+/** Ask `script` about every container from now on (simulated runtimes only). */
+void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx);
+
 /** Entry of the supervisor processes: `jobflow` started under another argv[0]. Never returns to
  * main's dispatch when it applies. -1 = not one. */
 int runtime_shim_main(int argc, char **argv);

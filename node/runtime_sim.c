@@ -64,6 +64,8 @@ struct sim {
     struct runtime rt;
     struct sim_pod *pods;
     struct sim_attempts *attempts;
+    sim_script_fn script;
+    void *script_ctx;
     struct task task;
     struct sim_pod *due, **due_tail;
 };
@@ -106,14 +108,8 @@ static void free_pod(struct sim *sim, struct sim_pod *pod)
 
 /* What the annotations say. */
 
-static int64_t run_ns(const struct sim_container *c)
-{
-    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
-                               c->spec->name);
-}
-
-/* The number of earlier runs; this one is counted. */
-static size_t count_attempt(struct sim_container *c)
+/* How often a container has run under the name of its pod. */
+static size_t *count_of(struct sim_container *c)
 {
     struct sim *sim = c->pod->sim;
     scoped_str key = mem_printf("%s/%s/%s", object_namespace(c->pod->object),
@@ -127,14 +123,47 @@ static size_t count_attempt(struct sim_container *c)
         memcpy(found->key, key, len + 1);
         HASH_ADD(hh, sim->attempts, key, len, found);
     }
-    return found->count++;
+    return &found->count;
 }
 
+static bool ask_script(struct sim_container *c, struct sim_outcome *out)
+{
+    struct sim *sim = c->pod->sim;
+
+    return sim->script && c->pod->object &&
+           sim->script(sim->script_ctx, c->pod->object, c->spec->name, *count_of(c), out);
+}
+
+static int64_t run_ns(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.duration_ns;
+    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
+                               c->spec->name);
+}
+
+static const char *last_words(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.message;
+    return c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
+}
+
+/* The code of the run that ends now, which is counted. */
 static int exit_code(struct sim_container *c)
 {
     const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
+    struct sim_outcome outcome;
 
-    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? count_attempt(c) : 0);
+    if (ask_script(c, &outcome)) {
+        ++*count_of(c);
+        return outcome.exit_code;
+    }
+    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? (*count_of(c))++ : 0);
 }
 
 /* Reports. */
@@ -194,7 +223,7 @@ static void report(struct sim_pod *pod)
 
 static void advance(struct sim_pod *pod);
 
-static void end_run(struct sim_container *c, int code, const char *reason)
+static void end_run(struct sim_container *c, int code, const char *reason, const char *words)
 {
     struct container_status *status = c->status;
 
@@ -205,8 +234,7 @@ static void end_run(struct sim_container *c, int code, const char *reason)
     status->signal = code == EXIT_TERM ? code - 128 : 0;
     status->reason = reason ? reason : code ? "Error" : "Completed";
     status->finished_ms = loop_wall_ms(c->pod->sim->rt.loop);
-    status->message =
-        c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
+    status->message = words;
 }
 
 static bool runs_again(const struct sim_container *c)
@@ -239,7 +267,9 @@ static void wait_for_restart(struct sim_container *c)
 
 static void run_over(struct sim_container *c)
 {
-    end_run(c, exit_code(c), NULL);
+    const char *words = last_words(c);
+
+    end_run(c, exit_code(c), NULL, words);
     if (runs_again(c))
         wait_for_restart(c);
     else
@@ -285,7 +315,7 @@ static void finish(struct sim_pod *pod, int code)
         struct sim_container *c = &pod->containers[i];
 
         if (c->status->state == CONTAINER_RUNNING)
-            end_run(c, is_sidecar(c) ? 0 : code, pod->reason);
+            end_run(c, is_sidecar(c) ? 0 : code, pod->reason, NULL);
         timer_stop(pod->sim->rt.loop, &c->timer);
         c->done = true;
     }
@@ -529,4 +559,12 @@ struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report_fn, 
     sim->task.run = handle_due;
     sim->due_tail = &sim->due;
     return &sim->rt;
+}
+
+void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx)
+{
+    struct sim *sim = sim_of(rt);
+
+    sim->script = script;
+    sim->script_ctx = ctx;
 }

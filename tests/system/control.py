@@ -1,6 +1,6 @@
 """`jobflow suspend`, `resume`, `abort`: of flows by their spec, of jobs by Commands.
 
-# covers: job.md CMD-02 CMD-03
+# covers: job.md CMD-02 CMD-03; jobflow.md 178
 """
 import json
 import sys
@@ -21,6 +21,20 @@ def gated(*steps, **spec):
     run = Background("run", "f.yaml", "-o", "plain")
     wait_until("the first step runs", lambda: os.path.exists("began-a") and phase("vcjob/f-a") == "Running")
     return run
+
+
+def a_suspended_flow_starts_nothing_more_until_it_is_resumed():
+    run = gated(step("a"), step("b", ["a"]))
+    check_equal("stdout", jobflow("suspend", "jf/f").stdout, "jobflow.flow.volcano.sh/f suspended\n")
+    check_equal("spec", jobflow("get", "jf/f", "-o", "jsonpath={.spec.suspend}").stdout, "true")
+    write("go-a", "")
+    wait_until("a ends", lambda: phase("vcjob/f-a") == "Completed")
+    text = wait_until("b is held", lambda: (lambda t: t if "suspended" in t.lower() else "")(jobflow("explain", "jf/f", "b").stdout))
+    check("began-b" not in os.listdir("."), "b has begun:\n" + text)
+    check_equal("stdout", jobflow("resume", "jf/f").stdout, "jobflow.flow.volcano.sh/f resumed\n")
+    wait_until("b runs", lambda: os.path.exists("began-b"))
+    write("go-b", "")
+    check_equal("exit code\n" + run.errors(), run.wait(), 0)
 
 
 def jobs_of_a_flow_are_suspended_with_it():

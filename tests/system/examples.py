@@ -14,6 +14,7 @@ from lib import *  # noqa: E402,F403
 # What the output of each example must contain; one without a row is a failure.
 SHOWN = {
     "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
+    "conditions.yaml": ["deploy  Completed", "conditions Succeed"],
     "fan.yaml": ["gather  Completed", "fan Succeed", "[fan-gather-main-0] gathered"],
     "patch.yaml": ["[patch-small-main-0] hello", "[patch-large-main-0] hello from one of two",
                    "[patch-large-main-1] hello from one of two", "[patch-noisy-main-0] HELLO!!!"],
@@ -65,7 +66,7 @@ def run_example(name):
 
 
 def every_example_runs():
-    names = sorted(n for n in os.listdir(os.path.join(SOURCE, "examples")) if not n.endswith(".md"))
+    names = sorted(n for n in os.listdir(os.path.join(SOURCE, "examples")) if not n.endswith((".md", ".test.yaml")))
     check_equal("examples and what they show", names, sorted(SHOWN))
     for name in names:
         if name != "ml-pipeline":
@@ -83,6 +84,12 @@ def every_example_is_valid_and_runs_in_simulation():
         path = os.path.join(SOURCE, "examples", name)
         check_in(name, "valid", jobflow("validate", path).stdout)
         check_in(name, "Succeed", jobflow("run", "--runtime", "sim", path).stdout)
+
+
+def every_test_among_the_examples_passes():
+    tests = sorted(glob.glob(os.path.join(SOURCE, "examples", "*.test.yaml")))
+    check(tests, "there are none")
+    check_in("stdout", ", 0 failed", jobflow("test", *tests).stdout)
 
 
 # ---- what the documents show ----

@@ -1,0 +1,36 @@
+#pragma once
+/*
+ * One flow test: the manifests in an empty store in memory, run by the real controllers on the
+ * virtual clock, with the outcomes of containers as the test says.
+ */
+#include "cli/flowview.h"
+#include "cli/manifests.h"
+#include "cli/testfile.h"
+
+enum testrun_end {
+    TESTRUN_OVER,
+    TESTRUN_STUCK,     /* nothing could happen any more */
+    TESTRUN_TIMED_OUT, /* in virtual time */
+    TESTRUN_REFUSED,   /* the manifests; findings have been printed */
+};
+
+struct testrun_step {
+    int64_t started_ms, ended_ms; /* since the start of the flow; -1 = not */
+    int32_t attempts;
+};
+
+struct testrun {
+    enum testrun_end end;
+    struct flowview *view;      /* of the flow as it is in the end; owned */
+    struct testrun_step *steps; /* [view->n_steps] */
+    uint32_t *order;            /* [n_order] steps in the order in which they began */
+    uint32_t n_order;
+    int64_t took_ms; /* virtual */
+    json_t *jobs;    /* {step: Job} of those the test asks about, as they were made; owned */
+};
+
+/** Run `test` with the flow `flow` of `set` (checked before). */
+void testrun(const struct test_file *file, const struct test_case *test,
+             const struct manifests *set, const char *flow, struct testrun *out);
+void testrun_release(struct testrun *run);
+SCOPED_DEFINE(testrun, struct testrun, testrun_release)

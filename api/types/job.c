@@ -113,6 +113,7 @@ const struct kind kind_job = {
     .namespaced = true,
     .has_status = true,
     .schema = &job_schema,
+    .normalize = job_normalize,
     .mutate = job_mutate,
     .validate = job_validate,
     .validate_in_context = job_validate_in_context,

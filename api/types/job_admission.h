@@ -5,6 +5,7 @@
 #include "api/types/admission.h"
 #include "api/types/job.h"
 
+void job_normalize(json_t *body);
 void job_mutate(const struct admission *adm, json_t *body, const struct object *draft);
 void job_validate(const struct admission *adm, const struct object *old, const struct object *job,
                   struct error_list *errors);

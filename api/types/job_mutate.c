@@ -65,6 +65,16 @@ static int64_t default_task(json_t *task, size_t position)
     return default_min_available(task);
 }
 
+/* Also on updates: what `kubectl apply` sends has the tasks as their author wrote them. */
+void job_normalize(json_t *body)
+{
+    json_t *task;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(body, "spec"), "tasks"), i, task)
+        default_task(task, i);
+}
+
 void job_mutate(const struct admission *adm, json_t *body, const struct object *draft)
 {
     json_t *spec = json_object_get(body, "spec"), *task;

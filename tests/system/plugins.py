@@ -3,9 +3,11 @@
 The frameworks themselves are optional (scripts/deps.sh --extras): what needs one is skipped with its name. What can be
 shown without them is shown with small programs that read what the frameworks read.
 """
+import base64
 import glob
 import hashlib
 import re
+import socket
 import stat
 import sys
 
@@ -126,18 +128,25 @@ def master_waits(seconds):
 # covers: job-plugins.md PLG-091; local-runtime.md LRT-55
 @untouched
 def a_worker_waits_for_its_master_with_what_there_is():
-    """No nc, and sh is dash: neither of the two usual ways to try a port is there."""
-    os.mkdir("bin")
-    for program in ("sh", "bash", "sleep"):
-        os.symlink(shutil.which(program), os.path.join("bin", program))
-    check("sh is dash", "dash" in os.path.realpath("/bin/sh"))
-    path = os.path.abspath("bin")
-    worker = python_task("worker", "import os, shutil, time; print('started', time.time())")
-    out = run_jobs(job("j", [master_waits(1), worker], plugins={"pytorch": ["--wait-master-enabled"]}), env={"PATH": path})
+    """In pods; then the pod's script by itself, in turn without nc and where sh is dash, so that one way alone would fail."""
+    worker = python_task("worker", "import os, time; print('started', time.time())")
+    out = run_jobs(job("j", [master_waits(1), worker], plugins={"pytorch": ["--wait-master-enabled"]}))
     check_in("waiting", "[j-worker-0/wait-for-master] waiting for j-master-0.j:23456", out)
     times = {word: float(re.search(word + r" ([0-9.]+)", out).group(1)) for word in ("listening", "started")}
     late = times["started"] - times["listening"]
     check(0 < late < 3 * SLOW, "the worker started %.1f s after the master listened" % late)
+    pod = json.loads(jobflow("get", "pod/j-worker-0", "-o", "json").stdout)
+    script = pod["spec"]["initContainers"][0]["command"][2]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        here = script.replace("j-master-0.j", "127.0.0.1").replace("port=23456", "port=%d" % server.getsockname()[1])
+        nowhere = script.replace("j-master-0.j", "127.0.0.1").replace("port=23456 limit=300", "port=1 limit=0")
+        for way in ("bash", "python3"):
+            os.mkdir(way)
+            for program in ("sleep", way):
+                os.symlink(os.path.realpath(shutil.which(program, path="/usr/bin:/bin")), os.path.join(way, program))
+            for text, code in ((here, 0), (nowhere, 1)):
+                done = subprocess.run(["/bin/sh", "-c", text], env={"PATH": os.path.abspath(way)}, capture_output=True, timeout=DEADLINE, check=False)
+                check_equal("with %s alone" % way, done.returncode, code)
 
 
 # covers: job-plugins.md PLG-089
@@ -152,6 +161,67 @@ def a_worker_whose_master_never_listens_fails():
     ended = pod["initContainerStatuses"][0]["state"]["terminated"]
     check_equal("exit code", ended["exitCode"], 1)
     check_equal("phase", pod["phase"], "Failed")
+
+
+# ---- scaling ----
+
+class Daemon:
+    """`jobflow serve` on its unix socket alone, and its client."""
+
+    def __init__(self, *flags):
+        self.process = Background("serve", "--data-dir", "data", "--listen", "none", *flags, name="serve")
+        wait_until("the daemon serves", lambda: os.path.exists("data/api.sock"))
+
+    def __call__(self, *args, code=0):
+        return jobflow(args[0], "--data-dir", "data", *args[1:], code=code)
+
+    def apply(self, *objects):
+        manifest("apply.yaml", *objects)
+        return self("apply", "-f", "apply.yaml")
+
+    def get(self, what):
+        return json.loads(self("get", what, "-o", "json").stdout)
+
+    def stop(self):
+        self.process.signal(signal.SIGTERM)
+        self.process.wait()
+
+
+def shared(path, text):
+    """The shell's words that write a line to a file of the host, whole."""
+    return "echo %s > %s.new; mv %s.new %s" % (text, path, path, path)
+
+
+# covers: job-plugins.md PLG-050; see PLG-024
+@untouched
+def a_job_scaled_while_it_runs_is_known_to_all_its_pods():
+    """Hosts files follow in pods that run; ssh's configuration is new in new pods and as it was in old ones."""
+    here = os.getcwd()
+    script = ("while [ ! -e %s/end ]; do "
+              "%s; sleep 0.05; done" % (here, shared(here + "/seen.$VC_TASK_INDEX",
+                                                     "$(grep -c ' j-w-[0-9]*$' /etc/hosts) $(grep -c ^Host /root/.ssh/config) "
+                                                     "$(md5sum < /root/.ssh/id_rsa | cut -c1-32)")))
+
+    def scaled(n):
+        return job("j", [task("w", script, n)], minAvailable=1, plugins={"svc": [], "ssh": ["--ssh-key-type=ed25519"], "env": []})
+
+    def seen(index):
+        return read("seen.%d" % index).split()
+
+    daemon = Daemon()
+    daemon.apply(scaled(2))
+    wait_until("both see two hosts", lambda: [seen(i)[:2] for i in (0, 1)] == [["2", "2"]] * 2)
+    key = seen(0)[2]
+    daemon.apply(scaled(3))
+    wait_until("all see three hosts", lambda: [seen(i)[:1] for i in (0, 1, 2)] == [["3"]] * 3)
+    check_equal("hosts in the configuration of old and new pods", [seen(i)[1] for i in (0, 1, 2)], ["2", "2", "3"])
+    check_equal("keys", [seen(i)[2] for i in (0, 1, 2)], [key] * 3)
+    daemon.apply(scaled(1))
+    wait_until("one is left", lambda: seen(0)[:1] == ["1"])
+    check_equal("the first pod never restarted", daemon.get("pod/j-w-0")["status"]["containerStatuses"][0]["restartCount"], 0)
+    write("end", "")
+    daemon("wait", "job/j", "--for=jsonpath={.status.state.phase}=Completed")
+    daemon.stop()
 
 
 # ---- ssh ----
@@ -199,6 +269,63 @@ def keys_elsewhere_are_for_the_containers_user_alone():
                        plugins={"ssh": ["--ssh-key-file-path=/a/b"]}))
     check_equal("modes and owners", out.count("[j-w-0] 600 root"), 2)
     check_in("the user", "[j-w-0] root", out)
+
+
+CANARY = "MIICanaryCanaryCanaryCanaryCanaryCanaryCanary"
+
+
+# covers: reliability.md SEC-30; see SEC-29 FT-33
+def no_key_is_ever_written_where_people_read():
+    """Keys made and keys given, right and in the wrong place, at the highest level of logs; everything but the store is searched."""
+    given = "-----BEGIN RSA PRIVATE KEY-----\n%s\n-----END RSA PRIVATE KEY-----\n" % CANARY
+    daemon = Daemon("--verbose", "--allow-ssh-key-arguments")
+    told = []
+    jobs = {"made": [], "given": ["--ssh-private-key", given, "--ssh-public-key=p"], "alone": ["--ssh-private-key=" + given],
+            "misplaced": ["--ssh-port", given], "misspelt": ["--ssh-privat-key", given], "loose": [given]}
+    for name, words in jobs.items():
+        manifest("one.yaml", job(name, [task("w", "true")], plugins={"ssh": words, "svc": []}))
+        for verb in ("validate", "apply"):
+            done = jobflow("validate", "one.yaml", code=None) if verb == "validate" else daemon("apply", "-f", "one.yaml", code=None)
+            told += [done.stdout, done.stderr]
+        if name != "alone":
+            wait_until(name + " has a secret", lambda: name in daemon("get", "secrets", "-o", "name").stdout or
+                       "Completed" in daemon("get", "job/" + name).stdout)
+    secret = None
+    manifest("slow.yaml", job("slow", [task("w", "sleep 60")], plugins={"ssh": []}))
+    daemon("apply", "-f", "slow.yaml")
+    wait_until("a pair", lambda: "slow-ssh" in daemon("get", "secrets", "-o", "name").stdout)
+    secret = base64.b64decode(daemon.get("secret/slow-ssh")["data"]["id_rsa"]).decode()
+    encoded = base64.b64encode(secret.encode()).decode()
+    for args in (["get", "secrets"], ["get", "secrets", "-o", "wide"], ["get", "events"], ["events"], ["get", "pods", "-o", "wide"], ["describe", "job/slow"],
+                 ["describe", "secret/slow-ssh"], ["describe", "pod/slow-w-0"], ["get", "pod/slow-w-0", "-o", "yaml"], ["get", "configmaps", "-o", "yaml"]):
+        done = daemon(*args, code=None)
+        told += [done.stdout, done.stderr]
+    daemon("delete", "job/slow")
+    daemon.stop()
+    told += [read("serve.stdout"), read("serve.stderr")]
+    check("the daemon was verbose", len(told[-1]) > 1000)
+    lines = [line for line in secret.splitlines() if not line.startswith("-----")]
+    for text in told:
+        for part in [CANARY] + lines + [encoded[100:160]]:
+            check(part not in text, "a key is shown:\n%s" % text[max(0, text.find(part) - 300):text.find(part) + 100])
+    stored = ("db", "wal", "shm")
+    for path in glob.glob("data/**", recursive=True, include_hidden=True):
+        if os.path.isfile(path) and not path.endswith(stored) and "/vol" not in path:
+            with open(path, "rb") as file:
+                data = file.read()
+            for part in [CANARY] + lines:
+                check(part.encode() not in data, "a key is in %s" % path)
+
+
+# covers: see SEC-29
+def a_daemon_takes_no_key_in_arguments_unless_told_to():
+    daemon = Daemon()
+    manifest("one.yaml", job("j", [task("w", "true")], plugins={"ssh": ["--ssh-private-key=" + CANARY, "--ssh-public-key=p"]}))
+    refused = daemon("apply", "-f", "one.yaml", code=None)
+    check(refused.returncode != 0, "accepted")
+    check_in("the way out", "--allow-ssh-key-arguments", refused.stderr)
+    check(CANARY not in refused.stderr + refused.stdout, "the key is shown")
+    daemon.stop()
 
 
 # ---- mpi ----

@@ -48,6 +48,8 @@ static const struct update_case cases[] = {
     {{"62: generated claim name left out", CLAIM("")}, CLAIM(", volumeClaimName: j-pvc-0123456789ab")},
     {{"62: generated claim name kept", CLAIM(", volumeClaimName: j-pvc-0123456789ab")}, CLAIM(", volumeClaimName: j-pvc-0123456789ab")},
     {{"63: a partitioned task", GROUPS("6"), "spec.tasks[0].replicas", "'partitionSize' = 4"}, GROUPS("4")},
+    {{"scaled by its author's own text, without defaults", JOB("minAvailable: 2, tasks: [" TASK("a", "replicas: 2, minAvailable: 1") ", {name: b, replicas: 3, "
+      POD("i") "}]")}, TWO},
     {{"what means the same", JOB("minAvailable: 2, policies: [], plugins: {}, tasks: [" TASK("a", "replicas: 2, minAvailable: 1") ", {name: b, maxRetry: 3, replicas: 1, minAvailable: 1, "
       "template: {metadata: {}, spec: {restartPolicy: Never, containers: [{name: c, image: i, command: [run], resources: {requests: {cpu: 1000m}}}]}}}]")}, TWO},
 };

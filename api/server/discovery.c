@@ -6,6 +6,7 @@
  */
 #include "api/server/discovery.h"
 #include "api/server/resources.h"
+#include "api/server/view.h"
 #include "base/jsonw.h"
 #include <string.h>
 
@@ -93,6 +94,9 @@ static void write_resources(const struct api_group *group, struct buf *out)
         if (in_group(group, kind->group, kind->version))
             write_kind(&w, kind);
     }
+    for (const struct kind_view *view = kind_views; view->group; view++)
+        if (in_group(group, view->group, view->version))
+            write_kind(&w, view->kind);
     for (const struct review *review = reviews; review->plural; review++) {
         if (!in_group(group, review->group, review->version))
             continue;
@@ -195,11 +199,13 @@ static void write_aggregated_subs(struct jsonw *w, const struct kind *kind)
         jsonw_close_list(w);
 }
 
-static void write_aggregated_kind(struct jsonw *w, const struct kind *kind)
+/* `group` is where it is shown, which is not always its own. */
+static void write_aggregated_kind(struct jsonw *w, const struct api_group *group,
+                                  const struct kind *kind)
 {
     jsonw_open(w);
     jsonw_member_str(w, "resource", kind->plural);
-    write_body_kind(w, kind->group, kind->version, kind->name);
+    write_body_kind(w, group->name, group->version, kind->name);
     jsonw_member_str(w, "scope", kind->namespaced ? "Namespaced" : "Cluster");
     jsonw_member_str(w, "singularResource", kind->singular);
     write_short_names(w, kind);
@@ -236,8 +242,11 @@ static void write_aggregated_group(struct jsonw *w, const struct api_group *grou
         const struct kind *kind = kind_by_id((enum kind_id)id);
 
         if (in_group(group, kind->group, kind->version))
-            write_aggregated_kind(w, kind);
+            write_aggregated_kind(w, group, kind);
     }
+    for (const struct kind_view *view = kind_views; view->group; view++)
+        if (in_group(group, view->group, view->version))
+            write_aggregated_kind(w, group, view->kind);
     for (const struct review *review = reviews; review->plural; review++)
         if (in_group(group, review->group, review->version))
             write_aggregated_review(w, review);

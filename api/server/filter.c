@@ -15,7 +15,8 @@ typedef const char *(*field_fn)(const struct object *object);
 struct filter_field {
     const struct kind *kind; /* NULL: every kind */
     const char *path;
-    field_fn read; /* NULL: the member of the body at `path` */
+    field_fn read;  /* NULL: the member of the body at `path` */
+    const char *at; /* that is not where its path says; NULL: it is */
 };
 
 struct filter_term {
@@ -104,6 +105,13 @@ static const struct filter_field fields[] = {
     {&kind_event,     "reason",                       NULL},
     {&kind_event,     "reportingComponent",           NULL},
     {&kind_event,     "type",                         NULL},
+    {&kind_event,     "regarding.kind",               NULL, "involvedObject.kind"},
+    {&kind_event,     "regarding.namespace",          NULL, "involvedObject.namespace"},
+    {&kind_event,     "regarding.name",               NULL, "involvedObject.name"},
+    {&kind_event,     "regarding.uid",                NULL, "involvedObject.uid"},
+    {&kind_event,     "regarding.apiVersion",         NULL, "involvedObject.apiVersion"},
+    {&kind_event,     "regarding.fieldPath",          NULL, "involvedObject.fieldPath"},
+    {&kind_event,     "reportingController",          NULL, "reportingComponent"},
     /* clang-format on */
 };
 
@@ -261,7 +269,9 @@ static bool term_holds(const struct filter_term *term, const struct object *obje
 
     if (!term->field->read && !*body)
         *body = object_body_json(object);
-    value = term->field->read ? term->field->read(object) : member_at(*body, term->field->path);
+    value = term->field->read
+                ? term->field->read(object)
+                : member_at(*body, term->field->at ? term->field->at : term->field->path);
     return (strcmp(value ? value : "", term->value) == 0) != term->differs;
 }
 

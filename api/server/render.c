@@ -33,6 +33,7 @@ bool render_init(struct render *render, const struct api_call *call, struct erro
 {
     *render = (struct render){
         .kind = call->route.kind,
+        .view = call->route.view,
         .form = call->media.form,
         .table =
             {
@@ -60,15 +61,27 @@ void render_object(const struct render *render, const struct object *object, boo
         break;
     case MEDIA_DISCOVERY: /* has no objects */
     case MEDIA_JSON:
-        object_write(object, out);
+        if (render->view)
+            view_write(render->view, object, out);
+        else
+            object_write(object, out);
         break;
     }
+}
+
+void render_api_version(const struct render *render, struct buf *out)
+{
+    if (render->view)
+        view_api_version(render->view, out);
+    else
+        buf_str(out, kind_api_version(render->kind));
 }
 
 /* ---- lists ---- */
 
 void render_list_begin(const struct render *render, const struct table_head *head, struct buf *out)
 {
+    scoped(buf) struct buf version = {0};
     struct jsonw w = jsonw_to(out);
     char text[80];
 
@@ -84,7 +97,8 @@ void render_list_begin(const struct render *render, const struct table_head *hea
     } else {
         snprintf(text, sizeof text, "%sList", render->kind->name);
         jsonw_member_str(&w, "kind", text);
-        jsonw_member_str(&w, "apiVersion", kind_api_version(render->kind));
+        render_api_version(render, &version);
+        jsonw_member_str(&w, "apiVersion", version.data);
     }
     jsonw_member_open(&w, "metadata");
     snprintf(text, sizeof text, "%lld", (long long)head->revision);
@@ -123,7 +137,10 @@ void render_list_item(const struct render *render, const struct object *object, 
         break;
     case MEDIA_DISCOVERY: /* has no objects */
     case MEDIA_JSON:
-        write_item(render->kind, object, out);
+        if (render->view)
+            view_write(render->view, object, out);
+        else
+            write_item(render->kind, object, out);
         break;
     }
 }

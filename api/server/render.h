@@ -7,6 +7,7 @@
 
 struct render {
     const struct kind *kind;
+    const struct kind_view *view; /* how objects are shown; NULL: as they are */
     enum media_form form;
     struct table table;
 };
@@ -17,6 +18,9 @@ bool render_init(struct render *render, const struct api_call *call, struct erro
 /** One object as a document of its own; `definitions` of a Table's columns. */
 void render_object(const struct render *render, const struct object *object, bool definitions,
                    struct buf *out);
+
+/** Append the version objects are shown in. */
+void render_api_version(const struct render *render, struct buf *out);
 
 /* A list is its beginning, its items with commas between them, and its end. */
 void render_list_begin(const struct render *render, const struct table_head *head, struct buf *out);

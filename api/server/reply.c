@@ -120,7 +120,10 @@ struct api_stream *reply_object(const struct api_call *call, int status,
 
     if (changes && call->answer->about)
         call->answer->about(call->answer, object);
-    object_write(object, &with.body);
+    if (call->route.view)
+        view_write(call->route.view, object, &with.body);
+    else
+        object_write(object, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }

@@ -36,6 +36,14 @@ static bool is_of_namespace(const char *word)
     return find_subresource(&kind_namespace, word, &sub);
 }
 
+static bool find_kind(const char *group, const char *version, const char *plural, struct route *out)
+{
+    out->kind = kind_by_resource(group, version, plural);
+    if (!out->kind && (out->view = view_find(group, version, plural)))
+        out->kind = out->view->kind;
+    return out->kind;
+}
+
 static bool find(const struct target *target, struct route *out, struct error *err)
 {
     const char *const *segment = target->segments, *const *end = segment + target->n_segments;
@@ -59,7 +67,7 @@ static bool find(const struct target *target, struct route *out, struct error *e
         has_ns = true;
         segment += 2;
     }
-    if (segment >= end || !(out->kind = kind_by_resource(group, version, *segment++)))
+    if (segment >= end || !find_kind(group, version, *segment++, out))
         return nothing_here(err);
     if (out->kind->namespaced != has_ns && (has_ns || segment < end))
         return nothing_here(err);

@@ -7,11 +7,13 @@
  */
 #include "api/server/resources.h"
 #include "api/server/target.h"
+#include "api/server/view.h"
 
 struct route {
     const struct kind *kind;
-    const char *ns;   /* "" for cluster-scoped; NULL = all namespaces */
-    const char *name; /* NULL = the collection */
+    const struct kind_view *view; /* it was asked for under another name; NULL */
+    const char *ns;               /* "" for cluster-scoped; NULL = all namespaces */
+    const char *name;             /* NULL = the collection */
     enum route_subresource sub;
 };
 

@@ -65,6 +65,19 @@ static bool agree_place(struct api_call *call, json_t *metadata, struct error *e
     return true;
 }
 
+/* An event lies where what it is about does; of what has no namespace, in default. Asked here and
+ * not at admission: the events of our own controllers are made so. */
+static bool agree_event(const struct api_call *call, const json_t *doc, struct error *err)
+{
+    const json_t *about = json_object_get(doc, "involvedObject");
+    const char *ns = json_string_value(json_object_get(about, "namespace"));
+    bool fits = ns && *ns ? strcmp(ns, call->route.ns) == 0
+                          : strcmp(call->route.ns, "default") == 0 || !about;
+
+    return fits || error_set(err, ERR_INVALID, "involvedObject.namespace",
+                             "Invalid value: \"%s\": does not match event.namespace", ns ? ns : "");
+}
+
 static bool agree(struct api_call *call, json_t *doc, struct error *err)
 {
     json_t *metadata = json_object_get(doc, "metadata");
@@ -77,7 +90,8 @@ static bool agree(struct api_call *call, json_t *doc, struct error *err)
         metadata = json_object();
         json_object_set_new(doc, "metadata", metadata);
     }
-    return !json_is_object(metadata) || agree_place(call, metadata, err);
+    return (!json_is_object(metadata) || agree_place(call, metadata, err)) &&
+           (call->route.kind != &kind_event || agree_event(call, doc, err));
 }
 
 /* ---- one write ---- */
@@ -95,6 +109,8 @@ static json_t *parse_object(struct api_call *call, struct error *err)
 {
     scoped(json) json_t *doc = body_parse(call, err);
 
+    if (doc && call->route.view)
+        view_take(call->route.view, doc);
     return doc && agree(call, doc, err) ? take(doc) : NULL;
 }
 
@@ -246,6 +262,10 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
 
     if (!body)
         return reply_error(call, &err);
+    if (call->route.view && type == PATCH_JSON)
+        view_take_patch(call->route.view, body);
+    else if (call->route.view)
+        view_take(call->route.view, body);
     if (registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
                        types[type], body, subresource(call), &write->how, &write->object,
                        &write->errors))
@@ -258,11 +278,13 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
 static json_t *parse_config(struct api_call *call, struct error *err)
 {
     scoped(json) json_t *config = body_parse(call, err);
-    const char *version = json_string_value(json_object_get(config, "apiVersion"));
-    const char *expected = kind_api_version(call->route.kind);
+    const char *expected = kind_api_version(call->route.kind), *version;
 
     if (!config)
         return NULL;
+    if (call->route.view)
+        view_take(call->route.view, config);
+    version = json_string_value(json_object_get(config, "apiVersion"));
     if (!version || strcmp(version, expected) != 0) {
         error_set(err, ERR_BAD_REQUEST, "",
                   "Incorrect version specified in apply patch. Specified patch version: %s, "

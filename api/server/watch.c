@@ -95,13 +95,14 @@ static void send_object(struct watch *watch, enum store_change change, const str
 
 static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end, struct buf *out)
 {
-    scoped(buf) struct buf text = {0};
+    scoped(buf) struct buf text = {0}, version = {0};
     struct jsonw w = jsonw_to(&text);
     char number[24];
 
     jsonw_open(&w);
     jsonw_member_str(&w, "kind", watch->render.kind->name);
-    jsonw_member_str(&w, "apiVersion", kind_api_version(watch->render.kind));
+    render_api_version(&watch->render, &version);
+    jsonw_member_str(&w, "apiVersion", version.data);
     jsonw_member_open(&w, "metadata");
     snprintf(number, sizeof number, "%lld", (long long)revision);
     jsonw_member_str(&w, "resourceVersion", number);

@@ -1,0 +1,97 @@
+#include "tests/unit.h"
+
+#include "tests/support/api.h"
+
+/* Events as events.k8s.io shows them. */
+
+#define V1   "/apis/events.k8s.io/v1/namespaces/default/events"
+#define CORE "/api/v1/namespaces/default/events"
+
+#define check_at(tap, path, want)                                                                  \
+    do {                                                                                           \
+        scoped_str at_ = api_tap_at((tap), (path));                                                \
+        check_str((path), at_, (want));                                                            \
+    } while (0)
+
+static const char event[] =
+    "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{\"name\":\"e\"},"
+    "\"regarding\":{\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\",\"uid\":\"u1\"},"
+    "\"note\":\"said\",\"reason\":\"Because\",\"type\":\"Normal\",\"reportingController\":\"me\","
+    "\"eventTime\":\"2026-01-01T00:00:00.000000Z\"}";
+
+/* covers: kube-api.md 128 */
+static void events_have_one_place_and_two_shapes(void **state)
+{
+    scoped(tap) struct api_tap tap = {0}, watch = {0};
+    scoped_str first = NULL;
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    api_request(&rig, &watch, "GET", V1 "?watch=1");
+    check_int("made", api_request(&rig, &tap, "POST", V1, .body = event), 201);
+    check_at(&tap, "apiVersion", "events.k8s.io/v1");
+    check_at(&tap, "note", "said");
+    check_at(&tap, "message", NULL);
+    check_int("core", api_request(&rig, &tap, "GET", CORE "/e"), 200);
+    check_at(&tap, "apiVersion", "v1");
+    check_at(&tap, "message", "said");
+    check_at(&tap, "involvedObject.name", "p");
+    check_at(&tap, "reportingComponent", "me");
+    check_at(&tap, "regarding", NULL);
+    check_int("list",
+              api_request(&rig, &tap, "GET",
+                          V1 "?fieldSelector=regarding.name%3Dp,reportingController%3Dme"),
+              200);
+    check_at(&tap, "apiVersion", "events.k8s.io/v1");
+    check_at(&tap, "items.0.regarding.uid", "u1");
+    check_int("none", api_request(&rig, &tap, "GET", V1 "?fieldSelector=regarding.name%3Dq"), 200);
+    check_at(&tap, "items", "[]");
+    check_int("merge",
+              api_request(&rig, &tap, "PATCH", V1 "/e", .body = "{\"note\":\"more\"}",
+                          .content_type = "application/merge-patch+json"),
+              200);
+    check_at(&tap, "note", "more");
+    check_int(
+        "operations",
+        api_request(&rig, &tap, "PATCH", V1 "/e",
+                    .body = "[{\"op\":\"replace\",\"path\":\"/regarding/name\",\"value\":\"q\"}]",
+                    .content_type = "application/json-patch+json"),
+        200);
+    check_at(&tap, "regarding.name", "q");
+    first = api_tap_event(&watch, 0, "note");
+    check_str("watched", first, "ADDED said");
+    api_rig_stop(&rig);
+}
+
+static void an_event_lies_where_its_object_does(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int(
+        "elsewhere",
+        api_request(
+            &rig, &tap, "POST", CORE,
+            .body = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"namespace\":\"other\"}}"),
+        422);
+    check_has(
+        "elsewhere", tap.body.data,
+        "involvedObject.namespace: Invalid value: \\\"other\\\": does not match event.namespace");
+    check_int("of the cluster",
+              api_request(
+                  &rig, &tap, "POST", CORE,
+                  .body = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Node\"}}"),
+              201);
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_have_one_place_and_two_shapes),
+        cmocka_unit_test(an_event_lies_where_its_object_does),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -195,20 +195,23 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
 {
     struct job_run *run;
     struct slot_at at;
-    bool awaited = container_of(call, struct pod_op, call)->awaited;
+    const struct job_slot *slot;
+    bool awaited = container_of(call, struct pod_op, call)->awaited, done;
 
     if (!finish(call, &run, &at))
         return;
     end_op(run, at, SLOT_MARKING);
+    slot = job_view_slot(&run->view, at);
+    done = !err || (slot && slot->facts.marked); /* only the answer was lost */
     if (!err)
         take_pod(run, at, pod);
-    else if (err->code !=
-             ERR_NOT_FOUND) /* unmarked it stays: its end would look like an eviction */
+    else if (!done && err->code != ERR_NOT_FOUND)
+        /* unmarked it stays: its end would look like an eviction */
         job_apply_failed(run, "FailedDelete", "mark pod", err);
     if (awaited) {
         run->target.marks--;
-        run->target.marked += err == NULL;
-        run->target.failed += err != NULL && err->code != ERR_NOT_FOUND;
+        run->target.marked += done;
+        run->target.failed += !done && err->code != ERR_NOT_FOUND;
         if (run->target.marks == 0)
             job_act_marked(run);
     }

@@ -149,6 +149,7 @@ static void restore(struct job_run *run, const struct error *err)
         job_run_job(run, fresh);
     job_state_load(&run->view.state, job_status_of(run->view.job));
     job_view_new_epoch(&run->view);
+    run->prepared = false; /* what was recorded since is not stored */
     if (request)
         job_run_repeat(run, request);
     run->sync_wanted = run->counts_changed = true;
@@ -276,7 +277,8 @@ void job_explain(struct job_run *run, const char *reason, const char *message)
 {
     struct job_state *state = &run->view.state;
 
-    if (!reason && !is_waiting_reason(state->reason))
+    /* A job that ends waits for nothing: why it ends stays told. */
+    if (reason ? !job_phase_active(state->phase) : !is_waiting_reason(state->reason))
         return;
     if (job_state_explain(state, reason ? reason : "", message))
         job_status_stale(run);

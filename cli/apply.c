@@ -66,6 +66,20 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
                           REGISTRY_PATCH_MERGE, patch, REGISTRY_MAIN, how, out, errors);
 }
 
+json_t *apply_patch(const struct manifest *manifest, const json_t *stored)
+{
+    static const char *const not_body[] = {"apiVersion", "kind", "metadata", "status"};
+    scoped(json) json_t *body =
+        file_says_all(manifest->kind) ? json_copy((json_t *)(size_t)stored) : NULL;
+    json_t *patch;
+
+    for (size_t i = 0; i < countof(not_body); i++)
+        json_object_del(body, not_body[i]);
+    patch = replacement(manifest->doc, body);
+    json_object_del(patch, "status");
+    return patch;
+}
+
 bool apply_possible(struct registry *registry, const struct manifest *manifest,
                     struct error_list *errors)
 {

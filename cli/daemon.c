@@ -171,6 +171,7 @@ static bool open_access(struct daemon *daemon, struct error *err)
     if (!daemon->audit)
         return false;
     daemon->serving = serving_new(daemon->engine, &listener);
+    api_be_daemon(serving_api(daemon->serving));
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);
 }

@@ -12,6 +12,8 @@
 #include "cli/session.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
+#include "cli/backend.h"
+#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/podlogs.h"
@@ -33,7 +35,9 @@ enum {
 struct session {
     const struct session_options *options;
     struct manifests *set;
-    struct engine *engine;
+    struct backend *backend;
+    struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
+    struct client *client;
     struct serving *serving;
     struct follow *follow;
     struct podlogs *logs;
@@ -96,7 +100,7 @@ static bool has_member(const json_t *value, const char *key)
  */
 static void note_plain(struct session *session)
 {
-    struct runtime *runtime = engine_runtime(session->engine);
+    struct runtime *runtime = session->backend->runtime;
     const char *level = runtime->ops->describe(runtime);
     bool mounts = false;
 
@@ -118,7 +122,7 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
     session->news++;
     session->output->step(session->output_state, step, before);
     if (failed && !session->logs && session->output != &output_quiet)
-        podlogs_tail(engine_store(session->engine), engine_runtime(session->engine), step->job_uid,
+        podlogs_tail(session->backend->store, session->backend->runtime, step->job_uid,
                      FAILED_LOG_LINES, on_log_line, session);
     if (failed && !is_simulated(session->options))
         note_plain(session);
@@ -164,13 +168,13 @@ static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase b
     session->news++;
     session->output->flow(session->output_state, flow, before);
     if (flow->phase == FLOW_FAILED && !is_simulated(session->options))
-        timer_start(engine_loop(session->engine), &session->failed_look, FAILED_LOOK_MS);
+        timer_start(session->backend->loop, &session->failed_look, FAILED_LOOK_MS);
 }
 
 static void finish(struct session *session, int exit_code)
 {
     session->exit_code = exit_code;
-    loop_stop(engine_loop(session->engine));
+    loop_stop(session->backend->loop);
 }
 
 static void settled(struct task *task)
@@ -189,7 +193,7 @@ static void on_finished(void *ctx)
 
     if (session->interrupts ==
         0) /* what the last turn decided (retention, statuses) is committed first */
-        store_when_durable(engine_store(session->engine), &session->durable);
+        store_when_durable(session->backend->store, &session->durable);
 }
 
 static void on_store_failure(void *ctx, const struct error *err)
@@ -203,92 +207,39 @@ static void on_store_failure(void *ctx, const struct error *err)
 
 /* ---- the way out before the end ---- */
 
-struct job_list {
-    const struct object **items;
-    size_t count, cap;
-};
-
-static void collect_unfinished_job(void *arg, const struct object *job)
+static size_t count_alive(const struct session *session)
 {
-    struct job_list *list = arg;
-
-    if (job_phase_finished(job_status_of(job)->phase))
-        return;
-    mem_grow(list->items, list->count, list->cap);
-    list->items[list->count++] = object_ref(job);
-}
-
-static void collect_pod(void *arg, const struct object *pod)
-{
-    struct job_list *list = arg;
-    enum pod_phase phase = pod_status_of(pod)->phase;
-
-    if (phase == POD_SUCCEEDED || phase == POD_FAILED)
-        return;
-    mem_grow(list->items, list->count, list->cap);
-    list->items[list->count++] = object_ref(pod);
-}
-
-static void delete_all(struct session *session, struct job_list *list, int64_t grace_s)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct object *object = list->items[i], *out;
-        const struct registry_delete how = {
-            .uid = object_uid(object), .grace_s = grace_s, .internal = true};
-        struct error_list errors = {0};
-
-        registry_delete(engine_registry(session->engine), object->kind, object_namespace(object),
-                        object_name(object), &how, &out, &errors);
-        error_list_release(&errors); /* gone already is what we want */
-        object_unref((struct object *)(size_t)object);
-    }
-    mem_free(list->items);
-    *list = (struct job_list){0};
+    return session->backend->ops->alive(session->backend, session->follow);
 }
 
 static void abort_look(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, abort_poll);
-    struct job_list alive = {0};
-    size_t count;
 
-    store_each(engine_store(session->engine), &kind_pod, NULL, collect_pod, &alive);
-    count = alive.count;
-    for (size_t i = 0; i < count; i++)
-        object_unref((struct object *)(size_t)alive.items[i]);
-    mem_free(alive.items);
-    if (count == 0)
-        store_when_durable(engine_store(session->engine), &session->durable);
+    /* in a daemon what was asked for takes effect a little later */
+    if (count_alive(session) == 0 &&
+        (!session->backend->shared || follow_finished(session->follow)))
+        store_when_durable(session->backend->store, &session->durable);
     else
-        timer_start(engine_loop(session->engine), &session->abort_poll, ABORT_POLL_MS);
+        timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
 }
 
 static void abort_begin(struct session *session, const char *why)
 {
-    struct job_list jobs = {0}, pods = {0};
-    scoped_str text = NULL;
+    size_t pods = count_alive(session);
+    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
+                                        pods, pods == 1 ? "" : "s")
+                           : mem_strdup(why);
 
-    store_each(engine_store(session->engine), &kind_pod, NULL, collect_pod, &pods);
-    text = pods.count ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
-                                   pods.count, pods.count == 1 ? "" : "s")
-                      : mem_strdup(why);
-    for (size_t i = 0; i < pods.count; i++)
-        object_unref((struct object *)(size_t)pods.items[i]);
-    mem_free(pods.items);
     on_note(session, text);
-    engine_stop_controllers(session->engine); /* nobody makes the jobs again */
-    store_each(engine_store(session->engine), &kind_job, NULL, collect_unfinished_job, &jobs);
-    delete_all(session, &jobs, -1);
-    timer_start(engine_loop(session->engine), &session->abort_poll, 0);
+    session->backend->ops->stop(session->backend, session->follow);
+    timer_start(session->backend->loop, &session->abort_poll, 0);
 }
 
 static void abort_kill(struct session *session)
 {
-    struct job_list pods = {0};
-
     on_note(session, "killing what is left");
-    store_each(engine_store(session->engine), &kind_pod, NULL, collect_pod, &pods);
-    delete_all(session, &pods, 0);
+    session->backend->ops->kill(session->backend, session->follow);
 }
 
 /* The first time asks the pods to end, the second kills them, the third no longer waits. */
@@ -363,7 +314,7 @@ static void flush_output(struct turn_hook *hook)
         look_for_circles(session);
     fflush(stdout);
     if (ferror(stdout) && session->interrupts == 0)
-        loop_post(engine_loop(session->engine), &session->unread);
+        loop_post(session->backend->loop, &session->unread);
 }
 
 static void listen_signals(struct session *session)
@@ -372,7 +323,7 @@ static void listen_signals(struct session *session)
 
     signal(SIGPIPE, SIG_IGN); /* writing tells */
     for (size_t i = 0; i < countof(numbers); i++) {
-        uv_signal_init(loop_uv(engine_loop(session->engine)), &session->signals[i]);
+        uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
         session->signals[i].data = session;
         uv_signal_start(&session->signals[i], on_signal, numbers[i]);
         uv_unref((uv_handle_t *)&session->signals[i]);
@@ -396,7 +347,7 @@ static bool has_something_to_run(const struct manifests *set)
     return false;
 }
 
-static struct engine *open_engine(const struct session_options *options, int *out_code)
+static struct engine *open_engine(const struct session_options *options, struct error *err)
 {
     bool host = strcmp(options->runtime, "host") == 0;
     const struct engine_options engine = {
@@ -411,21 +362,37 @@ static struct engine *open_engine(const struct session_options *options, int *ou
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,
     };
-    struct error err = {0};
-    struct engine *opened = engine_start(&engine, &err);
 
-    if (opened)
-        return opened;
-    if (err.code == ERR_CONFLICT) {
-        cli_error(&err);
+    return engine_start(&engine, err);
+}
+
+/* A daemon takes in what others want to run; another run does not: they would end together. */
+static bool is_daemon(struct client *client)
+{
+    scoped(json) json_t *version = client_get(client, "/version", NULL);
+    const char *mode = json_string_value(json_object_get(version, "jobflowMode"));
+
+    return mode && strcmp(mode, "serve") == 0;
+}
+
+/* The way to whoever holds the data directory; NULL, and what to do is told. */
+static struct client *open_client(const struct session_options *options, const struct error *in_use)
+{
+    struct client *client = client_open(options->data_dir, CLIENT_LOOK, NULL);
+
+    if (client && !is_daemon(client)) {
+        cli_error(in_use);
         fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
                 cli_program, options->data_dir);
-        *out_code = EXIT_REFUSED;
+    } else if (client && is_simulated(options)) {
+        cli_errorf("a daemon is at work in %s: a simulation needs a directory of its own",
+                   options->data_dir);
+    } else if (client) {
+        return client;
     } else {
-        cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
-                   err.message);
-        *out_code = EXIT_INTERNAL;
+        cli_error(in_use);
     }
+    client_close(client);
     return NULL;
 }
 
@@ -435,7 +402,7 @@ static void serve(struct session *session)
 {
     struct error err = {0};
 
-    if (is_simulated(session->options))
+    if (!session->engine || is_simulated(session->options))
         return;
     session->serving = serving_start(session->engine, session->options->data_dir, &err);
     if (!session->serving)
@@ -451,14 +418,14 @@ static bool store_exists(const char *data_dir)
 }
 
 static bool checked(const struct session_options *options, struct manifests *set,
-                    struct engine *engine)
+                    const struct store *live, int max_pods)
 {
     const struct preflight_options preflight_options = {
         .namespace_ = options->namespace_,
         .sim = is_simulated(options),
         .compat_upstream = options->compat_upstream,
-        .live = engine ? engine_store(engine) : NULL,
-        .max_pods = options->max_pods ? (int)options->max_pods : engine_default_pods(),
+        .live = live,
+        .max_pods = max_pods,
     };
     struct preflight_result result;
 
@@ -467,7 +434,7 @@ static bool checked(const struct session_options *options, struct manifests *set
 
 static void follow_to_the_end(struct session *session)
 {
-    struct loop *loop = engine_loop(session->engine);
+    struct loop *loop = session->backend->loop;
     struct error err = {0};
 
     session->abort_poll.fire = abort_look;
@@ -477,13 +444,13 @@ static void follow_to_the_end(struct session *session)
     session->unread.run = nobody_reads;
     session->idle.run = on_idle;
     session->flush.end = flush_output;
-    store_on_failure(engine_store(session->engine), on_store_failure, session);
+    store_on_failure(session->backend->store, on_store_failure, session);
     if (session->options->timeout_ms)
         timer_start(loop, &session->timeout, session->options->timeout_ms);
     /* Before the steps: a program's last words come before its end. */
     if (session->options->logs && !is_simulated(session->options))
-        session->logs = podlogs_follow_all(loop, engine_store(session->engine),
-                                           engine_runtime(session->engine), on_log_line, session);
+        session->logs = podlogs_follow_all(loop, session->backend->store, session->backend->runtime,
+                                           on_log_line, session);
     if (follow_start(session->follow, &err)) {
         listen_signals(session);
         loop_on_turn_end(loop, &session->flush);
@@ -518,10 +485,10 @@ static char *flags_to_find(const struct session_options *options)
 static void run_opened(struct session *session)
 {
     const struct follow_events events = {on_step, on_flow, on_finished, session};
-    struct loop *loop = engine_loop(session->engine);
+    struct loop *loop = session->backend->loop;
     scoped_str where = flags_to_find(session->options);
 
-    session->follow = follow_new(loop, engine_store(session->engine), &events);
+    session->follow = follow_new(loop, session->backend->store, &events);
     session->context = (struct output_context){.loop = loop,
                                                .follow = session->follow,
                                                .began_ms = loop_wall_ms(loop),
@@ -532,7 +499,7 @@ static void run_opened(struct session *session)
     session->output_state = session->output->begin(&session->context);
     serve(session);
 
-    const struct takeup takeup = {.registry = engine_registry(session->engine),
+    const struct takeup takeup = {.backend = session->backend,
                                   .follow = session->follow,
                                   .data_dir = session->options->data_dir,
                                   .fresh = session->options->fresh,
@@ -543,7 +510,8 @@ static void run_opened(struct session *session)
 
     if (takeup_all(&takeup, session->set)) {
         manifests_release(session->set); /* the trees are larger than what was made of them */
-        follow_to_the_end(session);
+        if (session->exit_code == -1)    /* the daemon is still there */
+            follow_to_the_end(session);
     } else {
         session->exit_code = EXIT_REFUSED;
     }
@@ -556,22 +524,69 @@ static void run_opened(struct session *session)
     serving_stop(session->serving);
 }
 
+static int pods_at_once(const struct session_options *options)
+{
+    return options->max_pods ? (int)options->max_pods : engine_default_pods();
+}
+
+static void run_local(struct session *session, bool known_store)
+{
+    session->backend = backend_local_new(session->engine);
+    if (!known_store || checked(session->options, session->set, session->backend->store,
+                                pods_at_once(session->options)))
+        run_opened(session);
+    else
+        session->exit_code = EXIT_REFUSED;
+    backend_local_free(session->backend);
+    engine_stop(session->engine);
+}
+
+static void on_lost(void *ctx, const struct error *err)
+{
+    struct session *session = ctx;
+
+    cli_errorf("%s; the run goes on when the daemon does, and '%s run' follows it again",
+               err->message, cli_program);
+    finish(session, EXIT_INTERNAL);
+}
+
+static void run_remote(struct session *session)
+{
+    struct error err = {0};
+
+    session->backend = backend_remote_new(session->client, on_lost, session, &err);
+    if (!session->backend) {
+        cli_error(&err);
+        session->exit_code = EXIT_INTERNAL;
+    } else if (checked(session->options, session->set, session->backend->store, 0)) {
+        run_opened(session);
+    } else {
+        session->exit_code = EXIT_REFUSED;
+    }
+    backend_remote_free(session->backend);
+    client_close(session->client);
+}
+
 int session_run(const struct session_options *options, struct manifests *set)
 {
     struct session session = {.options = options, .set = set, .exit_code = -1};
     bool known_store = store_exists(options->data_dir);
+    struct error err = {0};
 
-    if (!has_something_to_run(set) || (!known_store && !checked(options, set, NULL)))
+    if (!has_something_to_run(set) ||
+        (!known_store && !checked(options, set, NULL, pods_at_once(options))))
         return EXIT_REFUSED;
-    session.engine = open_engine(options, &session.exit_code);
-    if (!session.engine)
-        return session.exit_code;
-    if (known_store && !checked(options, set, session.engine)) {
-        engine_stop(session.engine);
-        return EXIT_REFUSED;
+    session.engine = open_engine(options, &err);
+    if (session.engine) {
+        run_local(&session, known_store);
+    } else if (err.code != ERR_CONFLICT) {
+        cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
+                   err.message);
+        session.exit_code = EXIT_INTERNAL;
+    } else if ((session.client = open_client(options, &err))) {
+        run_remote(&session);
+    } else {
+        session.exit_code = EXIT_REFUSED;
     }
-
-    run_opened(&session);
-    engine_stop(session.engine);
     return session.exit_code;
 }

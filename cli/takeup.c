@@ -6,7 +6,6 @@
 #include "api/types/jobflow.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "cli/apply.h"
 #include "cli/command.h"
 #include "cli/preflight.h"
 
@@ -51,7 +50,7 @@ static enum earlier judge(const struct takeup *takeup, const struct object *stor
 
 static struct store *store_of(const struct takeup *takeup)
 {
-    return registry_store(takeup->registry);
+    return takeup->backend->store;
 }
 
 static void count_completed(void *arg, const struct object *job)
@@ -84,13 +83,7 @@ static void resume(const struct takeup *takeup, enum earlier earlier, const stru
 
 static void forget(const struct takeup *takeup, const struct object *object)
 {
-    const struct registry_delete how = {.uid = object_uid(object), .grace_s = -1, .internal = true};
-    struct error_list errors = {0};
-    const struct object *out;
-
-    registry_delete(takeup->registry, object->kind, object_namespace(object), object_name(object),
-                    &how, &out, &errors);
-    error_list_release(&errors); /* gone already is what we want */
+    takeup->backend->ops->forget(takeup->backend, object);
 }
 
 static const struct object *stored_object(const struct takeup *takeup,
@@ -122,7 +115,8 @@ static bool check_unfinished(const struct takeup *takeup, const struct manifests
         struct error_list errors = {0};
         struct error err = {0};
 
-        if (earlier == EARLIER_NONE || apply_possible(takeup->registry, manifest, &errors)) {
+        if (earlier == EARLIER_NONE ||
+            takeup->backend->ops->possible(takeup->backend, manifest, &errors)) {
             error_list_release(&errors);
             continue;
         }
@@ -188,7 +182,8 @@ static bool take_up_one(const struct takeup *takeup, const struct manifest *mani
     flagged.doc = doc;
     if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
         forget(takeup, stored);
-    ok = apply_manifest(takeup->registry, &flagged, NULL, &object, &errors) != APPLY_FAILED;
+    object = takeup->backend->ops->apply(takeup->backend, &flagged, &errors);
+    ok = object != NULL;
     if (!ok)
         print_refusal(manifest, &errors);
     else if (earlier != EARLIER_NONE)
@@ -243,12 +238,12 @@ bool takeup_all(const struct takeup *takeup, const struct manifests *set)
 
     if (!ok)
         return false;
-    apply_namespaces(takeup->registry, set);
+    takeup->backend->ops->namespaces(takeup->backend, set);
     order = preflight_order(set);
     for (size_t i = 0; i < set->count && ok; i++)
         ok = take_up_one(takeup, &set->items[order[i]]);
     mem_free(order);
-    if (ok)
+    if (ok && !takeup->backend->shared)
         take_up_left_over(takeup);
     return ok;
 }

@@ -10,12 +10,12 @@
  * With `retry_failed` a flow that failed starts again where it failed, and what succeeded stays as
  * it is. That, and `keep_going`, are told to the flow by annotations: its spec is the user's.
  */
-#include "api/registry/registry.h"
+#include "cli/backend.h"
 #include "cli/follow.h"
 #include "cli/manifests.h"
 
 struct takeup {
-    struct registry *registry;
+    struct backend *backend;
     struct follow *follow;
     const char *data_dir; /* for messages */
     bool fresh, keep_going, retry_failed;

@@ -209,13 +209,14 @@ static void record(struct running *run)
 
 static bool take_up(struct running *run, const struct manifests *set)
 {
-    const struct takeup takeup = {.registry = engine_registry(run->engine),
-                                  .follow = run->follow,
-                                  .note = on_note,
-                                  .ctx = run};
+    struct backend *backend = backend_local_new(run->engine);
+    const struct takeup takeup = {
+        .backend = backend, .follow = run->follow, .note = on_note, .ctx = run};
     const struct follow_flow *flow;
+    bool taken = takeup_all(&takeup, set);
 
-    if (!takeup_all(&takeup, set))
+    backend_local_free(backend);
+    if (!taken)
         return false;
     flow = tested_flow(run);
     run->began = mem_array(flow->n_steps + 1, sizeof *run->began);

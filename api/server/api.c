@@ -202,6 +202,11 @@ static bool let_in(struct api_call *call, verb_fn verb, struct error *err)
     return true;
 }
 
+void api_be_daemon(struct api *api)
+{
+    api->is_daemon = true;
+}
+
 void api_limit(struct api *api, const struct traffic_limits *limits)
 {
     traffic_limit(&api->traffic, limits);

@@ -38,6 +38,8 @@ struct api_logs {
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
 /** Administrators may GET /backup; the copy is made in `directory`. Once. */
 void api_allow_backups(struct api *api, const char *directory);
+/** /version says that this is a daemon, which takes in what others want to run. */
+void api_be_daemon(struct api *api);
 /** How much may be under way at once; 0 members are the defaults. */
 void api_limit(struct api *api, const struct traffic_limits *limits);
 void api_free(struct api *api); /* ends every stream; NULL is fine */

@@ -81,7 +81,10 @@ static struct api_stream *answer_version(const struct api_call *call)
                         "  \"gitVersion\": \"v1.32.0+jobflow-" JOBFLOW_VERSION "\",\n"
                         "  \"gitCommit\": \"" JOBFLOW_COMMIT "\",\n  \"gitTreeState\": \"clean\",\n"
                         "  \"buildDate\": \"1970-01-01T00:00:00Z\",\n  \"goVersion\": \"none\",\n"
-                        "  \"compiler\": \"cc\",\n  \"platform\": \"linux/amd64\"\n}\n");
+                        "  \"compiler\": \"cc\",\n  \"platform\": \"linux/amd64\"");
+    if (call->api->is_daemon)
+        buf_str(&with.body, ",\n  \"jobflowMode\": \"serve\"");
+    buf_str(&with.body, "\n}\n");
     return reply_send(call, &with, STREAM_NOW);
 }
 

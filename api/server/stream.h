@@ -27,7 +27,7 @@ struct api {
     struct openapi *openapi; /* NULL until asked for */
     struct traffic traffic;
     char *backup_path; /* where a copy of the store is made; NULL: nowhere */
-    bool stopping;
+    bool is_daemon, stopping;
 };
 
 struct stream_ops {

@@ -297,6 +297,68 @@ def it_tells_how_it_is():
     check_equal("version", (version["major"], version["minor"]), ("1", "32"))
 
 
+# ---- run as its client ----
+
+def steps_told(text):
+    return [(e["step"], e["phase"]) for e in map(json.loads, text.splitlines()) if e.get("type") == "step"]
+
+
+def a_run_in_its_directory_is_its_client():
+    daemon = Daemon()
+    objects = [flow("f", [step("a"), step("b", ["a"])]), template("a", "echo hello"), template("b", "echo world; exit 3")]
+    manifest("f.yaml", *objects)
+    failed = jobflow("run", "--data-dir", "d", "-o", "json", "f.yaml", code=1)
+    check_equal("ends", [s for s in steps_told(failed.stdout) if s[1] in ("Completed", "Failed")], [("a", "Completed"), ("b", "Failed")])
+    check_in("the last words of b", "world", jobflow("logs", "job/f-b", "--data-dir", "d").stdout)
+    objects[2] = template("b", "echo better")
+    manifest("f.yaml", *objects)
+    again = jobflow("run", "--data-dir", "d", "--retry-failed", "--logs", "f.yaml")
+    check_in("goes on", "retrying f: 1 of 2 steps were completed before", again.stdout + again.stderr)
+    check_in("its output", "better", again.stdout)
+    fresh = jobflow("run", "--data-dir", "d", "-o", "json", "f.yaml")
+    check_equal("from the start", [s for s in steps_told(fresh.stdout) if s[1] == "Completed"], [("a", "Completed"), ("b", "Completed")])
+    check_equal("the flow is last", json.loads(fresh.stdout.splitlines()[-1])["type"], "flow")
+    manifest("bad.yaml", flow("g", [step("x", ["y"])]))
+    check_in("refused", "bad.yaml:", jobflow("run", "--data-dir", "d", "bad.yaml", code=2).stderr)
+    check_equal("nothing was made", daemon.ask("GET", JF + "/g")[0], 404)
+    check_in("a simulation", "of its own", jobflow("run", "--data-dir", "d", "--runtime", "sim", "f.yaml", code=2).stderr)
+    daemon.stop()
+    nothing_left()
+
+
+def an_interrupted_client_ends_what_it_began_and_nothing_else():
+    daemon = Daemon()
+    manifest("other.yaml", flow("other", [step("o")]), template("o", "sleep 600"))
+    jobflow("apply", "--data-dir", "d", "other.yaml")
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "trap '' TERM; echo up > up; while true; do sleep 0.05; done".replace("up;", "%s/up;" % os.getcwd())))
+    run = Background("run", "--data-dir", "d", "f.yaml", name="run")
+    wait_until("a runs", lambda: os.path.exists("up") and "a  Running" in run.output())
+    run.signal(signal.SIGINT)
+    wait_until("it is asked to end", lambda: "stopping 1 pod" in run.output() + run.errors())
+    check(run.running(), "it does not wait for the pod")
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+    phase = daemon.get(JF + "/f")["status"]["state"]["phase"]
+    check_equal("the flow", phase, "Failed")
+    wait_until("the other runs", lambda: daemon.get("/api/v1/namespaces/default/pods/other-o-main-0")["status"].get("phase") == "Running")
+
+
+def a_client_whose_daemon_goes_says_so():
+    daemon = Daemon()
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch %s/up; while [ ! -e %s/go ]; do sleep 0.05; done" % (os.getcwd(), os.getcwd())))
+    run = Background("run", "--data-dir", "d", "f.yaml", name="run")
+    wait_until("a runs", lambda: os.path.exists("up"))
+    daemon.stop(signal.SIGKILL)
+    check_equal("exit code", run.wait(), 3)
+    check_in("why", "follows it again", run.errors())
+    again = Daemon(name="again")
+    follow = Background("run", "--data-dir", "d", "f.yaml", name="follow")
+    wait_until("taken up", lambda: "resuming f" in follow.output() + follow.errors())
+    write("go", "")
+    check_equal("exit code", follow.wait(), 0)
+    again.stop()
+
+
 # ---- backup ----
 
 def a_backup_under_load_can_be_restored():

@@ -1,0 +1,481 @@
+/*
+ * A run in a daemon.
+ *
+ *   lists ─► mirror ◄─ watches          what the run shows
+ *     run's manifests ─► requests       what it asks for
+ *
+ * The mirror is a store in memory that gets every version the daemon tells of; its revisions are
+ * its own. The client has a loop of its own (libcurl's): a timer of ours gives it a turn.
+ */
+#include "api/types/job.h"
+#include "api/types/jobflow.h"
+#include "base/mem.h"
+#include "cli/apply.h"
+#include "cli/backend.h"
+#include "cli/lister.h"
+#include "cli/resource.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { PUMP_MS = 10 };
+
+/* What is mirrored; the first ones are only looked at, the others followed. */
+static const struct kind *const mirrored[] = {
+    &kind_namespace, &kind_priority_class, &kind_queue, &kind_job_template, &kind_job_flow,
+    &kind_job,       &kind_pod_group,      &kind_pod,
+};
+enum { FOLLOWED_FROM = 4, MIRRORED_N = countof(mirrored) };
+
+struct mirror_watch {
+    struct watcher watcher;
+    struct remote *remote;
+    struct list_query query;
+    char *revision; /* of the list it goes on from */
+};
+
+/* A change the daemon told of, not yet in the mirror. */
+struct change {
+    int64_t revision;
+    enum watch_event event;
+    json_t *object; /* a reference */
+};
+
+struct remote {
+    struct backend base;
+    struct client *client;
+    struct runtime logs;
+    struct mirror_watch watches[MIRRORED_N];
+    struct timer pump;
+    struct change *changes; /* [n_changes] */
+    size_t n_changes, changes_cap;
+    int64_t complete; /* changes up to here have come on every watch */
+    void (*lost)(void *ctx, const struct error *err);
+    void *ctx;
+};
+
+static struct remote *of(struct backend *backend)
+{
+    return container_of(backend, struct remote, base);
+}
+
+/* ---- the mirror ---- */
+
+static const struct object *mirror_put(struct remote *remote, json_t *doc)
+{
+    struct error_list errors = {0};
+    struct object *object = object_from_json(doc, &errors);
+
+    error_list_release(&errors); /* what the daemon has stored can be read */
+    return object && *object_uid(object) ? store_put(remote->base.store, object)
+                                         : (object_unref(object), NULL);
+}
+
+static void mirror_remove(struct remote *remote, json_t *doc)
+{
+    struct error_list errors = {0};
+    scoped(object) struct object *object = object_from_json(doc, &errors);
+    const struct object *held =
+        object ? store_get_uid(remote->base.store, object_uid(object)) : NULL;
+
+    error_list_release(&errors);
+    if (held)
+        store_delete(remote->base.store, held);
+}
+
+static bool on_page(void *ctx, json_t *page)
+{
+    struct mirror_watch *watch = ctx;
+    const struct kind *kind = watch->query.kind;
+    json_t *items = json_object_get(page, "items"), *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+    {
+        json_object_set_new(item, "apiVersion", json_string(kind_api_version(kind)));
+        json_object_set_new(item, "kind", json_string(kind->name));
+        mirror_put(watch->remote, item);
+    }
+    return true;
+}
+
+static const char *metadata_text(const json_t *doc, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(doc, "metadata"), key));
+}
+
+static void go_on_from(struct mirror_watch *watch, const char *revision)
+{
+    mem_free(watch->revision);
+    watch->revision = mem_strdup(revision);
+}
+
+static bool on_changed(struct watcher *watcher, enum watch_event event, json_t *object)
+{
+    struct mirror_watch *watch = container_of(watcher, struct mirror_watch, watcher);
+    struct remote *remote = watch->remote;
+    const char *revision = metadata_text(object, "resourceVersion");
+
+    go_on_from(watch, revision);
+    mem_grow(remote->changes, remote->n_changes, remote->changes_cap);
+    remote->changes[remote->n_changes++] =
+        (struct change){revision ? strtoll(revision, NULL, 10) : 0, event, json_incref(object)};
+    return true;
+}
+
+/* The server ends every watch at times. One that has fallen behind begins with the present state.
+ */
+static void on_ended(struct watcher *watcher, const struct error *err)
+{
+    struct mirror_watch *watch = container_of(watcher, struct mirror_watch, watcher);
+    struct remote *remote = watch->remote;
+
+    if (err->code == ERR_GONE)
+        go_on_from(watch, "0");
+    if (err->code == ERR_NONE || err->code == ERR_GONE)
+        watcher_start(remote->client, watcher, &watch->query, watch->revision);
+    else if (remote->lost)
+        take(remote->lost)(remote->ctx, err);
+}
+
+static int by_revision(const void *a, const void *b)
+{
+    const struct change *one = a, *other = b;
+
+    return (one->revision > other->revision) - (one->revision < other->revision);
+}
+
+/* What happened together comes on several watches, one a little after the other: a change waits for
+ * one more look, so that a step ends before its flow does. */
+static void apply_changes(struct remote *remote)
+{
+    size_t n = 0;
+    int64_t newest;
+
+    if (remote->n_changes == 0)
+        return;
+    qsort(remote->changes, remote->n_changes, sizeof *remote->changes, by_revision);
+    newest = remote->changes[remote->n_changes - 1].revision;
+    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++) {
+        struct change *change = &remote->changes[n];
+
+        if (change->event == WATCH_DELETED)
+            mirror_remove(remote, change->object);
+        else
+            mirror_put(remote, change->object);
+        json_decref(change->object);
+    }
+    remote->n_changes -= n;
+    memmove(remote->changes, remote->changes + n, remote->n_changes * sizeof *remote->changes);
+    remote->complete = newest;
+}
+
+static void pump(struct timer *timer)
+{
+    struct remote *remote = container_of(timer, struct remote, pump);
+
+    client_run(remote->client, 0);
+    apply_changes(remote);
+    timer_start(remote->base.loop, timer, PUMP_MS);
+}
+
+static bool open_mirror(struct remote *remote, struct error *err)
+{
+    for (int i = 0; i < MIRRORED_N; i++) {
+        struct mirror_watch *watch = &remote->watches[i];
+
+        watch->remote = remote;
+        watch->query = (struct list_query){.kind = mirrored[i]};
+        watch->watcher.changed = on_changed;
+        watch->watcher.ended = on_ended;
+        if (!list_pages(remote->client, &watch->query, on_page, watch, &watch->revision, err))
+            return false;
+    }
+    for (int i = FOLLOWED_FROM; i < MIRRORED_N; i++)
+        watcher_start(remote->client, &remote->watches[i].watcher, &remote->watches[i].query,
+                      remote->watches[i].revision);
+    timer_start(remote->base.loop, &remote->pump, PUMP_MS);
+    return true;
+}
+
+/* ---- requests ---- */
+
+/* What a Status says, finding by finding. */
+static void add_findings(const struct client_call *call, struct error_list *errors)
+{
+    scoped(json) json_t *status =
+        json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
+    json_t *causes = json_object_get(json_object_get(status, "details"), "causes"), *cause;
+    struct error err = {0};
+    size_t i;
+
+    json_array_foreach(causes, i, cause)
+    {
+        const char *field = json_string_value(json_object_get(cause, "field"));
+        const char *message = json_string_value(json_object_get(cause, "message"));
+
+        error_list_add(errors, ERR_INVALID, field ? field : "", "%s",
+                       message ? message : "is refused");
+    }
+    if (i > 0)
+        return;
+    client_ok(call, &err);
+    error_list_append(errors, &err);
+}
+
+/* One write; the answer's document, owned. NULL with the findings. */
+static json_t *ask(struct remote *remote, const char *method, const char *target,
+                   const json_t *body, struct error_list *errors)
+{
+    bool patches = strcmp(method, "PATCH") == 0;
+    scoped(buf) struct buf text = {0};
+    scoped(client_call) struct client_call call = {
+        .method = method,
+        .target = target,
+        .content_type = patches ? "application/merge-patch+json" : "application/json",
+    };
+
+    if (body)
+        json_text(body, &text);
+    call.body = text.data;
+    call.body_len = text.len;
+    if (client_do(remote->client, &call, NULL))
+        return json_loadb(call.text.data, call.text.len, 0, NULL);
+    if (errors)
+        add_findings(&call, errors);
+    return NULL;
+}
+
+static void object_path(const struct object *object, struct buf *out)
+{
+    resource_write_path(object->kind, object_namespace(object), object_name(object), out);
+}
+
+static void namespaces(struct backend *backend, const struct manifests *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *name = metadata_text(set->items[i].doc, "namespace");
+        scoped(json) json_t *doc = NULL, *made = NULL;
+
+        if (!name || !set->items[i].kind->namespaced ||
+            store_get(backend->store, &kind_namespace, "", name))
+            continue;
+        doc = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata",
+                        "name", name);
+        made = ask(of(backend), "POST", "/api/v1/namespaces", doc, NULL);
+        if (made)
+            mirror_put(of(backend), made);
+    }
+}
+
+enum sending { SEND, TRY };
+
+/* Create, or replace what is there. */
+static json_t *send_manifest(struct remote *remote, const struct manifest *manifest,
+                             enum sending sending, struct error_list *errors)
+{
+    const char *ns = metadata_text(manifest->doc, "namespace");
+    const char *name = metadata_text(manifest->doc, "name");
+    scoped(buf) struct buf path = {0};
+    scoped(json) json_t *stored = NULL, *patch = NULL;
+
+    if (name) {
+        resource_write_path(manifest->kind, ns, name, &path);
+        stored = client_get(remote->client, path.data, NULL);
+    }
+    if (!stored) {
+        buf_clear(&path);
+        resource_write_path(manifest->kind, ns, NULL, &path);
+    }
+    resource_write_query("fieldManager", "jobflow-run", &path);
+    resource_write_query("fieldValidation", "Strict", &path);
+    resource_write_query("dryRun", sending == TRY ? "All" : NULL, &path);
+    if (!stored)
+        return ask(remote, "POST", path.data, manifest->doc, errors);
+    patch = apply_patch(manifest, stored);
+    return ask(remote, "PATCH", path.data, patch, errors);
+}
+
+static bool possible(struct backend *backend, const struct manifest *manifest,
+                     struct error_list *errors)
+{
+    scoped(json) json_t *result = send_manifest(of(backend), manifest, TRY, errors);
+
+    return result != NULL;
+}
+
+static const struct object *apply(struct backend *backend, const struct manifest *manifest,
+                                  struct error_list *errors)
+{
+    scoped(json) json_t *result = send_manifest(of(backend), manifest, SEND, errors);
+    const struct object *object = result ? mirror_put(of(backend), result) : NULL;
+
+    if (result && !object)
+        error_list_add(errors, ERR_INTERNAL, "", "the daemon's answer is no object");
+    return object;
+}
+
+static void delete_object(struct remote *remote, const struct object *object, int64_t grace_s)
+{
+    scoped(json) json_t *options = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions",
+                                             "apiVersion", "v1", "propagationPolicy", "Background");
+    scoped(buf) struct buf path = {0};
+    json_t *result;
+
+    if (grace_s >= 0)
+        json_object_set_new(options, "gracePeriodSeconds", json_integer(grace_s));
+    object_path(object, &path);
+    result = ask(remote, "DELETE", path.data, options, NULL);
+    json_decref(result);
+}
+
+/* Grace 0 is for the deletion protection of what is unfinished; pods have their own. */
+static void forget(struct backend *backend, const struct object *object)
+{
+    delete_object(of(backend), object, 0);
+    store_delete(backend->store, object);
+}
+
+/* ---- stopping: what is followed, and nothing of others ---- */
+
+struct selection {
+    const struct follow *follow;
+    struct store *store;
+    const struct object **items; /* [count] references */
+    size_t count, cap;
+};
+
+static const char *owner_uid(const struct object *object)
+{
+    const struct owner_ref *owner = object ? meta_controller(object->meta) : NULL;
+
+    return owner ? owner->uid : "";
+}
+
+static void select_pod(void *arg, const struct object *pod)
+{
+    struct selection *selection = arg;
+    const char *job = owner_uid(pod);
+
+    if (backend_pod_over(pod) ||
+        (!follow_has(selection->follow, job) &&
+         !follow_has(selection->follow, owner_uid(store_get_uid(selection->store, job)))))
+        return;
+    mem_grow(selection->items, selection->count, selection->cap);
+    selection->items[selection->count++] = object_ref(pod);
+}
+
+static struct selection select_pods(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = {.follow = follow, .store = backend->store};
+
+    store_each(backend->store, &kind_pod, NULL, select_pod, &selection);
+    return selection;
+}
+
+static void selection_release(struct selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        object_unref((struct object *)(size_t)selection->items[i]);
+    mem_free(selection->items);
+}
+
+static size_t alive(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = select_pods(backend, follow);
+
+    selection_release(&selection);
+    return selection.count;
+}
+
+static void abort_flow(struct remote *remote, const struct follow_flow *flow)
+{
+    scoped(json) json_t *patch =
+        json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
+    scoped(json) json_t *result = NULL;
+    scoped(buf) struct buf path = {0};
+
+    resource_write_path(&kind_job_flow, flow->namespace_, flow->name, &path);
+    result = ask(remote, "PATCH", path.data, patch, NULL);
+}
+
+/* As in a run of its own a bare job is taken away: it has no record that could say it was ended. */
+static void stop(struct backend *backend, const struct follow *follow)
+{
+    for (const struct follow_flow *flow = follow_flows(follow); flow; flow = flow->next)
+        if (!flow->bare_job)
+            abort_flow(of(backend), flow);
+        else if (flow->object && !job_phase_finished(job_status_of(flow->object)->phase))
+            delete_object(of(backend), flow->object, -1);
+}
+
+static void kill_all(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = select_pods(backend, follow);
+
+    for (size_t i = 0; i < selection.count; i++)
+        delete_object(of(backend), selection.items[i], 0);
+    selection_release(&selection);
+}
+
+static const struct backend_ops ops = {namespaces, possible, apply, forget, alive, stop, kill_all};
+
+/* ---- logs: files of the data directory ---- */
+
+static bool read_log(struct runtime *rt, const char *uid, const struct runtime_log_options *options,
+                     int64_t *offset, struct buf *out, struct error *err)
+{
+    const struct remote *remote = container_of(rt, struct remote, logs);
+
+    return runtime_log_read(client_data_dir(remote->client), uid, options, offset, out, err);
+}
+
+static const char *describe(struct runtime *rt)
+{
+    return "in a daemon";
+}
+
+static const struct runtime_ops log_ops = {.read_log = read_log, .describe = describe};
+
+/* ---- life ---- */
+
+struct backend *backend_remote_new(struct client *client,
+                                   void (*lost)(void *ctx, const struct error *err), void *ctx,
+                                   struct error *err)
+{
+    struct remote *remote = mem_alloc(sizeof *remote);
+
+    remote->client = client;
+    remote->lost = lost;
+    remote->ctx = ctx;
+    remote->logs.ops = &log_ops;
+    remote->pump.fire = pump;
+    remote->base.ops = &ops;
+    remote->base.shared = true;
+    remote->base.loop = loop_new(clock_real());
+    remote->base.store = store_open(remote->base.loop, &(const struct store_options){0}, err);
+    remote->base.runtime = &remote->logs;
+    if (open_mirror(remote, err))
+        return &remote->base;
+    backend_remote_free(&remote->base);
+    return NULL;
+}
+
+void backend_remote_free(struct backend *backend)
+{
+    struct remote *remote;
+
+    if (!backend)
+        return;
+    remote = of(backend);
+    timer_stop(backend->loop, &remote->pump);
+    for (int i = 0; i < MIRRORED_N; i++) {
+        watcher_stop(&remote->watches[i].watcher);
+        mem_free(remote->watches[i].revision);
+    }
+    for (size_t i = 0; i < remote->n_changes; i++)
+        json_decref(remote->changes[i].object);
+    mem_free(remote->changes);
+    store_close(backend->store);
+    loop_free(backend->loop);
+    mem_free(remote);
+}

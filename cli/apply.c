@@ -58,7 +58,14 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
                     const struct object *stored, const struct registry_write *how,
                     const struct object **out, struct error_list *errors)
 {
-    scoped(json) json_t *body = file_says_all(stored->kind) ? object_body_json(stored) : NULL;
+    bool says_all = file_says_all(stored->kind);
+
+    if (says_all && registry_holds(registry, manifest->doc, stored)) {
+        *out = stored;
+        return true;
+    }
+
+    scoped(json) json_t *body = says_all ? object_body_json(stored) : NULL;
     scoped(json) json_t *patch = replacement(manifest->doc, body);
 
     json_object_del(patch, "status");

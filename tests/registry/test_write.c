@@ -323,6 +323,60 @@ static void times_in_managed_fields_are_no_change(void **state)
     check_int("a write", store_revision(world->store), revision + 1);
 }
 
+static void a_document_that_says_nothing_new_is_told_apart(void **state)
+{
+    static const struct {
+        const char *label, *json;
+        bool held;
+    } cases[] = {
+        {"as it was written",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default'}," JOB_SPEC "}", true},
+        {"in another order, which is left to the full way",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default'},'spec':{'minAvailable':1,"
+         "'queue':'default','maxRetry':3,'schedulerName':'volcano','tasks':[{'name':'t','replicas':"
+         "1,"
+         "'minAvailable':1,'maxRetry':3,'template':{'spec':{'containers':[{'name':'c','image':'i'}]"
+         "}}}]}}",
+         false},
+        {"a label it has",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default','labels':{'x':'1'}}," JOB_SPEC "}",
+         true},
+        {"another value of a label",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default','labels':{'x':'2'}}," JOB_SPEC "}",
+         false},
+        {"a new annotation",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default','annotations':{'x':'1'}}," JOB_SPEC
+         "}",
+         false},
+        {"a new finalizer",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default','finalizers':['x/y']}," JOB_SPEC
+         "}",
+         false},
+        {"a precondition",
+         "{" JOB ",'metadata':{'name':'a','namespace':'default','resourceVersion':'1'}," JOB_SPEC
+         "}",
+         false},
+        {"another spec",
+         "{" JOB
+         ",'metadata':{'name':'a','namespace':'default'},'spec':{'minAvailable':1,'tasks':[{"
+         "'name':'t','replicas':2,'template':{'spec':{'containers':[{'name':'c','image':'i'}]}}}]}"
+         "}",
+         false},
+        {"what is refused", "{" JOB ",'metadata':{'name':'a','namespace':'default'},'bogus':1}",
+         false},
+    };
+    scoped(world) struct world *world = world_new(NULL, NULL);
+    const struct object *stored = world_create(
+        world,
+        "{" JOB ",'metadata':{'name':'a','namespace':'default','labels':{'x':'1'}}," JOB_SPEC "}");
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(json) json_t *doc = world_json(cases[i].json);
+
+        check_int(cases[i].label, registry_holds(world->registry, doc, stored), cases[i].held);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +393,7 @@ int main(void)
         cmocka_unit_test(custom_kinds_take_no_strategic_patch),
         cmocka_unit_test(there_is_room_for_so_many_objects),
         cmocka_unit_test(times_in_managed_fields_are_no_change),
+        cmocka_unit_test(a_document_that_says_nothing_new_is_told_apart),
         cmocka_unit_test(a_full_disk_takes_deletes_only),
     };
     return cmocka_run_group_tests(tests, install_disk, NULL);

@@ -1,0 +1,40 @@
+/*
+ * Whether a document says anything new of an object.
+ */
+#include "api/registry/internal.h"
+#include "base/scoped.h"
+#include <string.h>
+
+static bool has_all(const struct meta *meta, const struct kv *wanted, size_t n,
+                    const char *(*get)(const struct meta *meta, const char *key))
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *value = get(meta, wanted[i].key);
+
+        if (!value || strcmp(value, wanted[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Preconditions, owners and finalizers are for the full way of an update. */
+static bool adds_nothing(const struct object *stored, const struct object *draft)
+{
+    const struct meta *has = stored->meta, *says = draft->meta;
+
+    return !draft->revision && !*says->uid && !says->n_owners && !says->n_finalizers &&
+           has_all(has, says->labels, says->n_labels, meta_label) &&
+           has_all(has, says->annotations, says->n_annotations, meta_annotation);
+}
+
+bool registry_holds(struct registry *r, json_t *doc, const struct object *stored)
+{
+    const struct admission admission = registry_admission_for(r, NULL);
+    struct error_list errors = {0};
+    scoped(object) struct object *draft =
+        admission_admit(&admission, doc, NULL, UNKNOWN_ERROR, &errors);
+
+    error_list_release(&errors);
+    /* Bodies are interned: equal ones are one. */
+    return draft && draft->body == stored->body && adds_nothing(stored, draft);
+}

@@ -151,6 +151,7 @@ static void load_group(struct scheduler *s, struct group *group, const struct ob
     group_clear_refusal(group);
     set_class(s, group, spec->priority_class);
     set_queue(s, group, spec->queue);
+    team_enter(group);
     group_touch(group);
 }
 
@@ -161,6 +162,7 @@ static bool same_object(const struct group *group, const struct object *object)
 
 static void unload_group(struct group *group)
 {
+    team_leave(group);
     group_unload(group);
     group_touch(group);
 }
@@ -525,6 +527,7 @@ static void release(struct scheduler *s)
         HASH_DELETE(hh, s->groups, group);
         group_free(group);
     }
+    teams_release(s);
     queues_release(&s->queues);
     places_release(&s->places);
     blob_unref(s->inqueue);
@@ -557,6 +560,8 @@ void scheduler_stop(struct scheduler *s)
     cluster_unwatch(s->cluster, &s->group_watcher);
     cluster_unwatch(s->cluster, &s->pod_watcher);
     cluster_unwatch(s->cluster, &s->node_watcher);
+    if (s->job_watcher.changed)
+        cluster_unwatch(s->cluster, &s->job_watcher);
     loop_cancel(s->cluster->loop, &s->pass);
     timer_stop(s->cluster->loop, &s->tell);
     timer_stop(s->cluster->loop, &s->refusal);

@@ -107,6 +107,8 @@ struct group {
     int64_t waits_since_ms;     /* first refused by the node or a limit; 0 = not */
     uint64_t evict_seen;        /* scheduler.placements when nobody could be pushed out */
     int32_t n_preemptable;      /* placed members that may be pushed out */
+    struct team *team;          /* whose jobs are admitted with its own; NULL mostly */
+    LIST_ENTRY(group) mate;     /* in team->mates */
     LIST_ENTRY(group) victim;   /* in scheduler.victims while there are any */
 
     struct group *next_touched, *next_dirty, *next_claimant;

@@ -6,11 +6,13 @@
  *   scheduler_pass.c    decides: one pass per turn over what was touched and the heads of the lines
  *   scheduler_room.c    what groups are charged with, whether there is room, what is said if not
  *   scheduler_evict.c   whom to push out
+ *   scheduler_team.c    groups that are admitted together
  *   scheduler_write.c   carries out: bindings, evictions, phases
  */
 #include "node/scheduler.h"
 #include "node/scheduler_bind.h"
 #include "node/scheduler_group.h"
+#include "node/scheduler_team.h"
 
 enum {
     TELL_DELAY_MS = 50,      /* phases nobody waits for: what is over by then is never written */
@@ -35,6 +37,7 @@ struct scheduler {
     int64_t evicting;                            /* pods that were and are not gone yet */
 
     struct queues queues;
+    struct team *teams;
     struct group *groups;
     struct member *members;
 
@@ -49,6 +52,7 @@ struct scheduler {
     struct timer retry; /* bindings that failed for reasons of the store */
 
     struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher, node_watcher;
+    struct cluster_watcher job_watcher; /* once there is a team */
     size_t calls; /* under way; the last one to end frees a stopped scheduler */
     bool stopped;
 };

@@ -26,6 +26,8 @@ static bool wants(const struct group *group)
 {
     if (group->hopeless || group->claims)
         return false;
+    if (group->team && group->stage == GROUP_WAITING && !group->team->whole)
+        return false;
     return group->stage == GROUP_WAITING || (group->stage == GROUP_ADMITTED && group_ready(group));
 }
 
@@ -37,6 +39,8 @@ static void line_up(struct scheduler *s, struct group *group)
         queue_leave(&s->queues, group->queue, &group->place);
         group->waits_since_ms = 0;
     } else {
+        if (group->team)
+            group_clear_refusal(group); /* it waited for its mates */
         queue_join(&s->queues, group->queue, &group->place);
     }
 }
@@ -143,6 +147,8 @@ static void bind_reserved(struct scheduler *s, struct group *group)
 static void review(struct scheduler *s, struct group *group)
 {
     group_charge(group);
+    if (group->team)
+        team_review(group->team);
     if (!group->object && !(group->implicit && group->members)) {
         drop_claim(s, group);
         line_up(s, group);
@@ -151,6 +157,8 @@ static void review(struct scheduler *s, struct group *group)
     }
     bind_reserved(s, group);
     line_up(s, group);
+    if (group->team && group->stage == GROUP_WAITING && !group->team->whole)
+        group_refuse(group, mem_printf("waits for the other jobs of gang %s", group->team->key));
     group_tell_later(group);
 }
 
@@ -169,19 +177,39 @@ static void review_touched(struct scheduler *s)
 
 /* Serving. */
 
+static void admit_one(struct scheduler *s, struct group *group, struct amount need)
+{
+    drop_claim(s, group);
+    group_clear_refusal(group);
+    group->stage = GROUP_ADMITTED;
+    group_grant(group, need);
+    group_tell_admitted(group);
+    bind_reserved(s, group); /* pods that were there before it */
+    line_up(s, group);
+}
+
+/* The group, or with it all that wait in its team. */
+static void admit(struct scheduler *s, struct group *group)
+{
+    struct group *mate;
+
+    if (!group->team) {
+        admit_one(s, group, group_reserve(group));
+        return;
+    }
+    drop_claim(s, group); /* made for all of them */
+    LIST_FOREACH(mate, &group->team->mates, mate)
+    if (mate->stage == GROUP_WAITING)
+        admit_one(s, mate, group_reserve(mate));
+}
+
 static enum verdict serve(struct scheduler *s, struct group *group, struct queue **limiter)
 {
-    bool admit = group->stage == GROUP_WAITING;
     struct amount need = group_need(group);
     enum verdict verdict = scheduler_judge(s, group, need, limiter);
 
-    if (verdict == GRANTED && admit) {
-        drop_claim(s, group);
-        group_clear_refusal(group);
-        group->stage = GROUP_ADMITTED;
-        group_grant(group, need);
-        group_tell_admitted(group);
-        bind_reserved(s, group); /* pods that were there before it */
+    if (verdict == GRANTED && group->stage == GROUP_WAITING) {
+        admit(s, group);
     } else if (verdict == GRANTED) {
         if (bind_next(s, group, gang_size(group)))
             drop_claim(s, group);

@@ -81,6 +81,8 @@ void group_claim(struct group *group, struct amount claim)
 
 struct amount group_need(struct group *group)
 {
+    if (group->team && group->stage == GROUP_WAITING)
+        return team_need(group->team);
     return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
 }
 
@@ -99,12 +101,18 @@ bool scheduler_is_full(const struct scheduler *s)
     return s->used.pods >= limit->pods;
 }
 
+/* It would be admitted with others. */
+static bool is_team(const struct group *group)
+{
+    return group->team && group->stage == GROUP_WAITING;
+}
+
 static char *never_fits(const struct scheduler *s, const struct group *group, struct amount need)
 {
     const struct resource_names *extras = &s->places.extras;
     char *message = shortfall_of_node(need, s->places.capacity, extras);
     struct amount promised = queues_promised(&s->queues, group->queue, need);
-    struct queue *limiter = message ? NULL : queue_never(group->queue, need);
+    struct queue *limiter = NULL;
 
     if (!message && !amount_within(amount_add(need, promised), s->places.capacity)) {
         scoped_str what = shortfall_of_limit(need, amount_minus(s->places.capacity, promised),
@@ -112,6 +120,10 @@ static char *never_fits(const struct scheduler *s, const struct group *group, st
 
         return mem_printf("can never run: %s: lower the requests or the guarantees", what);
     }
+    if (!message && is_team(group))
+        limiter = team_limiter(group->team, true);
+    else if (!message)
+        limiter = queue_never(group->queue, need);
     if (limiter) {
         scoped_str who = mem_printf("queue %s allows", limiter->name);
         scoped_str what = shortfall_of_limit(need, limiter->limit, who, extras);
@@ -135,7 +147,7 @@ enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct am
         group_refuse(group, message);
         return NEVER;
     }
-    *limiter = queue_full(group->queue, more);
+    *limiter = is_team(group) ? team_limiter(group->team, false) : queue_full(group->queue, more);
     if (*limiter)
         return QUEUE_FULL;
     if (single && binds_ahead(s))

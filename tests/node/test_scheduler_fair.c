@@ -324,6 +324,92 @@ static void a_queue_gets_back_what_it_deserves(void **state)
     rig_free(rig);
 }
 
+static void job_of_gang(struct rig *rig, const char *name)
+{
+    rig_create(rig,
+               "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':'%s',"
+               "'namespace':'default','annotations':{'volcano.sh/jobFlowGang':'default.f.train'}},"
+               "'spec':{'tasks':[{'name':'t','replicas':2,'template':{'spec':{'restartPolicy':"
+               "'Never','containers':[{'name':'c','image':'i','command':['true']}]}}}]}}",
+               name);
+}
+
+static void group_of_gang(struct rig *rig, const char *name, const char *queue)
+{
+    rig_create(rig,
+               "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':{"
+               "'name':'%s','namespace':'default','annotations':{'volcano.sh/jobFlowGang':"
+               "'default.f.train'},'ownerReferences':[{'apiVersion':'batch.volcano.sh/v1alpha1',"
+               "'kind':'Job','name':'%s','uid':'%s','controller':true}]},'spec':{'minMember':2,"
+               "'queue':'%s'}}",
+               name, name, object_uid(rig_get(rig, &kind_job, name)), queue);
+    rig_settle(rig);
+}
+
+/* covers: jobflow.md 174 */
+static void the_jobs_of_a_gang_are_admitted_all_or_none(void **state)
+{
+    struct rig *rig = set_up(8, 4);
+
+    queue(rig, "other", "'weight':1");
+    running(rig, "hold", 2, 2, NULL, false);
+    job_of_gang(rig, "a");
+    job_of_gang(rig, "b");
+    group_of_gang(rig, "a", "default");
+    rig_advance(rig, 100);
+    check_str("there is room for it", rig_group_phase(rig, "a"), PENDING);
+    check_has("but not without the other", rig_status(rig, &kind_pod_group, "a"),
+              "waits for the other jobs of gang default/default.f.train");
+    group_of_gang(rig, "b", "other");
+    rig_advance(rig, 1500);
+    check_str("room for one of them", rig_group_phase(rig, "a"), PENDING);
+    check_str("is room for none", rig_group_phase(rig, "b"), PENDING);
+    check_has("and that is said", rig_status(rig, &kind_pod_group, "a"),
+              "needs 4 pods (2 of 4 free)");
+    rig_set_status(rig, &kind_pod, "hold-0", "{'phase':'Succeeded'}");
+    rig_set_status(rig, &kind_pod, "hold-1", "{'phase':'Succeeded'}");
+    rig_settle(rig);
+    check_str("room for both", rig_group_phase(rig, "a"), ADMITTED);
+    check_str("in either queue", rig_group_phase(rig, "b"), ADMITTED);
+    rig_delete(rig, &kind_pod_group, "a", -1);
+    group_of_gang(rig, "a", "default");
+    check_str("who starts again is alone", rig_group_phase(rig, "a"), ADMITTED);
+    rig_free(rig);
+}
+
+static void a_gang_of_jobs_waits_for_the_open_queue_of_each(void **state)
+{
+    struct rig *rig = set_up(8, 4);
+
+    queue(rig, "other", "'weight':1");
+    job_of_gang(rig, "a");
+    job_of_gang(rig, "b");
+    group_of_gang(rig, "b", "other");
+    rig_set_status(rig, &kind_queue, "other", "{'state':'Closed'}");
+    rig_settle(rig);
+    group_of_gang(rig, "a", "default");
+    check_str("not this one either", rig_group_phase(rig, "a"), NOT_YET);
+    rig_set_status(rig, &kind_queue, "other", "{'state':'Open'}");
+    rig_settle(rig);
+    check_str("now both", rig_group_phase(rig, "a"), ADMITTED);
+    check_str("now both", rig_group_phase(rig, "b"), ADMITTED);
+    rig_free(rig);
+}
+
+static void a_job_that_is_over_holds_its_gang_no_longer(void **state)
+{
+    struct rig *rig = set_up(8, 4);
+
+    job_of_gang(rig, "a");
+    job_of_gang(rig, "b");
+    group_of_gang(rig, "a", "default");
+    check_str("waits for b", rig_group_phase(rig, "a"), NOT_YET);
+    rig_set_status(rig, &kind_job, "b", "{'state':{'phase':'Failed'}}");
+    rig_settle(rig);
+    check_str("goes alone", rig_group_phase(rig, "a"), ADMITTED);
+    rig_free(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +424,9 @@ int main(void)
         cmocka_unit_test(who_may_not_be_pushed_out_is_not),
         cmocka_unit_test(half_a_gang_is_never_pushed_out),
         cmocka_unit_test(a_queue_gets_back_what_it_deserves),
+        cmocka_unit_test(the_jobs_of_a_gang_are_admitted_all_or_none),
+        cmocka_unit_test(a_gang_of_jobs_waits_for_the_open_queue_of_each),
+        cmocka_unit_test(a_job_that_is_over_holds_its_gang_no_longer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

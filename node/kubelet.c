@@ -48,6 +48,7 @@ static void free_pod(struct kubelet_pod *pod)
 
     HASH_DELETE(hh, k->pods, pod);
     kubelet_probe_end(pod);
+    kubelet_follow_end(pod);
     kubelet_ports_give(pod);
     hosts_leave(k->hosts, &pod->hosts);
     addresses_give_back(&k->addresses, pod->address);
@@ -152,6 +153,7 @@ static void forget(struct kubelet_pod *pod)
 {
     pod->gone = true;
     kubelet_probe_end(pod);
+    kubelet_follow_end(pod);
     if (pod->step == STEP_STARTED)
         stop_started(pod, 0);
     else if (pod->step != STEP_ADOPTING)
@@ -249,8 +251,10 @@ static void on_report(void *ctx, const struct runtime_report *report)
     }
     if (pod->final || (pod->step != STEP_STARTED && pod->step != STEP_ADOPTING))
         return;
-    if (report->final)
+    if (report->final) {
         kubelet_probe_end(pod);
+        kubelet_follow_end(pod);
+    }
     told = is_final(pod); /* an earlier life wrote its end: it is judged with the others */
     if (!pod->gone && !told)
         kubelet_write_report(pod, &report->status);
@@ -309,6 +313,9 @@ static void judge(struct kubelet_pod *pod)
     } else if (pod->found) {
         pod->step = STEP_STARTED;
         kubelet_ports_take_over(pod);
+        if (!pod->gone)
+            kubelet_follow(pod);
+        kubelet_stale(pod); /* what it follows may have changed while nobody looked */
         if (!pod->gone && kubelet_may_look_up(pod, pod_spec_of(pod->object)))
             kubelet_join_hosts(pod, pod_spec_of(pod->object));
         hosts_run(pod->kubelet->hosts, &pod->hosts, true);
@@ -365,18 +372,27 @@ static void adoption_done(struct task *task)
 
 /* Other objects. */
 
+/* A ConfigMap or Secret. Those that went leave the files as they were. */
+static void source_changed(struct kubelet *k, enum cluster_change change, const struct object *old,
+                           const struct object *object)
+{
+    if (change == CHANGE_DELETED)
+        return;
+    kubelet_unhold(k, object);
+    if (!old || old->body != object->body)
+        kubelet_source_changed(k, object);
+}
+
 static void config_changed(struct cluster_watcher *watcher, enum cluster_change change,
                            const struct object *old, const struct object *object)
 {
-    if (change != CHANGE_DELETED)
-        kubelet_unhold(container_of(watcher, struct kubelet, config_watcher), object);
+    source_changed(container_of(watcher, struct kubelet, config_watcher), change, old, object);
 }
 
 static void secret_changed(struct cluster_watcher *watcher, enum cluster_change change,
                            const struct object *old, const struct object *object)
 {
-    if (change != CHANGE_DELETED)
-        kubelet_unhold(container_of(watcher, struct kubelet, secret_watcher), object);
+    source_changed(container_of(watcher, struct kubelet, secret_watcher), change, old, object);
 }
 
 static void claim_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -432,6 +448,8 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->flush.run = kubelet_flush_run;
     k->collect.run = kubelet_collect_run;
     k->retry.fire = kubelet_retry;
+    k->refresh.run = kubelet_refresh_run;
+    STAILQ_INIT(&k->stale);
     TAILQ_INIT(&k->queue);
     k->hosts = hosts_new(cluster->loop, hosts_changed, k);
 
@@ -486,6 +504,7 @@ void kubelet_stop(struct kubelet *k)
     loop_cancel(loop, &k->adoption_done);
     loop_cancel(loop, &k->pump);
     loop_cancel(loop, &k->flush);
+    loop_cancel(loop, &k->refresh);
     loop_cancel(loop, &k->collect);
     timer_stop(loop, &k->retry);
     kubelet_forget_batches(k);

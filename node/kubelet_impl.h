@@ -4,6 +4,7 @@
  *
  *   kubelet.c         pods as their objects and reports come; adoption; start and stop
  *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
+ *   kubelet_follow.c  files of running pods that follow their ConfigMaps and Secrets
  *   kubelet_ports.c   ports of which this machine has but one
  *   kubelet_start.c   one pod made ready for the runtime
  *   kubelet_status.c  what statuses say
@@ -41,7 +42,8 @@ struct held {
     char key[];
 };
 
-struct probing; /* kubelet_probes.c */
+struct probing;   /* kubelet_probes.c */
+struct following; /* kubelet_follow.c */
 
 struct kubelet_pod {
     UT_hash_handle hh; /* by uid */
@@ -72,6 +74,9 @@ struct kubelet_pod {
     struct host_entry hosts; /* its texts are owned here: */
     char *hostname, *subdomain, *aliases;
 
+    struct following *following; /* NULL: no volume of its comes from another object */
+    STAILQ_ENTRY(kubelet_pod) next_stale;
+    bool stale;
     struct probing *probing; /* NULL: its containers have no probes, or do not run yet */
 
     struct blob *to_write; /* the status to be written next, or NULL */
@@ -125,6 +130,9 @@ struct kubelet {
     struct shared_status shared[POD_PHASE_N]; /* the last plain one of each phase */
 
     struct held *held;
+    struct source_object *followed; /* what files of running pods come from */
+    STAILQ_HEAD(stale_pods, kubelet_pod) stale;
+    struct task refresh;
     struct port_owner *ports;       /* in use by pods that share them with all others */
     struct probe_http_client *http; /* of probes; NULL until one is needed */
     struct addresses addresses;
@@ -173,9 +181,20 @@ bool kubelet_ports_take(struct kubelet_pod *pod);
 void kubelet_ports_take_over(struct kubelet_pod *pod); /* of an earlier life: it has them */
 void kubelet_ports_give(struct kubelet_pod *pod);      /* no-op when it has none */
 
+/* kubelet_follow.c */
+void kubelet_follow(struct kubelet_pod *pod);     /* it runs: its files follow from now on */
+void kubelet_follow_end(struct kubelet_pod *pod); /* no-op when nothing is followed */
+/** A ConfigMap or Secret has another content. */
+void kubelet_source_changed(struct kubelet *kubelet, const struct object *object);
+void kubelet_stale(struct kubelet_pod *pod); /* its files may be old ones */
+void kubelet_refresh_run(struct task *task);
+
 /* kubelet_start.c */
 /** Give the pod to the runtime; its step is STARTED, HELD or ENDED afterwards. */
 void kubelet_start_pod(struct kubelet_pod *pod);
+/** Where its look-ups go; `gap` is borrowed. */
+struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *arena,
+                                struct source_gap *gap);
 /** A pod no start can help: NULL, or an owned message with `reason`. */
 char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
                          const char **reason);

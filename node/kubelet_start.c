@@ -182,27 +182,35 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
     pod->to_runtime = true;
     hosts_run(k->hosts, &pod->hosts, true);
     kubelet_room_take(pod);
+    kubelet_follow(pod);
     k->runtime->ops->start(k->runtime, start);
 }
 
-void kubelet_start_pod(struct kubelet_pod *pod)
+struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *arena,
+                                struct source_gap *gap)
 {
-    struct kubelet *k = pod->kubelet;
-    scoped(arena) struct arena *arena = arena_new(0);
-    struct source_gap gap = {0};
-    struct runtime_pod start = {.spec = pod_spec_of(pod->object)};
-    const struct source source = {
+    const struct kubelet *k = pod->kubelet;
+
+    return (struct source){
         .cluster = k->cluster,
         .arena = arena,
         .pod = pod->object,
-        .spec = start.spec,
+        .spec = pod_spec_of(pod->object),
         .pod_ip = pod->address ? pod->address_text : HOST_IP,
         .host_ip = HOST_IP,
         .node_name = k->options.node_name,
         .cpu_milli = k->options.capacity.cpu_milli,
         .memory_bytes = k->options.capacity.memory_bytes,
-        .gap = &gap,
+        .gap = gap,
     };
+}
+
+void kubelet_start_pod(struct kubelet_pod *pod)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct source_gap gap = {0};
+    const struct source source = kubelet_source_of(pod, arena, &gap);
+    struct runtime_pod start = {.spec = source.spec};
 
     if (!kubelet_ports_take(pod))
         return;

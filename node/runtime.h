@@ -119,6 +119,9 @@ struct runtime_ops {
     void (*purge)(struct runtime *rt, const char *uid);
     /** Replace the hosts file of a running pod. */
     void (*set_hosts)(struct runtime *rt, const char *uid, const char *hosts);
+    /** The files of volume `index` of a running pod have changed (kind FILES). */
+    void (*set_files)(struct runtime *rt, const char *uid, size_t index,
+                      const struct runtime_volume *volume);
     /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when
      * the pod ends or we are restarted meanwhile. */
     void (*exec)(struct runtime *rt, const struct runtime_exec *exec);

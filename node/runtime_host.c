@@ -298,6 +298,15 @@ static void host_set_hosts(struct runtime *rt, const char *uid, const char *host
     order(pod, SHIM_HOSTS, &(struct shim_order){.uid = uid, .hosts = hosts});
 }
 
+static void host_set_files(struct runtime *rt, const char *uid, size_t index,
+                           const struct runtime_volume *volume)
+{
+    struct buf *out = orders_of(host_pod_find(host_of(rt), uid));
+
+    if (out)
+        runtime_put_files(out, uid, index, volume);
+}
+
 static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
     struct buf *out = orders_of(host_pod_find(host_of(rt), exec->uid));
@@ -458,6 +467,7 @@ static const struct runtime_ops ops = {
     .release = host_release,
     .purge = host_purge,
     .set_hosts = host_set_hosts,
+    .set_files = host_set_files,
     .exec = host_exec,
     .kill = host_kill,
     .read_log = host_read_log,

@@ -492,6 +492,11 @@ static void sim_set_hosts(struct runtime *rt, const char *uid, const char *hosts
 {
 }
 
+static void sim_set_files(struct runtime *rt, const char *uid, size_t index,
+                          const struct runtime_volume *volume)
+{
+}
+
 /* No simulated container is probed. */
 static void sim_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
@@ -543,6 +548,7 @@ static const struct runtime_ops sim_ops = {
     .release = sim_release,
     .purge = sim_purge,
     .set_hosts = sim_set_hosts,
+    .set_files = sim_set_files,
     .exec = sim_exec,
     .kill = sim_kill,
     .read_log = sim_read_log,

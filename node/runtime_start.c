@@ -211,7 +211,7 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
 {
     static const enum shim_volume_kind kinds[] = {
         [VOLUME_EMPTY_DIR] = SHIM_EMPTY_DIR,
-        [VOLUME_FILES] = SHIM_FILES,
+        [VOLUME_FILES] = SHIM_FILES_VOLUME,
         [VOLUME_HOST_PATH] = SHIM_HOST_PATH,
         [VOLUME_CLAIM] = SHIM_HOST_PATH,
     };
@@ -229,6 +229,16 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
     for (size_t i = 0; i < from->n_files; i++)
         out->files[i] = (struct shim_file){from->files[i].path, from->files[i].bytes,
                                            from->files[i].len, (uint32_t)from->files[i].mode};
+}
+
+void runtime_put_files(struct buf *out, const char *uid, size_t index,
+                       const struct runtime_volume *volume)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_files files = {.uid = uid, .index = (uint32_t)index};
+
+    fill_volume(arena, volume, &files.volume);
+    shim_put_files(out, &files);
 }
 
 /* The ports a pod speaks of: those it declares, those it is probed at. */

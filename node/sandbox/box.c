@@ -15,9 +15,11 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
@@ -25,7 +27,7 @@
 #include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
-enum { MESSAGE_MAX = 4096, LOW_PORT = 1024, SSH_PORT = 22 };
+enum { MESSAGE_MAX = 4096, LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
 static const char default_message_path[] = "/dev/termination-log";
 
 /* ---- who we are inside ---- */
@@ -96,6 +98,37 @@ bool box_set_hosts(struct box *box, const char *hosts, struct error *err)
     return write_small(box, "run/hosts", hosts, err);
 }
 
+static uint64_t hash_files(const struct shim_volume *volume)
+{
+    uint64_t hash = volume->n_files;
+
+    for (uint32_t i = 0; i < volume->n_files; i++) {
+        const struct shim_file *file = &volume->files[i];
+        const uint64_t parts[] = {hash, hash_stable(file->path, strlen(file->path)),
+                                  hash_stable(file->bytes, file->len), file->mode};
+
+        hash = hash_stable(parts, sizeof parts);
+    }
+    return hash;
+}
+
+bool box_set_files(struct box *box, uint32_t index, const struct shim_volume *volume,
+                   struct error *err)
+{
+    uint64_t hash = hash_files(volume);
+
+    if (index >= box->pod->n_volumes || box->pod->volumes[index].kind != SHIM_FILES_VOLUME)
+        return error_set(err, ERR_INVALID, "", "no volume of files");
+    if (box->contents[index] == hash)
+        return true;
+    if (!volumes_update(&box->where, index, volume, err)) {
+        error_prefix(err, "volume \"%s\": ", box->pod->volumes[index].name);
+        return false;
+    }
+    box->contents[index] = hash;
+    return true;
+}
+
 static bool make_directories(struct box *box, struct error *err)
 {
     static const struct {
@@ -162,6 +195,9 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->pod = pod;
     box->private_tmp = config->private_tmp;
     box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
+    box->contents = mem_array(pod->n_volumes, sizeof *box->contents);
+    for (uint32_t i = 0; i < pod->n_volumes; i++)
+        box->contents[i] = hash_files(&pod->volumes[i]);
     fill_rewrite(box, config);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -189,6 +225,7 @@ void box_free(struct box *box)
     for (uint32_t i = 0; i < box->pod->n_init + box->pod->n_main; i++)
         cgroup_free(box->groups[i]);
     mem_free(box->groups);
+    mem_free(box->contents);
     close(box->where.disk_fd);
     if (box->where.own_fd >= 0)
         close(box->where.own_fd);
@@ -219,6 +256,19 @@ bool box_join(struct box *box, unsigned index, pid_t init, struct error *err)
 }
 
 /* ---- limits ---- */
+
+unsigned box_processes(const struct box *box)
+{
+    struct utsname kernel;
+    unsigned major = 0, minor = 0;
+
+    /* Before 5.14 all processes of the user count, wherever they are. */
+    if (box->level != SANDBOX_USER || uname(&kernel) ||
+        sscanf(kernel.release, "%u.%u", &major, &minor) != 2 || major < 5 ||
+        (major == 5 && minor < 14))
+        return 0;
+    return PROCESSES_MAX;
+}
 
 bool box_limits_memory(const struct box *box, unsigned index)
 {

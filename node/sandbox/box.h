@@ -26,6 +26,7 @@ struct box {
     char *env[BOX_ENV_MAX]; /* [n_env] for every container; owned */
     uint32_t n_env;
     struct cgroup **groups; /* [containers]; NULL = none */
+    uint64_t *contents;     /* [volumes]: hashes of their files */
 };
 
 /** Make the pod's files, enter its namespaces. The directory is the pod's alone. */
@@ -37,6 +38,10 @@ void box_free(struct box *box);
 /** Replace the hosts file; every process sees the new one at its next look-up. */
 bool box_set_hosts(struct box *box, const char *hosts, struct error *err);
 
+/** Replace the files of a volume, unless they are as they were. */
+bool box_set_files(struct box *box, uint32_t index, const struct shim_volume *volume,
+                   struct error *err);
+
 /**
  * Start a container; `program` as for spawn_program. Above level plain the process is its init,
  * which writes struct init_report to `report_fd`. -1 with `err` when not even that can be started.
@@ -46,6 +51,10 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
 
 /** Join a container that runs, whose first process is `init`: this process, and all it starts. */
 bool box_join(struct box *box, unsigned index, pid_t init, struct error *err);
+
+/** How many processes the user limit of a program should allow, where they are counted for this
+ * box alone; else 0. */
+unsigned box_processes(const struct box *box);
 
 /** Is the container's memory limit enforced by the kernel? Has it been, deadly? */
 bool box_limits_memory(const struct box *box, unsigned index);

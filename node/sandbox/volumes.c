@@ -2,11 +2,13 @@
  * The volumes of a pod. See volumes.h.
  */
 #include "node/sandbox/volumes.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -16,7 +18,7 @@
 #include "base/file.h"
 #include "node/sandbox/tree.h"
 
-enum { NAME_BYTES = 32, PATH_BYTES = 4096 };
+enum { NAME_BYTES = 32, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
 
 static bool path_ok(const char *path)
 {
@@ -79,12 +81,14 @@ static bool link_first(int vol_fd, const char *path, struct error *err)
            error_errno(err, errno, "cannot link %s", name);
 }
 
-static bool make_files(int vol_fd, const struct shim_volume *volume, struct error *err)
+/* The files below a directory of their own, which is `name`, and a link that leads there. */
+static bool make_files(int vol_fd, const char *name, const char *link,
+                       const struct shim_volume *volume, struct error *err)
 {
     int data_fd = -1;
-    bool ok = mkdirat(vol_fd, "..1", 0755) == 0 &&
-              (data_fd = openat(vol_fd, "..1", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
-              symlinkat("..1", vol_fd, "..data") == 0;
+    bool ok = mkdirat(vol_fd, name, 0755) == 0 &&
+              (data_fd = openat(vol_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
+              symlinkat(name, vol_fd, link) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot make the volume's files");
@@ -92,11 +96,68 @@ static bool make_files(int vol_fd, const struct shim_volume *volume, struct erro
         const struct shim_file *file = &volume->files[i];
 
         ok = path_ok(file->path)
-                 ? write_file(data_fd, file, err) && link_first(vol_fd, file->path, err)
+                 ? write_file(data_fd, file, err)
                  : error_set(err, ERR_INVALID, "", "not a file name: \"%s\"", file->path);
     }
     if (data_fd >= 0)
         close(data_fd);
+    return ok;
+}
+
+static bool link_all(int vol_fd, const struct shim_volume *volume, struct error *err)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < volume->n_files; i++)
+        ok = link_first(vol_fd, volume->files[i].path, err);
+    return ok;
+}
+
+/* Links to what is not among the files any more. */
+static void unlink_stale(int vol_fd)
+{
+    int fd = fcntl(vol_fd, F_DUPFD_CLOEXEC, 0);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (dir)
+        rewinddir(dir);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        if (entry->d_name[0] != '.' || (entry->d_name[1] != '.' && entry->d_name[1]))
+            if (faccessat(vol_fd, entry->d_name, F_OK, 0) && errno == ENOENT)
+                unlinkat(vol_fd, entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+bool volumes_update(const struct volumes_where *where, uint32_t index,
+                    const struct shim_volume *volume, struct error *err)
+{
+    char name[NAME_BYTES], before[NAME_BYTES] = "", after[NAME_BYTES];
+    int fd;
+    ssize_t n;
+    bool ok;
+
+    snprintf(name, sizeof name, "v%u", index);
+    fd = openat(where->own_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    n = fd < 0 ? -1 : readlinkat(fd, "..data", before, sizeof before - 1);
+    if (n < 3 || strspn(before + 2, "0123456789") != (size_t)n - 2) {
+        error_set(err, ERR_INTERNAL, "", "the volume's files are not where we put them");
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    snprintf(after, sizeof after, "..%lu", strtoul(before + 2, NULL, 10) + 1);
+    ok = make_files(fd, after, "..next", volume, err) &&
+         (renameat(fd, "..next", fd, "..data") == 0 || error_errno(err, errno, "files")) &&
+         link_all(fd, volume, err);
+    if (ok) {
+        unlink_stale(fd);
+        ok = file_remove_tree(fd, before, err);
+    } else {
+        unlinkat(fd, "..next", 0);
+        file_remove_tree(fd, after, NULL);
+    }
+    close(fd);
     return ok;
 }
 
@@ -135,11 +196,11 @@ static bool make_one(const struct volumes_where *where, uint32_t index,
     if (volume->kind == SHIM_EMPTY_DIR && volume->memory && where->may_mount)
         return mount_memory(at_fd, name, volume, err);
     fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES ? 0755 : 0777) == 0;
+    ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES_VOLUME ? 0755 : 0777) == 0;
     if (!ok)
         error_errno(err, errno, "cannot make the volume");
-    if (ok && volume->kind == SHIM_FILES)
-        ok = make_files(fd, volume, err);
+    if (ok && volume->kind == SHIM_FILES_VOLUME)
+        ok = make_files(fd, "..1", "..data", volume, err) && link_all(fd, volume, err);
     if (fd >= 0)
         close(fd);
     return ok;
@@ -166,6 +227,68 @@ void volumes_remove(const struct volumes_where *where, const struct shim_pod *po
         }
 }
 
+/* ---- size on disk ---- */
+
+static bool is_limited(const struct shim_volume *volume)
+{
+    return on_disk(volume) && volume->size_bytes > 0;
+}
+
+bool volumes_limited(const struct shim_pod *pod)
+{
+    for (uint32_t i = 0; i < pod->n_volumes; i++)
+        if (is_limited(&pod->volumes[i]))
+            return true;
+    return false;
+}
+
+/* Blocks of a tree, up to a limit; the descriptor is consumed. Links are not followed. */
+static int64_t tree_bytes(int fd, int64_t limit, unsigned depth)
+{
+    DIR *dir = fdopendir(fd);
+    int64_t sum = 0;
+
+    for (struct dirent *entry;
+         dir && sum <= limit && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
+        struct stat info;
+        int inner;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+            fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW))
+            continue;
+        sum += (int64_t)info.st_blocks * BLOCK_BYTES;
+        if (!S_ISDIR(info.st_mode) || depth >= DEPTH_MAX)
+            continue;
+        inner = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (inner >= 0)
+            sum += tree_bytes(inner, limit - sum, depth + 1);
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return sum;
+}
+
+const struct shim_volume *volumes_overfull(const struct volumes_where *where,
+                                           const struct shim_pod *pod)
+{
+    char name[NAME_BYTES];
+
+    for (uint32_t i = 0; i < pod->n_volumes; i++) {
+        const struct shim_volume *volume = &pod->volumes[i];
+        int fd;
+
+        if (!is_limited(volume))
+            continue;
+        snprintf(name, sizeof name, "v%u", i);
+        fd = openat(where->disk_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd >= 0 && tree_bytes(fd, volume->size_bytes, 0) > volume->size_bytes)
+            return volume;
+    }
+    return NULL;
+}
+
 static int open_beneath(int fd, const char *path)
 {
     struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -185,7 +308,7 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
         return -1;
     }
     inner = open_beneath(fd, path);
-    if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES && !volume->read_only)
+    if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES_VOLUME && !volume->read_only)
         inner = tree_make(fd, path, true, err);
     else if (inner < 0)
         error_errno(err, errno, "subPath \"%s\"", path);
@@ -218,5 +341,5 @@ bool volumes_read_only(const struct shim_pod *pod, const struct shim_mount *moun
 {
     const struct shim_volume *volume = &pod->volumes[mount->volume];
 
-    return mount->read_only || volume->read_only || volume->kind == SHIM_FILES;
+    return mount->read_only || volume->read_only || volume->kind == SHIM_FILES_VOLUME;
 }

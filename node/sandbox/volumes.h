@@ -22,6 +22,18 @@ bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod,
 /** Remove what is on disk. */
 void volumes_remove(const struct volumes_where *where, const struct shim_pod *pod);
 
+/** Replace the files of a volume: whoever reads them sees the old ones or the new ones, by one
+ * rename; what was bound from within (subPath) stays as it was. */
+bool volumes_update(const struct volumes_where *where, uint32_t index,
+                    const struct shim_volume *volume, struct error *err);
+
+/** The first emptyDir on disk that has outgrown its sizeLimit, or NULL. Costs a walk over those
+ * that have one. */
+const struct shim_volume *volumes_overfull(const struct volumes_where *where,
+                                           const struct shim_pod *pod);
+/** Is there any to be looked after? */
+bool volumes_limited(const struct shim_pod *pod);
+
 /** What a mount shows: a descriptor (O_PATH) of a directory or file, subPath followed beneath the
  * volume. -1 with `err`. */
 int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,

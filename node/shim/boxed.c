@@ -16,12 +16,16 @@
 #include "node/sandbox/notify.h"
 #include "node/shim/shim.h"
 
+enum { MEASURE_FIRST_NS = 1000000000 };
+
 bool boxed_open(struct pod *pod)
 {
     struct shim *shim = pod->shim;
     struct error err = {0};
 
     shim->box = box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &err);
+    if (shim->box && volumes_limited(&pod->spec))
+        alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
     if (shim->box)
         return true;
     pod_refuse(pod, "CreateContainerError", NULL);

@@ -160,6 +160,24 @@ static void get_volume(struct wire_reader *r, struct arena *arena, struct shim_v
         r->bad = true;
 }
 
+void shim_put_files(struct buf *out, const struct shim_files *files)
+{
+    size_t begun = wire_begin(out, SHIM_FILES);
+
+    wire_put_text(out, files->uid);
+    wire_put_u32(out, files->index);
+    put_volume(out, &files->volume);
+    wire_end(out, begun);
+}
+
+bool shim_get_files(struct wire_reader *r, struct arena *arena, struct shim_files *out)
+{
+    out->uid = wire_must_text(r);
+    out->index = wire_u32(r);
+    get_volume(r, arena, &out->volume);
+    return !r->bad && out->volume.kind == SHIM_FILES_VOLUME && shim_uid_ok(out->uid);
+}
+
 void shim_put_start(struct buf *out, const struct shim_pod *pod)
 {
     size_t begun = wire_begin(out, SHIM_START);

@@ -3,9 +3,9 @@
  * What node and shim tell each other, and what a shim writes down.
  *
  *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE,
- *                 EXEC (a program beside a container's), KILL (one container; it may start again)
- *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own), EXECUTED
- *   record file   STATUS, RELEASE
+ *                 FILES (a volume's, that have changed), EXEC (a program beside a container's),
+ * KILL (one container; it may start again) shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod
+ * has got a shim of its own), EXECUTED record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
  * counts and a repeated one does no harm.
@@ -19,7 +19,7 @@ enum { SHIM_VERSION = 2, SHIM_CONTAINERS_MAX = 256 }; /* init and main together 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
     X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
-    X(MOVED) X(EXEC) X(EXECUTED) X(KILL)
+    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -66,7 +66,7 @@ struct shim_container {
     struct shim_action post_start, pre_stop;
 };
 
-enum shim_volume_kind { SHIM_EMPTY_DIR, SHIM_FILES, SHIM_HOST_PATH, SHIM_VOLUME_KIND_N };
+enum shim_volume_kind { SHIM_EMPTY_DIR, SHIM_FILES_VOLUME, SHIM_HOST_PATH, SHIM_VOLUME_KIND_N };
 
 struct shim_file {
     const char *path;
@@ -135,6 +135,13 @@ struct shim_order {
     const char *why;    /* KILL: for people */
 };
 
+/* The files of one volume, anew. */
+struct shim_files {
+    const char *uid;
+    uint32_t index; /* of the volume */
+    struct shim_volume volume;
+};
+
 /* A program to be run beside a container's, and what came of it. */
 struct shim_exec {
     const char *uid;
@@ -156,6 +163,7 @@ void shim_put_start(struct buf *out, const struct shim_pod *pod);
 void shim_put_order(struct buf *out, enum shim_message type, const struct shim_order *order);
 void shim_put_plain(struct buf *out, enum shim_message type); /* LIST, LISTED, BYE */
 void shim_put_status(struct buf *out, const struct shim_status *status);
+void shim_put_files(struct buf *out, const struct shim_files *files);
 void shim_put_exec(struct buf *out, const struct shim_exec *exec);
 void shim_put_executed(struct buf *out, const struct shim_executed *executed);
 
@@ -167,6 +175,7 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
 bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod *out);
 bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out);
 bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_status *out);
+bool shim_get_files(struct wire_reader *r, struct arena *arena, struct shim_files *out);
 bool shim_get_exec(struct wire_reader *r, struct arena *arena, struct shim_exec *out);
 bool shim_get_executed(struct wire_reader *r, struct shim_executed *out);
 

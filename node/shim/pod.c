@@ -23,6 +23,8 @@ enum {
     BACKOFF_MAX_MS = 300000,
     BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
     WATCH_MS = 1000,
+    MEASURE_SHARE =
+        20, /* of the time between two looks: at most so small a part is spent looking */
     HOOK_LIMIT_MS = 120000, /* of a hook at the start; one at the end has the grace period */
 };
 
@@ -85,6 +87,28 @@ static void watch_memory(struct alarm *alarm)
         alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
 }
 
+/* The time between two looks grows with what a look costs. */
+static void measure_volumes(struct alarm *alarm)
+{
+    struct pod *pod = container_of(alarm, struct pod, measure);
+    int64_t begun_ns = clock_mono_ns(clock_real()), took_ns;
+    const struct shim_volume *full;
+
+    if (pod->ending || !pod->shim->box)
+        return;
+    full = volumes_overfull(&pod->shim->box->where, &pod->spec);
+    took_ns = clock_mono_ns(clock_real()) - begun_ns;
+    if (!full) {
+        alarm_set(&pod->shim->reactor, alarm,
+                  WATCH_MS * (int64_t)NS_PER_MS + took_ns * MEASURE_SHARE);
+        return;
+    }
+    pod->reason = "Evicted";
+    pod->own_note = mem_printf("Usage of EmptyDir volume \"%s\" exceeds the limit of %lld bytes.",
+                               full->name, (long long)full->size_bytes);
+    pod_end(pod, 0);
+}
+
 static void kill_container(struct alarm *alarm)
 {
     struct container *c = container_of(alarm, struct container, kill);
@@ -139,6 +163,7 @@ struct pod *pod_new(struct shim *shim, const struct wire_frame *frame)
     pod->announce.ring = announce_now;
     pod->deadline.ring = deadline_passed;
     pod->kill.ring = kill_now;
+    pod->measure.ring = measure_volumes;
     pod->status.init_containers.items = statuses;
     pod->status.init_containers.count = spec.n_init;
     pod->status.containers.items = statuses + spec.n_init;
@@ -157,6 +182,7 @@ void pod_free(struct pod *pod)
     alarm_clear(reactor, &pod->announce);
     alarm_clear(reactor, &pod->deadline);
     alarm_clear(reactor, &pod->kill);
+    alarm_clear(reactor, &pod->measure);
     for (unsigned i = 0; i < pod->n_containers; i++) {
         alarm_clear(reactor, &pod->containers[i].restart);
         alarm_clear(reactor, &pod->containers[i].watch);
@@ -434,6 +460,7 @@ void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_p
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
         .input_fd = shim->null_fd,
         .files = shim->files,
+        .processes = shim->box ? box_processes(shim->box) : 0,
         .ask = shim->box && shim->box->rewrite.ip,
     };
 }
@@ -483,6 +510,7 @@ static void pod_finish(struct pod *pod)
     alarm_clear(reactor, &pod->announce);
     alarm_clear(reactor, &pod->deadline);
     alarm_clear(reactor, &pod->kill);
+    alarm_clear(reactor, &pod->measure);
     pod->final = pod->tell = true;
     pod->shim->live--;
 }

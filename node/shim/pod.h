@@ -67,6 +67,7 @@ struct pod {
     unsigned strays;           /* processes its programs left behind, ours now, still alive */
     unsigned besides;          /* helpers (beside.h) */
     struct alarm announce, deadline, kill;
+    struct alarm measure; /* of its volumes on disk */
     struct pod_status status;
 
     unsigned n_containers;

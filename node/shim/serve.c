@@ -154,6 +154,18 @@ static void take_hosts(struct shim *shim, struct wire_frame *frame)
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
+static void take_files(struct shim *shim, struct wire_frame *frame)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_files files;
+    struct error err = {0};
+
+    if (shim_get_files(&frame->fields, arena, &files) && shim->box &&
+        !strcmp(files.uid, shim->box->pod->uid) &&
+        !box_set_files(shim->box, files.index, &files.volume, &err))
+        log_error("cannot replace files", kv_str("why", err.message));
+}
+
 static struct container *container_at(struct shim *shim, const char *uid, uint32_t index)
 {
     struct pod *pod = find(shim, uid);
@@ -205,6 +217,7 @@ static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) 
     [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start, [SHIM_STOP] = take_stop,
     [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,   [SHIM_BYE] = take_bye,
     [SHIM_HOSTS] = take_hosts,     [SHIM_KILL] = take_kill,   [SHIM_EXEC] = take_exec,
+    [SHIM_FILES] = take_files,
 };
 
 /* ---- the socket ---- */

@@ -103,6 +103,8 @@ ON_CHILD_STACK static int run_child(void *arg)
     umask(PROGRAM_UMASK);
     setrlimit(RLIMIT_CORE, &no_core);
     setrlimit(RLIMIT_NOFILE, &plan->files);
+    if (plan->processes)
+        setrlimit(RLIMIT_NPROC, &(struct rlimit){plan->processes, plan->processes});
     if (chdir(plan->cwd))
         return fail(child->result, SPAWN_SETUP, "working directory");
     sigemptyset(&none);

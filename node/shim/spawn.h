@@ -18,6 +18,7 @@ struct spawn_plan {
     const char *cwd;
     int input_fd, output_fd; /* become 0; 1 and 2. Everything else is closed */
     struct rlimit files;     /* RLIMIT_NOFILE of the program */
+    rlim_t processes;        /* RLIMIT_NPROC; 0 = as it is */
     bool ask;                /* its bind and connect calls ask us (sandbox/notify.h) */
 };
 

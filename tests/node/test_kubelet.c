@@ -291,6 +291,38 @@ static void a_missing_key_is_waited_for_too(void **state)
     rig_free(rig);
 }
 
+/* covers: local-runtime.md LRT-12 */
+static void files_of_running_pods_follow_their_objects(void **state)
+{
+    struct rig *rig = set_up(4);
+    static const char volumes[] =
+        ",'volumes':[{'name':'v','configMap':{'name':'m'}},{'name':'p','projected':{'sources':[{"
+        "'secret':{'name':'s'}}]}},{'name':'e','emptyDir':{}}]";
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'},'data':{'k':'1'}}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                    "'default'},'data':{'K':'c2VjcmV0'}}");
+    bound_pod(rig, "p", NULL, volumes);
+    bound_pod(rig, "other", NULL, NULL);
+    rig_tell_running(rig, "p");
+    check_str("at first", rig_started(rig, "p")->files, "v:k=1,644;p:K=secret,644;");
+    rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'2','l':'3'}}");
+    rig_settle(rig);
+    check_has("told", rig_started(rig, "p")->volumes, "v:");
+    check_str("the last of its volumes of files", rig_started(rig, "p")->files, "p:K=secret,644;");
+    rig_patch(rig, &kind_secret, "s", "{'data':{'K':'bmV3'}}");
+    rig_settle(rig);
+    check_str("a secret in a projection", rig_started(rig, "p")->files, "p:K=new,644;");
+    rig_delete(rig, &kind_secret, "s", -1);
+    rig_settle(rig);
+    check_str("what went stays as it was", rig_started(rig, "p")->files, "p:K=new,644;");
+    rig_tell_ended(rig, "p", 0);
+    rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'4'}}");
+    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_free(rig);
+}
+
 /* covers: local-runtime.md LRT-05 */
 static void where_ports_are_shared_the_second_pod_waits(void **state)
 {
@@ -727,6 +759,7 @@ int main(void)
         cmocka_unit_test(host_paths_can_be_forbidden),
         cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
         cmocka_unit_test(a_missing_key_is_waited_for_too),
+        cmocka_unit_test(files_of_running_pods_follow_their_objects),
         cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
         cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),
         cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),

@@ -490,6 +490,20 @@ static int listen_mode(const char *family, const char *port, const char *name)
     }
 }
 
+/* As many processes as it gets; all of them wait. */
+static int bomb_mode(void)
+{
+    int forked = 0;
+
+    for (pid_t pid; forked < 3000 && (pid = fork()) >= 0; forked++)
+        if (pid == 0)
+            for (;;)
+                pause();
+    dprintf(STDOUT_FILENO, "forked=%d\n", forked);
+    sleep(60);
+    return 0;
+}
+
 /* 200 MiB, and then wait. */
 static int eat_mode(void)
 {
@@ -701,6 +715,113 @@ static void too_much_memory_is_told_as_such(void **state)
     check_int("code", status->containers.items[0].exit_code, 137);
     check_str("reason", status->containers.items[0].reason, "OOMKilled");
     release("hog");
+}
+
+/* covers: local-runtime.md LRT-43 */
+static void processes_without_end_end_with_the_pods_share(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    struct bed_pod bomb = {"bomb", THE_HOSTS,
+                           .main = {{.argv = {self, "bomb"}, .memory_limit = "1Gi"}}};
+    struct bed_pod good = {"neighbour", THE_VOLUMES,
+                           .main = {{.argv = {"/bin/sh", "-c", "for i in 1 2 3; do true; done"}}}};
+    scoped_str log = NULL;
+    long forked;
+
+    if (is_plain()) {
+        print_message("skipped: level plain bounds no processes\n");
+        return;
+    }
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &bomb);
+    check("runs", bed_phase(bed, "bomb", POD_RUNNING, LIMIT_MS));
+    check_int("a neighbour is unharmed", run(&good, NULL), 0);
+    release("neighbour");
+    forked = number_in_log("bomb", "forked");
+    check("it got some", forked > 100);
+    check("and no more", forked <= 1024);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "bomb", 0);
+    check("ends", bed_final(bed, "bomb", LIMIT_MS));
+    release("bomb");
+}
+
+static void a_volume_that_outgrows_its_limit_ends_the_pod(void **state)
+{
+    static const struct runtime_volume small[] = {
+        {.name = "small", .kind = VOLUME_EMPTY_DIR, .size_bytes = 1 << 20},
+        {.name = "fast", .kind = VOLUME_EMPTY_DIR, .memory = true, .size_bytes = 1 << 20}};
+    struct bed_pod pod = {
+        "glutton",
+        .volumes = small,
+        .n_volumes = countof(small),
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "cd $VC_MOUNT_ROOT/; head -c 3000000 /dev/zero > fast/x && echo fits;"
+                           "mkdir small/deep; head -c 3000000 /dev/zero > small/deep/x; sleep 300"},
+                  .mounts = {{"small", "/small", NULL, false}, {"fast", "/fast", NULL, false}}}},
+    };
+    const struct pod_status *status;
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "glutton", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_str("reason", status->reason, "Evicted");
+    check_has("which", status->message, "EmptyDir volume \"small\" exceeds the limit");
+    log = bed_log(bed, "glutton", NULL);
+    check_int("memory is bounded by the kernel", strstr(log, "fits") != NULL, is_plain());
+    release("glutton");
+}
+
+static void a_program_that_closes_its_output_goes_on(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "mute", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "echo before; exec >&- 2>&-; sleep 0.2; exit 6"}}}};
+
+    check_int("its own end", run(&pod, &log), 6);
+    check_str("log", log, "before\n");
+    release("mute");
+}
+
+/* covers: local-runtime.md LRT-12 */
+static void files_change_at_once_and_what_was_bound_from_within_does_not(void **state)
+{
+    static const struct runtime_file before[] = {{"a", "old\n", 4, 0644}, {"gone", "x\n", 2, 0644}};
+    static const struct runtime_file after[] = {{"a", "new\n", 4, 0644},
+                                                {"deep/b", "more\n", 5, 0644}};
+    struct runtime_volume volume = {
+        .name = "v", .kind = VOLUME_FILES, .files = before, .n_files = countof(before)};
+    struct bed_pod pod = {
+        "follows",
+        .volumes = &volume,
+        .n_volumes = 1,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "cd $VC_MOUNT_ROOT/; until grep -q new v/a; do"
+                           " x=$(cat v/a) || exit 1; test \"$x\" = old -o \"$x\" = new || exit 2;"
+                           " done; cat v/a v/deep/b one; ls v"},
+                  .mounts = {{"v", "/v", NULL, false}, {"v", "/one", "a", false}}}},
+    };
+    const struct pod_status *status;
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "follows", POD_RUNNING, LIMIT_MS));
+    bed_run(bed, 50);
+    bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume); /* the same */
+    volume.files = after;
+    bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume);
+    status = bed_final(bed, "follows", LIMIT_MS);
+    check("ends", status);
+    log = bed_log(bed, "follows", NULL);
+    check_int(log, status->containers.items[0].exit_code, 0);
+    if (is_plain()) /* where a mount is a link */
+        check_str("log", log, "new\nmore\nnew\na\ndeep\n");
+    else
+        check_str("log", log, "new\nmore\nold\na\ndeep\n");
+    release("follows");
 }
 
 static void life_with(void (*act)(void))
@@ -953,6 +1074,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_port_that_was_not_declared_and_is_taken_is_told),
         cmocka_unit_test(a_reader_never_sees_half_a_hosts_file),
         cmocka_unit_test(too_much_memory_is_told_as_such),
+        cmocka_unit_test(processes_without_end_end_with_the_pods_share),
+        cmocka_unit_test(a_volume_that_outgrows_its_limit_ends_the_pod),
+        cmocka_unit_test(a_program_that_closes_its_output_goes_on),
+        cmocka_unit_test(files_change_at_once_and_what_was_bound_from_within_does_not),
         cmocka_unit_test(a_program_beside_a_container_sees_what_it_sees),
         cmocka_unit_test(hooks_run_at_the_start_and_before_the_end),
         cmocka_unit_test(a_hook_that_fails_ends_its_container_and_one_that_hangs_has_the_grace),
@@ -970,6 +1095,8 @@ int main(int argc, char **argv)
         return listen_mode(argv[2], argv[3], argv[4]);
     if (argc == 4 && !strcmp(argv[1], "ask"))
         return ask_mode(argv[2], argv[3]);
+    if (argc == 2 && !strcmp(argv[1], "bomb"))
+        return bomb_mode();
     if (argc == 2 && !strcmp(argv[1], "eat"))
         return eat_mode();
     for (size_t i = 0; i < countof(levels); i++) {

@@ -184,7 +184,8 @@ static void names_of_files_stay_in_their_volume(void **state)
     dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
     for (size_t i = 0; i < countof(cases); i++) {
         struct shim_file file = {cases[i].path, "text", 4, 0644};
-        struct shim_volume volume = {.name = "v", .kind = SHIM_FILES, .files = &file, .n_files = 1};
+        struct shim_volume volume = {
+            .name = "v", .kind = SHIM_FILES_VOLUME, .files = &file, .n_files = 1};
         struct shim_pod pod = {.volumes = &volume, .n_volumes = 1};
         struct shim_mount mount = {.path = "/m", .sub_path = cases[i].path};
         struct volumes_where where = {dir_fd, dir_fd, false};

@@ -127,6 +127,16 @@ static void script_set_hosts(struct runtime *rt, const char *uid, const char *ho
     snprintf(pod->hosts, sizeof pod->hosts, "%s", hosts);
 }
 
+static void script_set_files(struct runtime *rt, const char *uid, size_t index,
+                             const struct runtime_volume *volume)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    check("a running pod", pod != NULL);
+    pod->files[0] = 0;
+    note_volumes(pod, &(struct runtime_pod){.volumes = volume, .n_volumes = 1});
+}
+
 static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
     struct rig_pod *pod = pod_of_uid(rig_of(rt), exec->uid);
@@ -179,6 +189,7 @@ static const struct runtime_ops script_ops = {
     .release = script_release,
     .purge = script_purge,
     .set_hosts = script_set_hosts,
+    .set_files = script_set_files,
     .exec = script_exec,
     .kill = script_kill,
     .read_log = script_read_log,

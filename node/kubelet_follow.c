@@ -1,0 +1,172 @@
+/*
+ * Files of running pods follow their ConfigMaps and Secrets.
+ *
+ * An index from each such object to the running pods that have files of it: a change costs the pods
+ * it touches. Their volumes are resolved anew, once a turn, and handed to the runtime, which
+ * replaces what differs. What cannot be resolved any more (the object is gone, a key is missing)
+ * stays as it was. Ref: spec/local-runtime.md 4.4.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/kubelet_impl.h"
+
+enum { KEY_MAX = 600 };
+
+struct reference {
+    struct kubelet_pod *pod;
+    struct source_object *object;
+    LIST_ENTRY(reference) of_object;
+};
+
+struct source_object {
+    UT_hash_handle hh;
+    LIST_HEAD(references, reference) pods;
+    char key[];
+};
+
+/* All references of one pod. */
+struct following {
+    size_t n, cap;
+    struct reference **items; /* owned */
+};
+
+static void key_of(char key[KEY_MAX], const struct kind *kind, const char *ns, const char *name)
+{
+    snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
+}
+
+static void add(struct kubelet_pod *pod, const struct kind *kind, const char *name)
+{
+    struct kubelet *k = pod->kubelet;
+    struct source_object *object;
+    struct reference *reference;
+    char key[KEY_MAX];
+
+    if (!name)
+        return;
+    key_of(key, kind, pod->meta->namespace_, name);
+    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    if (!object) {
+        object = mem_alloc(sizeof *object + strlen(key) + 1);
+        memcpy(object->key, key, strlen(key) + 1);
+        LIST_INIT(&object->pods);
+        HASH_ADD_KEYPTR(hh, k->followed, object->key, strlen(key), object);
+    }
+    if (!pod->following)
+        pod->following = mem_alloc(sizeof *pod->following);
+    reference = mem_alloc(sizeof *reference);
+    reference->pod = pod;
+    reference->object = object;
+    LIST_INSERT_HEAD(&object->pods, reference, of_object);
+    mem_grow(pod->following->items, pod->following->n, pod->following->cap);
+    pod->following->items[pod->following->n++] = reference;
+}
+
+static void add_source(struct kubelet_pod *pod, const json_t *source)
+{
+    const json_t *secret = json_object_get(source, "secret");
+    const char *secret_name = source_text(secret, "secretName");
+
+    add(pod, &kind_config_map, source_text(json_object_get(source, "configMap"), "name"));
+    add(pod, &kind_secret, secret_name ? secret_name : source_text(secret, "name"));
+}
+
+void kubelet_follow(struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec;
+
+    if (!pod->object || pod->following || pod->kubelet->options.volumes.sim)
+        return;
+    spec = pod_spec_of(pod->object);
+    for (size_t i = 0; i < spec->volumes.count; i++) {
+        const json_t *source = spec->volumes.items[i].source;
+        const json_t *parts = json_object_get(json_object_get(source, "projected"), "sources");
+
+        add_source(pod, source);
+        for (size_t p = 0; p < json_array_size(parts); p++)
+            add_source(pod, json_array_get(parts, p));
+    }
+}
+
+static void drop(struct kubelet *k, struct reference *reference)
+{
+    struct source_object *object = reference->object;
+
+    LIST_REMOVE(reference, of_object);
+    mem_free(reference);
+    if (!LIST_EMPTY(&object->pods))
+        return;
+    HASH_DELETE(hh, k->followed, object);
+    mem_free(object);
+}
+
+void kubelet_follow_end(struct kubelet_pod *pod)
+{
+    struct following *following = take(pod->following);
+
+    if (pod->stale)
+        STAILQ_REMOVE(&pod->kubelet->stale, pod, kubelet_pod, next_stale);
+    pod->stale = false;
+    if (!following)
+        return;
+    for (size_t i = 0; i < following->n; i++)
+        drop(pod->kubelet, following->items[i]);
+    mem_free(following->items);
+    mem_free(following);
+}
+
+void kubelet_stale(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->stale || !pod->following)
+        return;
+    pod->stale = true;
+    STAILQ_INSERT_TAIL(&k->stale, pod, next_stale);
+    loop_post(k->cluster->loop, &k->refresh);
+}
+
+void kubelet_source_changed(struct kubelet *k, const struct object *changed)
+{
+    struct source_object *object;
+    struct reference *reference;
+    char key[KEY_MAX];
+
+    if (!k->followed)
+        return;
+    key_of(key, changed->kind, object_namespace(changed), object_name(changed));
+    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    if (object)
+        LIST_FOREACH(reference, &object->pods, of_object)
+    kubelet_stale(reference->pod);
+}
+
+static void refresh(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct source_gap gap = {0};
+    const struct source source = kubelet_source_of(pod, arena, &gap);
+    struct runtime_volume *volumes;
+    size_t n;
+
+    if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != SOURCE_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (volumes[i].kind == VOLUME_FILES)
+            k->runtime->ops->set_files(k->runtime, pod->meta->uid, i, &volumes[i]);
+}
+
+void kubelet_refresh_run(struct task *task)
+{
+    struct kubelet *k = container_of(task, struct kubelet, refresh);
+    struct kubelet_pod *pod;
+
+    while ((pod = STAILQ_FIRST(&k->stale))) {
+        STAILQ_REMOVE_HEAD(&k->stale, next_stale);
+        pod->stale = false;
+        refresh(pod);
+    }
+}

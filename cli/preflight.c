@@ -140,7 +140,7 @@ static void check_job(struct preflight_run *run, const struct object *object,
     struct error err = {0};
 
     if (manifest->kind == &kind_job &&
-        preflight_gang_too_large(job_spec_of(object), run->options->max_pods, &err))
+        preflight_never_ends(job_spec_of(object), run->options->max_pods, &err))
         count_error(run, manifest, &err);
 }
 

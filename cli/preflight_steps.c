@@ -41,11 +41,11 @@ static int64_t pods_at_once(const struct job_spec *job)
     return job->min_available > 0 ? job->min_available : pods;
 }
 
-bool preflight_gang_too_large(const struct job_spec *job, int max_pods, struct error *err)
+static bool gang_too_large(const struct job_spec *job, int max_pods, struct error *err)
 {
     int64_t pods = pods_at_once(job);
 
-    if (max_pods == 0 || pods <= max_pods)
+    if (pods <= max_pods)
         return false;
     error_set(
         err, ERR_INVALID, "spec.minAvailable",
@@ -53,6 +53,22 @@ bool preflight_gang_too_large(const struct job_spec *job, int max_pods, struct e
         "for ever; allow more with -j %lld, or lower minAvailable",
         (long long)pods, max_pods, max_pods, (long long)pods);
     return true;
+}
+
+static bool without_pods(const struct job_spec *job, struct error *err)
+{
+    for (size_t t = 0; t < job->tasks.count; t++)
+        if (job->tasks.items[t].replicas > 0)
+            return false;
+    error_set(err, ERR_INVALID, "spec.tasks[0].replicas",
+              "no task has replicas (0 where nothing is said): a job without pods runs for ever; "
+              "set replicas: 1");
+    return true;
+}
+
+bool preflight_never_ends(const struct job_spec *job, int max_pods, struct error *err)
+{
+    return max_pods && (gang_too_large(job, max_pods, err) || without_pods(job, err));
 }
 
 static void found(struct steps_run *run, size_t i, const char *member, const struct error *why)
@@ -90,7 +106,7 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
     if (!registry_create(run->check->registry, doc, &how, &job, &errors))
         for (size_t e = 0; e < errors.count; e++)
             found(run, i, member, &errors.items[e]);
-    else if (preflight_gang_too_large(job_spec_of(job), run->check->max_pods, &err))
+    else if (preflight_never_ends(job_spec_of(job), run->check->max_pods, &err))
         found(run, i, member, &err);
     error_list_release(&errors);
 }

@@ -183,6 +183,16 @@ def wrong_manifests_are_refused_with_place_and_way_out():
     check(not wrong, "%d of %d\n%s" % (len(wrong), len(TABLE), "\n".join(wrong)))
 
 
+def what_could_never_end_is_not_run():
+    """A daemon may take it: somebody can scale the job later."""
+    for text, said in ((job_with("    replicas: 1\n", ""), "f.yaml:7: spec.tasks[0].replicas: no task has replicas"),
+                       (FLOW + TEMPLATE.replace("replicas: 1", "replicas: 0"), "no task has replicas"),
+                       (job_with("replicas: 1", "replicas: 5"), "5 pods must run at once")):
+        write("f.yaml", text)
+        check_in("stderr", said, refused("-j", 4, "f.yaml"))
+        jobflow("validate", "f.yaml")
+
+
 def validate_says_the_same():
     for name, text, parts in TABLE[::5]:
         write("f.yaml", text)

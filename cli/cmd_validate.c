@@ -6,13 +6,14 @@
 
 struct validate_options {
     const char *namespace_;
-    bool sim;
+    bool sim, strict;
 };
 
 #define VALIDATE(member) offsetof(struct validate_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
     {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
     {0},
 };
@@ -23,7 +24,8 @@ static const struct validate_options defaults = {.namespace_ = "default"};
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct validate_options *options = opaque;
-    const struct preflight_options check = {.namespace_ = options->namespace_, .sim = options->sim};
+    const struct preflight_options check = {
+        .namespace_ = options->namespace_, .sim = options->sim, .warn_of_room = !options->sim};
     scoped(manifests) struct manifests set = {0};
     struct preflight_result result = {0};
 
@@ -33,7 +35,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     if (result.warnings)
         printf(", %zu warning%s", result.warnings, result.warnings == 1 ? "" : "s");
     putchar('\n');
-    return EXIT_OK;
+    return options->strict && result.warnings ? EXIT_REFUSED : EXIT_OK;
 }
 
 const struct command cmd_validate = {
@@ -41,7 +43,10 @@ const struct command cmd_validate = {
     .operands = "FILE…",
     .summary = "Check manifest files as admission would, without starting anything",
     .details = "Every mistake is printed with file, line and field. Exit code 0 when there is "
-               "none, 2 otherwise.",
+               "none, 2 otherwise. Warnings name what is\n"
+               "allowed and still cannot work: a probe that can never pass, a template that is "
+               "nowhere yet, a gang that this machine has no\n"
+               "room for, a pod that never ends; --strict counts them as mistakes.",
     .examples = "  jobflow validate pipeline.yaml\n  jobflow validate pipeline/ - < extra.yaml",
     .flags = flags,
     .options_size = sizeof(struct validate_options),

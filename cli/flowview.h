@@ -85,6 +85,7 @@ bool flowview_step_running(const struct flowview_step *step); /* has a job that 
 int64_t flowview_step_ms(const struct flowview_step *step, int64_t now_ms);
 /** Any of its targets is enough. */
 bool flowview_step_any(const struct flowview_step *step);
-/** What a step has beyond targets: "any of", "always", "probe", "if", "switch", "for"; several with blanks,
+/** What a step has beyond targets: "any of", "always", "probe", "if", "switch", "for"; several with
+ * blanks,
  * "" for none. Static texts are joined into `out`. */
 void flowview_step_marks(const struct flowview_step *step, struct buf *out);

@@ -154,6 +154,8 @@ static void check_one(struct preflight_run *run, const struct manifest *manifest
             APPLY_FAILED) {
             remember(run, object, manifest);
             check_job(run, object, manifest);
+            if (run->options->look)
+                run->options->look->object(run->options->look->ctx, manifest, object);
         } else {
             print_errors(run, manifest, &errors);
         }
@@ -248,7 +250,26 @@ static void check_templates(void *arg, const struct object *flow)
 struct steps_found {
     struct preflight_run *run;
     const struct manifest *manifest;
+    const struct object *flow;
 };
+
+static void step_doubted(void *ctx, const struct error *err)
+{
+    struct steps_found *found = ctx;
+    struct error_list one = {0};
+
+    error_list_append(&one, err);
+    keep_warnings(found->run, found->manifest, &one);
+    error_list_release(&one);
+}
+
+static void step_made(void *ctx, size_t step, const struct object *job)
+{
+    struct steps_found *found = ctx;
+    const struct preflight_look *look = found->run->options->look;
+
+    look->job(look->ctx, found->flow, step, job);
+}
 
 static void step_found(void *ctx, const struct error *err)
 {
@@ -260,11 +281,15 @@ static void step_found(void *ctx, const struct error *err)
 static void check_steps(void *arg, const struct object *flow)
 {
     struct preflight_run *run = arg;
-    struct steps_found found = {run, manifest_of(run, flow)};
-    const struct preflight_steps check = {.registry = engine_registry(run->scratch),
-                                          .max_pods = run->options->max_pods,
-                                          .found = step_found,
-                                          .ctx = &found};
+    struct steps_found found = {run, manifest_of(run, flow), flow};
+    const struct preflight_steps check = {
+        .registry = engine_registry(run->scratch),
+        .max_pods = run->options->max_pods,
+        .found = step_found,
+        .made = run->options->look ? step_made : NULL,
+        .doubted = run->options->warn_of_room ? step_doubted : NULL,
+        .ctx = &found,
+    };
 
     if (found.manifest)
         preflight_steps(&check, flow);
@@ -289,6 +314,27 @@ static void copy_live(struct preflight_run *run)
         store_each(run->options->live, kinds[i], NULL, copy_object, run);
 }
 
+/* Of what the files define themselves, theirs holds. */
+static void create_known(struct preflight_run *run)
+{
+    const struct registry_write how = {.unknown = UNKNOWN_PRUNE};
+    size_t i;
+    json_t *doc;
+
+    json_array_foreach(run->options->known, i, doc)
+    {
+        scoped(json) json_t *copy = json_deep_copy(doc);
+        struct error_list errors = {0};
+        const struct object *object;
+        json_t *metadata = json_object_get(copy, "metadata");
+
+        json_object_del(metadata, "uid");
+        json_object_del(metadata, "resourceVersion");
+        registry_create(engine_registry(run->scratch), copy, &how, &object, &errors);
+        error_list_release(&errors); /* then it is not known */
+    }
+}
+
 bool preflight(struct manifests *set, const struct preflight_options *options,
                struct preflight_result *result)
 {
@@ -308,6 +354,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         for (size_t i = 0; i < set->count; i++)
             set_namespace(&set->items[i], options->namespace_);
         apply_namespaces(engine_registry(run.scratch), set);
+        create_known(&run);
         for (size_t i = 0; i < set->count; i++)
             check_one(&run, &set->items[order[i]]);
         store_each(engine_store(run.scratch), &kind_job_flow, NULL, check_templates, &run);

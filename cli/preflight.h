@@ -15,6 +15,17 @@ struct preflight_options {
     bool compat_upstream;
     int max_pods;             /* a gang larger than this is refused; 0 = any goes */
     const struct store *live; /* objects that already exist there count as known; NULL = none */
+    const json_t *known;      /* the same as a list of documents; NULL = none */
+    bool warn_of_room;        /* say which gangs can never fit this machine */
+    const struct preflight_look *look; /* NULL = nobody */
+};
+
+/* Who wants to see what admission made of the set; in the order of creation, only of a set without
+ * errors so far. Objects are borrowed. */
+struct preflight_look {
+    void (*object)(void *ctx, const struct manifest *manifest, const struct object *object);
+    void (*job)(void *ctx, const struct object *flow, size_t step, const struct object *job);
+    void *ctx;
 };
 
 struct preflight_result {

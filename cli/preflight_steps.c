@@ -10,6 +10,7 @@
 #include "api/types/nearest.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cli/fit.h"
 #include "template/instantiate.h"
 #include <string.h>
 
@@ -95,6 +96,21 @@ static json_t *job_document(const struct steps_run *run, size_t i, const struct 
     return doc;
 }
 
+static void tell(struct steps_run *run, size_t i, const char *member, const struct object *job)
+{
+    scoped_str problem = run->check->doubted ? fit_problem(job_spec_of(job), 0) : NULL;
+    struct error err = {0};
+    char field[96];
+
+    if (problem) {
+        snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
+        error_set(&err, ERR_INVALID, field, "the job of this step %s", problem);
+        run->check->doubted(run->check->ctx, &err);
+    }
+    if (run->check->made)
+        run->check->made(run->check->ctx, i, job);
+}
+
 static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body)
 {
     const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
@@ -108,6 +124,8 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
             found(run, i, member, &errors.items[e]);
     else if (preflight_never_ends(job_spec_of(job), run->check->max_pods, &err))
         found(run, i, member, &err);
+    else
+        tell(run, i, member, job);
     error_list_release(&errors);
 }
 
@@ -231,7 +249,8 @@ static bool check_step(struct steps_run *run, size_t i)
     struct template_patch patch = {.job_spec = step->patch_job_spec,
                                    .spec = step->patch_spec,
                                    .owner = run->flow->body,
-                                   .step = (uint32_t)i};
+                                   .step = (uint32_t)i,
+                                   .scheduling = jobflow_spec_of(run->flow)->scheduling};
     json_t *owned[2] = {NULL, NULL};
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
@@ -240,7 +259,7 @@ static bool check_step(struct steps_run *run, size_t i)
         step->template_name ? step->template_name : step->name);
     struct error err = {0};
 
-    if (!template_ || (!is_patched && !first_use(run, template_)))
+    if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))
         return false;
 
     if (is_patched) { /* both are looked at: every finding at once */
@@ -255,7 +274,8 @@ static bool check_step(struct steps_run *run, size_t i)
     resolved = resolve(run, i, &patch, owned, &err);
 
     scoped(blob) struct blob *body =
-        resolved ? template_instantiate(run->bodies, template_, is_patched ? &patch : NULL, &err)
+        resolved ? template_instantiate(run->bodies, template_,
+                                        is_patched || patch.scheduling ? &patch : NULL, &err)
                  : NULL;
 
     json_decref(owned[0]);

@@ -11,6 +11,11 @@ struct preflight_steps {
     int max_pods;              /* 0 = any gang goes */
     /** A finding, with a field of the flow. */
     void (*found)(void *ctx, const struct error *err);
+    /** The job of a step as admission makes it; NULL: nobody asks, and steps of one template
+     * without a patch are looked at once. */
+    void (*made)(void *ctx, size_t step, const struct object *job);
+    /** Something that admission lets pass but that can never be; NULL. */
+    void (*doubted)(void *ctx, const struct error *err);
     void *ctx;
 };
 

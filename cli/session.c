@@ -426,6 +426,7 @@ static bool checked(const struct session_options *options, struct manifests *set
         .compat_upstream = options->compat_upstream,
         .live = live,
         .max_pods = max_pods,
+        .warn_of_room = is_simulated(options), /* a real run says so when it comes to it */
     };
     struct preflight_result result;
 

@@ -1,0 +1,236 @@
+/*
+ * jobflow plan
+ */
+#include "api/types/yaml.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/describe.h"
+#include "cli/engine.h"
+#include "cli/fit.h"
+#include "cli/plan.h"
+#include <string.h>
+#include <unistd.h>
+
+enum { VALUE_COLUMNS = 60 };
+
+struct plan_command {
+    const char *data_dir, *namespace_, *output;
+    int64_t max_pods;
+    bool sim;
+};
+
+static const char *const outputs[] = {"text", "yaml", "json", NULL};
+
+#define PLAN(member) offsetof(struct plan_command, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_CHOICE, "output",    'o', "FORM", "form of the plan; yaml prints the jobs of all steps; default: text", PLAN(output), outputs},
+    {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
+    {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: default", PLAN(namespace_)},
+    {FLAG_STR,    "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", PLAN(data_dir)},
+    {0},
+};
+/* clang-format on */
+
+static const struct plan_command defaults = {
+    .data_dir = ".jobflow", .namespace_ = "default", .output = "text"};
+
+/* ---- text ---- */
+
+static void write_value(const json_t *value, struct buf *out)
+{
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+    if (!text)
+        buf_str(out, "(nothing)");
+    else if (strlen(text) > VALUE_COLUMNS)
+        buf_printf(out, "%.*s…", VALUE_COLUMNS, text);
+    else
+        buf_str(out, text);
+    free(text);
+}
+
+static void print_objects(const json_t *plan, const struct term *term)
+{
+    static const struct {
+        const char *action, *sign;
+        enum color color;
+    } rows[] = {
+        {"create", "+", COLOR_GREEN}, {"change", "~", COLOR_YELLOW}, {"keep", "=", COLOR_DIM}};
+    size_t i, k;
+    json_t *object, *change;
+
+    json_array_foreach(json_object_get(plan, "objects"), i, object)
+    {
+        const char *ns = describe_text(object, "namespace");
+
+        for (size_t r = 0; r < countof(rows); r++)
+            if (strcmp(rows[r].action, describe_text(object, "action")) == 0)
+                printf("%s%s %s %s%s%s%s\n", term_color(term, rows[r].color), rows[r].sign,
+                       describe_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
+                       describe_text(object, "name"), term_reset(term));
+        json_array_foreach(json_object_get(object, "changes"), k, change)
+        {
+            scoped(buf) struct buf from = {0}, to = {0};
+
+            write_value(json_object_get(change, "from"), &from);
+            write_value(json_object_get(change, "to"), &to);
+            printf("    %s: %s %s %s\n", describe_text(change, "path"), from.data,
+                   term->utf8 ? "→" : "->", to.data);
+        }
+    }
+}
+
+static char *names_of(const json_t *list)
+{
+    scoped(buf) struct buf text = {0};
+    size_t i;
+    json_t *name;
+
+    json_array_foreach(list, i, name)
+        buf_printf(&text, "%s%s", i ? ", " : "", json_string_value(name));
+    return buf_take(&text);
+}
+
+static const char *text_or_empty(const json_t *object, const char *path)
+{
+    const char *text = describe_text(object, path);
+
+    return text ? text : "";
+}
+
+static void print_flow(const json_t *flow)
+{
+    static const char *const titles[] = {"STAGE", "STEP", "TEMPLATE", "NEEDS", "AFTER", "HAS"};
+    const json_t *steps = json_object_get(flow, "steps");
+    scoped(tableprint) struct tableprint table = {0};
+    size_t n = json_array_size(steps), i;
+    char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
+    json_t *step;
+
+    printf("\nFlow %s/%s, %zu step%s:\n", describe_text(flow, "namespace"),
+           describe_text(flow, "name"), n, n == 1 ? "" : "s");
+    tableprint_init(&table, stdout, &(struct tableprint_options){.indent = "  "});
+    tableprint_columns(&table, titles, countof(titles));
+    json_array_foreach(steps, i, step)
+    {
+        char **row = cells + i * countof(titles);
+
+        row[0] =
+            mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(step, "stage")));
+        row[1] = mem_strdup(describe_text(step, "name"));
+        row[2] = mem_strdup(text_or_empty(step, "template"));
+        row[3] = mem_strdup(text_or_empty(step, "needs"));
+        row[4] = names_of(json_object_get(step, "after"));
+        row[5] = mem_strdup(text_or_empty(step, "marks"));
+    }
+    tableprint_rows(&table, cells, n);
+    for (size_t c = 0; c < n * countof(titles); c++)
+        mem_free(cells[c]);
+    mem_free(cells);
+    json_array_foreach(steps, i, step)
+    {
+        if (describe_text(step, "problem"))
+            printf("  ! %s %s\n", describe_text(step, "name"), describe_text(step, "problem"));
+    }
+}
+
+static void print_text(const struct plan_command *options, const json_t *plan)
+{
+    struct term term;
+    scoped(buf) struct buf room = {0};
+    size_t i;
+    json_t *flow;
+
+    term_look(&term, stdout);
+    print_objects(plan, &term);
+    json_array_foreach(json_object_get(plan, "flows"), i, flow) print_flow(flow);
+    if (options->sim || i == 0)
+        return;
+    fit_write(fit_machine((int)options->max_pods), &room);
+    printf("\nThis machine runs at once: %s.\n", room.data);
+}
+
+/* ---- the jobs ---- */
+
+static void print_jobs(const json_t *plan)
+{
+    size_t i, k, printed = 0;
+    json_t *flow, *step;
+
+    json_array_foreach(json_object_get(plan, "flows"), i, flow)
+    {
+        json_array_foreach(json_object_get(flow, "steps"), k, step)
+        {
+            const json_t *job = json_object_get(step, "job");
+            scoped(buf) struct buf text = {0};
+
+            if (!job)
+                continue;
+            yaml_write(job, &text);
+            printf("%s%s", printed++ ? "---\n" : "", text.data);
+        }
+    }
+}
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    struct plan_command options = *(const struct plan_command *)opaque;
+    scoped_str store = mem_printf("%s/store.db", options.data_dir);
+    scoped(manifests) struct manifests set = {0};
+    scoped(client) struct client *client = NULL;
+    scoped(json) json_t *plan = NULL;
+    struct error err = {0};
+
+    if (!options.max_pods)
+        options.max_pods = engine_default_pods();
+    if (!manifests_load(&set, n_operands, operands))
+        return EXIT_REFUSED;
+    if (access(store, F_OK) == 0) {
+        client = client_open(options.data_dir, CLIENT_LOOK, &err);
+        if (!client) {
+            cli_error(&err);
+            return EXIT_FAILED;
+        }
+    }
+
+    const struct plan_options how = {.namespace_ = options.namespace_,
+                                     .sim = options.sim,
+                                     .max_pods = (int)options.max_pods,
+                                     .client = client};
+
+    plan = plan_make(&set, &how);
+    if (!plan)
+        return EXIT_REFUSED;
+    if (strcmp(options.output, "json") == 0) {
+        json_dumpf(plan, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (strcmp(options.output, "yaml") == 0) {
+        print_jobs(plan);
+    } else {
+        print_text(&options, plan);
+    }
+    return EXIT_OK;
+}
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .operands = "FILE…",
+    .summary = "Show what running or applying manifests would do, without doing it",
+    .details = "Which objects would be created (+), changed (~, field by field against what is "
+               "stored) or stay (=); of each flow the steps in\n"
+               "the order in which they can start, the job of each after template, scheduling and "
+               "patch, and what it needs of this machine;\n"
+               "! marks what could never start here. Exit code 2 when admission would refuse "
+               "something.",
+    .examples = "  jobflow plan pipeline.yaml\n"
+                "  jobflow plan pipeline.yaml -o yaml     # the jobs as they would be made",
+    .flags = flags,
+    .options_size = sizeof(struct plan_command),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "file",
+    .run = run,
+};

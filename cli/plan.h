@@ -1,0 +1,26 @@
+#pragma once
+/*
+ * What applying or running manifests would do: which objects are made or changed, and for each flow
+ * the jobs of its steps, in the order in which they can start.
+ *
+ * Made from the same dry run as `validate`, so it shows what admission makes of the files: defaults
+ * filled in, patches merged.
+ */
+#include "api/types/json_text.h"
+#include "cli/client.h"
+#include "cli/manifests.h"
+
+struct plan_options {
+    const char *namespace_;
+    bool sim;
+    int max_pods;
+    struct client *client; /* what is stored; NULL: nothing is */
+};
+
+/**
+ * {objects: [{action, kind, namespace, name, changes: [{path, from, to}]}],
+ *  flows: [{name, namespace, steps: [{name, stage, after, template, job, needs, problem}]}]}
+ * `action` is create, change or keep; `job` the Job without status. Owned; NULL when the files were
+ * refused, with every finding printed.
+ */
+json_t *plan_make(struct manifests *set, const struct plan_options *options);

@@ -1,0 +1,203 @@
+"""`jobflow plan`, `convert`, `doctor` and the warnings of `validate`: what would be, without doing it.
+
+# covers: jobflow.md 181
+"""
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+FILES = [flow("f", [step("a"), dict(step("b", ["a"], template="a"),
+                                    patch={"spec": {"queue": "default", "tasks": [{"name": "main", "replicas": 3}]}})]), template("a")]
+
+
+def plan(*args, code=0):
+    return jobflow("plan", *args, code=code)
+
+
+# ---- plan ----
+
+def what_is_new_is_created_and_jobs_are_what_the_run_makes():
+    manifest("f.yaml", *FILES)
+    out = plan("f.yaml").stdout
+    for part in ("+ JobTemplate default/a\n", "+ JobFlow default/f\n", "Flow default/f, 2 steps:", "This machine runs at once: "):
+        check_in("stdout", part, out)
+    rows = [line.split() for line in out.split("\n") if line.startswith("  ") and "STAGE" not in line]
+    check_equal("rows", rows, [["1", "a", "a", "1", "pod"], ["2", "b", "a", "3", "pods", "a"]])
+    check_equal("nothing is left", os.listdir("."), ["f.yaml"])
+    planned = json.loads(plan("f.yaml", "-o", "json").stdout)["flows"][0]["steps"]
+    jobflow("run", "f.yaml")
+    for one in planned:
+        made = json.loads(jobflow("get", "vcjob/f-" + one["name"], "-o", "json").stdout)
+        check_equal("the job of " + one["name"], one["job"]["spec"], made["spec"])
+    after = plan("f.yaml").stdout
+    check_in("stored", "= JobTemplate default/a\n= JobFlow default/f\n", after)
+
+
+def an_edit_is_shown_field_by_field():
+    manifest("f.yaml", *FILES)
+    jobflow("run", "f.yaml")
+    edited = json.loads(json.dumps(FILES))
+    edited[1]["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"][2] = "false"
+    edited[1]["spec"]["runningEstimate"] = "5m"
+    manifest("f.yaml", *edited, template("z"))
+    out = plan("f.yaml", "-o", "json").stdout
+    objects = {o["kind"] + "/" + o["name"]: o for o in json.loads(out)["objects"]}
+    check_equal("actions", {k: o["action"] for k, o in objects.items()},
+                {"JobTemplate/a": "change", "JobTemplate/z": "create", "JobFlow/f": "keep"})
+    check_equal("changes", sorted((c["path"], c.get("from"), c.get("to")) for c in objects["JobTemplate/a"]["changes"]),
+                [("spec.runningEstimate", None, "5m"), ("spec.tasks[0].template.spec.containers[0].command[2]", "true", "false")])
+    text = plan("f.yaml").stdout
+    check_in("text", '~ JobTemplate default/a\n', text)
+    check_in("text", '    spec.runningEstimate: (nothing) ', text)
+
+
+def templates_may_be_in_the_store_alone():
+    manifest("f.yaml", *FILES)
+    jobflow("run", "f.yaml")
+    manifest("g.yaml", flow("g", [step("x", template="a")]))
+    check_equal("known", [line.split()[:3] for line in plan("g.yaml").stdout.split("\n") if " x " in line], [["1", "x", "a"]])
+    check_in("not there", 'JobTemplate "a" is not defined', plan("g.yaml", "--data-dir", "other", code=2).stderr)
+
+
+def jobs_are_printed_as_manifests_that_run():
+    manifest("f.yaml", *FILES)
+    write("jobs.yaml", plan("f.yaml", "-o", "yaml").stdout)
+    check_in("valid", "2 objects valid", jobflow("validate", "jobs.yaml").stdout)
+    check_in("run", "f-b Completed", jobflow("run", "jobs.yaml").stdout)
+
+
+def what_can_never_fit_is_marked():
+    large = template("a")
+    large["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "9999"}}
+    manifest("f.yaml", flow("f", [step("a")]), large)
+    check_in("plan", "! a can never fit this machine: needs 9999 cpu", plan("f.yaml").stdout)
+    check("!" not in plan("f.yaml", "--sim").stdout, "a simulation has room for all")
+    done = jobflow("validate", "f.yaml")
+    check_in("validate", "warning: f.yaml:", done.stderr)
+    check_in("validate", "can never fit this machine: needs 9999 cpu", done.stderr)
+    check_equal("strict", jobflow("validate", "--strict", "f.yaml", code=2).stdout, "2 objects valid, 1 warning\n")
+    many = template("m", tasks=[task("main", "true", replicas=50)])
+    manifest("m.yaml", flow("m", [step("m")]), many)
+    check_in("pods", "needs 50 pods at once, the node runs at most 4", plan("m.yaml", "-j", "4").stdout)
+
+
+def a_probe_that_can_never_pass_is_a_warning():
+    waiting = step("b", ["a"])
+    waiting["dependsOn"]["probe"] = {"taskStatusList": [{"taskName": "nobody", "phase": "Running"}]}
+    manifest("f.yaml", flow("f", [step("a"), waiting]), template("a"), template("b"))
+    check_in("stderr", "the probe can never pass", jobflow("validate", "f.yaml").stderr)
+    jobflow("validate", "--strict", "f.yaml", code=2)
+
+
+def what_admission_refuses_the_plan_refuses():
+    manifest("f.yaml", flow("f", [step("a", ["zzz"])]), template("a"))
+    check_in("stderr", "vertex is not defined: zzz", plan("f.yaml", code=2).stderr)
+
+
+# ---- convert ----
+
+JOB = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j", "labels": {"team": "a"}},
+       "spec": {"minAvailable": 1, "queue": "research", "runningEstimate": "5m",
+                "tasks": [task("main", "true", replicas=2), task("other", "false")]}}
+
+
+def there_and_back_again_is_the_same():
+    manifest("job.yaml", JOB)
+    as_template = jobflow("convert", "job.yaml", "-o", "json").stdout
+    check_equal("kind", json.loads(as_template)["kind"], "JobTemplate")
+    write("t.json", as_template)
+    back = json.loads(jobflow("convert", "t.json", "-o", "json").stdout)
+    check_equal("spec", back["spec"], JOB["spec"])
+    check_equal("labels", back["metadata"]["labels"], {"team": "a", "volcano.sh/createdByJobTemplate": "default.j"})
+    write("j.json", json.dumps(back))
+    check_equal("template", json.loads(jobflow("convert", "j.json", "-o", "json").stdout), json.loads(as_template))
+    yaml = jobflow("convert", "job.yaml").stdout
+    check_equal("by YAML", json.loads(jobflow("convert", "-", "-o", "json", stdin=yaml.encode()).stdout)["spec"], JOB["spec"])
+
+
+def stored_objects_are_converted_without_what_the_server_made():
+    claim = {"mountPath": "/data", "volumeClaim": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}}
+    manifest("f.yaml", flow("f", [step("a")]), template("a", volumes=[claim]))
+    jobflow("run", "f.yaml")
+    stored = json.loads(jobflow("get", "jt/a", "-o", "json").stdout)
+    made = json.loads(jobflow("convert", "job/f-a", "-N", "again", "-o", "json").stdout)
+    check_equal("name", made["metadata"], {"name": "again", "namespace": "default"})
+    check_equal("claim", made["spec"]["volumes"], [claim])
+    instance = json.loads(jobflow("convert", "jt/a", "-N", "x", "-o", "json").stdout)
+    check_equal("template to job", instance["spec"], stored["spec"])
+    manifest("x.yaml", instance)
+    check_in("it runs", "x Completed", jobflow("run", "x.yaml").stdout)
+
+
+def a_patch_is_merged_like_that_of_a_step():
+    manifest("t.yaml", template("t"))
+    write("patch.yaml", "tasks: [{name: main, replicas: 4}]\n")
+    job = json.loads(jobflow("convert", "t.yaml", "--patch", "patch.yaml", "-o", "json").stdout)
+    check_equal("replicas", (job["spec"]["tasks"][0]["replicas"], len(job["spec"]["tasks"])), (4, 1))
+    manifest("two.yaml", template("t", tasks=[task("a", "true"), task("b", "true")]))
+    write("patch.yaml", "tasks: [{replicas: 4}]\n")
+    check_in("stderr", "tasks", jobflow("convert", "two.yaml", "--patch", "patch.yaml", code=2).stderr)
+    manifest("j.yaml", JOB)
+    check_in("stderr", "--patch is for what becomes a Job", jobflow("convert", "j.yaml", "--patch", "patch.yaml", code=2).stderr)
+
+
+def what_cannot_be_converted_is_said():
+    manifest("f.yaml", flow("f", [step("a")]))
+    check_in("flows", "no Job and no JobTemplate", jobflow("convert", "f.yaml", code=2).stderr)
+    manifest("f.yaml", flow("f", [step("a")]), template("a"))
+    check_in("left out", "warning: 1 object that are neither", jobflow("convert", "f.yaml").stderr)
+    check_in("kinds", "job/NAME and jt/NAME", jobflow("convert", "pod/x", code=2).stderr)
+    check_in("no store", "no data directory", jobflow("convert", "jt/x", code=1).stderr)
+    manifest("both.yaml", template("a"), template("b"))
+    check_in("names", "--name is for one object", jobflow("convert", "both.yaml", "-N", "x", code=2).stderr)
+    check_equal("many", jobflow("convert", "both.yaml").stdout.count("kind: Job\n"), 2)
+
+
+# ---- doctor ----
+
+def the_doctor_finds_a_sound_machine():
+    manifest("f.yaml", flow("f", [step("a")]), template("a"))
+    jobflow("run", "f.yaml")
+    before = read(".jobflow/store.db")
+    done = jobflow("doctor", code=None)
+    check_in("store", "every page and index is in order", done.stdout)
+    check_in("version", jobflow("version").stdout.strip(), done.stdout)
+    check_equal("exit code\n" + done.stdout, done.returncode, 0)
+    check(read(".jobflow/store.db") == before, "the store has changed")
+    findings = {f["check"]: f for f in json.loads(jobflow("doctor", "-o", "json").stdout)}
+    check_equal("store", findings["store"]["verdict"], "ok")
+    check(all(f["verdict"] != "wrong" for f in findings.values()), findings)
+    check_in("nothing yet", "nothing is stored yet", jobflow("doctor", "--data-dir", "none").stdout)
+
+
+def the_doctor_sees_who_is_at_work_and_what_is_open_to_others():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "while [ ! -e go ]; do sleep 0.02; done"))
+    run = Background("run", "f.yaml")
+    wait_until("it runs", lambda: "f-a" in jobflow("get", "vcjob", code=None).stdout)
+    check_in("at work", "in use by process %d" % run.pid, jobflow("doctor").stdout)
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
+    os.chmod(".jobflow", 0o755)
+    check_in("mode", "chmod 700 .jobflow", jobflow("doctor").stdout)
+
+
+def the_doctor_finds_a_damaged_store():
+    manifest("f.yaml", flow("f", [step("s%d" % i, template="a") for i in range(50)]), template("a"))
+    jobflow("run", "f.yaml", "-o", "quiet")
+    for name in os.listdir(".jobflow"):
+        if name.startswith("store.db"):
+            path = os.path.join(".jobflow", name)
+            with open(path, "r+b") as file:
+                size = os.path.getsize(path)
+                for at in range(8192, size - 64, 4096):
+                    file.seek(at)
+                    file.write(b"\x5a" * 64)
+    done = jobflow("doctor", code=1)
+    check_in("stdout", "wrong", done.stdout)
+    check_in("stdout", "never repaired in silence", done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "cli/settings.h"
 #include "cli/term.h"
 #include <errno.h>
 #include <getopt.h>
@@ -202,42 +203,57 @@ static int usage_hint(const struct command *command)
     return EXIT_REFUSED;
 }
 
-int command_run(const struct command *command, int argc, char **argv)
+/* What getopt wants to know of a command's flags. */
+struct getopt_table {
+    struct option longs[FLAGS_MAX + 2];
+    char shorts[2 * FLAGS_MAX + 4];
+    size_t n_flags;
+};
+
+static void make_table(const struct command *command, struct getopt_table *out)
 {
-    struct option longs[FLAGS_MAX + 2] = {0};
-    char shorts[2 * FLAGS_MAX + 4] = ":h";
     size_t n_flags = 0, n_short = 2;
 
+    *out = (struct getopt_table){.shorts = ":h"};
     for (; command->flags && command->flags[n_flags].type != FLAG_END; n_flags++) {
         const struct flag *flag = &command->flags[n_flags];
 
-        longs[n_flags] = (struct option){
+        out->longs[n_flags] = (struct option){
             flag->name, takes_value(flag) ? required_argument : optional_argument, NULL, 0};
         if (flag->letter) {
-            shorts[n_short++] = flag->letter;
+            out->shorts[n_short++] = flag->letter;
             if (takes_value(flag))
-                shorts[n_short++] = ':';
+                out->shorts[n_short++] = ':';
         }
     }
-    longs[n_flags] = (struct option){"help", no_argument, NULL, 'h'};
+    out->longs[n_flags] = (struct option){"help", no_argument, NULL, 'h'};
+    out->n_flags = n_flags;
+}
 
-    char *options = mem_alloc(command->options_size ? command->options_size : 1);
-    int code = -1;
+/* A list given on the command line takes the place of the one that was there before. */
+static void begin_list(const struct flag *flag, bool *begun, char *options)
+{
+    if (flag->type == FLAG_LIST && !*begun)
+        ((struct flag_list *)(void *)(options + flag->offset))->count = 0;
+    *begun = true;
+}
 
-    if (command->defaults)
-        memcpy(options, command->defaults, command->options_size);
+/* -1 when all flags have been stored, or the exit code. */
+static int parse_flags(const struct command *command, const struct getopt_table *table, int argc,
+                       char **argv, char *options)
+{
+    bool begun[FLAGS_MAX] = {0};
 
     optind = 1;
     for (;;) {
-        int index = -1, letter = getopt_long(argc, argv, shorts, longs, &index);
+        int index = -1, letter = getopt_long(argc, argv, table->shorts, table->longs, &index);
         const struct flag *flag = NULL;
 
         if (letter == -1)
-            break;
-        if (letter == 'h' && (index == -1 || (size_t)index == n_flags)) {
+            return -1;
+        if (letter == 'h' && (index == -1 || (size_t)index == table->n_flags)) {
             command_help(command, stdout);
-            code = EXIT_OK;
-            break;
+            return EXIT_OK;
         }
         if (letter == '?' || letter == ':') {
             const char *word = argv[optind - 1];
@@ -246,19 +262,61 @@ int command_run(const struct command *command, int argc, char **argv)
                 cli_errorf("%s: needs a value", word);
             else
                 cli_errorf("%s: no such flag", word);
-            code = usage_hint(command);
-            break;
+            return usage_hint(command);
         }
-        for (size_t i = 0; i < n_flags && !flag; i++)
+        for (size_t i = 0; i < table->n_flags && !flag; i++)
             if (index >= 0 ? (size_t)index == i : command->flags[i].letter == letter)
                 flag = &command->flags[i];
-        if (!flag || !flag_store(flag, optarg, options)) {
-            code = usage_hint(command);
-            break;
-        }
+        if (!flag)
+            return usage_hint(command);
+        begin_list(flag, &begun[flag - command->flags], options);
+        if (!flag_store(flag, optarg, options))
+            return usage_hint(command);
     }
+}
 
-    int n = argc - optind;
+static void set_defaults(const struct command *command, char *options)
+{
+    if (command->defaults)
+        memcpy(options, command->defaults, command->options_size);
+    else
+        memset(options, 0, command->options_size);
+}
+
+/* The file that --config names, for commands that have it; NULL. */
+static const char *config_file(const struct command *command, const char *options)
+{
+    for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
+        if (strcmp(flag->name, "config") == 0)
+            return *(const char *const *)(const void *)(options + flag->offset);
+    return NULL;
+}
+
+/* A settings file lies between the defaults and the command line. */
+static int parse_all(const struct command *command, int argc, char **argv, char *options,
+                     struct arena *arena)
+{
+    struct getopt_table table;
+    const char *file;
+    int code;
+
+    make_table(command, &table);
+    set_defaults(command, options);
+    code = parse_flags(command, &table, argc, argv, options);
+    file = config_file(command, options);
+    if (code != -1 || !file)
+        return code;
+    set_defaults(command, options);
+    if (!settings_load(file, command->flags, options, flag_store, arena))
+        return EXIT_REFUSED;
+    return parse_flags(command, &table, argc, argv, options);
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    char *options = mem_alloc(command->options_size ? command->options_size : 1);
+    int code = parse_all(command, argc, argv, options, arena), n = argc - optind;
 
     if (code == -1 && n < command->min_operands) {
         cli_errorf("%s needs %s", command->name, command->operands);

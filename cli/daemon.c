@@ -10,6 +10,7 @@
  * finds them.
  */
 #include "cli/daemon.h"
+#include "api/server/traffic.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/access.h"
@@ -160,7 +161,16 @@ static bool open_access(struct daemon *daemon, struct error *err)
     scoped_str tokens = mem_printf("%s/" ACCESS_TOKENS, daemon->data_dir);
     scoped_str socket = mem_printf("%s/" SERVING_SOCKET, daemon->data_dir);
     struct listener_options listener = {
-        .hosts = &daemon->hosts, .answered = on_answered, .ctx = daemon};
+        .hosts = &daemon->hosts,
+        .answered = on_answered,
+        .ctx = daemon,
+        .connections_max = (size_t)daemon->options->max_connections,
+        .connections_per_peer = (size_t)daemon->options->max_connections / 8,
+    };
+    const struct traffic_limits traffic = {
+        .watching = (size_t)daemon->options->max_watches,
+        .watching_per_user = (size_t)daemon->options->max_watches / 5,
+    };
 
     daemon->authn = authn_new(engine_loop(daemon->engine), tokens);
     authn_allow_uid(daemon->authn, 0, identity_with_role("root", ROLE_ADMIN, NULL, 0));
@@ -172,6 +182,7 @@ static bool open_access(struct daemon *daemon, struct error *err)
         return false;
     daemon->serving = serving_new(daemon->engine, &listener);
     api_be_daemon(serving_api(daemon->serving));
+    api_limit(serving_api(daemon->serving), &traffic);
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);
 }

@@ -11,6 +11,8 @@ struct daemon_options {
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *log_format;
+    const char *config;                   /* has been read */
+    int64_t max_connections, max_watches; /* 0: the defaults */
     int64_t max_pods;
     const char *node_resources; /* NULL = what the machine has */
     int64_t restart_backoff_ms;

@@ -1,0 +1,150 @@
+"""Slow, broken and many clients: they are refused or dropped, nothing grows, and a good client does not notice.
+
+# covers: kube-api.md 14 91; reliability.md L-22 L-23 L-26 L-27 SEC-10 FT-17 G-6 P-13
+"""
+import contextlib
+import itertools
+import json
+import os
+import socket
+import ssl
+import sys
+import time
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_serve import *  # noqa: E402,F403
+
+RSS_MAX = 256 << 20
+numbers = itertools.count()
+
+
+def connect(daemon, source="127.0.0.1", tls=True):
+    s = socket.create_connection(("127.0.0.1", daemon.port), timeout=DEADLINE, source_address=(source, 0))
+    return daemon.context.wrap_socket(s, server_hostname="127.0.0.1") if tls else s
+
+
+def is_closed(s):
+    s.setblocking(False)
+    try:
+        while True:
+            if not s.recv(65536):
+                return True
+    except (BlockingIOError, ssl.SSLWantReadError):
+        return False
+    except OSError:
+        return True
+
+
+def rss(daemon):
+    for line in read("/proc/%d/status" % daemon.pid).splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) << 10
+    raise Failure("the daemon is gone")
+
+
+def descriptors(daemon):
+    return len(os.listdir("/proc/%d/fd" % daemon.pid))
+
+
+def good_client(daemon, times):
+    """The worst of a hundred, but one, in seconds: reads and writes over the unix socket."""
+    took = []
+    for i in range(times):
+        body = json.dumps(config_map("good-%d" % next(numbers))).encode()
+        asked = (b"GET /version HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" if i % 2 else
+                 b"POST %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (CM.encode(), len(body), body))
+        began = time.monotonic()
+        check_in("answer", " 20", daemon.unix(asked)[:16])
+        took.append(time.monotonic() - began)
+    return sorted(took)[-2]
+
+
+def daemon_with(*args):
+    daemon = Daemon(*args)
+    daemon.context = daemon.tls()
+    return daemon
+
+
+def a_thousand_slow_clients_hurt_nobody():
+    daemon = daemon_with()
+    before, held = descriptors(daemon), []
+    authorization = ("Authorization: Bearer %s\r\n" % daemon.token).encode()
+    kinds = [
+        lambda s: s.sendall(b"G"),
+        lambda s: s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: "),
+        lambda s: s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: 1000\r\n\r\n{" % (CM.encode(), authorization)),
+        lambda s: s.sendall(b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sTransfer-Encoding: chunked\r\n\r\nffff\r\nx" % (CM.encode(), authorization)),
+    ]
+    for i in range(900):
+        # a tenth never begins its handshake
+        s = connect(daemon, "127.0.1.%d" % (1 + i % 9), tls=i % 10 != 0)
+        held.append(s)
+        if i % 10:
+            kinds[i % len(kinds)](s)
+    worst = good_client(daemon, 100)
+    check(worst < 0.1 * SLOW, "the good client waited %.3f s" % worst)
+    check(rss(daemon) < RSS_MAX * SLOW, "memory: %d" % rss(daemon))
+    # L-23, SEC-10: the whole of a head has 10 s, of a body 30 s; a byte now and then does not help
+    began = time.monotonic()
+    while time.monotonic() - began < 45 * SLOW and not all(is_closed(s) for s in held):
+        for s in held[1::10]:
+            with contextlib.suppress(OSError):
+                s.setblocking(True)
+                s.send(b"x")
+        time.sleep(0.5)
+    open_ = sum(not is_closed(s) for s in held)
+    check_equal("still open after %.0f s" % (time.monotonic() - began), open_, 0)
+    wait_until("descriptors are given back", lambda: descriptors(daemon) <= before + 2)
+    daemon.get("/version")
+    check("too many connections" not in daemon.errors(), "somebody was turned away")
+
+
+def one_address_cannot_take_all_connections():
+    daemon = daemon_with()
+    held = [connect(daemon, "127.0.1.1") for _ in range(128)]
+    try:
+        with connect(daemon, "127.0.1.1") as one_more:
+            one_more.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            check_equal("turned away", one_more.recv(100), b"")
+    except OSError:
+        pass  # … in the middle of its handshake
+    with connect(daemon, "127.0.1.2") as other:
+        other.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check_in("others get in", b"200 OK", other.recv(4096))
+    check_in("so does the owner", "200 OK", daemon.unix(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+    check_in("told", "too many connections", daemon.errors())
+    for s in held:
+        s.close()
+
+
+def watches_are_bounded_and_stalled_ones_are_dropped():
+    daemon = daemon_with()
+    watch = ("GET %s?watch=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % (CM, daemon.token)).encode()
+    held = [connect(daemon, "127.0.1.%d" % (1 + i % 2)) for i in range(201)]
+    for s in held[:200]:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.sendall(watch)
+        check_in("begun", b"200 OK", s.recv(400))
+    held[200].sendall(watch)
+    refused = held[200].recv(4096)
+    check_in("one too many", b"429 Too Many Requests", refused)
+    check_in("when again", b"Retry-After: 1", refused)
+    worst = 0
+    for n in range(60):  # nobody reads; each of these goes to all
+        status, _ = daemon.ask("POST", CM, config_map("big-%d" % n, v="x" * 40000))
+        check_equal("write", status, 201)
+        worst = max(worst, good_client(daemon, 2))
+    check(worst < 0.5 * SLOW, "the good client waited %.3f s" % worst)
+    with connect(daemon, "127.0.1.3") as good:
+        good.sendall(watch.replace(b"?watch=1", b"?watch=1&timeoutSeconds=1"))
+        check_in("the limit is for all of a user", b"429", good.recv(4096))
+    for s in held[:100]:
+        s.close()
+    wait_until("the others' places are free", lambda: 'requests_in_flight{kind="watching"} 100\n' in daemon.ask("GET", "/metrics")[1])
+    check(rss(daemon) < 3 * RSS_MAX, "memory: %d" % rss(daemon))
+    daemon.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

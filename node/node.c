@@ -9,6 +9,7 @@
 #include "node/kubelet.h"
 #include "node/kubelet_claims.h"
 #include "node/machine.h"
+#include "node/plain_groups.h"
 #include "node/queue_state.h"
 #include "node/queue_usage.h"
 #include "node/scheduler.h"
@@ -22,6 +23,7 @@ struct node {
     struct scheduler *scheduler;
     struct queue_states *queue_states;
     struct queue_usage *queue_usage;
+    struct plain_groups *plain_groups;
     struct claims *claims;
     struct machine_writer *writer;
 };
@@ -61,6 +63,7 @@ static void start_parts(struct node *node, const struct node_options *options)
     node->kubelet = kubelet_start(node->cluster, node->runtime, &kubelet);
     node->scheduler = scheduler_start(node->cluster, &scheduler);
     node->queue_states = queue_states_start(node->cluster);
+    node->plain_groups = plain_groups_start(node->cluster);
     node->queue_usage = queue_usage_start(node->cluster, node->scheduler);
     node->claims = claims_start(node->cluster, options->sim ? NULL : node->data_dir);
 }
@@ -97,6 +100,7 @@ void node_stop(struct node *node)
         return;
     claims_stop(node->claims);
     queue_usage_stop(node->queue_usage);
+    plain_groups_stop(node->plain_groups);
     queue_states_stop(node->queue_states);
     scheduler_stop(node->scheduler);
     kubelet_stop(node->kubelet);

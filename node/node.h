@@ -8,6 +8,7 @@
  *                 when the intent is durable, mirrors the runtime's reports
  *   runtime       processes (runtime.h)
  *   queue_state   opens and closes queues; queue_usage says what is in them
+ *   plain_groups  makes PodGroups for pods without a Job
  *   claims        binds claims; machine is the Node object
  */
 #include "api/cluster.h"

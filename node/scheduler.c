@@ -9,6 +9,7 @@
 
 #include "api/types/pod.h"
 #include "base/mem.h"
+#include "node/plain_groups.h"
 
 enum { NAME_BYTES_MAX = 256 }; /* of a namespace, an object, a uid with its mark: admission */
 
@@ -354,6 +355,8 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     enum member_state state = state_of(object);
 
     if (!member) {
+        if (pod_wants_group(object))
+            return; /* it comes again when it has one */
         if (state < MEMBER_SUCCEEDED || counts_finished(s, object))
             member_new(s, object);
         return;

@@ -291,6 +291,7 @@ void rig_stop(struct rig *rig)
 {
     rig_settle(rig);
     queue_usage_stop(rig->queue_usage);
+    plain_groups_stop(rig->plain_groups);
     queue_states_stop(rig->queue_states);
     scheduler_stop(rig->scheduler);
     kubelet_stop(rig->kubelet);
@@ -299,6 +300,7 @@ void rig_stop(struct rig *rig)
         rig->runtime->ops->free(rig->runtime);
     rig->queue_states = NULL;
     rig->queue_usage = NULL;
+    rig->plain_groups = NULL;
     rig->scheduler = NULL;
     rig->kubelet = NULL;
     rig->node = NULL;
@@ -330,6 +332,7 @@ void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *opt
 {
     rig->scheduler = scheduler_start(rig->cluster, options);
     rig->queue_states = queue_states_start(rig->cluster);
+    rig->plain_groups = plain_groups_start(rig->cluster);
     rig->queue_usage = queue_usage_start(rig->cluster, rig->scheduler);
     rig_settle(rig);
 }

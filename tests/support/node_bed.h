@@ -6,6 +6,7 @@
 #include "api/cluster_embedded.h"
 #include "node/kubelet.h"
 #include "node/node.h"
+#include "node/plain_groups.h"
 #include "node/queue_state.h"
 #include "node/queue_usage.h"
 #include "node/scheduler.h"
@@ -43,6 +44,7 @@ struct rig {
     struct scheduler *scheduler;
     struct queue_states *queue_states;
     struct queue_usage *queue_usage;
+    struct plain_groups *plain_groups;
     struct kubelet *kubelet;
     struct node *node;
     struct runtime *runtime; /* scripted */

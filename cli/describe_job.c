@@ -1,9 +1,13 @@
 /*
- * A job: the phases it went through, its tasks by the phases of their pods, the pods.
+ * A job: where it stands and what it waits for, the phases it went through, what restarted it, its
+ * tasks by the phases of their pods, the pods.
  */
 #include "api/types/pod.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "cli/describe.h"
+#include "cli/eventlist.h"
+#include <inttypes.h>
 #include <string.h>
 
 static void describe_history(const struct describer *d)
@@ -31,16 +35,101 @@ static void describe_history(const struct describer *d)
     mem_free(cells);
 }
 
+/* Actions that took pods away or began anew, with what led to them, as the events tell. */
+static bool tells_of_restart(const struct event *event)
+{
+    static const char *const actions[] = {"RestartJob", "RestartTask", "RestartPod",
+                                          "RestartPartition", "ResumeJob"};
+    size_t n = strcspn(event->message, " ");
+
+    if (strcmp(event->reason, "ExecuteAction") != 0 ||
+        (strncmp(event->message + n, " after ", 7) != 0 &&
+         strncmp(event->message + n, " by ", 4) != 0))
+        return false;
+    for (size_t i = 0; i < countof(actions); i++)
+        if (strlen(actions[i]) == n && strncmp(event->message, actions[i], n) == 0)
+            return true;
+    return false;
+}
+
+static void describe_restarts(const struct describer *d)
+{
+    enum { AT, CAUSE, COLUMNS };
+    static const char *const titles[] = {"AT", "RESTART"};
+    scoped_str fields =
+        event_selector(d->kind->name, d->name, describe_text(d->doc, "metadata.uid"));
+    scoped(eventlist) struct eventlist list = {0};
+    size_t n = 0;
+    char **cells;
+
+    if (json_integer_value(describe_at(d->doc, "status.retryCount")) == 0 ||
+        !eventlist_get(d->client, d->ns, fields, &list, NULL))
+        return;
+    cells = mem_array(list.count * COLUMNS + 1, sizeof *cells);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct event *event = &list.items[i];
+        char at[TIME_TEXT_MAX];
+
+        if (!tells_of_restart(event))
+            continue;
+        time_format(event->last_ms, at);
+        cells[n * COLUMNS + AT] = mem_strdup(at);
+        cells[n * COLUMNS + CAUSE] =
+            event->count > 1 ? mem_printf("%s (%" PRId64 " times)", event->message, event->count)
+                             : mem_strdup(event->message);
+        n++;
+    }
+    if (n > 0)
+        describe_table("Restarts", titles, COLUMNS, cells, n);
+    mem_free(cells);
+}
+
+/* A task that has no pods yet because others come first. */
+static char *waits_for(const struct describer *d, const json_t *task, const json_t *count)
+{
+    const json_t *names = describe_at(task, "dependsOn.name");
+    const char *phase = describe_text(d->doc, "status.state.phase");
+    bool any = json_array_size(names) > 1 && strcmp(describe_text(task, "dependsOn.iteration")
+                                                        ? describe_text(task, "dependsOn.iteration")
+                                                        : "",
+                                                    "any") == 0;
+    struct buf out = {0};
+
+    if (json_object_size(count) > 0 || !phase ||
+        (strcmp(phase, "Pending") != 0 && strcmp(phase, "Running") != 0))
+        return buf_take(&out);
+    for (size_t i = 0; i < json_array_size(names); i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+
+        buf_printf(&out, "%s%s", i == 0 ? "" : any ? " or " : ", ", name ? name : "");
+    }
+    return buf_take(&out);
+}
+
+static bool any_waits(const struct describer *d, const json_t *tasks, const json_t *counts)
+{
+    for (size_t i = 0; i < json_array_size(tasks); i++) {
+        const json_t *task = json_array_get(tasks, i);
+        const char *name = describe_text(task, "name");
+        scoped_str what =
+            waits_for(d, task, name ? describe_at(json_object_get(counts, name), "phase") : NULL);
+
+        if (*what)
+            return true;
+    }
+    return false;
+}
+
 static void describe_tasks(const struct describer *d)
 {
-    static const char *const titles[] = {"TASK",    "REPLICAS",  "MIN",    "PENDING",
-                                         "RUNNING", "SUCCEEDED", "FAILED", "UNKNOWN"};
+    static const char *const titles[] = {"TASK",      "REPLICAS", "MIN",     "PENDING",  "RUNNING",
+                                         "SUCCEEDED", "FAILED",   "UNKNOWN", "WAITS FOR"};
     static const char *const phases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
-    enum { FIRST_PHASE = countof(titles) - countof(phases) };
+    enum { FIRST_PHASE = 3, WAITS = FIRST_PHASE + countof(phases) };
     const json_t *tasks = describe_at(d->doc, "spec.tasks");
     const json_t *counts = describe_at(d->doc, "status.taskStatusCount");
-    size_t n = json_array_size(tasks);
-    char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
+    size_t n = json_array_size(tasks), columns = any_waits(d, tasks, counts) ? WAITS + 1 : WAITS;
+    char **cells = mem_array(n * columns + 1, sizeof *cells);
 
     for (size_t i = 0; i < n; i++) {
         const json_t *task = json_array_get(tasks, i);
@@ -48,7 +137,7 @@ static void describe_tasks(const struct describer *d)
         const json_t *count = name ? describe_at(json_object_get(counts, name), "phase") : NULL;
         const json_t *least = json_object_get(task, "minAvailable");
         json_int_t replicas = json_integer_value(json_object_get(task, "replicas"));
-        char **row = cells + i * countof(titles);
+        char **row = cells + i * columns;
 
         row[0] = mem_strdup(name ? name : "");
         row[1] = mem_printf("%" JSON_INTEGER_FORMAT, replicas);
@@ -56,9 +145,42 @@ static void describe_tasks(const struct describer *d)
         for (size_t j = 0; j < countof(phases); j++)
             row[FIRST_PHASE + j] = mem_printf(
                 "%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(count, phases[j])));
+        if (columns > WAITS)
+            row[WAITS] = waits_for(d, task, count);
     }
-    describe_table("Tasks", titles, countof(titles), cells, n);
+    describe_table("Tasks", titles, columns, cells, n);
     mem_free(cells);
+}
+
+/* "2 of 3, 1 of them a resume": only restarts after failures use the budget up. */
+static void describe_retries(const struct describer *d)
+{
+    json_int_t retries = json_integer_value(describe_at(d->doc, "status.retryCount"));
+    const json_t *annotations = describe_at(d->doc, "metadata.annotations");
+    const char *resumes =
+        json_string_value(json_object_get(annotations, "volcano.sh/job-resume-count"));
+    scoped_str text = mem_printf("%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "%s%s%s",
+                                 retries, json_integer_value(describe_at(d->doc, "spec.maxRetry")),
+                                 resumes ? ", " : "", resumes ? resumes : "",
+                                 !resumes                    ? ""
+                                 : strcmp(resumes, "1") == 0 ? " of them a resume"
+                                                             : " of them resumes");
+
+    describe_line("Retries", text);
+}
+
+/* The reason of a job that is not at its end says what it waits for. */
+static void describe_state(const struct describer *d)
+{
+    const char *phase = describe_text(d->doc, "status.state.phase");
+    const char *message = describe_text(d->doc, "status.state.message");
+    bool waits = phase && strcmp(phase, "Pending") == 0 && message && *message &&
+                 strncmp(message, "Restart", 7) != 0;
+
+    describe_phase(d, "Status", phase);
+    describe_line("Reason", describe_text(d->doc, "status.state.reason"));
+    describe_line(waits ? "Waits For" : "Message", message);
+    describe_line("Running For", describe_text(d->doc, "status.runningDuration"));
 }
 
 void describe_job(const struct describer *d)
@@ -68,12 +190,10 @@ void describe_job(const struct describer *d)
     describe_line("Queue", describe_text(d->doc, "spec.queue"));
     describe_line("Priority Class", describe_text(d->doc, "spec.priorityClassName"));
     describe_int("Min Available", json_integer_value(describe_at(d->doc, "spec.minAvailable")));
-    describe_int("Max Retry", json_integer_value(describe_at(d->doc, "spec.maxRetry")));
-    describe_int("Retries", json_integer_value(describe_at(d->doc, "status.retryCount")));
-    describe_phase(d, "Status", describe_text(d->doc, "status.state.phase"));
-    describe_line("Reason", describe_text(d->doc, "status.state.reason"));
-    describe_line("Message", describe_text(d->doc, "status.state.message"));
+    describe_retries(d);
+    describe_state(d);
     describe_history(d);
+    describe_restarts(d);
     describe_tasks(d);
     describe_pods(d, labels);
 }

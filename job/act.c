@@ -34,6 +34,8 @@ static void describe(const struct job_run *run, const struct job_request *reques
     if (request->exit_code != 0 && len < MESSAGE_MAX)
         len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " with exit code %d",
                         request->exit_code);
+    if (request->expired && len < MESSAGE_MAX)
+        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " and its timeout");
     if (request->command && len < MESSAGE_MAX)
         snprintf(out + len, (size_t)(MESSAGE_MAX - len), " by command %s",
                  object_name(request->command));
@@ -274,9 +276,12 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
         job_request_finish(run, request);
         return;
     }
-    if (!job_action_internal(action))
-        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s is executed",
-                      job_action_text(action));
+    if (!job_action_internal(action) && !request->begun && !request->marked) {
+        char message[MESSAGE_MAX];
+
+        describe(run, request, action, message);
+        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s", message);
+    }
     switch (rule.verb) {
     case DO_KILL:
         kill_all(run, request, action, &rule);

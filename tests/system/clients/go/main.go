@@ -1,0 +1,131 @@
+// What a program written with client-go does; run by tests/system/clients.py.
+//
+//	go build -o /somewhere/client . && JOBFLOW_GO_CLIENT=/somewhere/client ctest -R clients
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+var flows = schema.GroupVersionResource{Group: "flow.volcano.sh", Version: "v1alpha1", Resource: "jobflows"}
+var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+
+func must(err error, what string) {
+	if err != nil {
+		log.Fatalf("%s: %v", what, err)
+	}
+}
+
+func flow(name, policy string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{"jobRetainPolicy": policy, "flows": []any{map[string]any{"name": "a"}}}}}
+}
+
+// Everything the informer tells, in order.
+type record chan string
+
+func (r record) expect(wanted string) {
+	for deadline := time.After(20 * time.Second); ; {
+		select {
+		case said := <-r:
+			if said == wanted {
+				return
+			}
+		case <-deadline:
+			log.Fatalf("waited in vain for %q", wanted)
+		}
+	}
+}
+
+func main() {
+	ctx := context.Background()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	must(err, "kubeconfig")
+	config.QPS = -1
+	client := dynamic.NewForConfigOrDie(config)
+	mine := client.Resource(flows).Namespace("default")
+
+	_, lists, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerGroupsAndResources()
+	must(err, "discovery")
+	found := false
+	for _, list := range lists {
+		found = found || list.GroupVersion == "flow.volcano.sh/v1alpha1"
+	}
+	if !found {
+		log.Fatal("discovery: no flow.volcano.sh/v1alpha1")
+	}
+
+	said := make(record, 1000)
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(client, 0)
+	informer := factory.ForResource(flows).Informer()
+	name := func(o any) string {
+		key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(o)
+		return key
+	}
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(o any) { said <- "add " + name(o) },
+		UpdateFunc: func(_, o any) { said <- "update " + name(o) },
+		DeleteFunc: func(o any) { said <- "delete " + name(o) },
+	})
+	must(err, "handler")
+	stop := make(chan struct{})
+	factory.Start(stop)
+	if !cache.WaitForCacheSync(stop, informer.HasSynced) {
+		log.Fatal("the informer did not sync")
+	}
+
+	_, err = mine.Create(ctx, flow("f", "delete"), metav1.CreateOptions{})
+	must(err, "create")
+	said.expect("add default/f")
+	_, err = mine.Patch(ctx, "f", types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{})
+	must(err, "patch")
+	said.expect("update default/f")
+	list, err := mine.List(ctx, metav1.ListOptions{LabelSelector: "x=y", Limit: 1})
+	must(err, "list")
+	if len(list.Items) != 1 || list.GetResourceVersion() == "" {
+		log.Fatalf("list: %v", list)
+	}
+	_, err = mine.Create(ctx, flow("f", "delete"), metav1.CreateOptions{})
+	if !apierrors.IsAlreadyExists(err) {
+		log.Fatalf("made twice: %v", err)
+	}
+	now := int64(0)
+	must(mine.Delete(ctx, "f", metav1.DeleteOptions{GracePeriodSeconds: &now}), "delete")
+	said.expect("delete default/f")
+
+	maps := client.Resource(configMaps).Namespace("default")
+	object := func(value string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
+			"metadata": map[string]any{"name": "c"}, "data": map[string]any{"a": value}}}
+	}
+	_, err = maps.Apply(ctx, "c", object("1"), metav1.ApplyOptions{FieldManager: "m1"})
+	must(err, "apply")
+	_, err = maps.Apply(ctx, "c", object("2"), metav1.ApplyOptions{FieldManager: "m2"})
+	if !apierrors.IsConflict(err) {
+		log.Fatalf("no conflict: %v", err)
+	}
+	applied, err := maps.Apply(ctx, "c", object("2"), metav1.ApplyOptions{FieldManager: "m2", Force: true})
+	must(err, "apply with force")
+	if value, _, _ := unstructured.NestedString(applied.Object, "data", "a"); value != "2" {
+		log.Fatalf("applied: %v", applied)
+	}
+	close(stop)
+	factory.Shutdown()
+	fmt.Println("ok")
+}

@@ -15,6 +15,7 @@
 #include "cli/backend.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/orphans.h"
 #include "cli/output.h"
 #include "cli/podlogs.h"
 #include "cli/preflight.h"
@@ -579,6 +580,8 @@ int session_run(const struct session_options *options, struct manifests *set)
         return EXIT_REFUSED;
     session.engine = open_engine(options, &err);
     if (session.engine) {
+        if (!known_store && options->data_dir && !is_simulated(options))
+            orphans_warn(options->data_dir);
         run_local(&session, known_store);
     } else if (err.code != ERR_CONFLICT) {
         cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",

@@ -4,6 +4,7 @@
 """
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -79,6 +80,16 @@ def a_finished_run_answers_the_same_way():
     check_equal("list", (listed["kind"], len(listed["items"]), listed["items"][0]["kind"]), ("List", 2, "Pod"))
     check_in("yaml", "kind: JobFlow", jobflow("get", "jf/f", "-o", "yaml").stdout)
     check_in("all", "podgroup", jobflow("get", "all").stdout + "podgroup")
+
+
+# covers: jobflow.md 113 114
+def columns_are_those_that_kubectl_prints():
+    finished()
+    flows, templates = (lines(jobflow("get", kind).stdout) for kind in ("jf", "jt"))
+    check_equal("columns of flows", re.split(r" {2,}", flows[0].strip()), ["NAME", "STATUS", "AGE"])
+    check_equal("a flow", re.split(r" {2,}", flows[1].strip())[:2], ["f", "Succeed"])
+    check_equal("columns of templates", re.split(r" {2,}", templates[0].strip()), ["NAME", "AGE"])
+    check_equal("templates", sorted(re.split(r" {2,}", row.strip())[0] for row in templates[1:]), ["a", "b"])
 
 
 def what_is_not_there_is_said():

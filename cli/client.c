@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "cli/access.h"
 #include "cli/client_transport.h"
 #include "cli/command.h"
 #include <errno.h>
@@ -54,7 +55,8 @@ static bool is_held(const char *data_dir)
     return pid > 0 && pid != getpid() && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
 }
 
-struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+static struct client *open_directory(const char *data_dir, enum client_access access,
+                                     struct error *err)
 {
     struct error why = {0};
 
@@ -77,6 +79,34 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     if (err)
         *err = why;
     return NULL;
+}
+
+/* Where nobody has ever run anything: the server of the environment, else the user's daemon. */
+static struct client *open_elsewhere(enum client_access access, struct error *err)
+{
+    const char *kubeconfig = getenv("KUBECONFIG");
+    scoped_str daemon_dir = access_default_dir();
+
+    if (kubeconfig && *kubeconfig)
+        return client_kube_open(kubeconfig, err);
+    return daemon_dir && has_store(daemon_dir, NULL) ? open_directory(daemon_dir, access, err)
+                                                     : NULL;
+}
+
+struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    struct error why = {0}, nothing_here;
+    struct client *client = open_directory(data_dir, access, &why);
+
+    if (!client && why.code == ERR_NOT_FOUND && strcmp(data_dir, CLIENT_USUAL_DIR) == 0) {
+        nothing_here = why;
+        client = open_elsewhere(access, &why);
+        if (!client && why.code == ERR_NOT_FOUND)
+            why = nothing_here;
+    }
+    if (!client && err)
+        *err = why;
+    return client;
 }
 
 void client_close(struct client *client)

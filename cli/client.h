@@ -23,7 +23,12 @@ enum client_access {
     CLIENT_CHANGE, /* a store nobody works in is locked for the while */
 };
 
+#define CLIENT_USUAL_DIR ".jobflow"
+
 /**
+ * Where the usual directory is not there: the server that $KUBECONFIG names, or else the daemon of
+ * this user.
+ *
  * Owned, or NULL: NOT_FOUND without such a data directory (with the way out), CONFLICT when a
  * process that does not answer holds it.
  */

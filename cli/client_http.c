@@ -1,10 +1,11 @@
 /*
- * HTTP on the unix socket of the data directory, by libcurl.
+ * HTTP on the unix socket of the data directory, or on the server a kubeconfig names, by libcurl.
  */
 #include "api/server/unix_path.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client_transport.h"
+#include "cli/kubeconfig.h"
 #include "cli/serving.h"
 #include <curl/curl.h>
 #include <errno.h>
@@ -13,12 +14,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { POLL_MAX_MS = 60000 };
+enum { POLL_MAX_MS = 60000, CONNECT_MS = 10000 };
 
 struct http {
     struct client base;
     CURLM *multi;
     struct unix_path socket;
+    struct kubeconfig server;           /* server NULL: the socket */
     struct exchange *starting, **s_end; /* not yet given to libcurl */
     struct exchange *cancelled;         /* not yet taken from it */
     bool inside;                        /* libcurl is calling us: it must not be called */
@@ -78,11 +80,39 @@ static void add_header(struct exchange *exchange, const char *name, const char *
     exchange->headers = curl_slist_append(exchange->headers, line);
 }
 
+static void set_blob(CURL *easy, CURLoption option, const struct buf *text)
+{
+    struct curl_blob blob = {text->data, text->len, CURL_BLOB_NOCOPY};
+
+    if (text->len)
+        curl_easy_setopt(easy, option, &blob);
+}
+
+static void set_server(const struct http *http, CURL *easy)
+{
+    const struct kubeconfig *server = &http->server;
+
+    if (!server->server) {
+        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket.text);
+        return;
+    }
+    set_blob(easy, CURLOPT_CAINFO_BLOB, &server->ca);
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, &server->certificate);
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, &server->key);
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    if (server->token && strncmp(server->server, "https:", 6) == 0) { /* never in the clear */
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, server->token);
+    }
+}
+
 static void set_up(struct http *http, struct exchange *exchange, const struct client_call *call)
 {
     CURL *easy = exchange->easy;
 
-    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket.text);
+    set_server(http, easy);
     curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
@@ -109,7 +139,8 @@ static void http_start(struct client *client, struct client_call *call)
     exchange->easy = curl_easy_init();
     if (!exchange->easy)
         mem_fatal("libcurl has no handle left");
-    exchange->url = mem_printf("http://jobflow%s", call->target);
+    exchange->url = mem_printf("%s%s", http->server.server ? http->server.server : "http://jobflow",
+                               call->target);
     add_header(exchange, "Accept", call->accept ? call->accept : "application/json");
     if (call->body)
         add_header(exchange, "Content-Type",
@@ -185,7 +216,9 @@ static void finish(struct http *http, CURL *easy, CURLcode result)
     call->transport = NULL;
     if (result != CURLE_OK)
         error_set(&call->err, ERR_UNAVAILABLE, "",
-                  "the process at work in %s does not answer any more: %s", http->base.data_dir,
+                  http->server.server ? "no answer from %s: %s"
+                                      : "the process at work in %s does not answer any more: %s",
+                  http->server.server ? http->server.server : http->base.data_dir,
                   curl_easy_strerror(result));
     exchange_free(http, exchange);
     client_take_end(call);
@@ -240,6 +273,7 @@ static void http_close(struct client *client)
     start_all(http); /* all are cancelled */
     curl_multi_cleanup(http->multi);
     unix_path_release(&http->socket);
+    kubeconfig_release(&http->server);
     mem_free(http);
 }
 
@@ -270,6 +304,19 @@ static bool somebody_listens(const struct unix_path *path, struct error *err)
     return result == 0;
 }
 
+static struct http *new_http(const char *data_dir)
+{
+    struct http *http = mem_alloc(sizeof *http);
+
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    http->base.ops = &ops;
+    http->base.data_dir = mem_strdup(data_dir);
+    http->s_end = &http->starting;
+    http->socket.directory = -1;
+    http->multi = curl_multi_init();
+    return http;
+}
+
 struct client *client_http_open(const char *data_dir, struct error *err)
 {
     scoped_str path = mem_printf("%s/" SERVING_SOCKET, data_dir);
@@ -278,13 +325,21 @@ struct client *client_http_open(const char *data_dir, struct error *err)
 
     if (!unix_path_open(path, &socket, err) || !somebody_listens(&socket, err))
         return NULL;
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    http = mem_alloc(sizeof *http);
-    http->base.ops = &ops;
-    http->base.data_dir = mem_strdup(data_dir);
+    http = new_http(data_dir);
     http->socket = socket;
-    http->s_end = &http->starting;
     socket.directory = -1;
-    http->multi = curl_multi_init();
+    return &http->base;
+}
+
+struct client *client_kube_open(const char *kubeconfig, struct error *err)
+{
+    scoped(kubeconfig) struct kubeconfig server = {0};
+    struct http *http;
+
+    if (!kubeconfig_read(kubeconfig, &server, err))
+        return NULL;
+    http = new_http(server.server);
+    http->server = server;
+    server = (struct kubeconfig){0};
     return &http->base;
 }

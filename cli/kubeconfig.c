@@ -20,6 +20,10 @@ void kubeconfig_release(struct kubeconfig *config)
     mem_free(config->token);
     mem_free(config->namespace_);
     buf_release(&config->ca);
+    buf_release(&config->certificate);
+    if (config->key.data)
+        OPENSSL_cleanse(config->key.data, config->key.cap);
+    buf_release(&config->key);
 }
 
 /* A list of one named thing: [{name, <what>: {…}}]. */

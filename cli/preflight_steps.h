@@ -22,7 +22,7 @@ struct preflight_steps {
 /** Check every step of an admitted flow whose template is known. Nothing stays in the registry. */
 void preflight_steps(const struct preflight_steps *check, const struct object *flow);
 
-/** Whether an admitted job could not end in a run with `max_pods` pods at once (0: not a run, false):
- * its gang is larger, or it has no pods. Then `err` says so, naming the field. Tasks that wait for
- * others need not run at once with them: such gangs pass. */
+/** Whether an admitted job could not end in a run with `max_pods` pods at once (0: not a run,
+ * false): its gang is larger, or it has no pods. Then `err` says so, naming the field. Tasks that
+ * wait for others need not run at once with them: such gangs pass. */
 bool preflight_never_ends(const struct job_spec *job, int max_pods, struct error *err);

@@ -30,6 +30,10 @@ TMP = os.environ.get("TMPDIR", "/tmp")
 SLOW = 5 if os.environ.get("JOBFLOW_MODE") in ("asan", "tsan", "cov") else 1
 DEADLINE = 30 * SLOW  # seconds that anything may take before it counts as hanging
 
+# Nobody's own daemon or cluster is to be found.
+os.environ.pop("KUBECONFIG", None)
+os.environ["XDG_STATE_HOME"] = os.path.join(TMP, "state")
+
 PR_SET_CHILD_SUBREAPER = 36
 ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -310,6 +311,30 @@ def it_tells_how_it_is():
     check_in("objects", 'jobflow_objects{resource="configmaps"} 1\n', text)
     version = daemon.get("/version")
     check_equal("version", (version["major"], version["minor"]), ("1", "32"))
+
+
+# ---- our own commands ----
+
+def commands_find_it_as_kubectl_does():
+    usual = os.path.join(os.environ["XDG_STATE_HOME"], "jobflow")
+    shutil.rmtree(usual, ignore_errors=True)
+    check_in("nobody", "no data directory", jobflow("get", "ns", code=1).stderr)
+    daemon = Daemon(data_dir=usual)
+    check_in("the user's own", "default", jobflow("get", "ns").stdout)
+    with_file = {"KUBECONFIG": daemon.kubeconfig}
+    check_in("by KUBECONFIG", "default", jobflow("get", "ns", env=with_file).stdout)
+    write("look", jobflow("token", "create", "look", "--kubeconfig").stdout)
+    both = {"KUBECONFIG": "missing:" + os.path.abspath("look") + ":" + daemon.kubeconfig}
+    check_in("the first counts", "cannot list", jobflow("get", "secrets", env=both, code=1).stderr)
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "echo hello"))
+    jobflow("apply", "-f", "f.yaml", env=with_file)
+    jobflow("wait", "jf/f", "--timeout", DEADLINE, env=with_file)
+    check_in("logs", "hello", jobflow("logs", "job/f-a", env=with_file).stdout)
+    write("exec", read(daemon.kubeconfig).replace("token: ", "exec: {command: touch, args: [ran]} #"))
+    check_in("no program", "is not started", jobflow("get", "ns", env={"KUBECONFIG": os.path.abspath("exec")}, code=1).stderr)
+    check(not os.path.exists("ran"), "a program was started")
+    daemon.stop()
+    check_in("nobody answers", "no answer from", jobflow("get", "ns", env=with_file, code=1).stderr)
 
 
 # ---- run as its client ----

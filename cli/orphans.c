@@ -56,14 +56,14 @@ size_t orphans_warn(const char *data_dir)
         if (*pid < '1' || *pid > '9' || !is_supervisor(pid) || !has_lost(pid, absolute))
             continue;
         if (count++ < NAMED_MAX)
-            buf_printf(&pids, " %s", pid);
+            buf_printf(&pids, "%s%s", count == 1 ? "process " : ", ", pid);
     }
     if (processes)
         closedir(processes);
     free(absolute);
     if (count)
-        cli_warnf("%s was deleted while pods of it were at work: they go on and may be in the way "
-                  "of this run; 'kill%s' ends them",
+        cli_warnf("%s was deleted while pods of it were at work: their supervisors (%s) stop them "
+                  "within seconds; until then they may be in the way of this run",
                   data_dir, pids.data);
     return count;
 }

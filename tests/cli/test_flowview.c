@@ -1,0 +1,269 @@
+/*
+ * A flow as people look at it: states, expected times, the critical path; and where boxes go.
+ */
+#include "tests/unit.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/flowview.h"
+#include "cli/layout.h"
+
+#define FLOW(steps) "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"flows\":[" steps "]}}"
+#define RUN(steps, status)                                                                         \
+    "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"flows\":[" steps "]},\"status\":{" status "}}"
+#define STEP(name, targets) "{\"name\":\"" name "\",\"dependsOn\":{\"targets\":[" targets "]}}"
+#define ANY(name, targets)                                                                         \
+    "{\"name\":\"" name "\",\"dependsOn\":{\"strategy\":\"any\",\"targets\":[" targets "]}}"
+
+enum { NOON_MS = 43200 * 1000 };
+
+static struct flowview *view_of(const char *text)
+{
+    json_t *doc = json_loads(text, 0, NULL);
+    struct error err = {0};
+    struct flowview *view = flowview_new(doc, &err);
+
+    check_ok("view", view != NULL, err);
+    json_decref(doc);
+    return view;
+}
+
+static json_t *templates(void)
+{
+    return json_loads(
+        "{\"a\":{\"spec\":{\"runningEstimate\":\"1m\"}},\"b\":{\"spec\":{"
+        "\"runningEstimate\":\"10m\"}},\"c\":{\"spec\":{\"runningEstimate\":\"30s\"}},"
+        "\"d\":{\"spec\":{}}}",
+        0, NULL);
+}
+
+static void expect(struct flowview *view, const char *past, int64_t now_ms)
+{
+    json_t *known = templates(), *samples = past ? json_loads(past, 0, NULL) : NULL;
+
+    flowview_estimate(view, known, samples);
+    flowview_expect(view, now_ms);
+    json_decref(known);
+    json_decref(samples);
+}
+
+static const char *path_of(const struct flowview *view)
+{
+    static char text[256];
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < view->path_len; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "",
+                                view->steps[view->path[i]].name);
+    return text;
+}
+
+static const struct {
+    const char *name, *doc, *field, *says;
+} broken[] = {
+    {"unknown target", FLOW(STEP("a", "\"x\"")), "spec.flows[0].dependsOn.targets[0]",
+     "vertex is not defined: x"},
+    {"cycle", FLOW(STEP("a", "\"b\"") "," STEP("b", "\"a\"")), "spec.flows", "a -> b -> a"},
+    {"itself", FLOW(STEP("a", "\"a\"")), "spec.flows", "a -> a"},
+    {"twice", FLOW(STEP("a", "") "," STEP("a", "")), "spec.flows[1].name", "duplicated"},
+    {"no name", FLOW("{}"), "spec.flows[0].name", "Required"},
+};
+
+static void what_is_no_flow_is_refused_at_its_field(void **state)
+{
+    for (size_t i = 0; i < countof(broken); i++) {
+        json_t *doc = json_loads(broken[i].doc, 0, NULL);
+        struct error err = {0};
+
+        assert_null(flowview_new(doc, &err));
+        check_str(broken[i].name, err.field, broken[i].field);
+        check_has(broken[i].name, err.message, broken[i].says);
+        json_decref(doc);
+    }
+}
+
+static void layers_are_the_longest_ways(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(
+        STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"a\",\"b\",\"a\"") "," STEP("d", "")));
+
+    check_int("layers", view->n_layers, 3);
+    check_int("a", view->steps[0].layer, 0);
+    check_int("c", view->steps[2].layer, 2);
+    check_int("d", view->steps[3].layer, 0);
+    check_int("each edge once", (long)dag_edges(&view->dag), 3);
+}
+
+static void the_critical_path_is_the_longest_by_estimates(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW(STEP("a", "") "," STEP("b", "") "," STEP("c", "\"a\",\"b\"")));
+
+    expect(view, NULL, 0);
+    check_str("path", path_of(view), "b c");
+    check_int("length", (long)view->path_ms, 630 * 1000);
+    check("known", view->path_known);
+    check_int("c begins", (long)view->steps[2].expected_start_ms, 600 * 1000);
+}
+
+static void any_target_lets_a_step_begin(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW(STEP("a", "") "," STEP("b", "") "," ANY("c", "\"a\",\"b\"")));
+
+    expect(view, NULL, 0);
+    check_int("c begins with the first", (long)view->steps[2].expected_start_ms, 60 * 1000);
+    check_str("b ends last", path_of(view), "b");
+}
+
+static void what_nobody_estimates_is_unknown(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+
+    expect(view, NULL, 0);
+    check("path not known", !view->path_known);
+    check_int("a's start is not known", (long)view->steps[1].expected_start_ms, -1);
+    check_str("but its way is", path_of(view), "d a");
+}
+
+static void past_jobs_estimate_where_no_template_does(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+
+    expect(view, "{\"d\":[10000,30000],\"a\":[1]}", 0);
+    check_int("mean", (long)view->steps[0].estimate_ms, 20000);
+    check_int("source", view->steps[0].estimated, ESTIMATE_PAST);
+    check_int("the template wins", (long)view->steps[1].estimate_ms, 60000);
+}
+
+static void a_loop_takes_its_rounds(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"a\",\"for\":{\"items\":[1,2,3,4,5],\"parallelism\":2}}"));
+
+    expect(view, NULL, 0);
+    check_int("three rounds", (long)view->steps[0].estimate_ms, 180000);
+}
+
+#define AT(clock) "\"1970-01-01T" clock "Z\""
+
+static void a_running_flow_is_expected_to_end(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(RUN(
+        STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+        "\"state\":{\"phase\":\"Running\"},\"nodes\":["
+        "{\"name\":\"a\",\"phase\":\"Completed\",\"attempt\":1,\"attempts\":[{\"startTime\":" AT(
+            "11:50:00") ",\"endTime\":" AT("11:58:00") "}]},"
+                                                       "{\"name\":\"b\",\"phase\":\"Running\","
+                                                       "\"attempt\":1,\"attempts\":[{"
+                                                       "\"startTime\":" AT("11:58:00") "}]}]"));
+
+    expect(view, NULL, NOON_MS);
+    check_str("c waits", view->steps[2].phase, "Waiting");
+    check("a is settled", flowview_step_settled(&view->steps[0]));
+    check("b runs", flowview_step_running(&view->steps[1]));
+    check_int("a took", (long)flowview_step_ms(&view->steps[0], NOON_MS), 480 * 1000);
+    check_int("b ends in 8 min", (long)view->steps[1].expected_end_ms, NOON_MS + 480 * 1000);
+    check_int("c after it", (long)view->steps[2].expected_end_ms, NOON_MS + 510 * 1000);
+    check_str("path", path_of(view), "a b c");
+}
+
+static void results_of_large_flows_stand_in_bitmaps(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", ""),
+            "\"state\":{\"phase\":\"Failed\"},\"results\":{\"completed\":\"AQ==\",\"failed\":"
+            "\"BA==\"}"));
+
+    check_str("a", view->steps[0].phase, "Completed");
+    check_str("b", view->steps[1].phase, "Waiting");
+    check_str("c", view->steps[2].phase, "Failed");
+}
+
+static void marks_say_what_a_step_has(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        FLOW("{\"name\":\"a\",\"if\":{},\"for\":{\"range\":{\"start\":0,\"end\":10,\"step\":3}}},"
+             "{\"name\":\"s\",\"switch\":{\"cases\":[{\"flows\":[\"a\"]}]}}"));
+    scoped(buf) struct buf a = {0}, s = {0};
+
+    flowview_step_marks(&view->steps[0], &a);
+    flowview_step_marks(&view->steps[1], &s);
+    check_str("a", a.data, "if, for 4");
+    check_str("s", s.data, "switch");
+    check("a switch makes no job", view->steps[1].template_ == NULL);
+    check_int("a waits for it", view->steps[0].layer, 1);
+}
+
+/* Random graphs: boxes of a row keep their distance, lines go from one row to the next. */
+static void boxes_keep_their_distance(void **state)
+{
+    unsigned chance = 1;
+
+    for (int round = 0; round < 40; round++) {
+        enum { N = 24, GAP = 2, WAYPOINT = 3 };
+        struct dag_edge edges[N * N];
+        uint32_t layers[N] = {0};
+        int widths[N];
+        size_t count = 0;
+        struct dag dag;
+
+        for (uint32_t to = 0; to < N; to++) {
+            widths[to] = 3 + (int)(to * 7 % 11);
+            for (uint32_t from = 0; from < to; from++) {
+                chance = chance * 1103515245 + 12345;
+                if (chance >> 16 & 7)
+                    continue;
+                edges[count++] = (struct dag_edge){from, to};
+                if (layers[to] <= layers[from])
+                    layers[to] = layers[from] + 1;
+            }
+        }
+        dag_init(&dag, N, edges, count);
+
+        scoped(layout) struct layout *layout =
+            layout_new(&dag, layers, widths, WAYPOINT, GAP, NULL);
+        size_t steps = 0;
+
+        assert_non_null(layout);
+        for (uint32_t k = 0; k < layout->n_layers; k++)
+            for (uint32_t i = layout->first[k]; i < layout->first[k + 1]; i++) {
+                const struct layout_box *box = &layout->boxes[i];
+
+                steps += box->vertex != UINT32_MAX;
+                check_int("layer", box->layer, (int)k);
+                check("within", box->center >= box->width / 2 &&
+                                    box->center + box->width / 2 < layout->columns);
+                if (box->vertex != UINT32_MAX)
+                    check_int("layer of the step", (int)layers[box->vertex], (int)k);
+                if (i > layout->first[k])
+                    check("distance", box->center - box->width / 2 >
+                                          box[-1].center + box[-1].width / 2 + GAP - 1);
+            }
+        check_int("every step", (long)steps, N);
+        for (size_t l = 0; l < layout->n_lines; l++)
+            check("a line goes one row down", layout->boxes[layout->lines[l].to].layer ==
+                                                  layout->boxes[layout->lines[l].from].layer + 1);
+        dag_release(&dag);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_flow_is_refused_at_its_field),
+        cmocka_unit_test(layers_are_the_longest_ways),
+        cmocka_unit_test(the_critical_path_is_the_longest_by_estimates),
+        cmocka_unit_test(any_target_lets_a_step_begin),
+        cmocka_unit_test(what_nobody_estimates_is_unknown),
+        cmocka_unit_test(past_jobs_estimate_where_no_template_does),
+        cmocka_unit_test(a_loop_takes_its_rounds),
+        cmocka_unit_test(a_running_flow_is_expected_to_end),
+        cmocka_unit_test(results_of_large_flows_stand_in_bitmaps),
+        cmocka_unit_test(marks_say_what_a_step_has),
+        cmocka_unit_test(boxes_keep_their_distance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,76 @@
+#include "tests/unit.h"
+
+#include "tests/support/api.h"
+#include <time.h>
+#include <unistd.h>
+
+/* A thousand watchers. Their sockets are in tests/system/crowd.py. */
+
+#define CMS "/api/v1/namespaces/default/configmaps"
+
+enum { WATCHERS = 1000, EVENTS = 100 };
+
+static int64_t now_us(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+static size_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%*u %lu", &pages), 1);
+    fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* covers: kube-api.md 90; see crowd.py for sockets */
+static void a_thousand_watchers_get_every_event_at_little_cost(void **state)
+{
+    const char *mode = getenv("JOBFLOW_MODE");
+    bool measures = !mode || strcmp(mode, "dev") == 0 || strcmp(mode, "release") == 0;
+    struct api_tap *watchers = mem_array(WATCHERS, sizeof *watchers);
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+    size_t before;
+
+    api_rig_start(&rig, NULL);
+    check_int("made",
+              api_request(&rig, &tap, "POST", CMS, .body = "{\"metadata\":{\"name\":\"c\"}}"), 201);
+    before = resident_bytes();
+    for (size_t i = 0; i < WATCHERS; i++)
+        check_int("watch", api_request(&rig, &watchers[i], "GET", CMS "?watch=1"), 200);
+    if (measures)
+        check("50 KB a watcher", resident_bytes() - before < (size_t)50 << 20);
+    for (int n = 0; n < EVENTS; n++) {
+        scoped_str body = mem_printf("{\"metadata\":{\"name\":\"c\"},\"data\":{\"n\":\"%d\"}}", n);
+        int64_t began = now_us();
+
+        check_int("changed", api_request(&rig, &tap, "PUT", CMS "/c", .body = body), 200);
+        if (measures)
+            check("an event to all within 250 ms", now_us() - began < 250000);
+    }
+    for (size_t i = 0; i < WATCHERS; i++) {
+        scoped_str last = api_tap_event(&watchers[i], EVENTS, "data.n");
+
+        check_int("events", api_tap_lines(&watchers[i]), 1 + EVENTS);
+        check_str("last", last, "MODIFIED 99");
+        api_tap_release(&watchers[i]);
+    }
+    mem_free(watchers);
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_watchers_get_every_event_at_little_cost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -57,6 +57,9 @@ if [ "${CHECK_TSAN:-0}" = 1 ]; then
     step "tests under ThreadSanitizer" -- run_ctest tsan
 fi
 
+step "configure fuzz" -- cmake --preset fuzz
+step "build fuzz, with the other compiler" -- cmake --build --preset fuzz -j "$jobs"
+
 step "configure release" -- cmake --preset release
 step "build release" -- cmake --build --preset release -j "$jobs" --target jobflow
 step "hardening of the release program" -- run_ctest release -R '^system_hardening$'

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
 
+PRINTF_LIKE(3, 0)
 static void add(struct error_list *list, const char *field, const char *format, va_list args)
 {
     struct error found = {.code = ERR_INVALID};

@@ -8,6 +8,7 @@
 #include "cli/apply.h"
 #include "cli/command.h"
 #include "cli/preflight_steps.h"
+#include "cli/reach.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -291,8 +292,10 @@ static void check_steps(void *arg, const struct object *flow)
         .ctx = &found,
     };
 
-    if (found.manifest)
-        preflight_steps(&check, flow);
+    if (!found.manifest)
+        return;
+    preflight_steps(&check, flow);
+    reach_check(flow, engine_store(run->scratch), step_doubted, &found);
 }
 
 static void copy_object(void *arg, const struct object *object)

@@ -82,6 +82,16 @@ def a_finished_run_answers_the_same_way():
     check_in("all", "podgroup", jobflow("get", "all").stdout + "podgroup")
 
 
+# covers: jobflow.md 145
+def no_flows_are_no_error():
+    manifest("j.yaml", dict(template("j"), kind="Job", apiVersion="batch.volcano.sh/v1alpha1"))
+    jobflow("run", "j.yaml")
+    for args in (("get", "jf"), ("get", "jf", "-A"), ("describe", "jf")):
+        done = jobflow(*args)
+        check_equal("stdout", done.stdout, "")
+        check_in("stderr", "No resources found", done.stderr)
+
+
 # covers: jobflow.md 113 114
 def columns_are_those_that_kubectl_prints():
     finished()

@@ -91,6 +91,38 @@ def a_probe_that_can_never_pass_is_a_warning():
     jobflow("validate", "--strict", "f.yaml", code=2)
 
 
+UNREACHABLE = [
+    ([dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "phases": ["Skipped"]}]}})],
+     "spec.flows[1].if.terms[0]: the step can never run: step a never ends so that this holds"),
+    ([dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "not": True, "phases": ["Completed", "Failed", "Terminated"]}]}})],
+     "spec.flows[1].if.terms[0]: the step can never run"),
+    ([dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "exitCode": {"taskName": "nobody", "operator": "In", "values": [1]}}]}})],
+     "spec.flows[1].if.terms[0]: the step can never run"),
+    ([dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "phases": ["Skipped"]}]}}), step("c", ["b"])],
+     "spec.flows[2].dependsOn: the step can never run: none of its targets ever does"),
+    ([dict(step("b", ["a"]), **{"switch": {"cases": [
+        {"name": "x", "if": {"terms": [{"target": "a", "phases": ["Skipped"]}]}, "flows": ["c"]}], "default": ["d"]}}), step("c"), step("d")],
+     "spec.flows[1].switch.cases[0].if: can never hold: the case is never chosen"),
+]
+REACHABLE = [
+    [dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "phases": ["Failed"]}]}}), step("c", ["a", "b"])],
+    [dict(step("b", ["a"]), **{"if": {"strategy": "any", "terms": [{"target": "a", "phases": ["Skipped"]}, {"target": "a", "phases": ["Failed"]}]}})],
+    [dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "phases": ["Completed"]}]}}),
+     dict(step("c", ["b"]), **{"if": {"terms": [{"target": "b", "phases": ["Skipped"]}]}})],
+]
+
+
+def a_step_that_can_never_run_is_a_warning():
+    templates = [template(name) for name in "abcd"]
+    for steps, text in UNREACHABLE:
+        manifest("f.yaml", flow("f", [step("a")] + steps), *templates)
+        check_in("stderr", text, jobflow("validate", "f.yaml").stderr)
+        jobflow("validate", "--strict", "f.yaml", code=2)
+    for steps in REACHABLE:
+        manifest("f.yaml", flow("f", [step("a")] + steps), *templates)
+        check_equal("stderr", jobflow("validate", "--strict", "f.yaml").stderr, "")
+
+
 def what_admission_refuses_the_plan_refuses():
     manifest("f.yaml", flow("f", [step("a", ["zzz"])]), template("a"))
     check_in("stderr", "vertex is not defined: zzz", plan("f.yaml", code=2).stderr)

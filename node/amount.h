@@ -11,7 +11,7 @@
 /* "No limit" is so large that sums of it with anything a machine can hold do not overflow. */
 #define AMOUNT_UNLIMITED (INT64_MAX / 4)
 
-enum { AMOUNT_EXTRA = 5, AMOUNT_KINDS = 3 + AMOUNT_EXTRA };
+enum { AMOUNT_EXTRA = 3, AMOUNT_KINDS = 3 + AMOUNT_EXTRA };
 
 struct amount {
     int64_t cpu_milli, memory_bytes, pods;

@@ -49,7 +49,7 @@ static bool take_part(struct machine_resources *out, char *part, struct error *e
     if (is_known(out, part))
         return wrong(err, part, "is there twice");
     if (out->extras.count == AMOUNT_EXTRA)
-        return wrong(err, part, "there may be five named resources at most");
+        return wrong(err, part, "there may be three named resources at most");
     out->extra[out->extras.count] = amount_clamp(quantity_whole(value));
     out->extras.names[out->extras.count++] = part;
     return true;

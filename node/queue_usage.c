@@ -24,6 +24,7 @@ struct queue_usage {
     struct cluster *cluster;
     struct scheduler *scheduler;
     struct usage_record *records, *dirty;
+    struct usage_record *last; /* found; groups come in rows of one queue */
     struct timer timer;
     struct cluster_watcher group_watcher;
 };
@@ -34,9 +35,11 @@ static struct usage_record *record_named(struct queue_usage *usage, const char *
 
     if (!name || !*name)
         name = "default";
+    if (usage->last && !strcmp(usage->last->name, name))
+        return usage->last;
     HASH_FIND(hh, usage->records, name, strlen(name), record);
     if (record)
-        return record;
+        return usage->last = record;
     record = mem_alloc(sizeof *record);
     record->name = mem_strdup(name);
     HASH_ADD_KEYPTR(hh, usage->records, record->name, strlen(record->name), record);

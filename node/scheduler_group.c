@@ -274,7 +274,8 @@ struct amount group_reserve(const struct group *group)
 
     if (missing <= 0)
         return reserve;
-    for (size_t kind = 0; kind < AMOUNT_KINDS; kind++)
+    reserve = least;
+    for (size_t kind = 0; missing < group->min_member && kind < AMOUNT_KINDS; kind++)
         *amount_at(&reserve, kind) = part(*amount_at(&least, kind), missing, group->min_member);
     reserve.pods = missing;
     return reserve;

@@ -75,6 +75,8 @@ enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
 
 /** Bring what queues and node are charged with up to date with the group. */
 void group_charge(struct group *group);
+/** Before it joins its line. */
+void group_rank(struct group *group);
 void group_grant(struct group *group, struct amount reserve);
 /** It is served before the lines: others are on their way out for it (`claim` is what they leave),
  * or what is reserved for it lies in pieces. */

@@ -41,6 +41,7 @@ static void line_up(struct scheduler *s, struct group *group)
     } else {
         if (group->team)
             group_clear_refusal(group); /* it waited for its mates */
+        group_rank(group);
         queue_join(&s->queues, group->queue, &group->place);
     }
 }

@@ -20,20 +20,21 @@ static bool holds_open(const struct group *group)
     return group->granted.pods > 1 || group->claims;
 }
 
-/* What orders the line has changed: leave it, and join it at the new place. */
-static void set_rank(struct scheduler *s, struct group *group)
+void group_rank(struct group *group)
 {
-    bool beyond = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
-    bool in_line = order_has(&group->place);
+    group->beyond = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
+    group->share = group->beyond ? queues_share(&group->scheduler->queues, group->charged) : 0;
+}
 
-    if (beyond == group->beyond && !beyond)
+/* What orders the line has changed: leave it, and join it at the new place. */
+static void rank_anew(struct scheduler *s, struct group *group)
+{
+    if (!order_has(&group->place) ||
+        !(group->beyond || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
         return;
-    if (in_line)
-        queue_leave(&s->queues, group->queue, &group->place);
-    group->beyond = beyond;
-    group->share = beyond ? queues_share(&s->queues, group->charged) : 0;
-    if (in_line)
-        queue_join(&s->queues, group->queue, &group->place);
+    queue_leave(&s->queues, group->queue, &group->place);
+    group_rank(group);
+    queue_join(&s->queues, group->queue, &group->place);
 }
 
 void group_charge(struct group *group)
@@ -41,11 +42,13 @@ void group_charge(struct group *group)
     struct scheduler *s = group->scheduler;
     struct amount now;
 
-    if (group->stage == GROUP_ADMITTED)
+    if (group->stage == GROUP_ADMITTED && group->granted.pods)
         group->granted = amount_min(group->granted, group_reserve(group));
     else
         group->granted = (struct amount){0};
-    now = amount_add(amount_add(group->actual, group->granted), group->claim);
+    now = amount_add(group->actual, group->granted);
+    if (group->claims)
+        now = amount_add(now, group->claim);
     if (group->opened != holds_open(group)) {
         group->opened = holds_open(group);
         s->open_gangs += group->opened ? 1 : -1;
@@ -55,7 +58,7 @@ void group_charge(struct group *group)
         queue_charge(&s->queues, group->queue, group->charged, now);
         group->charged = now;
     }
-    set_rank(s, group);
+    rank_anew(s, group);
 }
 
 void group_grant(struct group *group, struct amount reserve)

@@ -67,7 +67,7 @@ char *shortfall_now(struct amount need, struct amount used, struct amount capaci
                     const struct resource_names *extras)
 {
     /* Pods first: they are short most often. */
-    static const size_t order[] = {2, 0, 1, 3, 4, 5, 6, 7};
+    static const size_t order[] = {2, 0, 1, 3, 4, 5};
     struct amount free_now = amount_minus(capacity, used);
     struct buf text = {0};
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/timefmt.h"
 #include "cli/command.h"
+#include "cli/flowview.h"
 #include "cli/output.h"
 #include <string.h>
 
@@ -18,7 +19,8 @@ struct summary {
     const struct output_context *context;
     const struct follow_flow *flow;
     const char *ended;
-    bool *critical; /* [n_steps] */
+    bool *critical;        /* [n_steps] */
+    struct flowview *view; /* of a flow whose steps may have been skipped; NULL */
     size_t critical_len;
     int64_t critical_ms; /* time spent in steps of the path */
 };
@@ -71,6 +73,15 @@ static void seconds_text(int64_t ms, char out[TIME_TEXT_MAX])
         duration_human(ms, out);
 }
 
+/* What became of a step without a job. */
+static const char *state_without_job(const struct summary *summary, size_t index)
+{
+    const struct flowview *view = summary->view;
+    const char *phase = view && index < view->n_steps ? view->steps[index].phase : NULL;
+
+    return phase && strcmp(phase, "Skipped") == 0 ? phase : "Not run";
+}
+
 static void print_row(const struct summary *summary, const struct follow_step *step, int columns,
                       FILE *out)
 {
@@ -84,7 +95,8 @@ static void print_row(const struct summary *summary, const struct follow_step *s
     fprintf(out, "%s ", summary->critical[step->index] ? "*" : " ");
     term_print_cell(out, step->name, columns);
     fprintf(out, "  %s%-11s%s  %9s  %9s  %8d", term_color(term, output_phase_color(step->phase)),
-            step->phase == JOB_NONE && !step->stopped ? "Not run" : follow_step_state(step),
+            step->phase == JOB_NONE && !step->stopped ? state_without_job(summary, step->index)
+                                                      : follow_step_state(step),
             term_reset(term), step->resumed ? "earlier" : start, duration,
             (int)step->attempts + (int)step->retries);
     if (follow_step_failed(step) && step->reason)
@@ -140,11 +152,16 @@ static void print_flow(const struct output_context *context, const struct follow
         .critical = mem_array(flow->n_steps + 1, sizeof(bool)),
     };
     const struct term *term = &context->term;
+    json_t *doc = NULL;
     int columns = 4;
     size_t shown = 0, skipped = 0;
 
     if (!flow->bare_job)
         mark_critical(&summary);
+    if (!flow->bare_job && flow->n_steps <= FULL_TABLE_STEPS) {
+        doc = object_to_json(flow->object);
+        summary.view = flowview_new(doc, NULL);
+    }
     for (size_t i = 0; i < flow->n_steps; i++) {
         int width =
             row_wanted(&summary, &flow->steps[i]) ? term_text_width(flow->steps[i].name) : 0;
@@ -169,6 +186,8 @@ static void print_flow(const struct output_context *context, const struct follow
     if (skipped)
         fprintf(out, "  … and %zu more of the critical path or failed\n", skipped);
     print_verdict(&summary, out);
+    flowview_free(summary.view);
+    json_decref(doc);
     mem_free(summary.critical);
 }
 

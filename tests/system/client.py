@@ -179,7 +179,7 @@ def a_flow_is_described_step_by_step():
     pod = jobflow("describe", "pod", "f-a-main-0").stdout
     for part in ("Exit Code:", "Restart Count:", "PodScheduled", "Terminated", "sh -c"):
         check_in("pod", part, pod)
-    check_in("generic", "API Version:", jobflow("describe", "queue", "default").stdout)
+    check_in("generic", "API Version:", jobflow("describe", "ns", "default").stdout)
 
 
 def events_come_oldest_first_and_of_one_object():
@@ -334,22 +334,4 @@ def a_socket_nobody_listens_on_is_no_obstacle():
 
 
 if __name__ == "__main__":
-    sys.exit(main(
-         a_run_at_work_can_be_looked_at,
-         a_finished_run_answers_the_same_way,
-         what_is_not_there_is_said,
-         a_watch_prints_rows_as_they_change,
-         words_of_states_have_colours_on_a_terminal,
-         a_flow_is_described_step_by_step,
-         events_come_oldest_first_and_of_one_object,
-         logs_of_a_flow_are_followed_to_its_end,
-         logs_of_a_finished_run_are_read_from_its_files,
-         waiting_tells_by_its_exit_code_how_it_went,
-         waiting_may_begin_before_the_run,
-         objects_are_applied_and_deleted_at_a_run,
-         a_pod_is_deleted_and_waited_for,
-         objects_wait_in_the_store_for_the_next_run,
-         a_second_run_is_told_who_is_at_work,
-         many_may_look_at_a_finished_run_at_once,
-         the_path_of_the_data_directory_may_be_long,
-         a_socket_nobody_listens_on_is_no_obstacle))
+    sys.exit(main(*cases_of(globals())))

@@ -14,7 +14,7 @@ from lib import *  # noqa: E402,F403
 # What the output of each example must contain; one without a row is a failure.
 SHOWN = {
     "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
-    "conditions.yaml": ["deploy  Completed", "conditions Succeed"],
+    "conditions.yaml": ["deploy  Completed", "conditions Succeed", "page      Skipped"],
     "fan.yaml": ["gather  Completed", "fan Succeed", "[fan-gather-main-0] gathered"],
     "patch.yaml": ["[patch-small-main-0] hello", "[patch-large-main-0] hello from one of two",
                    "[patch-large-main-1] hello from one of two", "[patch-noisy-main-0] HELLO!!!"],

@@ -61,7 +61,7 @@ static bool agree_place(struct api_call *call, json_t *metadata, struct error *e
                          "the name of the object (%s) does not match the name on the URL (%s)",
                          name, route->name);
     if (name)
-        call->name = name;
+        call->name = arena_strdup(call->arena, name); /* outlives the document */
     return true;
 }
 

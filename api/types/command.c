@@ -34,7 +34,7 @@ static const struct field command_fields[] = {
     {"message", FIELD_STR,    COMMAND(message), .doc = "Why, for people."},
     {0},
 };
-static const struct schema command_schema = {"Command", command_fields, sizeof(struct command)};
+static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "An order to a job or queue; gone when it is carried out."};
 
 /* Which actions mean something for which kind. Those on a part of a job name it in annotations (O-67). */
 static const struct {

@@ -17,7 +17,7 @@ static const struct field config_map_fields[] = {
     {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .doc = "Whether the values may never change again."},
     {0},
 };
-static const struct schema config_map_schema = {"ConfigMap", config_map_fields};
+static const struct schema config_map_schema = {"ConfigMap", config_map_fields, .doc = "Values by key that pods see as files or variables."};
 
 static const struct field secret_fields[] = {
     {"data",       FIELD_STR_MAP,  FIELD_PASS, .doc = "Values by key; bytes as base64."},
@@ -27,7 +27,7 @@ static const struct field secret_fields[] = {
     {"immutable",  FIELD_OPT_BOOL, FIELD_PASS, .doc = "Whether the values may never change again."},
     {0},
 };
-static const struct schema secret_schema = {"Secret", secret_fields};
+static const struct schema secret_schema = {"Secret", secret_fields, .doc = "The same for what not everybody may read."};
 /* clang-format on */
 
 static void secret_normalize(json_t *body)

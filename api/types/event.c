@@ -50,7 +50,7 @@ static const struct field event_fields[] = {
     {"reportingInstance",  FIELD_STR,    FIELD_PASS, .doc = "ID of the controller instance, e.g. `kubelet-xyzf`."},
     {0},
 };
-static const struct schema event_schema = {"Event", event_fields};
+static const struct schema event_schema = {"Event", event_fields, .doc = "What happened to an object, for people."};
 /* clang-format on */
 
 static const char *const short_names[] = {"ev", NULL};

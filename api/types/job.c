@@ -88,7 +88,7 @@ static const struct field job_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &job_status_schema, .doc = "Where the job stands."},
     {0},
 };
-static const struct schema job_schema = {"Job", job_fields};
+static const struct schema job_schema = {"Job", job_fields, .doc = "A batch job: tasks of pods that start together, with policies for what happens to them."};
 
 static const struct column columns[] = {
     {"STATUS",       "string",  "status.state.phase",          0, "Phase of the job."},

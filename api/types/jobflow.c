@@ -173,7 +173,7 @@ static const struct field flow_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &jobflow_status_schema, .doc = "Where the flow stands."},
     {0},
 };
-static const struct schema flow_schema = {"JobFlow", flow_fields};
+static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A graph of jobs: steps that run jobs of templates, each after what it depends on."};
 
 static const struct column columns[] = {
     {"Status", "string", "status.state.phase",         0, "Phase of the flow."},

@@ -67,7 +67,7 @@ static const struct field template_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "What has been made from it."},
     {0},
 };
-static const struct schema template_schema = {"JobTemplate", template_fields};
+static const struct schema template_schema = {"JobTemplate", template_fields, .doc = "A job that steps of flows are made from."};
 /* clang-format on */
 
 static const char *const short_names[] = {"jt", NULL};

@@ -24,7 +24,7 @@ static const struct field lease_fields[] = {
     {"spec",   FIELD_OBJECT, FIELD_PASS, &lease_spec_schema, .doc = "Who holds the lease, and until when."},
     {0},
 };
-static const struct schema lease_schema = {"Lease", lease_fields};
+static const struct schema lease_schema = {"Lease", lease_fields, .doc = "A lock with an end, for leader election."};
 /* clang-format on */
 
 const struct kind kind_lease = {

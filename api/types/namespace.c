@@ -42,7 +42,7 @@ static const struct field namespace_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &namespace_status_schema, .doc = "Whether it is being emptied."},
     {0},
 };
-static const struct schema namespace_schema = {"Namespace", namespace_fields};
+static const struct schema namespace_schema = {"Namespace", namespace_fields, .doc = "A space of names; all in it goes with it."};
 /* clang-format on */
 
 static const char *const short_names[] = {"ns", NULL};

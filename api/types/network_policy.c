@@ -79,7 +79,7 @@ static const struct field network_policy_fields[] = {
     {"spec",   FIELD_OBJECT, FIELD_PASS, &network_policy_spec_schema, .doc = "Which pods may talk to which."},
     {0},
 };
-static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields};
+static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields, .doc = "Who may talk to pods; kept for tools, not enforced on this machine."};
 /* clang-format on */
 
 static const char *const short_names[] = {"netpol", NULL};

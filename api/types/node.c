@@ -185,7 +185,7 @@ static const struct field node_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &node_status_schema, .doc = "Capacity, conditions and addresses."},
     {0},
 };
-static const struct schema node_schema = {"Node", node_fields};
+static const struct schema node_schema = {"Node", node_fields, .doc = "A machine that runs pods."};
 /* clang-format on */
 
 static const char *const short_names[] = {"no", NULL};

@@ -84,7 +84,7 @@ static const struct field podgroup_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Whether it has been placed."},
     {0},
 };
-static const struct schema podgroup_schema = {"PodGroup", podgroup_fields};
+static const struct schema podgroup_schema = {"PodGroup", podgroup_fields, .doc = "Pods that are scheduled together or not at all."};
 
 static const struct column columns[] = {
     {"STATUS",    "string",  "status.phase",               0, "Phase of the group."},

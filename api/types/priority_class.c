@@ -26,8 +26,7 @@ static const struct field priority_class_fields[] = {
      .default_json = "\"PreemptLowerPriority\"", .doc = "Whether pods of the class may push others out."},
     {0},
 };
-static const struct schema priority_class_schema = {
-    "PriorityClass", priority_class_fields, sizeof(struct priority_class)};
+static const struct schema priority_class_schema = {"PriorityClass", priority_class_fields, sizeof(struct priority_class), .doc = "A priority by name."};
 /* clang-format on */
 
 static const struct decoded_type value_type = {.schema = &priority_class_schema};

@@ -62,7 +62,7 @@ static const struct field pvc_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &pvc_status_schema, .doc = "What backs the claim."},
     {0},
 };
-static const struct schema pvc_schema = {"PersistentVolumeClaim", pvc_fields};
+static const struct schema pvc_schema = {"PersistentVolumeClaim", pvc_fields, .doc = "A request for a directory that outlives pods."};
 /* clang-format on */
 
 static const char *const short_names[] = {"pvc", NULL};

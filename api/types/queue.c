@@ -93,7 +93,7 @@ static const struct field queue_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "Whether it takes jobs, and what it uses."},
     {0},
 };
-static const struct schema queue_schema = {"Queue", queue_fields};
+static const struct schema queue_schema = {"Queue", queue_fields, .doc = "Where pod groups wait for their share of the capacity."};
 
 static const struct column columns[] = {
     {"PARENT", "string", "spec.parent", 0, "Queue above this one."},

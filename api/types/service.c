@@ -142,7 +142,7 @@ static const struct field service_fields[] = {
     {"status", FIELD_OBJECT, FIELD_PASS, &service_status_schema, .doc = "What the system reports."},
     {0},
 };
-static const struct schema service_schema = {"Service", service_fields};
+static const struct schema service_schema = {"Service", service_fields, .doc = "A name and ports for the pods a selector chooses."};
 /* clang-format on */
 
 static const char *const short_names[] = {"svc", NULL};

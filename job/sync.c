@@ -18,17 +18,21 @@ enum { BATCH = 256, MESSAGE_MAX = 192 };
 static int reap(struct job_run *run)
 {
     struct job_view *view = &run->view;
-    int begun = 0;
+    int begun = 0, removed = 0;
 
     for (uint32_t t = 0; view->reap > 0 && t < view->shape->spec->tasks.count; t++) {
         struct slot_at at;
 
         for (; begun < BATCH && job_view_next_reap(view, t, &at); begun++)
-            if (job_view_slot(view, at)->facts.marked)
+            if (job_view_slot(view, at)->facts.marked) {
                 job_apply_remove(run, at);
-            else
+                removed++;
+            } else {
                 job_apply_mark(run, at, false);
+            }
     }
+    if (removed > 1)
+        job_run_event(run, EVENT_NORMAL, "SuccessfulDelete", "deleting %d pods", removed);
     return begun;
 }
 

@@ -107,6 +107,8 @@ static void a_full_kill_takes_pods_and_what_plugins_made(void **unused)
     assert_int_equal(stage_count(stage, &kind_service), 0);
     assert_int_equal(stage_count(stage, &kind_config_map), 0);
     assert_false(stage_has_event(stage, "FailedDelete"));
+    assert_int_equal(stage_count_events(stage, "SuccessfulCreate"), 1); /* one a batch (O-75) */
+    assert_int_equal(stage_count_events(stage, "SuccessfulDelete"), 1);
     stage_free(stage);
 }
 

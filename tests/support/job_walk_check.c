@@ -1,0 +1,380 @@
+/*
+ * What a step should bring about, and whether it did; what must hold between steps.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_walk_impl.h"
+
+#include "api/types/pod.h"
+
+/* ---- what delayed policies may answer ---- */
+
+/* `until_ms`: the latest time it may have come about, for records have whole seconds; 0 = it may be
+ * void. */
+static void add_cause(struct walk *walk, enum job_event event, int task, int code, int64_t since_ms,
+                      int64_t until_ms)
+{
+    struct rule_answer answer;
+
+    if (!rule_match(&walk->spec, event, task, code, &answer) || answer.timeout_s <= 0 ||
+        walk->n_causes == (int)countof(walk->causes))
+        return;
+    walk->causes[walk->n_causes++] =
+        (struct cause){event, answer.action, task, since_ms + answer.timeout_s * 1000,
+                       until_ms > 0 ? until_ms + answer.timeout_s * 1000 + SLACK_MS : 0};
+}
+
+static int64_t finished_of(const struct object *pod)
+{
+    const struct pod_status *status = pod_status_of(pod);
+
+    return status->containers.count > 0 ? status->containers.items[0].finished_ms : 0;
+}
+
+static int exit_code_of(const struct object *pod)
+{
+    const struct pod_status *status = pod_status_of(pod);
+
+    return status->containers.count > 0 ? status->containers.items[0].exit_code : 0;
+}
+
+/* From the pods as they were seen last. */
+void walk_gather_causes(struct walk *walk)
+{
+    walk->n_causes = 0;
+    for (int i = 0; i < walk->sight.count; i++) {
+        const struct rule_pod *pod = &walk->sight.pods[i];
+        const struct object *object = walk->sight.objects[i];
+
+        if (pod->deleting || pod->version < walk->version)
+            continue;
+        if (pod->phase == POD_PENDING)
+            add_cause(walk, EVENT_POD_PENDING, pod->task, 0,
+                      walk->restarted ? object->meta->created_at_ms
+                                      : walk->appeared_ms[pod->task][pod->index],
+                      object->meta->created_at_ms + 1000);
+        if (pod->phase == POD_FAILED)
+            add_cause(walk, EVENT_POD_FAILED, pod->task, exit_code_of(object), finished_of(object),
+                      finished_of(object) + (walk->restarted ? 1000 : 1));
+    }
+    for (int t = 0; t < walk->spec.n_tasks; t++)
+        for (int i = 0; i <= GEN_REPLICAS; i++) {
+            if (walk->evicted_ms[t][i] > 0)
+                add_cause(walk, EVENT_POD_EVICTED, t, 0, walk->evicted_ms[t][i], 0);
+            if (walk->failed_ms[t][i] > 0)
+                add_cause(walk, EVENT_POD_FAILED, t, walk->failed_code[t][i], walk->failed_ms[t][i],
+                          0);
+        }
+}
+
+/* ---- predictions ---- */
+
+static bool is_target(const struct walk *walk, enum job_action action, int task, int index,
+                      const struct rule_pod *pod)
+{
+    int size = walk->spec.tasks[task].partition;
+
+    if (pod->task != task)
+        return false;
+    if (action == ACT_RESTART_PARTITION)
+        return size > 0 && pod->index / size == index / size;
+    return action != ACT_RESTART_POD || pod->index == index;
+}
+
+/* Pods a targeted action would find. */
+static int targets_of(const struct walk *walk, enum job_action action, int task, int index)
+{
+    int found = 0;
+
+    for (int i = 0; i < walk->sight.count; i++)
+        found += !walk->sight.pods[i].deleting &&
+                 is_target(walk, action, task, index, &walk->sight.pods[i]);
+    return found;
+}
+
+/* `task` -1: nothing to aim at. `but_one`: a target that is gone already. */
+void walk_expect_action(struct walk *walk, enum job_action action, const char *reason, int task,
+                        int index, bool but_one)
+{
+    struct rule_effect effect = rule_effect(walk->phase, action);
+
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
+    if (effect.to == JOB_NONE)
+        return;
+    if (effect.targeted && (task < 0 || targets_of(walk, action, task, index) - but_one <= 0))
+        return;
+    walk->expected = (struct expectation){EXPECT_ACTION, action, reason, task, index};
+}
+
+void walk_expect_event(struct walk *walk, enum job_event event, int task, int index, int version,
+                       int exit_code, bool gone)
+{
+    struct rule_answer answer;
+
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
+    if (version < walk->version || !rule_match(&walk->spec, event, task, exit_code, &answer))
+        return;
+    if (walk_at_rest(
+            walk->phase)) { /* whether it is still looked at depends on what is left of it */
+        walk->expected.what = EXPECT_ANY;
+        return;
+    }
+    if (answer.timeout_s > 0) {
+        if (event == EVENT_POD_EVICTED && index >= 0)
+            walk->evicted_ms[task][index] = walk_now_ms(walk);
+        if (event == EVENT_POD_FAILED) {
+            walk->failed_ms[task][index] = walk_now_ms(walk);
+            walk->failed_code[task][index] = exit_code;
+        }
+        return;
+    }
+    walk_expect_action(walk, answer.action, job_event_text(event), task, index, gone);
+}
+
+/* ---- after a step ---- */
+
+static bool is_kill(enum job_phase to)
+{
+    return to == JOB_RESTARTING || to == JOB_ABORTING || to == JOB_TERMINATING ||
+           to == JOB_COMPLETING;
+}
+
+static const struct cause *delay_that_explains(const struct walk *walk, const struct move *move)
+{
+    for (int i = 0; i < walk->n_causes; i++) {
+        const struct cause *cause = &walk->causes[i];
+
+        if (cause->due_ms <= walk_now_ms(walk) &&
+            rule_effect(move->from, cause->action).to == move->to &&
+            strcmp(move->reason, job_event_text(cause->event)) == 0)
+            return cause;
+    }
+    return NULL;
+}
+
+/* A task was restarted: what else would restart it later is done (7.1, clean-up). */
+static void task_was_restarted(struct walk *walk, int task)
+{
+    struct rule_answer answer;
+
+    for (int i = 0; i <= GEN_REPLICAS; i++)
+        if (rule_match(&walk->spec, EVENT_POD_FAILED, task, walk->failed_code[task][i], &answer) &&
+            answer.action == ACT_RESTART_TASK)
+            walk->failed_ms[task][i] = 0;
+}
+
+/* INV-J6, and the answers of policies. */
+static void check_moves(struct walk *walk)
+{
+    const struct expectation *expected = &walk->expected;
+    bool awaited = expected->what == EXPECT_ACTION;
+
+    for (int i = 0; i < walk->n_moves; i++) {
+        const struct move *move = &walk->moves[i];
+        const struct cause *cause = is_kill(move->to) ? delay_that_explains(walk, move) : NULL;
+
+        if (!is_kill(move->to))
+            continue;
+        walk->n_kills++;
+        if (awaited && rule_effect(move->from, expected->action).to == move->to &&
+            strcmp(move->reason, expected->reason) == 0) {
+            awaited = false;
+            if (expected->action == ACT_RESTART_TASK)
+                task_was_restarted(walk, expected->task);
+        } else if (cause && cause->action == ACT_RESTART_TASK) {
+            task_was_restarted(walk, cause->task);
+        } else if (expected->what != EXPECT_ANY && !cause) {
+            walk_violated(walk, "J6: nothing asks for %s → %s (%s)", job_phase_text(move->from),
+                          job_phase_text(move->to), move->reason);
+        }
+    }
+    if (awaited)
+        walk_violated(walk, "6: %s after %s did not happen", job_action_text(expected->action),
+                      expected->reason);
+}
+
+/* A targeted restart takes its target and nothing else. */
+static void check_target(struct walk *walk)
+{
+    const struct expectation *expected = &walk->expected;
+
+    if (expected->what != EXPECT_ACTION || walk->n_kills != 1 || !walk_active(walk->phase) ||
+        !rule_effect(walk->moves[0].from, expected->action).targeted || walk->full_kill ||
+        strcmp(walk->moves[0].reason, expected->reason) != 0)
+        return;
+    for (int i = 0; i < walk->sight.count; i++) {
+        const struct rule_pod *pod = &walk->sight.pods[i];
+        const char *name = object_name(walk->sight.objects[i]);
+        const struct object *now = stage_get(walk->stage, &kind_pod, name);
+        bool stays = now && !object_deleting(now) &&
+                     strcmp(object_uid(now), object_uid(walk->sight.objects[i])) == 0;
+        bool aimed = is_target(walk, expected->action, expected->task, expected->index, pod);
+
+        if (!pod->deleting && stays == aimed && pod->index < walk->spec.tasks[pod->task].replicas)
+            walk_violated(walk, "6: %s of %s-%d %s %s", job_action_text(expected->action),
+                          gen_task_name(expected->task), expected->index,
+                          aimed ? "leaves" : "takes", name);
+    }
+}
+
+static void check_delays(struct walk *walk)
+{
+    if (walk->phase != JOB_PENDING && walk->phase != JOB_RUNNING)
+        return;
+    walk_gather_causes(walk);
+    for (int i = 0; i < walk->n_causes; i++) {
+        const struct cause *cause = &walk->causes[i];
+
+        if (cause->late_ms > 0 && !walk->slow && cause->late_ms < walk_now_ms(walk) &&
+            rule_effect(walk->phase, cause->action).to != JOB_NONE &&
+            cause->action != ACT_RESTART_PARTITION)
+            walk_violated(walk, "7: %s after %s is overdue by %lld ms",
+                          job_action_text(cause->action), job_event_text(cause->event),
+                          (long long)(walk_now_ms(walk) - cause->due_ms));
+    }
+}
+
+/* INV-J10. */
+static void check_status(struct walk *walk, const struct job_status *status,
+                         const struct rule_counts *counts)
+{
+    const struct {
+        const char *name;
+        int got, want;
+    } rows[] = {
+        {"pending", status->pending, counts->pending},
+        {"running", status->running, counts->running},
+        {"succeeded", status->succeeded, counts->succeeded},
+        {"failed", status->failed, counts->failed},
+        {"unknown", status->unknown, counts->unknown},
+        {"terminating", status->terminating, counts->terminating},
+    };
+    const struct job_condition *last = status->conditions.count > 0
+                                           ? &status->conditions.items[status->conditions.count - 1]
+                                           : NULL;
+    int of_tasks = 0;
+
+    if (walk->meddled)
+        return;
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].got != rows[i].want)
+            walk_violated(walk, "J10: %s is %d, not %d, while %s", rows[i].name, rows[i].got,
+                          rows[i].want, job_phase_text(status->phase));
+    for (size_t t = 0; t < status->task_counts.count; t++)
+        for (int p = 0; p < POD_PHASE_N; p++)
+            of_tasks += status->task_counts.items[t].by_phase[p];
+    if (of_tasks !=
+        counts->pending + counts->running + counts->succeeded + counts->failed + counts->unknown)
+        walk_violated(walk, "J10: the tasks' counts add up to %d", of_tasks);
+    if (!last || last->phase != status->phase)
+        walk_violated(walk, "2.1: the newest condition is not of phase %s",
+                      job_phase_text(status->phase));
+}
+
+static void check_pods(struct walk *walk, const struct rule_counts *counts)
+{
+    bool admitted = walk_gang_admitted(walk);
+    int32_t failures = walk->retries - walk->resumes;
+
+    for (int i = 0; i < walk->sight.count; i++) {
+        const struct rule_pod *pod = &walk->sight.pods[i];
+        bool finished = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+        bool spared = finished && (!walk_active(walk->phase) ||
+                                   (walk->resumed && pod->phase == POD_SUCCEEDED) ||
+                                   failures >= walk->spec.max_retry);
+
+        if (pod->deleting)
+            continue;
+        if (!walk_active(walk->phase) && !finished)
+            walk_violated(walk, "10: pod %s lives on while %s", object_name(walk->sight.objects[i]),
+                          job_phase_text(walk->phase));
+        if (walk_active(walk->phase) && pod->index >= walk->spec.tasks[pod->task].replicas)
+            walk_violated(walk, "J1: pod %s is beyond %d replicas",
+                          object_name(walk->sight.objects[i]),
+                          walk->spec.tasks[pod->task].replicas);
+        if (pod->version < walk->version && !spared)
+            walk_violated(walk, "J4: pod %s of version %d lives on in version %d",
+                          object_name(walk->sight.objects[i]), pod->version, walk->version);
+        if (pod->marked && !finished)
+            walk_violated(walk, "10: pod %s is marked and not deleted",
+                          object_name(walk->sight.objects[i]));
+    }
+    for (int t = 0; walk_active(walk->phase) && admitted && t < walk->spec.n_tasks; t++)
+        if (rule_unlocked(&walk->spec, counts, t) &&
+            counts->known_of[t] < walk->spec.tasks[t].replicas)
+            walk_violated(walk, "9: task %s has %d pods of %d", gen_task_name(t),
+                          counts->known_of[t], walk->spec.tasks[t].replicas);
+}
+
+/* Everything that must hold when nothing is on its way. */
+void walk_check_state(struct walk *walk)
+{
+    const struct object *job = walk_job_of(walk);
+    const struct job_status *status;
+    struct rule_counts counts;
+    enum job_phase verdict;
+
+    walk_look(walk, &walk->sight, &counts);
+    if (!job) { /* INV-J8 */
+        if (walk->sight.count > 0 || stage_count(walk->stage, &kind_pod_group) > 0 ||
+            stage_count(walk->stage, &kind_service) > 0)
+            if (!walk->slow)
+                walk_violated(walk, "J8: the deleted job left something behind");
+        return;
+    }
+    if (object_deleting(job))
+        return;
+    status = job_status_of(job);
+    if (walk->spec.ttl_s >= 0 && job_phase_finished(status->phase) &&
+        walk_now_ms(walk) > walk->finished_ms + walk->spec.ttl_s * 1000 + 1000)
+        walk_violated(walk, "J9: still there %lld ms after its end, ttl %d s",
+                      (long long)(walk_now_ms(walk) - walk->finished_ms), walk->spec.ttl_s);
+    check_status(walk, status, &counts);
+    check_pods(walk, &counts);
+    verdict = rule_verdict(&walk->spec, &counts, status->phase, walk->retries - walk->resumes,
+                           status->min_available);
+    if (verdict != status->phase)
+        walk_violated(walk, "8.3: %s should be %s", job_phase_text(status->phase),
+                      job_phase_text(verdict));
+    if (!walk_active(status->phase) && stage_count(walk->stage, &kind_pod_group) > 0)
+        walk_violated(walk, "10: the PodGroup is still there while %s",
+                      job_phase_text(status->phase));
+}
+
+/* ---- a step ---- */
+
+void walk_begin_step(struct walk *walk)
+{
+    walk->expected = (struct expectation){.what = EXPECT_SYNC};
+    walk->n_moves = walk->n_kills = 0;
+    walk->full_kill = false;
+    walk_look(walk, &walk->sight, &walk->before);
+    walk_gather_causes(walk);
+}
+
+/* After a restart of pods of a task the ladder may be armed for any of its slots (O-28). */
+static void note_restarts(struct walk *walk)
+{
+    for (int i = 0; i < walk->n_moves; i++)
+        if (walk->moves[i].to == JOB_RESTARTING && !walk->full_kill)
+            for (int t = 0; t < walk->spec.n_tasks; t++)
+                for (int r = 0; r <= GEN_REPLICAS; r++)
+                    if (walk->evicted_ms[t][r] == 0)
+                        walk->evicted_ms[t][r] = walk->moves[i].at_ms;
+}
+
+void walk_end_step(struct walk *walk)
+{
+    if (!walk->strict)
+        return;
+    for (int known = 0; known != walk->n_moves;) { /* the counters follow a little later */
+        known = walk->n_moves;
+        stage_settle(walk->stage);
+    }
+    check_moves(walk);
+    check_target(walk);
+    walk_check_state(walk);
+    note_restarts(walk);
+    if (walk_job_of(walk))
+        check_delays(walk);
+}

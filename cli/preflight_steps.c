@@ -209,6 +209,8 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
         buf_str(out, value);
     else if (ref->kind == FLOW_REF_ITEM && known->loop)
         add_first_item(known->loop, out);
+    else if (ref->kind == FLOW_REF_ATTEMPT)
+        buf_char(out, '1');
     else if (ref->kind == FLOW_REF_INDEX && known->loop)
         buf_char(out, '0');
     else if (ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX)

@@ -67,13 +67,24 @@ static void remove_job(struct step_backoff *backoff)
                    object_name(job), &how);
 }
 
+/* What is removed is known from the status alone from then on: it is written first. */
+static bool is_stored(struct flow *flow, uint32_t step)
+{
+    if (flow->record.steps[step].finished_at <= flow->publisher.written_changes)
+        return true;
+    flow->backoffs_held = true;
+    flow_publish_now(flow);
+    return false;
+}
+
 static void go_on(struct step_backoff *backoff)
 {
     struct flow *flow = backoff->flow;
     uint32_t step = backoff->step;
 
     if (flow->record.steps[step].job) {
-        remove_job(backoff);
+        if (is_stored(flow, step))
+            remove_job(backoff);
         return;
     }
     flow_backoff_stop(flow, step);
@@ -136,6 +147,18 @@ void flow_backoff_follow(struct flow *flow, uint32_t step)
         begin(flow, step);
     else if (s->backoff->over)
         go_on(s->backoff);
+}
+
+void flow_backoff_follow_all(struct flow *flow)
+{
+    const struct flow_record *r = &flow->record;
+
+    flow->backoffs_held = false;
+    step_set_each(&r->retried, step)
+    {
+        if (r->steps[step].state == STEP_BACKOFF)
+            flow_backoff_follow(flow, step);
+    }
 }
 
 void flow_backoff_stop(struct flow *flow, uint32_t step)

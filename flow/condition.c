@@ -96,6 +96,12 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
         else
             buf_printf(out, "%u", iteration);
         return true;
+    case FLOW_REF_ATTEMPT:
+        if (values->step == STEP_NONE)
+            *out_leave = true;
+        else
+            buf_printf(out, "%u", r->steps[values->step].attempt + 1u);
+        return true;
     case FLOW_REF_PARAMETER:
         return add_parameter(r, ref, out, err);
     case FLOW_REF_OUTPUT:

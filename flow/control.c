@@ -206,7 +206,7 @@ static void failed(struct flow_record *r, uint32_t i)
     }
     if (ctl->undecided)
         set_judging(r, i, true);
-    tell(r, i, LOST, has_rescuers(r, i) ? TOLD_ALL : TOLD_CONDITIONS);
+    tell(r, i, LOST, has_rescuers(r, i) || r->steps[i].final ? TOLD_ALL : TOLD_CONDITIONS);
 }
 
 void flow_control_handled(struct flow_record *r, uint32_t i)

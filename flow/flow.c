@@ -137,18 +137,6 @@ static void refuse(struct flow *flow, const struct error *err)
              kv_str("reason", err->message));
 }
 
-/* Between attempts there are timers. */
-static void follow_backoffs(struct flow *flow)
-{
-    const struct flow_record *r = &flow->record;
-
-    step_set_each(&r->retried, step)
-    {
-        if (r->steps[step].state == STEP_BACKOFF)
-            flow_backoff_follow(flow, step);
-    }
-}
-
 /* The paths ahead, by what the templates say that their jobs take. */
 static void rank_steps(struct flow *flow)
 {
@@ -197,7 +185,7 @@ void flow_open(struct flow *flow)
         flow_probe_restore(flow);
         flow_restore_lost(&flow->record);
         flow_record_recount(&flow->record);
-        follow_backoffs(flow);
+        flow_backoff_follow_all(flow);
     }
     flow->deadline_passed = flow_deadline_hit(flow);
     flow->publisher.dirty = true;
@@ -234,7 +222,7 @@ static void respecify(struct flow *flow)
         rank_steps(flow);
         gather_jobs(flow);
         flow_record_recount(&flow->record);
-        follow_backoffs(flow);
+        flow_backoff_follow_all(flow);
     } else {
         refuse(flow, &err);
     }
@@ -383,6 +371,8 @@ void flow_sync(struct flow *flow)
     if (flow->opening == FLOW_OPEN)
         flow_probe_steps(flow);
     flow_retry_note(flow);
+    if (flow->backoffs_held && !flow->publisher.flying)
+        flow_backoff_follow_all(flow);
     flow_follow_deadline(flow);
     next = flow_end(flow, flow_decide_phase(flow->state.phase, facts_of(flow)));
     if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)

@@ -76,6 +76,7 @@ struct flow {
     struct timer deadline; /* activeDeadlineSeconds */
     struct timer ttl;      /* ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
+    bool backoffs_held;     /* until the status tells of the attempts that are over */
     enum flow_phase ending; /* how the flow ends, while its final steps run; else NONE */
     char *warned;           /* the last cause a Warning was written for */
     bool runnable;
@@ -142,6 +143,8 @@ void flow_create_ready(struct flow *flow);
 /** The step failed and is to be tried again, or is not any more: its timer follows. */
 void flow_backoff_follow(struct flow *flow, uint32_t step);
 void flow_backoff_stop(struct flow *flow, uint32_t step);
+/** After a restart, or when what some of them waited for has been stored. */
+void flow_backoff_follow_all(struct flow *flow);
 
 /* finish.c */
 /** The times the spec sets: follow them. */

@@ -15,27 +15,38 @@ static const struct flow_loop *loop_of(const struct flow_record *r, uint32_t loo
     return flow_graph_step(r->graph, loop)->loop;
 }
 
-static bool has_begun(const struct step *child)
+/* It has not begun, or begins again. */
+static bool is_to_start(const struct step *child)
 {
-    return child->attempt || child->retry || child->state == STEP_CREATING ||
-           child->state == STEP_STARTED || child->state == STEP_BACKOFF;
+    return child->state == STEP_WAITING || child->state == STEP_DORMANT;
+}
+
+/* It has no job, and none is being made. */
+static bool has_no_job(const struct step *child)
+{
+    return is_to_start(child) || child->state == STEP_READY || child->state == STEP_BLOCKED;
+}
+
+/* Iterations that do not run any more. Those of an until that never ran were never promised. */
+static void skip_rest(struct flow_record *r, uint32_t loop)
+{
+    uint32_t count = flow_graph_iterations(r->graph, loop);
+    bool promised = !loop_of(r, loop)->until;
+
+    for (uint32_t k = 0; k < count; k++) {
+        const struct step *child = &r->steps[loop + 1 + k];
+
+        if (has_no_job(child) && (promised || child->attempt))
+            flow_record_move_step(r, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
+    }
+    r->control->steps[loop].next = count;
 }
 
 static void finish(struct flow_record *r, uint32_t loop, enum job_phase phase)
 {
+    skip_rest(r, loop);
     flow_record_move_step(r, loop, STEP_STARTED, phase);
     flow_control_settle(r, loop);
-}
-
-static void skip_rest(struct flow_record *r, uint32_t loop)
-{
-    struct step_control *ctl = &r->control->steps[loop];
-    uint32_t count = flow_graph_iterations(r->graph, loop);
-
-    if (!loop_of(r, loop)->until)
-        for (uint32_t k = ctl->next; k < count; k++)
-            flow_record_move_step(r, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
-    ctl->next = count;
 }
 
 static bool is_over(struct flow_record *r, uint32_t loop)
@@ -45,7 +56,6 @@ static bool is_over(struct flow_record *r, uint32_t loop)
     uint32_t count = flow_graph_iterations(r->graph, loop);
 
     if (ctl->lost_one) {
-        skip_rest(r, loop);
         finish(r, loop, JOB_FAILED);
         return true;
     }
@@ -68,29 +78,27 @@ static void advance(struct flow_record *r, uint32_t loop)
 
     if (r->steps[loop].phase != JOB_RUNNING || is_over(r, loop))
         return;
-    while (ctl->next < count && (!at_once || ctl->active < at_once)) {
+    for (; ctl->next < count && (!at_once || ctl->active < at_once); ctl->next++) {
+        if (!is_to_start(&r->steps[loop + 1 + ctl->next]))
+            continue;
         flow_record_move_step(r, loop + 1 + ctl->next, STEP_READY, JOB_NONE);
-        ctl->next++;
         ctl->active++;
     }
 }
 
-/* An iteration that began before: before a restart, or before a manual retry. */
+/* An iteration as it is when the loop begins, perhaps again: after a restart, or a manual retry. */
 static void take_up(struct flow_record *r, uint32_t loop, uint32_t child)
 {
     struct step_control *ctl = &r->control->steps[loop];
     const struct step *step = &r->steps[child];
 
-    ctl->next++;
     if (step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)) {
         r->control->steps[child].told = TOLD_ALL;
         ctl->done += step->phase == JOB_COMPLETED;
         ctl->lost_one |= step->phase != JOB_COMPLETED;
-        return;
+    } else if (!is_to_start(step) && step->state != STEP_SKIPPED) {
+        ctl->active++;
     }
-    ctl->active++;
-    if (step->state == STEP_WAITING || step->state == STEP_DORMANT)
-        flow_record_move_step(r, child, STEP_READY, JOB_NONE);
 }
 
 void flow_loop_start(struct flow_record *r, uint32_t loop)
@@ -101,7 +109,7 @@ void flow_loop_start(struct flow_record *r, uint32_t loop)
     ctl->next = ctl->active = ctl->done = 0;
     ctl->lost_one = false;
     flow_record_move_step(r, loop, STEP_STARTED, JOB_RUNNING);
-    for (uint32_t k = 0; k < count && has_begun(&r->steps[loop + 1 + k]); k++)
+    for (uint32_t k = 0; k < count; k++)
         take_up(r, loop, loop + 1 + k);
     advance(r, loop);
 }
@@ -125,6 +133,5 @@ void flow_loop_child_ended(struct flow_record *r, uint32_t child)
 
 void flow_loop_skip(struct flow_record *r, uint32_t loop)
 {
-    r->control->steps[loop].next = 0;
     skip_rest(r, loop);
 }

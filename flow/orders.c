@@ -117,15 +117,28 @@ static void not_done(struct flow *flow, const struct order_call *order, const st
         again_later(flow);
 }
 
+/* Told before, gone, or another job of the name: an event says so, or has. */
+static bool needs_no_more(const struct order_call *order, const struct error *err)
+{
+    const struct object *job;
+
+    if (err->code == ERR_EXISTS)
+        return order->what == ORDER_TERMINATE;
+    if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
+        return false;
+    if (order->flow->opening != FLOW_OPEN || order->build != order->flow->build)
+        return true;
+    job = flow_job_of(order->flow, order->step);
+    return !job || object_deleting(job);
+}
+
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
 {
     struct order_call *order = container_of(call, struct order_call, call);
     struct flow *flow = order->flow;
 
     if (flow_call_ended(flow)) {
-        /* Told before, gone, or another job of the name: an event says so, or has. */
-        if (err && err->code != ERR_EXISTS && err->code != ERR_NOT_FOUND &&
-            err->code != ERR_CONFLICT)
+        if (err && !needs_no_more(order, err))
             not_done(flow, order, err);
         flow_make_runnable(flow);
     }

@@ -139,14 +139,9 @@ static struct flow_gang_state *gang_of(const struct flow_queue *queue, uint32_t 
     return gang ? &queue->gangs[gang - 1] : NULL;
 }
 
-/* Enough are ready: all that are held go. O(steps / 64) for each gang, once. */
-static void form(struct flow_queue *queue, struct flow_gang_state *gang)
+/* All that are held go. O(steps / 64) for each gang, once. */
+static void open_gang(struct flow_queue *queue, struct flow_gang_state *gang)
 {
-    uint32_t coming = gang->members - gang->skipped;
-    uint32_t least = gang->least < coming ? gang->least : coming;
-
-    if (gang->open || !gang->ready || gang->ready < least)
-        return;
     gang->open = true;
     step_set_each(&queue->held, step)
     {
@@ -155,6 +150,16 @@ static void form(struct flow_queue *queue, struct flow_gang_state *gang)
         step_set_remove(&queue->held, step);
         step_set_add(&queue->ready, rank(queue, step));
     }
+}
+
+/* Perhaps enough are ready. */
+static void form(struct flow_queue *queue, struct flow_gang_state *gang)
+{
+    uint32_t coming = gang->members - gang->skipped;
+    uint32_t least = gang->least < coming ? gang->least : coming;
+
+    if (!gang->open && gang->ready && gang->ready >= least)
+        open_gang(queue, gang);
 }
 
 void flow_queue_put(struct flow_queue *queue, uint32_t step)
@@ -196,7 +201,7 @@ void flow_queue_opened(struct flow_queue *queue, uint32_t step)
     struct flow_gang_state *gang = gang_of(queue, step);
 
     if (gang)
-        gang->open = true;
+        open_gang(queue, gang);
 }
 
 uint32_t flow_queue_next(const struct flow_queue *queue)

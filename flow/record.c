@@ -375,7 +375,7 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
         r->changes++;
     if (next == STEP_BACKOFF)
         step_set_add(&r->retried, i);
-    if (job_phase_finished(status->phase))
+    if (job_phase_finished(status->phase) || next == STEP_BACKOFF)
         step->finished_at = r->changes;
     tell_dependents(r, i);
     return true;
@@ -430,7 +430,7 @@ void flow_record_close(struct flow_record *r)
     for (uint32_t i = 0; r->backing_off && i < r->graph->steps; i++) {
         struct step *step = &r->steps[i];
 
-        if (step->state != STEP_BACKOFF)
+        if (step->state != STEP_BACKOFF || step->final)
             continue;
         flow_record_move_step(r, i, STEP_STARTED,
                               step->phase == JOB_ABORTED ? JOB_TERMINATED
@@ -575,6 +575,12 @@ static void start_again(struct flow_record *r, uint32_t i, int64_t now_ms)
         forget_met(r, i);
 }
 
+/* An iteration of a loop that has ended and does not begin again; a loop comes before its own. */
+static bool stays_skipped(const struct flow_record *r, uint32_t i)
+{
+    return r->steps[i].inner && r->steps[flow_graph_loop(r->graph, i)].state == STEP_STARTED;
+}
+
 uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
 {
     uint32_t count = 0;
@@ -582,7 +588,7 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
     assert(!r->failed_jobs);
     r->closed = false;
     for (uint32_t i = 0; i < r->graph->steps; i++) {
-        if (r->steps[i].state == STEP_SKIPPED) /* it is decided anew */
+        if (r->steps[i].state == STEP_SKIPPED && !stays_skipped(r, i)) /* it is decided anew */
             r->steps[i].state = STEP_WAITING;
         if (r->steps[i].final ? r->steps[i].state != STEP_STARTED : !flow_record_step_failed(r, i))
             continue;

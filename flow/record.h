@@ -150,7 +150,7 @@ bool flow_record_lose_job(struct flow_record *r, uint32_t step, const struct obj
 void flow_record_set_state(struct flow_record *r, uint32_t step, enum step_state state);
 /** The attempt's time is over and its job is gone: the next one. */
 void flow_record_end_backoff(struct flow_record *r, uint32_t step);
-/** The flow is over: failures that would be tried again are final. */
+/** The flow is over: failures that would be tried again are final, but for those of final steps. */
 void flow_record_close(struct flow_record *r);
 /** Whether results of a job that has come to `phase` are worth gathering. */
 bool flow_record_wants_results(const struct flow_record *r, uint32_t step, enum job_phase phase);

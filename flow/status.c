@@ -334,6 +334,11 @@ static void choose_shown(struct page *page)
             step_set_add(&page->shown, step);
         }
     }
+    step_set_each(&r->retried, step)
+    {
+        if (r->steps[step].state != STEP_STARTED) /* their attempts are told nowhere else */
+            step_set_add(&page->shown, step);
+    }
     for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
         if (r->steps[i].jobless || (r->steps[i].wanted && flow_results_of(r, i)))
             step_set_add(&page->shown, i);

@@ -58,6 +58,7 @@ static bool read_inner(struct piece inner, struct flow_ref *out)
         enum flow_ref_kind kind;
     } words[] = {{"item", FLOW_REF_ITEM},
                  {"index", FLOW_REF_INDEX},
+                 {"attempt", FLOW_REF_ATTEMPT},
                  {"flow.name", FLOW_REF_FLOW_NAME},
                  {"flow.phase", FLOW_REF_FLOW_PHASE}};
 

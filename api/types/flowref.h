@@ -1,6 +1,6 @@
 #pragma once
 /*
- * References in the strings of a step's patch: $(item), $(index), $(params.NAME),
+ * References in the strings of a step's patch: $(item), $(index), $(attempt), $(params.NAME),
  * $(steps.NAME.outputs.KEY), $(flow.name), $(flow.phase).
  *
  * What is no reference of ours stays as it is, for $(VARIABLE) belongs to the container; $$(item)
@@ -15,6 +15,7 @@
 enum flow_ref_kind {
     FLOW_REF_ITEM,
     FLOW_REF_INDEX,
+    FLOW_REF_ATTEMPT,    /* attempt: of the step, from 1 */
     FLOW_REF_PARAMETER,  /* params.NAME, parameters.NAME */
     FLOW_REF_OUTPUT,     /* steps.NAME.outputs.KEY, nodes.NAME.outputs.KEY */
     FLOW_REF_FLOW_NAME,  /* flow.name */

@@ -115,7 +115,6 @@ static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct 
 
 static const char *const step_failure_values[] = {"fail", "ignore", NULL};
 static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
-static const char *const template_values[] = {"latest", "pinned", NULL};
 static const char *const when_values[] = {"always", "Always", NULL};
 
 static const struct field step_fields[] = {
@@ -152,8 +151,6 @@ static const struct field flow_fields[] = {
     {"suspend",                 FIELD_BOOL,    FLOW(suspend), .doc = "Starts no further steps while true; may be changed at any time."},
     {"activeDeadlineSeconds",   FIELD_OPT_I64, FLOW(deadline_s), BOUNDS(1, INT32_MAX), .doc = "Ends the flow that long after its first job was made."},
     {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
-    {"templatePolicy",          FIELD_STR,     FLOW(template_policy), .one_of = template_values,
-     .doc = "Whether a job is made from its template as it is then (latest, the default), or as it was when the flow began (pinned)."},
     {0},
 };
 const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec)};

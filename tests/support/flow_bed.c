@@ -130,7 +130,7 @@ static void check_none(const struct error_list *errors)
     check_ok("write", error_list_ok(errors, &err), err);
 }
 
-static void apply_document(struct flow_bed *bed, json_t *doc)
+static void apply_document(struct flow_bed *bed, json_t *doc, struct error_list *errors)
 {
     const struct registry_write how = {.unknown = UNKNOWN_ERROR};
     const json_t *metadata = json_object_get(doc, "metadata");
@@ -138,19 +138,16 @@ static void apply_document(struct flow_bed *bed, json_t *doc)
     const char *ns = json_string_value(json_object_get(metadata, "namespace"));
     const struct kind *kind = kind_by_gvk(json_string_value(json_object_get(doc, "apiVersion")),
                                           json_string_value(json_object_get(doc, "kind")));
-    struct error_list errors = {0};
 
     if (!ns && (!kind || kind->namespaced))
         json_object_set_new(json_object_get(doc, "metadata"), "namespace", json_string("default"));
     if (kind && name && store_get(bed->store, kind, ns ? ns : "default", name))
-        registry_update(bed->registry, doc, REGISTRY_MAIN, &how, NULL, &errors);
+        registry_update(bed->registry, doc, REGISTRY_MAIN, &how, NULL, errors);
     else
-        registry_create(bed->registry, doc, &how, NULL, &errors);
-    check_none(&errors);
-    error_list_release(&errors);
+        registry_create(bed->registry, doc, &how, NULL, errors);
 }
 
-void flow_bed_apply(struct flow_bed *bed, const char *yaml)
+static void apply(struct flow_bed *bed, const char *yaml, struct error_list *errors)
 {
     struct error err = {0};
     scoped(yaml) struct yaml_stream *stream =
@@ -158,8 +155,28 @@ void flow_bed_apply(struct flow_bed *bed, const char *yaml)
 
     check_ok(yaml, stream != NULL, err);
     for (size_t i = 0; i < yaml_count(stream); i++)
-        apply_document(bed, yaml_document(stream, i));
+        apply_document(bed, yaml_document(stream, i), errors);
     flow_bed_settle(bed);
+}
+
+bool flow_bed_try(struct flow_bed *bed, const char *yaml)
+{
+    struct error_list errors = {0};
+    bool good;
+
+    apply(bed, yaml, &errors);
+    good = error_list_ok(&errors, NULL);
+    error_list_release(&errors);
+    return good;
+}
+
+void flow_bed_apply(struct flow_bed *bed, const char *yaml)
+{
+    struct error_list errors = {0};
+
+    apply(bed, yaml, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
 }
 
 void flow_bed_templates(struct flow_bed *bed, const char *names)
@@ -421,7 +438,7 @@ json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow)
 
 const char *flow_bed_at(struct flow_bed *bed, const char *flow, const char *path)
 {
-    static char text[4096];
+    static char text[65536];
     scoped(json) json_t *status = flow_bed_flow_status(bed, flow);
     scoped_str copy = mem_strdup(path);
     const json_t *value = status;

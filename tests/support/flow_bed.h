@@ -41,6 +41,8 @@ void flow_bed_advance(struct flow_bed *bed, int64_t ms);
 /** Create or replace from YAML (several documents), as a user would. The first error is a failure
  * of the test. Settles. */
 void flow_bed_apply(struct flow_bed *bed, const char *yaml);
+/** The same; false when it was refused. */
+bool flow_bed_try(struct flow_bed *bed, const char *yaml);
 /** Templates of one task "main" with one replica: "a b c". */
 void flow_bed_templates(struct flow_bed *bed, const char *names);
 /** A flow in short: "a, b<-a, c<-a+b". Its templates must be there, or not. `extra` are further

@@ -5,15 +5,9 @@
  */
 #include "api/types/job.h"
 #include "base/buf.h"
+#include "tests/support/dice.h"
 
 /* A stream of chance of its own, so that a seed means the same whatever the program draws. */
-struct dice {
-    uint64_t state;
-};
-uint64_t dice_next(struct dice *dice);
-/** 0 … sides - 1. */
-int dice_roll(struct dice *dice, int sides);
-bool dice_chance(struct dice *dice, int percent);
 
 enum { GEN_TASKS = 3, GEN_POLICIES = 3, GEN_REPLICAS = 4 };
 

@@ -147,7 +147,6 @@ static const struct verdict_case cases[] = {
     {"final waits for all anyway", FLOW(STEP("a") ", {name: b, when: always, dependsOn: {targets: [a]}}"), "spec.flows[1].dependsOn.targets[0]", "waits for all the others anyway"},
     {"waiting for a final step",   FLOW("{name: a, when: always}, " AFTER("b", "a")), "spec.flows[1].dependsOn.targets[0]", "runs at the end"},
     {"final with an if on any",    FLOW(STEP("a") ", {name: b, when: always, if: {terms: [{target: a, phases: [Failed]}]}}")},
-    {"template policy",            FLOW(STEP("a")) "  templatePolicy: pinned\n"},
     {"13.6 gangs",                 FLOW(STEP("a")) "  gangs: [{name: g, flows: [a]}]\n"},
     {"175: member after member",   FLOW(STEP("a") "," AFTER("x", "a") "," AFTER("b", "x")) "  gangs: [{name: g, flows: [a, b]}]\n", "spec.gangs[0].flows[1]", "could never start together"},
     {"175: but for a probe",       PROBE("tcpSocketList: [{port: 1}]") "  gangs: [{name: g, flows: [a, b]}]\n"},

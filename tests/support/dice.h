@@ -1,0 +1,14 @@
+#pragma once
+/*
+ * Chance for random walks: the same seed gives the same rolls.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dice {
+    uint64_t state; /* the seed */
+};
+uint64_t dice_next(struct dice *dice);
+/** From 0 to sides - 1. */
+int dice_roll(struct dice *dice, int sides);
+bool dice_chance(struct dice *dice, int percent);

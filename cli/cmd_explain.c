@@ -210,13 +210,16 @@ static void print_attempts(const struct answer *answer, const struct flowview_st
         int64_t to = describe_time_ms(attempt, "endTime");
         const char *reason = describe_text(attempt, "reason");
         const char *phase = describe_text(attempt, "phase");
+        scoped(buf) struct buf codes = {0};
         char took[TIME_TEXT_MAX] = "";
 
         if (from)
             duration_human((to ? to : answer->about.now_ms) - from, took);
-        printf("%-10s %" JSON_INTEGER_FORMAT ": %s %s%s%s\n", i ? "" : "Attempts",
+        explain_exit_codes(attempt, &codes);
+        printf("%-10s %" JSON_INTEGER_FORMAT ": %s %s%s%s%s%s\n", i ? "" : "Attempts",
                json_integer_value(json_object_get(attempt, "attempt")), phase ? phase : "", took,
-               reason ? ", " : "", reason ? reason : "");
+               reason ? ", " : "", reason ? reason : "", codes.len ? ", " : "",
+               codes.len ? codes.data : "");
     }
 }
 

@@ -160,6 +160,39 @@ static bool is_open(const struct flowview_step *step, const struct flowview_step
     return !done && !is_satisfied(step, target->name);
 }
 
+/* The gang a step starts with, whose other members are not ready: "gang g with x (Waiting)". */
+static bool write_gang(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    size_t g, m;
+    json_t *gang, *member;
+
+    json_array_foreach(describe_at(view->doc, "spec.gangs"), g, gang)
+    {
+        scoped(buf) struct buf others = {0};
+        const char *name = describe_text(gang, "name");
+        bool mine = false;
+
+        json_array_foreach(json_object_get(gang, "flows"), m, member)
+        {
+            uint32_t at = flowview_find(view, json_string_value(member));
+
+            mine = mine || at == i;
+            if (at != UINT32_MAX && at != i && view->steps[at].phase &&
+                !flowview_step_running(&view->steps[at]) &&
+                !flowview_step_settled(&view->steps[at]))
+                buf_printf(&others, "%s%s (%s)", others.len ? ", " : "", view->steps[at].name,
+                           view->steps[at].phase);
+        }
+        if (!mine || !others.len)
+            continue;
+        buf_printf(out, "is ready, and starts together with its gang %s: waits for %s",
+                   name ? name : "", others.data);
+        return true;
+    }
+    return false;
+}
+
 static void write_targets(const struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview *view = explain->view;
@@ -178,6 +211,8 @@ static void write_targets(const struct explain *explain, uint32_t i, struct buf 
     }
     if (open > NAMES_MAX)
         buf_printf(&names, " and %u more", open - NAMES_MAX);
+    if (!open && view->phase && write_gang(explain, i, out))
+        return;
     if (!n)
         buf_str(out, view->phase ? "waits for nothing: it starts as soon as there is room"
                                  : "starts at once");
@@ -234,22 +269,65 @@ static void say_waiting(const struct explain *explain, uint32_t i, struct buf *o
     write_targets(explain, i, out);
 }
 
+static const json_t *newest_attempt(const struct flowview_step *step)
+{
+    const json_t *attempts = json_object_get(step->node, "attempts");
+    size_t n = json_array_size(attempts);
+
+    return n ? json_array_get(attempts, n - 1) : NULL;
+}
+
+void explain_exit_codes(const json_t *attempt, struct buf *out)
+{
+    const char *task;
+    json_t *codes, *code;
+    size_t i, before = out->len;
+
+    json_object_foreach((json_t *)(size_t)json_object_get(attempt, "exitCodes"), task, codes)
+    {
+        json_array_foreach(codes, i, code)
+        {
+            if (json_integer_value(code) == 0)
+                continue;
+            buf_printf(out, "%s%s ended with %d", out->len > before ? ", " : "", task,
+                       (int)json_integer_value(code));
+            break;
+        }
+    }
+}
+
 static void say_retrying(const struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
     int64_t next_ms = describe_time_ms(step->node, "nextRetryTime");
+    scoped(buf) struct buf codes = {0};
 
     buf_printf(out, "attempt %lld has failed", (long long)step->attempt);
-    if (step->reason || step->message) {
-        buf_str(out, " (");
-        write_reason(step, out);
-        buf_char(out, ')');
-    }
+    explain_exit_codes(newest_attempt(step), &codes);
+    if (codes.len)
+        buf_printf(out, " (%s)", codes.data);
     buf_str(out, "; the next begins ");
     if (next_ms)
         explain_when(explain, next_ms, out);
     else
         buf_str(out, "when the old job is gone");
+}
+
+/* The switch that lists the step, and what it chose instead: "route chose good". */
+static bool write_choice(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+        const char *choice = describe_text(target->node, "case");
+
+        if (!json_object_get(target->spec, "switch"))
+            continue;
+        buf_printf(out, "%s chose %s", target->name, choice ? choice : "none of its cases");
+        return true;
+    }
+    return false;
 }
 
 static void say_skipped(const struct explain *explain, uint32_t i, struct buf *out)
@@ -258,10 +336,12 @@ static void say_skipped(const struct explain *explain, uint32_t i, struct buf *o
 
     if (step->reason || step->message)
         write_reason(step, out);
+    else if (write_choice(explain, i, out))
+        return;
     else if (json_object_get(step->spec, "if"))
         buf_str(out, "its condition (if) was false");
     else
-        buf_str(out, "everything it waits for was skipped, or a switch chose otherwise");
+        buf_str(out, "everything it waits for was skipped");
 }
 
 static void say_running(const struct explain *explain, uint32_t i, struct buf *out)
@@ -277,8 +357,12 @@ static void say_running(const struct explain *explain, uint32_t i, struct buf *o
         write_unschedulable(explain, job, out);
         return;
     }
-    duration_human(ms < 0 ? 0 : ms, text);
-    buf_printf(out, "for %s", text);
+    if (ms >= 0) {
+        duration_human(ms, text);
+        buf_printf(out, "for %s", text);
+    } else {
+        buf_str(out, "at work");
+    }
     if (step->estimated == ESTIMATE_NONE) {
         buf_str(out, "; nothing says how long it takes");
         return;

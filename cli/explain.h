@@ -17,5 +17,7 @@ struct explain {
 /** Append one line without newline: what the step waits for, since when it runs and until when,
  * why it was skipped, failed, or will never run. */
 void explain_step(const struct explain *explain, uint32_t step, struct buf *out);
+/** "main ended with 3, other ended with 1" of an entry of attempts; nothing when all ended well. */
+void explain_exit_codes(const json_t *attempt, struct buf *out);
 /** "in 2m", "2m ago" */
 void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out);

@@ -260,6 +260,33 @@ def what_a_pending_job_waits_for_is_told():
     check_equal("exit code", run.wait(), 130)
 
 
+def decisions_retries_loops_and_gangs_are_explained():
+    ok = template("ok", "echo num=5 > /dev/termination-log")
+    choose = {"name": "route", "dependsOn": {"targets": ["ok"]}, "switch": {
+        "cases": [{"name": "big", "if": {"terms": [{"target": "ok", "output": {"key": "num", "operator": "Gt", "values": ["3"]}}]}, "flows": ["l"]}],
+        "default": ["m"]}}
+    steps = [dict(step("a"), retry={"maxRetry": 3, "backoffSeconds": 300}), step("b", ["a"]), step("ok"), choose, step("l", template="t"),
+             step("m", template="t"), dict(step("loop", template="gate"), **{"for": {"items": ["x", "z"], "parallelism": 1}}),
+             step("gx", template="t"), step("gz", ["loop"], template="t"),
+             dict(step("no", ["ok"], template="t"), **{"if": {"terms": [{"target": "ok", "phases": ["Failed"]}]}})]
+    manifest("f.yaml", flow("f", steps, gangs=[{"name": "both", "flows": ["gx", "gz"]}]), template("a", "exit 3"), template("b"), ok, template("t"),
+             template("gate", "while [ ! -e go ]; do sleep 0.02; done", runningEstimate="1h"))
+    run = Background("run", "f.yaml")
+    text = wait_until("all is decided", lambda: (lambda t: t if "chose big\n" in t and "Retrying" in t and "Skipped" in t and "gang" in t else "")(
+        jobflow("explain", "jf/f", code=None).stdout))
+    said = " ".join(text.replace("* ", "").split())
+    for line in ("a Retrying attempt 1 has failed (main ended with 3); the next begins in ", "m Skipped route chose big",
+                 "no Skipped its condition (if) was false", "b Waiting waits for a (Retrying)",
+                 "gx Waiting is ready, and starts together with its gang both: waits for gz (Waiting)",
+                 "loop Running at work; expected to end in 120m (by runningEstimate)"):
+        check_in("explained", line, said)
+    check_in("attempts", "1: Failed 0s, TaskMinAvailableMissed, main ended with 3", jobflow("explain", "jf/f", "a").stdout)
+    check_in("outputs", "Outputs    num=5", jobflow("explain", "jf/f", "ok").stdout)
+    check_in("loop", "for 2", jobflow("graph", "jf/f", env=UTF8).stdout)
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+
+
 def unknown_names_are_said():
     manifest("f.yaml", flow("f", [step("a")]), template("a"))
     jobflow("run", "f.yaml")

@@ -91,6 +91,7 @@ int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, 
         .content_type = ask->content_type,
         .accept_encoding = ask->accept_encoding,
         .user_agent = ask->user_agent,
+        .identity = ask->identity,
         .body = ask->body,
         .body_len = ask->body_len ? ask->body_len
                     : ask->body   ? strlen(ask->body)

@@ -35,7 +35,8 @@ struct api_tap {
 
 struct api_ask {
     const char *body, *accept, *content_type, *accept_encoding, *user_agent;
-    size_t body_len; /* 0: the body is text */
+    size_t body_len;                 /* 0: the body is text */
+    const struct identity *identity; /* NULL: this process itself */
 };
 
 /** Begin a request ("GET", …) on an empty or used tap, let the loop settle; the answer's status. */

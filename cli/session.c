@@ -427,7 +427,8 @@ static bool checked(const struct session_options *options, struct manifests *set
         .compat_upstream = options->compat_upstream,
         .live = live,
         .max_pods = max_pods,
-        .warn_of_room = is_simulated(options), /* a real run says so when it comes to it */
+        /* A real run says so when it comes to it, and so does one that was told what it has. */
+        .warn_of_room = is_simulated(options) && !options->node_resources,
     };
     struct preflight_result result;
 

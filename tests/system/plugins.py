@@ -51,8 +51,9 @@ def digest(path):
     return sum_.hexdigest()
 
 
+# covers: job-plugins.md PLG-143
 def untouched(case):
-    """The host has no /etc/volcano and its /root/.ssh is as it was. covers: job-plugins.md PLG-143"""
+    """A case after which the host has no /etc/volcano and its /root/.ssh is as it was."""
     def around():
         before = digest("/root/.ssh")
         case()

@@ -168,7 +168,9 @@ static bool complete_public(const char *body, size_t len, struct buf *out, struc
     return true;
 }
 
-/* Keys stay, the configuration follows (O-P20, O-P21). */
+/* Keys stay, the configuration follows (O-P20, O-P21). Only on this machine: Kubernetes' kubelet
+ * removes the old files of a changed Secret, and with them those in directories mounted by subPath.
+ */
 static struct blob *adapt_secret(const struct object *is, const struct blob *wanted)
 {
     scoped(json) json_t *body = object_body_json(is);
@@ -198,7 +200,8 @@ static void ssh_objects(const struct job_plugin_job *job, struct job_object_plan
     struct job_plan_object *secret =
         job_plan_object(plan, &kind_secret, name, secret_body(job, &args));
 
-    secret->adapt = adapt_secret;
+    if (job->local) /* elsewhere a changed Secret empties the directory in running pods */
+        secret->adapt = adapt_secret;
     secret->complete = completion(&args);
 }
 

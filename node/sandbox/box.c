@@ -121,7 +121,7 @@ bool box_set_files(struct box *box, uint32_t index, const struct shim_volume *vo
         return error_set(err, ERR_INVALID, "", "no volume of files");
     if (box->contents[index] == hash)
         return true;
-    if (!volumes_update(&box->where, index, volume, err)) {
+    if (!volumes_update(&box->where, box->pod, index, volume, err)) {
         error_prefix(err, "volume \"%s\": ", box->pod->volumes[index].name);
         return false;
     }

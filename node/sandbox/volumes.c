@@ -129,7 +129,19 @@ static void unlink_stale(int vol_fd)
         closedir(dir);
 }
 
-bool volumes_update(const struct volumes_where *where, uint32_t index,
+static bool is_bound_from_within(const struct shim_pod *pod, uint32_t index)
+{
+    for (uint32_t c = 0; c < pod->n_init + pod->n_main; c++)
+        for (uint32_t m = 0; m < pod->containers[c].n_mounts; m++) {
+            const struct shim_mount *mount = &pod->containers[c].mounts[m];
+
+            if (mount->volume == index && mount->sub_path && *mount->sub_path)
+                return true;
+        }
+    return false;
+}
+
+bool volumes_update(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
                     const struct shim_volume *volume, struct error *err)
 {
     char name[NAME_BYTES], before[NAME_BYTES] = "", after[NAME_BYTES];
@@ -152,7 +164,7 @@ bool volumes_update(const struct volumes_where *where, uint32_t index,
          link_all(fd, volume, err);
     if (ok) {
         unlink_stale(fd);
-        ok = file_remove_tree(fd, before, err);
+        ok = is_bound_from_within(pod, index) || file_remove_tree(fd, before, err);
     } else {
         unlinkat(fd, "..next", 0);
         file_remove_tree(fd, after, NULL);

@@ -23,8 +23,10 @@ bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod,
 void volumes_remove(const struct volumes_where *where, const struct shim_pod *pod);
 
 /** Replace the files of a volume: whoever reads them sees the old ones or the new ones, by one
- * rename; what was bound from within (subPath) stays as it was. */
-bool volumes_update(const struct volumes_where *where, uint32_t index,
+ * rename; what was bound from within (subPath) stays as it was: a file by its inode, a directory
+ * because the old files are kept when one of the pod's mounts has a subPath there. `volume` has the
+ * new files of volume `index` of `pod`. */
+bool volumes_update(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
                     const struct shim_volume *volume, struct error *err);
 
 /** The first emptyDir on disk that has outgrown its sizeLimit, or NULL. Costs a walk over those

@@ -584,6 +584,20 @@ static void a_job_keeps_its_keys_for_life(void **unused)
     stage_free(stage);
 }
 
+/* Where a kubelet of Kubernetes would empty the mounted directory. */
+static void in_a_cluster_the_configuration_stays_as_well(void **unused)
+{
+    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true, .elsewhere = true});
+
+    stage_job_simple(stage, "j", "w*2", "minAvailable: 1;plugins: {ssh: [--ssh-key-type=ed25519]}");
+    int64_t revision = stage_get(stage, &kind_secret, "j-ssh")->revision;
+
+    stage_patch(stage, &kind_job, "j", SCALE_W(3));
+    assert_int_equal(stage_count(stage, &kind_pod), 3);
+    assert_int_equal(stage_get(stage, &kind_secret, "j-ssh")->revision, revision);
+    stage_free(stage);
+}
+
 static void stage_command(struct stage *stage, const char *action)
 {
     scoped_str yaml =
@@ -729,6 +743,7 @@ int main(void)
         cmocka_unit_test(keys_of_the_author_are_taken_as_they_are),
         cmocka_unit_test(a_kind_of_key_may_be_asked_for),
         cmocka_unit_test(a_job_keeps_its_keys_for_life),
+        cmocka_unit_test(in_a_cluster_the_configuration_stays_as_well),
         cmocka_unit_test(a_restart_keeps_the_keys_and_a_resume_needs_not),
         cmocka_unit_test(a_targeted_restart_takes_nothing_from_the_survivors),
         cmocka_unit_test(objects_of_a_life_before_are_adopted),

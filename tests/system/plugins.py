@@ -215,13 +215,37 @@ def a_job_scaled_while_it_runs_is_known_to_all_its_pods():
     key = seen(0)[2]
     daemon.apply(scaled(3))
     wait_until("all see three hosts", lambda: [seen(i)[:1] for i in (0, 1, 2)] == [["3"]] * 3)
-    check_equal("hosts in the configuration of old and new pods", [seen(i)[1] for i in (0, 1, 2)], ["2", "2", "3"])
-    check_equal("keys", [seen(i)[2] for i in (0, 1, 2)], [key] * 3)
+    check_equal("old and new pods: hosts, hosts in the configuration, key", [seen(i) for i in (0, 1, 2)],
+                [["3", "2", key], ["3", "2", key], ["3", "3", key]])
     daemon.apply(scaled(1))
     wait_until("one is left", lambda: seen(0)[:1] == ["1"])
     check_equal("the first pod never restarted", daemon.get("pod/j-w-0")["status"]["containerStatuses"][0]["restartCount"], 0)
     write("end", "")
     daemon("wait", "job/j", "--for=jsonpath={.status.state.phase}=Completed")
+    daemon.stop()
+
+
+# covers: job-plugins.md PLG-142
+@untouched
+def the_lists_of_hosts_change_at_once_in_pods_that_run():
+    """A reader in a loop sees two lines, then three, and never anything else."""
+    here = os.getcwd()
+    script = ("n=0 last=; while [ ! -e %s/end ]; do got=$(grep -c . /etc/volcano/w.host); n=$((n + 1)); "
+              "if [ \"$got\" != \"$last\" ]; then echo saw $got; last=$got; %s; fi; done; echo $n reads"
+              % (here, shared(here + "/seen.$VC_TASK_INDEX", "$got")))
+
+    def scaled(n):
+        return job("j", [task("w", script, n)], minAvailable=1, plugins={"svc": [], "env": []})
+
+    daemon = Daemon()
+    daemon.apply(scaled(2))
+    wait_until("both see two", lambda: [read("seen.%d" % i).strip() for i in (0, 1)] == ["2"] * 2)
+    daemon.apply(scaled(3))
+    wait_until("both see three", lambda: [read("seen.%d" % i).strip() for i in (0, 1)] == ["3"] * 2)
+    write("end", "")
+    daemon("wait", "job/j", "--for=jsonpath={.status.state.phase}=Completed")
+    out = daemon("logs", "pod/j-w-0").stdout
+    check_equal("what the first pod saw", re.findall("saw (.*)", out), ["2", "3"])
     daemon.stop()
 
 

@@ -132,13 +132,13 @@ static void print_steps(const struct answer *answer)
     tableprint_columns(&table, titles, countof(titles));
     for (uint32_t i = 0; i < n; i++) {
         const struct flowview_step *step = &view->steps[i];
+        char **row = cells + (size_t)i * countof(titles);
         scoped(buf) struct buf why = {0};
 
         explain_step(&answer->about, i, &why);
-        cells[i * 3] =
-            mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
-        cells[i * 3 + 1] = mem_strdup(step->phase);
-        cells[i * 3 + 2] = buf_take(&why);
+        row[0] = mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
+        row[1] = mem_strdup(step->phase);
+        row[2] = buf_take(&why);
     }
     tableprint_rows(&table, cells, n);
     for (size_t c = 0; c < (size_t)n * countof(titles); c++)

@@ -44,7 +44,8 @@ const struct command cmd_validate = {
     .summary = "Check manifest files as admission would, without starting anything",
     .details = "Every mistake is printed with file, line and field. Exit code 0 when there is "
                "none, 2 otherwise. Warnings name what is\n"
-               "allowed and still cannot work: a step that can never run, a probe that can never pass, a template "
+               "allowed and still cannot work: a step that can never run, a probe that can never "
+               "pass, a template "
                "that is nowhere yet, a gang that this machine has no\n"
                "room for, a pod that never ends; --strict counts them as mistakes.",
     .examples = "  jobflow validate pipeline.yaml\n  jobflow validate pipeline/ - < extra.yaml",

@@ -25,6 +25,8 @@ json_t *graph_json(const struct flowview *view);
 
 /* ---- shared ---- */
 
+/** What graph_text prints when boxes do not fit. */
+void graph_table(const struct graph_form *form);
 /** "Running 1m3s", "Completed 12s", "Waiting"; "" without a state. */
 void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out);
 /** Below text forms: the critical path, and the expected end. */

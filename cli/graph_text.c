@@ -174,18 +174,20 @@ static void gather(const struct layout *layout, uint32_t layer, struct channel *
 
 static void group(struct picture *picture, struct channel *channel)
 {
+    struct bus *buses = mem_array(channel->n_targets + 1, sizeof *buses), *last = NULL;
+
     qsort_r(channel->targets, channel->n_targets, sizeof *channel->targets, compare_targets,
             channel);
-    channel->buses = mem_array(channel->n_targets + 1, sizeof *channel->buses);
+    channel->buses = buses;
     for (size_t i = 0; i < channel->n_targets; i++) {
         uint32_t target = channel->targets[i];
-        struct bus *bus = channel->n_buses ? &channel->buses[channel->n_buses - 1] : NULL;
 
-        if (bus && compare_sources(channel, bus->targets[0], target) == 0) {
-            bus->n_targets++;
+        if (last && compare_sources(channel, last->targets[0], target) == 0) {
+            last->n_targets++;
             continue;
         }
-        channel->buses[channel->n_buses++] = (struct bus){
+        last = &buses[channel->n_buses++];
+        *last = (struct bus){
             .sources = channel->sources + channel->from[target],
             .n_sources = channel->from[target + 1] - channel->from[target],
             .targets = channel->targets + i,
@@ -499,60 +501,8 @@ static bool draw_boxes(const struct graph_form *form)
     return drawn;
 }
 
-/* ---- the table ---- */
-
-static char *targets_text(const struct flowview *view, uint32_t i)
-{
-    scoped(buf) struct buf text = {0};
-    size_t any = flowview_step_any(&view->steps[i]) ? strlen("any of ") : 0;
-
-    buf_str(&text, any ? "any of " : "");
-    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
-        buf_printf(&text, "%s%s", text.len > any ? ", " : "",
-                   view->steps[view->targets.next[t]].name);
-    return buf_take(&text);
-}
-
-static void print_table(const struct graph_form *form)
-{
-    static const char *const titles[] = {"LAYER", "STEP", "STATE", "AFTER"};
-    const struct flowview *view = form->view;
-    scoped(tableprint) struct tableprint table = {0};
-    uint32_t *by_layer = mem_array((size_t)view->n_steps + 1, sizeof *by_layer);
-    uint32_t *next = mem_array((size_t)view->n_layers + 2, sizeof *next);
-
-    tableprint_init(&table, form->out, &(struct tableprint_options){0});
-    tableprint_columns(&table, titles, countof(titles));
-    for (uint32_t i = 0; i < view->n_steps; i++)
-        next[view->steps[i].layer + 1]++;
-    for (uint32_t k = 0; k < view->n_layers; k++)
-        next[k + 1] += next[k];
-    for (uint32_t i = 0; i < view->n_steps; i++)
-        by_layer[next[view->steps[i].layer]++] = i;
-
-    char **cells = mem_array((size_t)view->n_steps * countof(titles) + 1, sizeof *cells);
-
-    for (uint32_t k = 0; k < view->n_steps; k++) {
-        const struct flowview_step *step = &view->steps[by_layer[k]];
-        scoped(buf) struct buf state = {0};
-        char **row = cells + (size_t)k * countof(titles);
-
-        graph_state(step, form->now_ms, &state);
-        row[0] = mem_printf("%u", step->layer + 1);
-        row[1] = mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
-        row[2] = buf_take(&state);
-        row[3] = targets_text(view, by_layer[k]);
-    }
-    tableprint_rows(&table, cells, view->n_steps);
-    for (size_t c = 0; c < (size_t)view->n_steps * countof(titles); c++)
-        mem_free(cells[c]);
-    mem_free(cells);
-    mem_free(by_layer);
-    mem_free(next);
-}
-
 void graph_text(const struct graph_form *form)
 {
     if (!draw_boxes(form))
-        print_table(form);
+        graph_table(form);
 }

@@ -2,6 +2,7 @@
  * jobflow run
  */
 #include "cli/commands.h"
+#include "cli/parameters.h"
 #include "cli/session.h"
 #include "node/machine_resources.h"
 #include <string.h>
@@ -20,6 +21,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},
+    {FLAG_LIST,     "parameter",  'p', "NAME=VALUE", "value of a parameter of the flow; may be given several times", RUN(parameters)},
     {FLAG_BOOL,     "keep-going", 'k', NULL,   "when a step fails, go on with what does not depend on it", RUN(keep_going)},
     {FLAG_BOOL,     "retry-failed", 0, NULL,   "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
     {FLAG_BOOL,     "fresh",      0,   NULL,   "forget an unfinished run of the same flows and start over", RUN(fresh)},
@@ -60,7 +62,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     /* A simulation must never go on with what is real, nor the other way round. */
     if (!options.data_dir && strcmp(options.runtime, "sim") != 0)
         options.data_dir = ".jobflow";
-    if (!manifests_load(&set, n_operands, operands))
+    if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))
         return EXIT_REFUSED;
     return session_run(&options, &set);
 }

@@ -3,11 +3,13 @@
  * One `jobflow run`: manifests applied to a data directory, followed to their end, interrupted on
  * request.
  */
+#include "cli/command.h"
 #include "cli/manifests.h"
 #include <stdint.h>
 
 struct session_options {
-    const char *data_dir; /* NULL = nothing is kept (simulation only) */
+    struct flag_list parameters; /* NAME=VALUE */
+    const char *data_dir;        /* NULL = nothing is kept (simulation only) */
     const char *namespace_;
     const char *output;    /* auto | live | plain | json | quiet */
     const char *runtime;   /* sandbox | host | sim */

@@ -15,6 +15,12 @@ from lib import *  # noqa: E402,F403
 SHOWN = {
     "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
     "conditions.yaml": ["deploy  Completed", "conditions Succeed", "page      Skipped"],
+    "attempts.yaml": ["[attempts-flaky-main-0] attempt 1", "[attempts-flaky-main-0] attempt 2", "attempts Succeed"],
+    "conditional.yaml": ["[conditional-deploy-main-0] deploying a model with accuracy 0.93", "[conditional-report-main-0] that is all",
+                         "conditional Succeed"],
+    "final.yaml": ["[final-page-main-0] work failed, but somebody knows", "[final-clean-up-main-0] the flow ends: Succeed", "final Succeed"],
+    "loop.yaml": ["[loop-shard-2-main-0] shard of ap, number 2", "[loop-refine-2-main-0] loss 2", "loop Succeed"],
+    "parameters.yaml": ["[parameters-greet-main-1] hello from parameters", "[parameters-extra-main-0] extra", "parameters Succeed"],
     "fan.yaml": ["gather  Completed", "fan Succeed", "[fan-gather-main-0] gathered"],
     "patch.yaml": ["[patch-small-main-0] hello", "[patch-large-main-0] hello from one of two",
                    "[patch-large-main-1] hello from one of two", "[patch-noisy-main-0] HELLO!!!"],

@@ -36,6 +36,7 @@ enum {
 struct session {
     const struct session_options *options;
     struct manifests *set;
+    bool has_mounts; /* some container of the manifests mounts something */
     struct backend *backend;
     struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
     struct client *client;
@@ -97,20 +98,24 @@ static bool has_member(const json_t *value, const char *key)
     return false;
 }
 
+/* Asked before the documents go. */
+static void note_mounts(struct session *session)
+{
+    for (size_t i = 0; i < session->set->count && !session->has_mounts; i++)
+        session->has_mounts = has_member(session->set->items[i].doc, "mountPath");
+}
+
 /* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
  */
 static void note_plain(struct session *session)
 {
     struct runtime *runtime = session->backend->runtime;
     const char *level = runtime->ops->describe(runtime);
-    bool mounts = false;
 
     if (session->noted_plain || strncmp(level, "plain:", strlen("plain:")) != 0)
         return;
     session->noted_plain = true;
-    for (size_t i = 0; i < session->set->count && !mounts; i++)
-        mounts = has_member(session->set->items[i].doc, "mountPath");
-    if (mounts)
+    if (session->has_mounts)
         on_note(session, "pods have no file system of their own on this machine: mount paths are "
                          "below $VC_MOUNT_ROOT (why: jobflow describe node)");
 }
@@ -512,6 +517,7 @@ static void run_opened(struct session *session)
                                   .ctx = session};
 
     if (takeup_all(&takeup, session->set)) {
+        note_mounts(session);
         manifests_release(session->set); /* the trees are larger than what was made of them */
         if (session->exit_code == -1)    /* the daemon is still there */
             follow_to_the_end(session);

@@ -28,6 +28,8 @@ SHOWN = {
                       "[policies-mapreduce-reducer-0] reduced", "policies Succeed"],
     "probe.yaml": ["[probe-client-main-0] bye", "probe Succeed"],
     "queues.yaml": ["[queues-hotfix-worker-0] the hotfix", "[queues-routine-worker-1] the routine", "queues Succeed"],
+    "readiness.yaml": ["[readiness-app-client-0] the server is ready", "[readiness-app-server-0] stopped in good order",
+                       "readiness Succeed"],
     "retry.yaml": ["[retry-flaky-main-0] failing once", "flaky  Completed  restart 1", "retry Succeed"],
     "sequence.yaml": ["[sequence-prepare-main-0] preparing", "[sequence-build-main-0] building",
                       "[sequence-check-main-0] all is well", "sequence Succeed"],

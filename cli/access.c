@@ -173,7 +173,7 @@ static bool read_own(const char *path, struct kubeconfig *out, struct error *err
     const json_t *doc, *cluster, *ca, *server, *token;
 
     if (!file_read(path, CONFIG_BYTES_MAX, &text, err) ||
-        !(stream = yaml_parse(text.data, text.len, &yaml_limits_body, err)))
+        !(stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, err)))
         return false;
     doc = yaml_count(stream) ? yaml_document(stream, 0) : NULL;
     cluster = first(doc, "clusters", "cluster");
@@ -233,7 +233,7 @@ char *access_kubeconfig(const char *data_dir, const char *server, int64_t now_ms
     struct admin_token admin = {.now_ms = now_ms};
     char absolute[PATH_MAX];
 
-    if (read_own(path, &had, NULL) && strlen(had.token) == BEARER_TEXT)
+    if (read_own(path, &had, NULL) && had.token && strlen(had.token) == BEARER_TEXT)
         admin.had = had.token;
     if (!access_change_tokens(data_dir, keep_or_make, &admin, err) ||
         !file_read(ca, PEM_BYTES_MAX, &config.ca, err))

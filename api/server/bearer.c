@@ -168,8 +168,9 @@ static bool is_private(int fd, const char *path, struct error *err)
 
 static bool same_rights(const struct bearer *a, const struct bearer *b)
 {
-    if (strcmp(a->name, b->name) != 0 || memcmp(a->hash, b->hash, sizeof a->hash) != 0 ||
-        a->role != b->role || a->n_namespaces != b->n_namespaces)
+    if (!a->name || !b->name || strcmp(a->name, b->name) != 0 ||
+        memcmp(a->hash, b->hash, sizeof a->hash) != 0 || a->role != b->role ||
+        a->n_namespaces != b->n_namespaces)
         return false;
     for (size_t i = 0; i < a->n_namespaces; i++)
         if (strcmp(a->namespaces[i], b->namespaces[i]) != 0)
@@ -270,7 +271,7 @@ static bool check_name(const char *name, struct error *err)
 {
     size_t n = 0;
 
-    for (; name[n] && n <= NAME_MAX_BYTES; n++)
+    for (; n <= NAME_MAX_BYTES && name[n]; n++)
         if (!isalnum((unsigned char)name[n]) && (n == 0 || !strchr("-_.@", name[n])))
             break;
     return (n > 0 && n <= NAME_MAX_BYTES && !name[n]) ||

@@ -35,114 +35,6 @@ bool job_run_owns(const struct job_run *run, const struct object *object)
     return owner && strcmp(owner->uid, run->uid) == 0;
 }
 
-void job_request_free(struct job_request *request)
-{
-    if (!request)
-        return;
-    object_unref(request->pod);
-    object_unref(request->command);
-    mem_free(request);
-}
-
-void job_request_finish(struct job_run *run, struct job_request *request)
-{
-    if (request && request->command) {
-        const char *noted = job_state_resource(&run->view.state, RESOURCE_COMMAND_UID);
-
-        if (!object_deleting(run->view.job) &&
-            (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
-            job_store(run, request); /* and when that is done, here again */
-            return;
-        }
-        job_command_done(run, request->command);
-    }
-    job_request_free(request);
-}
-
-void job_run_post(struct job_run *run, struct job_request *request)
-{
-    if (run->gone) {
-        job_request_free(request);
-        return;
-    }
-    request->next = NULL;
-    if (run->last)
-        run->last->next = request;
-    else
-        run->first = request;
-    run->last = request;
-    if (!run->working)
-        work_add(&run->work);
-}
-
-void job_run_repeat(struct job_run *run, struct job_request *request)
-{
-    request->next = run->first;
-    run->first = request;
-    if (!run->last)
-        run->last = request;
-}
-
-static void cull(struct job_request **link,
-                 bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg,
-                 struct job_request **out_last)
-{
-    struct job_request *last = NULL;
-
-    while (*link) {
-        struct job_request *request = *link;
-
-        if (request->expired && unwanted(request, arg)) {
-            *link = request->next;
-            job_request_free(request);
-        } else {
-            last = request;
-            link = &request->next;
-        }
-    }
-    if (out_last)
-        *out_last = last;
-}
-
-void job_run_cull(struct job_run *run,
-                  bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
-{
-    cull(&run->first, unwanted, arg, &run->last);
-    cull(&run->postponed, unwanted, arg, NULL);
-}
-
-void job_run_postpone(struct job_run *run, struct job_request *request)
-{
-    struct job_request **link = &run->postponed;
-
-    while (*link)
-        link = &(*link)->next;
-    request->next = NULL;
-    *link = request;
-}
-
-void job_run_resume_postponed(struct job_run *run)
-{
-    while (run->postponed) {
-        struct job_request *request = run->postponed;
-
-        run->postponed = request->next;
-        job_run_post(run, request);
-    }
-}
-
-static struct job_request *take_first(struct job_run *run)
-{
-    struct job_request *request = run->first;
-
-    if (request) {
-        run->first = request->next;
-        if (!run->first)
-            run->last = NULL;
-    }
-    return request;
-}
-
 void job_run_sync(struct job_run *run)
 {
     run->sync_wanted = true;
@@ -154,25 +46,6 @@ void job_run_wake(struct job_run *run)
 {
     timer_stop(run->ctl->loop, &run->work.timer);
     job_run_sync(run);
-}
-
-struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
-                                       const struct object *pod, const struct pod_facts *facts)
-{
-    const struct job_task *task = &run->view.shape->spec->tasks.items[at.task];
-    struct job_request *request = mem_alloc(sizeof *request);
-
-    *request = (struct job_request){
-        .event = event,
-        .has_task = true,
-        .has_pod = true,
-        .at = at,
-        .partition = task->partition ? job_partition_of(at.index, task->partition->size) : -1,
-        .exit_code = event == EVENT_POD_FAILED && facts ? facts->exit_code : 0,
-        .version = facts ? facts->version : run->view.state.version,
-        .pod = object_ref(pod),
-    };
-    return request;
 }
 
 /* Time of the cause, for delays: the pod's own record where there is one. Records have whole
@@ -410,24 +283,15 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     return run;
 }
 
-/* A Command to a job that is no more has no effect any more. One that a stopping controller leaves
- * is the next one's. */
-static void abandon(struct job_run *run, struct job_request *request)
-{
-    if (request && request->command && !run->ctl->stopping)
-        job_command_done(run, request->command);
-    job_request_free(request);
-}
-
 static void run_free(struct job_run *run)
 {
     struct job_controller *ctl = run->ctl;
     struct job_request *request;
 
-    while ((request = take_first(run)))
-        abandon(run, request);
-    abandon(run, run->deciding);
-    abandon(run, run->target.request);
+    while ((request = job_run_take(run)))
+        job_request_abandon(run, request);
+    job_request_abandon(run, run->deciding);
+    job_request_abandon(run, run->target.request);
     job_delayed_cancel_all(run);
     job_wait_end(run);
     job_status_forget(run);
@@ -500,7 +364,7 @@ static void take_up(struct work *work)
             initialise(run);
         } else if (run->first && left > 0) {
             left--;
-            job_act(run, take_first(run));
+            job_act(run, job_run_take(run));
         } else if (run->first) {
             work_add(&run->work);
             break;

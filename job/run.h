@@ -111,24 +111,11 @@ struct job_run {
     char uid[];
 };
 
-/* ---- job/run.c: records, mailbox ---- */
-struct job_run *job_run_find(struct job_controller *ctl, const char *uid);
-/** The record of a stored job, made with what the cache knows of its pods and PodGroup when there
- * is none. */
-struct job_run *job_run_get(struct job_controller *ctl, const struct object *job);
-/** The job is no more, or the controller stops. Frees as soon as no write is under way. */
-void job_run_drop(struct job_run *run);
-/** The last record of a controller that was stopped is gone. */
-void job_controller_release(struct job_controller *ctl);
-/** Free the record if it is at rest or gone and nothing is under way. Call with nothing to be done
- * after it. */
-void job_run_settle(struct job_run *run);
+/* ---- job/mailbox.c: requests ---- */
 /** Queue a request; consumed. */
 void job_run_post(struct job_run *run, struct job_request *request);
 /** The same at the front: a decision that could not be stored. */
 void job_run_repeat(struct job_run *run, struct job_request *request);
-void job_run_sync(struct job_run *run); /* soon */
-void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
 /** Delayed actions that are due and not yet taken up: drop those that are unwanted; take up again
  * those that were put off. */
 void job_run_cull(struct job_run *run,
@@ -140,8 +127,28 @@ void job_request_free(struct job_request *request);
 /** The request was dealt with: free it. A Command it came from is noted in the status first, so
  * that it is executed once whatever happens (O-66), and then deleted. */
 void job_request_finish(struct job_run *run, struct job_request *request);
+/** The next request, the caller's from then on; NULL when there is none. */
+struct job_request *job_run_take(struct job_run *run);
+/** Free a request nobody takes up any more. A Command to a job that is no more goes with it; one
+ * that a stopping controller leaves is the next one's. */
+void job_request_abandon(struct job_run *run, struct job_request *request);
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
                                        const struct object *pod, const struct pod_facts *facts);
+
+/* ---- job/run.c: records ---- */
+struct job_run *job_run_find(struct job_controller *ctl, const char *uid);
+/** The record of a stored job, made with what the cache knows of its pods and PodGroup when there
+ * is none. */
+struct job_run *job_run_get(struct job_controller *ctl, const struct object *job);
+/** The job is no more, or the controller stops. Frees as soon as no write is under way. */
+void job_run_drop(struct job_run *run);
+/** The last record of a controller that was stopped is gone. */
+void job_controller_release(struct job_controller *ctl);
+/** Free the record if it is at rest or gone and nothing is under way. Call with nothing to be done
+ * after it. */
+void job_run_settle(struct job_run *run);
+void job_run_sync(struct job_run *run); /* soon */
+void job_run_wake(struct job_run *run); /* at once: what it waited for has come */
 /** A newer version of the job; a changed body raises JobUpdated. */
 void job_run_job(struct job_run *run, const struct object *job);
 /** The PodGroup as it is now, or NULL. */

@@ -259,8 +259,7 @@ static void a_job_with_an_unknown_plugin_fails_with_its_name(void **unused)
     stage_job_simple(stage, "j", "t*1", "plugins: {other: []}");
     check_phase(stage, "j", "Failed");
     assert_string_equal(stage_job(stage, "j")->reason, "PluginError");
-    check_has("message", stage_job(stage, "j")->message,
-              "unable to find job plugin: other");
+    check_has("message", stage_job(stage, "j")->message, "unable to find job plugin: other");
     assert_int_equal(stage_count(stage, &kind_pod), 0);
     stage_free(stage);
 }

@@ -1,0 +1,143 @@
+/*
+ * What happened to a job and waits to be taken up: requests, in order, and apart from them the
+ * delayed actions that are due while the job restarts.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/names.h"
+#include "job/run.h"
+
+struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
+                                       const struct object *pod, const struct pod_facts *facts)
+{
+    const struct job_task *task = &run->view.shape->spec->tasks.items[at.task];
+    struct job_request *request = mem_alloc(sizeof *request);
+
+    *request = (struct job_request){
+        .event = event,
+        .has_task = true,
+        .has_pod = true,
+        .at = at,
+        .partition = task->partition ? job_partition_of(at.index, task->partition->size) : -1,
+        .exit_code = event == EVENT_POD_FAILED && facts ? facts->exit_code : 0,
+        .version = facts ? facts->version : run->view.state.version,
+        .pod = object_ref(pod),
+    };
+    return request;
+}
+
+void job_request_free(struct job_request *request)
+{
+    if (!request)
+        return;
+    object_unref(request->pod);
+    object_unref(request->command);
+    mem_free(request);
+}
+
+void job_request_finish(struct job_run *run, struct job_request *request)
+{
+    if (request && request->command) {
+        const char *noted = job_state_resource(&run->view.state, RESOURCE_COMMAND_UID);
+
+        if (!object_deleting(run->view.job) &&
+            (!noted || strcmp(noted, object_uid(request->command)) != 0)) {
+            job_store(run, request); /* and when that is done, here again */
+            return;
+        }
+        job_command_done(run, request->command);
+    }
+    job_request_free(request);
+}
+
+void job_run_post(struct job_run *run, struct job_request *request)
+{
+    if (run->gone) {
+        job_request_free(request);
+        return;
+    }
+    request->next = NULL;
+    if (run->last)
+        run->last->next = request;
+    else
+        run->first = request;
+    run->last = request;
+    if (!run->working)
+        work_add(&run->work);
+}
+
+void job_run_repeat(struct job_run *run, struct job_request *request)
+{
+    request->next = run->first;
+    run->first = request;
+    if (!run->last)
+        run->last = request;
+}
+
+static void cull(struct job_request **link,
+                 bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg,
+                 struct job_request **out_last)
+{
+    struct job_request *last = NULL;
+
+    while (*link) {
+        struct job_request *request = *link;
+
+        if (request->expired && unwanted(request, arg)) {
+            *link = request->next;
+            job_request_free(request);
+        } else {
+            last = request;
+            link = &request->next;
+        }
+    }
+    if (out_last)
+        *out_last = last;
+}
+
+void job_run_cull(struct job_run *run,
+                  bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
+{
+    cull(&run->first, unwanted, arg, &run->last);
+    cull(&run->postponed, unwanted, arg, NULL);
+}
+
+void job_run_postpone(struct job_run *run, struct job_request *request)
+{
+    struct job_request **link = &run->postponed;
+
+    while (*link)
+        link = &(*link)->next;
+    request->next = NULL;
+    *link = request;
+}
+
+void job_run_resume_postponed(struct job_run *run)
+{
+    while (run->postponed) {
+        struct job_request *request = run->postponed;
+
+        run->postponed = request->next;
+        job_run_post(run, request);
+    }
+}
+
+struct job_request *job_run_take(struct job_run *run)
+{
+    struct job_request *request = run->first;
+
+    if (request) {
+        run->first = request->next;
+        if (!run->first)
+            run->last = NULL;
+    }
+    return request;
+}
+
+void job_request_abandon(struct job_run *run, struct job_request *request)
+{
+    if (request && request->command && !run->ctl->stopping)
+        job_command_done(run, request->command);
+    job_request_free(request);
+}

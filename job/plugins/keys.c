@@ -148,8 +148,10 @@ static bool public_in_openssh(const char *text, size_t len, struct buf *out, str
         return refuse(err);
     r = (struct reader){(const unsigned char *)bytes.bytes.data + sizeof openssh_magic,
                         bytes.bytes.len - sizeof openssh_magic};
-    if (!take_string(&r, &skipped) || !take_string(&r, &skipped) || !take_string(&r, &skipped) ||
-        !take_u32(&r, &keys) || keys != 1 || !take_string(&r, &blob))
+    for (int i = 0; i < 3; i++) /* cipher, derivation and its parameters */
+        if (!take_string(&r, &skipped))
+            return refuse(err);
+    if (!take_u32(&r, &keys) || keys != 1 || !take_string(&r, &blob))
         return refuse(err);
     r = blob;
     if (!take_string(&r, &type) || memchr(type.at, '\n', type.left))

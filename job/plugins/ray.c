@@ -164,7 +164,7 @@ static void warn_of_lost_args(const struct job_task *task, const char *container
 {
     const json_t *has = task ? container_named(task, container) : NULL;
 
-    if (json_array_size(json_object_get(has, "args")) > 0)
+    if (task && json_array_size(json_object_get(has, "args")) > 0)
         job_review_warn(review, REASON_PLUGIN_WARNING,
                         "plugin ray runs its own command in container %s of task %s: its args are "
                         "dropped",

@@ -118,10 +118,17 @@ struct flow_record {
     bool upstream; /* upstream's meaning where the two differ: no probes, no strategy */
 };
 
-/* For the files that work on the record: a step in or out of the counts, and to a new state. */
+/* record_count.c, for the files that work on the record: a step in or out of the counts, and to a
+ * new state; all sets empty, all sets gone. */
 void flow_record_count(struct flow_record *r, uint32_t step, bool in);
 void flow_record_move_step(struct flow_record *r, uint32_t step, enum step_state state,
                            enum job_phase phase);
+void flow_record_init_sets(struct flow_record *r);
+void flow_record_release_sets(struct flow_record *r);
+static inline bool phase_failed(unsigned phase)
+{
+    return phase == JOB_FAILED || phase == JOB_TERMINATED;
+}
 
 /** Fill a zeroed record from a flow's spec: every step waiting or ready, nothing started. False
  * with `err` when the graph is unusable (INV-F7); the record is then empty. `flow` is borrowed, its

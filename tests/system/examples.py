@@ -178,6 +178,12 @@ def the_commands_of_the_readme_do_what_it_says():
     commands = re.findall(r"^\$ jobflow (.*)$", text, re.M)
     check(len(commands) >= 4, "commands: %s" % commands)
     for line in commands:
+        if line == "serve":  # goes on until it is stopped
+            daemon = Background("serve", env={"XDG_STATE_HOME": os.path.abspath("state")}, name="serve")
+            wait_until("it serves", lambda: "serving on" in daemon.output())
+            daemon.signal(signal.SIGTERM)
+            check_equal("exit code of serve", daemon.wait(), 0)
+            continue
         out = jobflow(*shlex.split(line)).stdout
         check(out, "jobflow %s prints nothing" % line)
     check_in("the logs", "goodbye", jobflow("logs", "jf/hello").stdout)

@@ -815,6 +815,7 @@ static void files_change_at_once_and_what_was_bound_from_within_does_not(void **
     bed_run(bed, 50);
     bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume); /* the same */
     volume.files = after;
+    volume.n_files = countof(after);
     bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume);
     status = bed_final(bed, "follows", LIMIT_MS);
     check("ends", status);

@@ -114,7 +114,7 @@ static void add_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
         return;
     }
     step->parallelism = dice_below(dice, 3);
-    flow->early |= step->parallelism > 1 && step->parallelism < step->iterations;
+    flow->early |= step->parallelism != 1 && step->iterations > 1;
     buf_printf(&flow->spec, ", for: {range: {end: %u}, parallelism: %u}", step->iterations,
                step->parallelism);
 }
@@ -174,8 +174,6 @@ static void add_rest(struct dice *dice, struct gen_flow *flow, int max_retry)
         buf_printf(&flow->spec, ", maxRetry: %d", max_retry);
     if (dice_chance(dice, 20)) {
         flow->max_running = 1 + dice_below(dice, 3);
-        for (uint32_t i = 0; i < flow->count; i++)
-            flow->early |= flow->steps[i].iterations > 1 && flow->steps[i].parallelism != 1;
         buf_printf(&flow->spec, ", scheduling: {maxRunningJobs: %u%s}", flow->max_running,
                    dice_chance(dice, 50) ? ", order: criticalPath" : "");
     } else if (dice_chance(dice, 15)) {

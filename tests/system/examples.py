@@ -151,13 +151,26 @@ def completed(text):
     return text, runs
 
 
+def serve_with(settings):
+    """A daemon takes the settings, but for the addresses, which may not be this machine's."""
+    write("block.yaml", re.sub(r"^listen:.*$", 'listen: ["127.0.0.1:0"]', settings, flags=re.M))
+    daemon = Background("serve", "--data-dir", "served", "--config", "block.yaml", name="serve")
+    wait_until("it serves", lambda: "serving on" in daemon.output() or not daemon.running())
+    daemon.signal(signal.SIGTERM)
+    check_equal("exit code of serve\n" + daemon.errors(), daemon.wait(), 0)
+
+
 def every_manifest_of_the_documents_runs():
     tried = 0
     for path in documents():
         for line, text in blocks(path, "yaml"):
             fresh_dir("block")
             place = "%s:%d" % (os.path.basename(path), line)
+            tried += 1
             try:
+                if text.startswith("listen:"):
+                    serve_with(text)
+                    continue
                 text, runs = completed(text)
                 write("block.yaml", text)
                 jobflow("validate", "block.yaml")
@@ -165,7 +178,6 @@ def every_manifest_of_the_documents_runs():
                     jobflow("run", "block.yaml")
             except Failure as failure:
                 raise Failure("%s: %s" % (place, failure)) from None
-            tried += 1
     check(tried >= 4, "only %d blocks found" % tried)
     print("    %d manifests" % tried)
 

@@ -205,7 +205,8 @@ static const struct field pod_fields[] = {
     {0},
 };
 /* clang-format on */
-static const struct schema pod_schema = {"Pod", pod_fields, .doc = "Containers that run together; here processes of this machine."};
+static const struct schema pod_schema = {
+    "Pod", pod_fields, .doc = "Containers that run together; here processes of this machine."};
 
 static const char *const short_names[] = {"po", NULL};
 

@@ -134,7 +134,7 @@ FRAGMENTS = {"dependsOn": (STEP_FRAGMENT, False), "policies": (JOB_FRAGMENT, Tru
 
 def completed(text):
     """The block as manifests that stand alone: fragments in their surroundings, templates that are only named made up."""
-    runs = True
+    runs = not re.search(r"^kind: Command$", text, re.M)  # is for a job that is there
     if not re.search(r"^apiVersion:", text, re.M):
         first = re.match(r"\s*([A-Za-z]+):", text)
         if not first or first.group(1) not in FRAGMENTS:

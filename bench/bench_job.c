@@ -95,7 +95,7 @@ static void expect(struct bench *bench, const char *what, int got, int want)
         return;
     fprintf(stderr, "bench_job: %s is %d, not %d, while %s\n", what, got, want,
             job_phase_text(status_of(bench)->phase));
-    exit(1);
+    abort();
 }
 
 /* Settle, and let the counters be written. Returns the milliseconds it took. */

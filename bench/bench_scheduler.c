@@ -170,7 +170,8 @@ static struct scheduler *start_scheduler(struct bench *bench, size_t n_nodes)
     for (size_t i = 0; i < n_nodes; i++) {
         snprintf(names[i], sizeof names[i], "n%zu", i);
         nodes[i] = (struct place_options){
-            .name = names[i], .capacity = {NODE_CPUS * 1000, INT64_C(1) << 40, NODE_PODS, {0}}};
+            .name = names[i],
+            .capacity = {(int64_t)NODE_CPUS * 1000, INT64_C(1) << 40, NODE_PODS, {0}}};
     }
     return scheduler_start(bench->cluster,
                            &(struct scheduler_options){nodes, n_nodes, {.count = 0}});
@@ -178,8 +179,9 @@ static struct scheduler *start_scheduler(struct bench *bench, size_t n_nodes)
 
 int main(int argc, char **argv)
 {
-    struct bench bench = {.wanted = argc > 1 ? atol(argv[1]) : 4000};
-    long n_nodes = argc > 2 ? atol(argv[2]) : 8, waiting = argc > 3 ? atol(argv[3]) : 200;
+    struct bench bench = {.wanted = argc > 1 ? strtol(argv[1], NULL, 10) : 4000};
+    long n_nodes = argc > 2 ? strtol(argv[2], NULL, 10) : 8,
+         waiting = argc > 3 ? strtol(argv[3], NULL, 10) : 200;
     struct clock *clock = clock_virtual_new(1700000000000, 1);
     struct scheduler *scheduler;
     struct registry *registry;

@@ -391,11 +391,10 @@ static void abort_flow(struct remote *remote, const struct follow_flow *flow)
 {
     scoped(json) json_t *patch =
         json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
-    scoped(json) json_t *result = NULL;
     scoped(buf) struct buf path = {0};
 
     resource_write_path(&kind_job_flow, flow->namespace_, flow->name, &path);
-    result = ask(remote, "PATCH", path.data, patch, NULL);
+    json_decref(ask(remote, "PATCH", path.data, patch, NULL));
 }
 
 /* As in a run of its own a bare job is taken away: it has no record that could say it was ended. */

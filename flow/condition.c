@@ -5,6 +5,7 @@
 #include "api/types/flowref.h"
 #include "api/types/pod.h"
 #include "flow/retry_policy.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,7 @@ void flow_iteration_item(const struct flow_record *r, uint32_t step, struct buf 
     if (loop->items.count)
         buf_str(out, iteration < loop->items.count ? loop->items.items[iteration] : "");
     else
-        buf_printf(out, "%lld",
-                   (long long)((loop->range ? loop->range->start : 0) + distance * iteration));
+        buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);
 }
 
 static bool add_output(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,

@@ -6,6 +6,7 @@
  * replaces what differs. What cannot be resolved any more (the object is gone, a key is missing)
  * stays as it was. Ref: spec/local-runtime.md 4.4.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ static void drop(struct kubelet *k, struct reference *reference)
     mem_free(reference);
     if (!LIST_EMPTY(&object->pods))
         return;
+    assert(k->followed); /* it holds `object` at least */
     HASH_DELETE(hh, k->followed, object);
     mem_free(object);
 }

@@ -296,13 +296,10 @@ static void serve_claimants(struct scheduler *s)
 
         bool goes_on = group->stage == GROUP_ADMITTED ? group_ready(group) : group->queue->open;
 
-        if (!goes_on) {
-            drop_claim(s, group);
-            line_up(s, group);
-        } else if (serve(s, group, &limiter) == GRANTED) {
+        if (goes_on && serve(s, group, &limiter) == GRANTED) {
             group_tell_later(group);
-        } else if (!s->evicting && group->claim.pods) {
-            drop_claim(s, group); /* they are gone and it was not enough */
+        } else if (!goes_on || (!s->evicting && group->claim.pods)) {
+            drop_claim(s, group); /* those it waited for may be gone, and it was not enough */
             line_up(s, group);
         }
         group = next;

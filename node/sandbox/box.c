@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
@@ -260,14 +261,15 @@ bool box_join(struct box *box, unsigned index, pid_t init, struct error *err)
 unsigned box_processes(const struct box *box)
 {
     struct utsname kernel;
-    unsigned major = 0, minor = 0;
+    unsigned long major, minor;
+    char *dot;
 
-    /* Before 5.14 all processes of the user count, wherever they are. */
-    if (box->level != SANDBOX_USER || uname(&kernel) ||
-        sscanf(kernel.release, "%u.%u", &major, &minor) != 2 || major < 5 ||
-        (major == 5 && minor < 14))
+    if (box->level != SANDBOX_USER || uname(&kernel))
         return 0;
-    return PROCESSES_MAX;
+    major = strtoul(kernel.release, &dot, 10);
+    minor = *dot == '.' ? strtoul(dot + 1, NULL, 10) : 0;
+    /* Before 5.14 all processes of the user count, wherever they are. */
+    return major > 5 || (major == 5 && minor >= 14) ? PROCESSES_MAX : 0;
 }
 
 bool box_limits_memory(const struct box *box, unsigned index)

@@ -35,7 +35,7 @@ static bool answered_well(int fd)
         len += (size_t)n;
     }
     head[len] = 0;
-    status = strncmp(head, "HTTP/1.", 7) || len < 12 ? 0 : strtol(head + 9, NULL, 10);
+    status = strncmp(head, "HTTP/1.", 7) != 0 || len < 12 ? 0 : strtol(head + 9, NULL, 10);
     return status >= 200 && status < 400;
 }
 

@@ -182,7 +182,7 @@ static void outputs_and_parameters_go_into_patches(void **state)
     flow_bed_end(bed, "f-a", 0, "q=red");
     check_str("queue", queue_of(bed, "f-b"), "red");
     job = flow_bed_get(bed, &kind_job, "f-b");
-    check("job", job != NULL);
+    assert_non_null(job);
     check_int("a number", job_spec_of(job)->tasks.items[0].replicas, 3);
     check("texts", strstr(job->body->text, "\"red-f\",\"$(params.count)\",\"$(HOME)\""));
 }

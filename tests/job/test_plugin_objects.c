@@ -460,7 +460,9 @@ static void ssh_makes_a_pair_and_a_configuration(void **unused)
     assert_int_equal(files.count, 4);
     check_has("id_rsa", files.private_key, "-----BEGIN RSA PRIVATE KEY-----\n");
     check_str("authorized_keys", files.allowed, files.public_key);
-    check_ok("pair", job_key_public(files.private_key, strlen(files.private_key), &derived, &err),
+    check_ok("pair",
+             job_key_public(files.private_key, files.private_key ? strlen(files.private_key) : 0,
+                            &derived, &err),
              err);
     check_str("pair", derived.data, files.public_key);
     check_str("config", files.config,

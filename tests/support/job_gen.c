@@ -6,7 +6,7 @@ const char *gen_task_name(int task)
 {
     static const char *const names[GEN_TASKS] = {"a", "b", "c"};
 
-    return names[task];
+    return task >= 0 && task < GEN_TASKS ? names[task] : "";
 }
 
 int gen_job_replicas(const struct gen_job *job)

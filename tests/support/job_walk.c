@@ -191,13 +191,13 @@ static void command_comes(struct walk *walk)
 
 static void job_is_scaled(struct walk *walk)
 {
-    struct gen_job was = walk->spec;
-    scoped(buf) struct buf patch = {0};
+    scoped(buf) struct buf was = {0}, patch = {0};
 
+    gen_job_scale_patch(&walk->spec, &was);
     gen_job_rescale(&walk->spec, &walk->dice);
-    if (memcmp(&was, &walk->spec, sizeof was) == 0)
-        return;
     gen_job_scale_patch(&walk->spec, &patch);
+    if (strcmp(was.data, patch.data) == 0)
+        return;
     walk_tell(walk, "scaled: %s", patch.data);
     walk_expect_event(walk, EVENT_JOB_UPDATED, -1, -1, walk->version, 0, false);
     stage_patch(walk->stage, &kind_job, "j", patch.data);

@@ -243,8 +243,10 @@ void rig_tell_ended(struct rig *rig, const char *name, int exit_code)
 void rig_answer_exec(struct rig *rig, const char *name, int code)
 {
     struct rig_pod *pod = rig_started(rig, name);
-    uint64_t id = pod ? pod->exec_id : 0;
+    uint64_t id;
 
+    assert_non_null(pod);
+    id = pod->exec_id;
     check(name, id != 0);
     pod->exec_id = 0;
     rig->runtime->executed(rig->runtime->ctx,

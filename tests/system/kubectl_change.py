@@ -28,7 +28,7 @@ def objects_are_edited_patched_labelled_and_replaced():
         k.says("labeled", "label", "jf", "flow1", "env=b", "--overwrite")
         k.run("label", "jf", "flow1", "env-")
         check_equal("no labels", k.at("jf/flow1", ".metadata.labels"), "")
-        k.says("annotated", "annotate", "jf", "flow1", "x=y")
+        k.says("annotate", "annotate", "jf", "flow1", "x=y")
         k.says("patched", "patch", "cm", "cm1", "-p", '{"data":{"b":"2"}}')
         k.says("patched", "patch", "cm", "cm1", "--type=json", "-p", '[{"op":"add","path":"/data/c","value":"3"}]')
         k.says("patched", "patch", "cm", "cm1", "--type=merge", "-p", '{"data":{"a":null}}')

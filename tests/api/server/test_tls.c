@@ -34,7 +34,7 @@ static void issue(const struct tls_pair *ca, const char *user, bool server, stru
     };
     struct error err = {0};
 
-    check_ok("issue", tls_issue(ca, &subject, NOW_S - 3 * 365 * DAY_S, out, &err), err);
+    check_ok("issue", tls_issue(ca, &subject, NOW_S - (int64_t)3 * 365 * DAY_S, out, &err), err);
 }
 
 /* covers: reliability.md SEC-02 */
@@ -50,7 +50,7 @@ static void a_certificate_is_good_for_its_hosts_its_time_and_its_authority(void 
         {"a longer address", "::1", 0, 30, true},
         {"another name", "example.org", 0, 30, false},
         {"another address", "10.0.0.1", 0, 30, false},
-        {"too near its end", "localhost", 0, 8 * 365, false},
+        {"too near its end", "localhost", 0, (int64_t)8 * 365, false},
         {"later", "localhost", (int64_t)9 * 365 * DAY_S, 30, false},
     };
     scoped(tls_pair) struct tls_pair ca = {0}, other = {0}, server = {0};
@@ -192,7 +192,7 @@ static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
         while ((n = SSL_read(peers.client, bytes, sizeof bytes)) > 0)
             buf_add(&got, bytes, (size_t)n);
         check_int("all of it", got.len, answer.len);
-        check("the same", memcmp(got.data, answer.data, got.len) == 0);
+        check("the same", got.data && memcmp(got.data, answer.data, got.len) == 0);
         SSL_shutdown(peers.client);
         pass(&peers, steps[i]);
         check_int("its end", peers.state, TLS_ENDED);
@@ -227,7 +227,8 @@ static void a_client_is_who_its_certificate_says_if_it_is_ours(void **state)
         if (cases[i].wanted == TLS_CERTIFICATE_GOOD) {
             check_str("user", user.data, "carol");
             check_str("group", groups.data, "jobflow:editor:a");
-            check_str("the next", groups.data + strlen(groups.data) + 1, "jobflow:viewer");
+            check_str("the next", groups.data ? groups.data + strlen(groups.data) + 1 : "",
+                      "jobflow:viewer");
         }
         peers_stop(&peers);
     }

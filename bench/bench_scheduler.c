@@ -164,7 +164,7 @@ static void watch(struct bench *bench)
 
 static struct scheduler *start_scheduler(struct bench *bench, size_t n_nodes)
 {
-    static char names[PLACES_MAX][8];
+    static char names[PLACES_MAX][24];
     struct place_options nodes[PLACES_MAX];
 
     for (size_t i = 0; i < n_nodes; i++) {

@@ -251,7 +251,7 @@ static void on_failure_restarts_with_a_doubled_back_off(void **state)
     check_int("restarts", status->containers.items[0].restart_count, 3);
     check("last", status->containers.items[0].has_last);
     check_int("last code", status->containers.items[0].last_exit_code, 1);
-    check("20 + 40 + 80 ms", loop_mono_ns(bed_loop(bed)) - begun >= 140 * 1000000);
+    check("20 + 40 + 80 ms", loop_mono_ns(bed_loop(bed)) - begun >= INT64_C(140) * 1000000);
     log = bed_log(bed, "again", NULL);
     check_str("log of the last run", log, "run 3\n");
 }

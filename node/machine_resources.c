@@ -57,7 +57,7 @@ static bool take_part(struct machine_resources *out, char *part, struct error *e
 
 bool machine_resources_parse(const char *text, struct machine_resources *out, struct error *err)
 {
-    char *rest = out->text;
+    char *rest;
 
     *out = (struct machine_resources){0};
     if (!text || !*text)
@@ -65,7 +65,7 @@ bool machine_resources_parse(const char *text, struct machine_resources *out, st
     if (strlen(text) >= sizeof out->text)
         return error_set(err, ERR_INVALID, "--node-resources", "longer than %d bytes",
                          MACHINE_RESOURCES_TEXT_MAX - 1);
-    memcpy(out->text, text, strlen(text) + 1);
+    rest = memcpy(out->text, text, strlen(text) + 1);
     while (rest) {
         char *part = strsep(&rest, ",");
 

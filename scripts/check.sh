@@ -3,7 +3,7 @@
 #
 #   scripts/check.sh    all but what the next lines ask for
 #   CHECK_TSAN=1        the whole suite under ThreadSanitizer too
-#   CHECK_LINT=0        no cppcheck and clang-tidy, which take as long as the rest
+#   CHECK_TIDY=1        clang-tidy too, which takes as long as the rest
 #   CHECK_SKIP_DEPS=1   the packages are there
 #
 # Ends with ctest's own summary; a step that fails ends it at once, with its output.
@@ -64,8 +64,8 @@ step "configure release" -- cmake --preset release
 step "build release" -- cmake --build --preset release -j "$jobs" --target jobflow
 step "hardening of the release program" -- run_ctest release -R '^system_hardening$'
 
-if [ "${CHECK_LINT:-1}" = 1 ]; then
-    step "cppcheck" -- cmake --build --preset dev --target cppcheck
+step "cppcheck" -- cmake --build --preset dev --target cppcheck
+if [ "${CHECK_TIDY:-0}" = 1 ]; then
     step "clang-tidy" -- cmake --build --preset dev --target tidy
 fi
 

@@ -184,7 +184,7 @@ static void on_output(struct source *source, uint32_t events)
 static void on_report(struct source *source, uint32_t events)
 {
     struct beside *beside = container_of(source, struct beside, report);
-    struct init_report report;
+    struct init_report report = {0};
     int listener_fd;
 
     if (init_receive(source->fd, &report, &listener_fd) && listener_fd >= 0)

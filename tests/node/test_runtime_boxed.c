@@ -306,15 +306,15 @@ static void the_program_is_alone_in_its_box(void **state)
         "alone",
         THE_HOSTS,
         .main = {{.argv = {"/bin/sh", "-c",
-                           "ls /proc | grep -c '^[0-9]'; ls /proc/self/fd | tr '\\n' ' '; echo; "
+                           "set -- /proc/[0-9]*; echo $#; ls /proc/self/fd | tr '\\n' ' '; echo; "
                            "test -c /dev/null && "
                            "test -d /dev/shm && echo dev; id -u"}}},
     };
-    scoped_str want = mem_printf("4\n0 1 2 3 \ndev\n%u\n", geteuid());
+    scoped_str want = mem_printf("2\n0 1 2 3 \ndev\n%u\n", geteuid());
 
     if (is_plain())
         return;
-    check_int("code", run(&pod, &log), 0); /* init, sh, ls, grep */
+    check_int("code", run(&pod, &log), 0); /* init, sh */
     check_str("log", log, want);
     release("alone");
 }

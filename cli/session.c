@@ -9,59 +9,18 @@
  * A run that ends early leaves its flows unfinished in the store: the next run with the same data
  * directory goes on with them.
  */
-#include "cli/session.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
-#include "cli/backend.h"
-#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/orphans.h"
-#include "cli/output.h"
-#include "cli/podlogs.h"
 #include "cli/preflight.h"
-#include "cli/serving.h"
+#include "cli/session_internal.h"
 #include "cli/stuck.h"
 #include "cli/takeup.h"
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-    ABORT_POLL_MS = 50,
-    FAILED_LOOK_MS = 1000,
-    FAILED_LOG_LINES = 20,
-    STUCK_TURNS = 100000, /* of a simulation, without any news */
-};
-
-struct session {
-    const struct session_options *options;
-    struct manifests *set;
-    bool has_mounts; /* some container of the manifests mounts something */
-    struct backend *backend;
-    struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
-    struct client *client;
-    struct serving *serving;
-    struct follow *follow;
-    struct podlogs *logs;
-    const struct output_ops *output;
-    void *output_state;
-    struct output_context context;
-    uv_signal_t signals[3];
-    struct timer timeout, abort_poll, failed_look;
-    struct task durable, unread, idle;
-    uint64_t news, seen_news; /* changes told of; at the last look */
-    uint32_t quiet_turns;     /* since then */
-    struct turn_hook flush;
-    int interrupts;
-    bool noted_plain;
-    const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
-    int exit_code;     /* -1 while running */
-};
-
-static bool is_simulated(const struct session_options *options)
-{
-    return strcmp(options->runtime, "sim") == 0;
-}
+enum { FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
 
 /* ---- what the output form hears ---- */
 
@@ -72,11 +31,14 @@ static void on_log_line(void *ctx, const char *source, const char *line, size_t 
     session->output->log(session->output_state, source, line, len);
 }
 
+void session_note(struct session *session, const char *text)
+{
+    session->output->note(session->output_state, text);
+}
+
 static void on_note(void *ctx, const char *text)
 {
-    struct session *session = ctx;
-
-    session->output->note(session->output_state, text);
+    session_note(ctx, text);
 }
 
 static bool has_member(const json_t *value, const char *key)
@@ -116,8 +78,9 @@ static void note_plain(struct session *session)
         return;
     session->noted_plain = true;
     if (session->has_mounts)
-        on_note(session, "pods have no file system of their own on this machine: mount paths are "
-                         "below $VC_MOUNT_ROOT (why: jobflow describe node)");
+        session_note(session,
+                     "pods have no file system of their own on this machine: mount paths are "
+                     "below $VC_MOUNT_ROOT (why: jobflow describe node)");
 }
 
 static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
@@ -130,7 +93,7 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
     if (failed && !session->logs && session->output != &output_quiet)
         podlogs_tail(session->backend->store, session->backend->runtime, step->job_uid,
                      FAILED_LOG_LINES, on_log_line, session);
-    if (failed && !is_simulated(session->options))
+    if (failed && !session_simulated(session->options))
         note_plain(session);
 }
 
@@ -153,7 +116,7 @@ static void note_still_at_work(struct session *session, const struct follow_flow
         "%s has failed and starts nothing more; %zu step%s still at work%s (Ctrl-C stops %s)",
         flow->name, count, count == 1 ? " is" : "s are", text.data, count == 1 ? "it" : "them");
 
-    on_note(session, note);
+    session_note(session, note);
 }
 
 /* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
@@ -173,11 +136,11 @@ static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase b
 
     session->news++;
     session->output->flow(session->output_state, flow, before);
-    if (flow->phase == FLOW_FAILED && !is_simulated(session->options))
+    if (flow->phase == FLOW_FAILED && !session_simulated(session->options))
         timer_start(session->backend->loop, &session->failed_look, FAILED_LOOK_MS);
 }
 
-static void finish(struct session *session, int exit_code)
+void session_finish(struct session *session, int exit_code)
 {
     session->exit_code = exit_code;
     loop_stop(session->backend->loop);
@@ -188,9 +151,9 @@ static void settled(struct task *task)
     struct session *session = container_of(task, struct session, durable);
 
     if (session->ended)
-        finish(session, session->exit_code);
+        session_finish(session, session->exit_code);
     else
-        finish(session, follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED);
+        session_finish(session, follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED);
 }
 
 static void on_finished(void *ctx)
@@ -208,138 +171,7 @@ static void on_store_failure(void *ctx, const struct error *err)
 
     cli_errorf("the store failed, stopping here; pods go on and the next run finds them: %s",
                err->message);
-    finish(session, EXIT_INTERNAL);
-}
-
-/* ---- the way out before the end ---- */
-
-static size_t count_alive(const struct session *session)
-{
-    return session->backend->ops->alive(session->backend, session->follow);
-}
-
-static void abort_look(struct timer *timer)
-{
-    struct session *session = container_of(timer, struct session, abort_poll);
-
-    /* in a daemon what was asked for takes effect a little later */
-    if (count_alive(session) == 0 &&
-        (!session->backend->shared || follow_finished(session->follow)))
-        store_when_durable(session->backend->store, &session->durable);
-    else
-        timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
-}
-
-static void abort_begin(struct session *session, const char *why)
-{
-    size_t pods = count_alive(session);
-    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
-                                        pods, pods == 1 ? "" : "s")
-                           : mem_strdup(why);
-
-    on_note(session, text);
-    session->backend->ops->stop(session->backend, session->follow);
-    timer_start(session->backend->loop, &session->abort_poll, 0);
-}
-
-static void abort_kill(struct session *session)
-{
-    on_note(session, "killing what is left");
-    session->backend->ops->kill(session->backend, session->follow);
-}
-
-/* The first time asks the pods to end, the second kills them, the third no longer waits. */
-static void abort_run(struct session *session, const char *why, int exit_code)
-{
-    session->interrupts++;
-    session->exit_code = exit_code;
-    session->ended = why;
-    if (session->interrupts == 1)
-        abort_begin(session, why);
-    else if (session->interrupts == 2)
-        abort_kill(session);
-    else
-        finish(session, exit_code);
-}
-
-static void on_signal(uv_signal_t *handle, int number)
-{
-    struct session *session = handle->data;
-
-    if (session->interrupts == 0)
-        abort_run(session, "interrupted", EXIT_INTERRUPTED);
-    else
-        abort_run(session, session->ended, session->exit_code);
-}
-
-static void on_timeout(struct timer *timer)
-{
-    struct session *session = container_of(timer, struct session, timeout);
-
-    if (session->interrupts == 0)
-        abort_run(session, "timed out", EXIT_TIMED_OUT);
-}
-
-/* Whoever read our output is gone (`| head`): as when the terminal is closed. */
-static void nobody_reads(struct task *task)
-{
-    struct session *session = container_of(task, struct session, unread);
-
-    if (session->interrupts == 0)
-        abort_run(session, "interrupted", EXIT_INTERRUPTED);
-}
-
-/* A simulation that can never go on ends here; a real run may yet be helped from outside. */
-static void on_idle(struct task *task)
-{
-    struct session *session = container_of(task, struct session, idle);
-
-    if (session->interrupts || session->exit_code >= 0)
-        return;
-    session->ended = OUTPUT_STUCK;
-    finish(session, EXIT_FAILED);
-}
-
-/* It may also go in circles: what cannot be created is tried for ever. */
-static void look_for_circles(struct session *session)
-{
-    if (session->news != session->seen_news) {
-        session->seen_news = session->news;
-        session->quiet_turns = 0;
-    } else if (++session->quiet_turns == STUCK_TURNS) {
-        loop_post(engine_loop(session->engine), &session->idle);
-    }
-}
-
-/* What a turn told is shown at its end, also through a pipe. */
-static void flush_output(struct turn_hook *hook)
-{
-    struct session *session = container_of(hook, struct session, flush);
-
-    if (is_simulated(session->options))
-        look_for_circles(session);
-    fflush(stdout);
-    if (ferror(stdout) && session->interrupts == 0)
-        loop_post(session->backend->loop, &session->unread);
-}
-
-static void listen_signals(struct session *session)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-
-    signal(SIGPIPE, SIG_IGN); /* writing tells */
-    for (size_t i = 0; i < countof(numbers); i++) {
-        uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
-        session->signals[i].data = session;
-        uv_signal_start(&session->signals[i], on_signal, numbers[i]);
-        uv_unref((uv_handle_t *)&session->signals[i]);
-    }
-}
-
-static void close_signals(struct session *session)
-{
-    for (size_t i = 0; i < countof(session->signals); i++)
-        uv_close((uv_handle_t *)&session->signals[i], NULL);
+    session_finish(session, EXIT_INTERNAL);
 }
 
 /* ---- the whole ---- */
@@ -359,7 +191,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
     const struct engine_options engine = {
         .data_dir = options->data_dir,
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
-        .sim = is_simulated(options),
+        .sim = session_simulated(options),
         .compat_upstream = options->compat_upstream,
         .max_pods = (int)options->max_pods,
         .node_resources = options->node_resources,
@@ -390,7 +222,7 @@ static struct client *open_client(const struct session_options *options, const s
         cli_error(in_use);
         fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
                 cli_program, options->data_dir);
-    } else if (client && is_simulated(options)) {
+    } else if (client && session_simulated(options)) {
         cli_errorf("a daemon is at work in %s: a simulation needs a directory of its own",
                    options->data_dir);
     } else if (client) {
@@ -408,7 +240,7 @@ static void serve(struct session *session)
 {
     struct error err = {0};
 
-    if (!session->engine || is_simulated(session->options))
+    if (!session->engine || session_simulated(session->options))
         return;
     session->serving = serving_start(session->engine, session->options->data_dir, &err);
     if (!session->serving)
@@ -428,12 +260,12 @@ static bool checked(const struct session_options *options, struct manifests *set
 {
     const struct preflight_options preflight_options = {
         .namespace_ = options->namespace_,
-        .sim = is_simulated(options),
+        .sim = session_simulated(options),
         .compat_upstream = options->compat_upstream,
         .live = live,
         .max_pods = max_pods,
         /* A real run says so when it comes to it, and so does one that was told what it has. */
-        .warn_of_room = is_simulated(options) && !options->node_resources,
+        .warn_of_room = session_simulated(options) && !options->node_resources,
     };
     struct preflight_result result;
 
@@ -445,37 +277,22 @@ static void follow_to_the_end(struct session *session)
     struct loop *loop = session->backend->loop;
     struct error err = {0};
 
-    session->abort_poll.fire = abort_look;
-    session->timeout.fire = on_timeout;
     session->failed_look.fire = look_at_failed;
     session->durable.run = settled;
-    session->unread.run = nobody_reads;
-    session->idle.run = on_idle;
-    session->flush.end = flush_output;
     store_on_failure(session->backend->store, on_store_failure, session);
-    if (session->options->timeout_ms)
-        timer_start(loop, &session->timeout, session->options->timeout_ms);
     /* Before the steps: a program's last words come before its end. */
-    if (session->options->logs && !is_simulated(session->options))
+    if (session->options->logs && !session_simulated(session->options))
         session->logs = podlogs_follow_all(loop, session->backend->store, session->backend->runtime,
                                            on_log_line, session);
     if (follow_start(session->follow, &err)) {
-        listen_signals(session);
-        loop_on_turn_end(loop, &session->flush);
-        loop_on_idle(loop, &session->idle);
+        session_end_watch(session);
         loop_run(loop);
-        loop_on_idle(loop, NULL);
-        loop_off_turn_end(loop, &session->flush);
-        close_signals(session);
+        session_end_rest(session);
     } else {
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;
     }
-    timer_stop(loop, &session->timeout);
-    timer_stop(loop, &session->abort_poll);
     timer_stop(loop, &session->failed_look);
-    loop_cancel(loop, &session->unread);
-    loop_cancel(loop, &session->idle);
     podlogs_finish(take(session->logs));
 }
 
@@ -556,7 +373,7 @@ static void on_lost(void *ctx, const struct error *err)
 
     cli_errorf("%s; the run goes on when the daemon does, and '%s run' follows it again",
                err->message, cli_program);
-    finish(session, EXIT_INTERNAL);
+    session_finish(session, EXIT_INTERNAL);
 }
 
 static void run_remote(struct session *session)
@@ -587,7 +404,7 @@ int session_run(const struct session_options *options, struct manifests *set)
         return EXIT_REFUSED;
     session.engine = open_engine(options, &err);
     if (session.engine) {
-        if (!known_store && options->data_dir && !is_simulated(options))
+        if (!known_store && options->data_dir && !session_simulated(options))
             orphans_warn(options->data_dir);
         run_local(&session, known_store);
     } else if (err.code != ERR_CONFLICT) {

@@ -1,0 +1,170 @@
+/*
+ * The ways out before the end: a signal, the timeout, nobody who reads, a simulation that stands
+ * still. The first one asks the pods to end, a second signal kills them, a third does not wait.
+ */
+#include "base/mem.h"
+#include "cli/session_internal.h"
+#include <signal.h>
+
+enum {
+    ABORT_POLL_MS = 50,
+    STUCK_TURNS = 100000, /* of a simulation, without any news */
+};
+
+static size_t count_alive(const struct session *session)
+{
+    return session->backend->ops->alive(session->backend, session->follow);
+}
+
+static void abort_look(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, abort_poll);
+
+    /* in a daemon what was asked for takes effect a little later */
+    if (count_alive(session) == 0 &&
+        (!session->backend->shared || follow_finished(session->follow)))
+        store_when_durable(session->backend->store, &session->durable);
+    else
+        timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
+}
+
+static void abort_begin(struct session *session, const char *why)
+{
+    size_t pods = count_alive(session);
+    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
+                                        pods, pods == 1 ? "" : "s")
+                           : mem_strdup(why);
+
+    session_note(session, text);
+    session->backend->ops->stop(session->backend, session->follow);
+    timer_start(session->backend->loop, &session->abort_poll, 0);
+}
+
+static void abort_kill(struct session *session)
+{
+    session_note(session, "killing what is left");
+    session->backend->ops->kill(session->backend, session->follow);
+}
+
+/* The first time asks the pods to end, the second kills them, the third no longer waits. */
+static void abort_run(struct session *session, const char *why, int exit_code)
+{
+    session->interrupts++;
+    session->exit_code = exit_code;
+    session->ended = why;
+    if (session->interrupts == 1)
+        abort_begin(session, why);
+    else if (session->interrupts == 2)
+        abort_kill(session);
+    else
+        session_finish(session, exit_code);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct session *session = handle->data;
+
+    if (session->interrupts == 0)
+        abort_run(session, "interrupted", EXIT_INTERRUPTED);
+    else
+        abort_run(session, session->ended, session->exit_code);
+}
+
+static void on_timeout(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, timeout);
+
+    if (session->interrupts == 0)
+        abort_run(session, "timed out", EXIT_TIMED_OUT);
+}
+
+/* Whoever read our output is gone (`| head`): as when the terminal is closed. */
+static void nobody_reads(struct task *task)
+{
+    struct session *session = container_of(task, struct session, unread);
+
+    if (session->interrupts == 0)
+        abort_run(session, "interrupted", EXIT_INTERRUPTED);
+}
+
+/* A simulation that can never go on ends here; a real run may yet be helped from outside. */
+static void on_idle(struct task *task)
+{
+    struct session *session = container_of(task, struct session, idle);
+
+    if (session->interrupts || session->exit_code >= 0)
+        return;
+    session->ended = OUTPUT_STUCK;
+    session_finish(session, EXIT_FAILED);
+}
+
+/* It may also go in circles: what cannot be created is tried for ever. */
+static void look_for_circles(struct session *session)
+{
+    if (session->news != session->seen_news) {
+        session->seen_news = session->news;
+        session->quiet_turns = 0;
+    } else if (++session->quiet_turns == STUCK_TURNS) {
+        loop_post(engine_loop(session->engine), &session->idle);
+    }
+}
+
+/* What a turn told is shown at its end, also through a pipe. */
+static void flush_output(struct turn_hook *hook)
+{
+    struct session *session = container_of(hook, struct session, flush);
+
+    if (session_simulated(session->options))
+        look_for_circles(session);
+    fflush(stdout);
+    if (ferror(stdout) && session->interrupts == 0)
+        loop_post(session->backend->loop, &session->unread);
+}
+
+static void listen_signals(struct session *session)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    signal(SIGPIPE, SIG_IGN); /* writing tells */
+    for (size_t i = 0; i < countof(numbers); i++) {
+        uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
+        session->signals[i].data = session;
+        uv_signal_start(&session->signals[i], on_signal, numbers[i]);
+        uv_unref((uv_handle_t *)&session->signals[i]);
+    }
+}
+
+static void close_signals(struct session *session)
+{
+    for (size_t i = 0; i < countof(session->signals); i++)
+        uv_close((uv_handle_t *)&session->signals[i], NULL);
+}
+
+void session_end_watch(struct session *session)
+{
+    struct loop *loop = session->backend->loop;
+
+    session->abort_poll.fire = abort_look;
+    session->timeout.fire = on_timeout;
+    session->unread.run = nobody_reads;
+    session->idle.run = on_idle;
+    session->flush.end = flush_output;
+    if (session->options->timeout_ms)
+        timer_start(loop, &session->timeout, session->options->timeout_ms);
+    listen_signals(session);
+    loop_on_turn_end(loop, &session->flush);
+    loop_on_idle(loop, &session->idle);
+}
+
+void session_end_rest(struct session *session)
+{
+    struct loop *loop = session->backend->loop;
+
+    loop_on_idle(loop, NULL);
+    loop_off_turn_end(loop, &session->flush);
+    close_signals(session);
+    timer_stop(loop, &session->timeout);
+    timer_stop(loop, &session->abort_poll);
+    loop_cancel(loop, &session->unread);
+    loop_cancel(loop, &session->idle);
+}

@@ -15,6 +15,7 @@
 #include <poll.h>
 
 #include "base/mem.h"
+#include "base/metrics.h"
 
 enum {
     NS_PER_MS = 1000000,
@@ -33,6 +34,7 @@ struct heap_row {
 struct loop {
     uv_loop_t uv;
     struct clock *clock;
+    struct metrics *metrics;
     bool is_virtual, in_turn, stopping;
     size_t holds;
     uint64_t activity; /* counts what could change whether there is something to do */
@@ -514,6 +516,7 @@ struct loop *loop_new(struct clock *clock)
     struct loop *loop = mem_alloc(sizeof *loop);
 
     loop->clock = clock;
+    loop->metrics = metrics_new();
     loop->is_virtual = clock_is_virtual(clock);
     loop->tail = &loop->head;
     if (uv_loop_init(&loop->uv))
@@ -544,6 +547,7 @@ void loop_free(struct loop *loop)
         mem_fatal("loop_free: a hold is left, or a last callback posted a task");
     if (uv_loop_close(&loop->uv))
         mem_fatal("loop_free: libuv is busy");
+    metrics_free(loop->metrics);
     mem_free(loop->heap);
     mem_free(loop);
 }
@@ -556,6 +560,11 @@ uv_loop_t *loop_uv(struct loop *loop)
 struct clock *loop_clock(const struct loop *loop)
 {
     return loop->clock;
+}
+
+struct metrics *loop_metrics(const struct loop *loop)
+{
+    return loop->metrics;
 }
 
 bool loop_is_virtual(const struct loop *loop)

@@ -20,6 +20,7 @@
 #include <uv.h>
 
 struct loop;
+struct metrics;
 struct task;
 struct timer;
 struct pool_work;
@@ -45,6 +46,7 @@ struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or rea
 void loop_free(struct loop *loop);
 uv_loop_t *loop_uv(struct loop *loop);
 struct clock *loop_clock(const struct loop *loop);
+struct metrics *loop_metrics(const struct loop *loop); /* the figures of this process */
 bool loop_is_virtual(const struct loop *loop);
 
 int64_t loop_wall_ms(const struct loop *loop);

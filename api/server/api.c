@@ -269,7 +269,8 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     api->loop = loop;
     api->registry = registry;
     api->store = registry_store(registry);
-    traffic_init(&api->traffic);
+    traffic_init(&api->traffic, loop_metrics(loop));
+    figures_start(&api->figures, loop_metrics(loop), api->store);
     if (logs)
         api->logs = *logs;
     return api;
@@ -301,6 +302,7 @@ void api_free(struct api *api)
     while (api->streams)
         end_with_last_words(api->streams);
     openapi_free(api->openapi);
+    figures_stop(&api->figures);
     traffic_release(&api->traffic);
     mem_free(api->backup_path);
     mem_free(api);

@@ -2,6 +2,7 @@
  * Version, health, metrics.
  */
 #include "api/server/health.h"
+#include "base/metrics.h"
 #include "base/version.h"
 #include <string.h>
 
@@ -90,44 +91,11 @@ static struct api_stream *answer_version(const struct api_call *call)
 
 /* ---- metrics ---- */
 
-static void write_value(struct buf *out, const char *name, const char *type, const char *help,
-                        uint64_t value)
-{
-    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n%s %llu\n", name, help, name, type, name,
-               (unsigned long long)value);
-}
-
-static void write_store(const struct api *api, struct buf *out)
-{
-    struct store_stats stats;
-
-    store_stats(api->store, &stats);
-    write_value(out, "jobflow_store_commits_total", "counter", "Transactions committed.",
-                stats.commits);
-    write_value(out, "jobflow_store_changes_total", "counter", "Changes of objects accepted.",
-                stats.changes);
-    write_value(out, "jobflow_store_rows_written_total", "counter", "Rows written to the database.",
-                stats.rows_written);
-    write_value(out, "jobflow_store_memory_bytes", "gauge", "Memory that objects take.",
-                stats.body_bytes + stats.meta_bytes + stats.status_bytes);
-    write_value(out, "jobflow_store_revision", "gauge", "Newest durable resourceVersion.",
-                (uint64_t)store_durable_revision(api->store));
-    buf_str(out, "# HELP jobflow_objects Objects stored, by resource.\n"
-                 "# TYPE jobflow_objects gauge\n");
-    for (int id = 0; id < KIND_N; id++) {
-        const struct kind *kind = kind_by_id((enum kind_id)id);
-
-        buf_printf(out, "jobflow_objects{resource=\"%s%s%s\"} %zu\n", kind->plural,
-                   *kind->group ? "." : "", kind->group, store_count(api->store, kind, NULL));
-    }
-}
-
 static struct api_stream *answer_metrics(const struct api_call *call)
 {
     struct reply with = {.status = 200, .content_type = "text/plain; version=0.0.4; charset=utf-8"};
 
-    traffic_write(&call->api->traffic, &with.body);
-    write_store(call->api, &with.body);
+    metrics_write(loop_metrics(call->api->loop), &with.body);
     return reply_send(call, &with, STREAM_NOW);
 }
 

@@ -9,6 +9,7 @@
  */
 #include "api/server/accept.h"
 #include "api/server/api.h"
+#include "api/server/figures.h"
 #include "api/server/filter.h"
 #include "api/server/route.h"
 #include "api/server/status.h"
@@ -26,6 +27,7 @@ struct api {
     size_t followers;
     struct openapi *openapi; /* NULL until asked for */
     struct traffic traffic;
+    struct figures figures;
     char *backup_path; /* where a copy of the store is made; NULL: nowhere */
     bool is_daemon, stopping;
 };

@@ -4,6 +4,7 @@
 #include "api/server/traffic.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include <stdio.h>
 #include <string.h>
 
 struct traffic_user {
@@ -12,22 +13,38 @@ struct traffic_user {
     char name[];
 };
 
-/* The key is what the metric's labels say, so that no combination is listed that never came. */
-struct traffic_count {
-    UT_hash_handle hh;
-    struct answer_key {
-        int method, status;
-    } key;
-    const char *method_name;
-    uint64_t n;
-};
+static const double durations_s[] = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 
-static const double bucket_ends_s[TRAFFIC_BUCKETS] = {0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                      0.05,  0.1,    0.5,   1,    5};
+/* clang-format off */
+static const struct metric_def
+    answers_def   = {"jobflow_api_requests_total", "Answers by method and status.", METRIC_COUNTER,
+                     .labels = {"method", "code"}},
+    took_def      = {"jobflow_api_request_duration_seconds",
+                     "From the first byte of a request to the end of its answer.", METRIC_HISTOGRAM,
+                     .ends = durations_s, .n_ends = countof(durations_s)},
+    in_flight_def = {"jobflow_api_requests_in_flight", "Requests being answered.", METRIC_GAUGE,
+                     .labels = {"kind"}},
+    refused_def   = {"jobflow_api_requests_refused_total",
+                     "Requests refused for too many were under way.", METRIC_COUNTER},
+    bytes_def     = {"jobflow_api_bytes_total", "Bytes of bodies.", METRIC_COUNTER,
+                     .labels = {"direction"}};
+/* clang-format on */
 
-void traffic_init(struct traffic *traffic)
+void traffic_init(struct traffic *traffic, struct metrics *metrics)
 {
-    *traffic = (struct traffic){0};
+    static const char *const kinds[TRAFFIC_CLASS_N] = {"none", "reading", "changing", "watching"};
+    struct metric_family *in_flight = metrics_family(metrics, &in_flight_def);
+    struct metric_family *bytes = metrics_family(metrics, &bytes_def);
+
+    *traffic = (struct traffic){
+        .answers = metrics_family(metrics, &answers_def),
+        .took = metric_of(metrics_family(metrics, &took_def), NULL),
+        .refused = metric_of(metrics_family(metrics, &refused_def), NULL),
+        .bytes_in = metric_of(bytes, (const char *const[]){"in"}),
+        .bytes_out = metric_of(bytes, (const char *const[]){"out"}),
+    };
+    for (int i = TRAFFIC_READING; i < TRAFFIC_CLASS_N; i++)
+        traffic->in_flight[i] = metric_of(in_flight, &kinds[i]);
     traffic_limit(traffic, &(const struct traffic_limits){0});
 }
 
@@ -44,17 +61,11 @@ void traffic_limit(struct traffic *traffic, const struct traffic_limits *limits)
 void traffic_release(struct traffic *traffic)
 {
     struct traffic_user *user, *next_user;
-    struct traffic_count *count, *next_count;
 
     HASH_ITER(hh, traffic->users, user, next_user)
     {
         HASH_DEL(traffic->users, user);
         mem_free(user);
-    }
-    HASH_ITER(hh, traffic->answers, count, next_count)
-    {
-        HASH_DEL(traffic->answers, count);
-        mem_free(count);
     }
 }
 
@@ -92,14 +103,14 @@ bool traffic_enter(struct traffic *traffic, enum traffic_class kind, const char 
     if (kind == TRAFFIC_NONE)
         return true;
     if (traffic->now[kind] >= limit_of(traffic, kind)) {
-        traffic->refused++;
+        metric_add(traffic->refused, 1);
         return error_set(err, ERR_TOO_MANY, "", "too many requests, please try again later");
     }
     if (kind == TRAFFIC_WATCHING && user) {
         struct traffic_user *watcher = user_by_name(traffic, user);
 
         if (watcher->watches >= traffic->limits.watching_per_user) {
-            traffic->refused++;
+            metric_add(traffic->refused, 1);
             return error_set(err, ERR_TOO_MANY, "",
                              "user \"%s\" has %zu watches open, which is as many as one user may "
                              "have",
@@ -109,6 +120,7 @@ bool traffic_enter(struct traffic *traffic, enum traffic_class kind, const char 
         *out_user = watcher;
     }
     traffic->now[kind]++;
+    metric_set(traffic->in_flight[kind], (double)traffic->now[kind]);
     return true;
 }
 
@@ -117,6 +129,7 @@ void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traf
     if (kind == TRAFFIC_NONE)
         return;
     traffic->now[kind]--;
+    metric_set(traffic->in_flight[kind], (double)traffic->now[kind]);
     if (!user || --user->watches > 0)
         return;
     HASH_DEL(traffic->users, user);
@@ -127,71 +140,13 @@ void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traf
 
 void traffic_note(struct traffic *traffic, const struct record *record, bool endless)
 {
-    const struct answer_key key = {(int)record->method, record->status};
-    double took_s = (double)record->duration_ns / 1e9;
-    struct traffic_count *count;
-    size_t bucket = 0;
+    const char *method = record->method == API_OTHER ? "other" : record->method_name;
+    char code[16];
 
-    HASH_FIND(hh, traffic->answers, &key, sizeof key, count);
-    if (!count) {
-        count = mem_alloc(sizeof *count);
-        count->key = key;
-        count->method_name = record->method == API_OTHER ? "other" : record->method_name;
-        HASH_ADD(hh, traffic->answers, key, sizeof count->key, count);
-    }
-    count->n++;
-    traffic->bytes_in += record->bytes_in;
-    traffic->bytes_out += record->bytes_out;
-    if (endless)
-        return;
-    while (bucket < TRAFFIC_BUCKETS && took_s > bucket_ends_s[bucket])
-        bucket++;
-    traffic->took[bucket]++;
-    traffic->took_sum_s += took_s;
-}
-
-static void write_head(struct buf *out, const char *name, const char *type, const char *help)
-{
-    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_durations(const struct traffic *traffic, struct buf *out)
-{
-    static const char name[] = "jobflow_api_request_duration_seconds";
-    uint64_t sum = 0;
-
-    write_head(out, name, "histogram",
-               "From the first byte of a request to the end of its answer.");
-    for (size_t i = 0; i < TRAFFIC_BUCKETS; i++) {
-        sum += traffic->took[i];
-        buf_printf(out, "%s_bucket{le=\"%g\"} %llu\n", name, bucket_ends_s[i],
-                   (unsigned long long)sum);
-    }
-    sum += traffic->took[TRAFFIC_BUCKETS];
-    buf_printf(out, "%s_bucket{le=\"+Inf\"} %llu\n%s_sum %.6f\n%s_count %llu\n", name,
-               (unsigned long long)sum, name, traffic->took_sum_s, name, (unsigned long long)sum);
-}
-
-void traffic_write(const struct traffic *traffic, struct buf *out)
-{
-    static const char *const names[TRAFFIC_CLASS_N] = {NULL, "reading", "changing", "watching"};
-
-    write_head(out, "jobflow_api_requests_total", "counter", "Answers by method and status.");
-    for (const struct traffic_count *count = traffic->answers; count; count = count->hh.next)
-        buf_printf(out, "jobflow_api_requests_total{method=\"%s\",code=\"%d\"} %llu\n",
-                   count->method_name, count->key.status, (unsigned long long)count->n);
-    write_durations(traffic, out);
-    write_head(out, "jobflow_api_requests_in_flight", "gauge", "Requests being answered.");
-    for (int i = TRAFFIC_READING; i < TRAFFIC_CLASS_N; i++)
-        buf_printf(out, "jobflow_api_requests_in_flight{kind=\"%s\"} %zu\n", names[i],
-                   traffic->now[i]);
-    write_head(out, "jobflow_api_requests_refused_total", "counter",
-               "Requests refused for too many were under way.");
-    buf_printf(out, "jobflow_api_requests_refused_total %llu\n",
-               (unsigned long long)traffic->refused);
-    write_head(out, "jobflow_api_bytes_total", "counter", "Bytes of bodies.");
-    buf_printf(out,
-               "jobflow_api_bytes_total{direction=\"in\"} %llu\n"
-               "jobflow_api_bytes_total{direction=\"out\"} %llu\n",
-               (unsigned long long)traffic->bytes_in, (unsigned long long)traffic->bytes_out);
+    snprintf(code, sizeof code, "%d", record->status);
+    metric_add(metric_of(traffic->answers, (const char *const[]){method, code}), 1);
+    metric_add(traffic->bytes_in, (double)record->bytes_in);
+    metric_add(traffic->bytes_out, (double)record->bytes_out);
+    if (!endless)
+        metric_observe(traffic->took, (double)record->duration_ns / 1e9);
 }

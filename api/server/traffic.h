@@ -4,8 +4,8 @@
  * metrics.
  */
 #include "api/server/record.h"
-#include "base/buf.h"
 #include "base/error.h"
+#include "base/metrics.h"
 
 enum traffic_class { TRAFFIC_NONE, TRAFFIC_READING, TRAFFIC_CHANGING, TRAFFIC_WATCHING };
 enum { TRAFFIC_CLASS_N = TRAFFIC_WATCHING + 1 };
@@ -16,22 +16,16 @@ struct traffic_limits {
 };
 
 struct traffic_user; /* whoever has watches */
-struct traffic_count;
-
-enum { TRAFFIC_BUCKETS = 10 };
 
 struct traffic {
     struct traffic_limits limits;
     size_t now[TRAFFIC_CLASS_N];
-    uint64_t refused;
-    struct traffic_user *users;         /* hash by name */
-    struct traffic_count *answers;      /* hash by method and status */
-    uint64_t took[TRAFFIC_BUCKETS + 1]; /* answers by duration, watches left out */
-    double took_sum_s;
-    uint64_t bytes_in, bytes_out;
+    struct traffic_user *users; /* hash by name */
+    struct metric_family *answers;
+    struct metric *in_flight[TRAFFIC_CLASS_N], *refused, *took, *bytes_in, *bytes_out;
 };
 
-void traffic_init(struct traffic *traffic);
+void traffic_init(struct traffic *traffic, struct metrics *metrics);
 void traffic_release(struct traffic *traffic);
 /** Limits of 0 become the defaults. */
 void traffic_limit(struct traffic *traffic, const struct traffic_limits *limits);
@@ -43,5 +37,3 @@ bool traffic_enter(struct traffic *traffic, enum traffic_class kind, const char 
 void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traffic_user *user);
 /** An answer is complete. */
 void traffic_note(struct traffic *traffic, const struct record *record, bool endless);
-/** Append in Prometheus' text form. */
-void traffic_write(const struct traffic *traffic, struct buf *out);

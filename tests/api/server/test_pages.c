@@ -169,11 +169,12 @@ static void watches_are_bounded_in_all_and_by_user(void **state)
 static void requests_under_way_are_bounded(void **state)
 {
     scoped(identity) struct identity *one = identity_with_role("one", ROLE_ADMIN, NULL, 0);
+    struct metrics *metrics = metrics_new();
     struct traffic traffic;
     struct traffic_user *user;
     struct error err = {0};
 
-    traffic_init(&traffic);
+    traffic_init(&traffic, metrics);
     traffic_limit(&traffic, &(const struct traffic_limits){.reading = 2, .changing = 1});
     check("one", traffic_enter(&traffic, TRAFFIC_READING, one->user, &user, &err));
     check("two", traffic_enter(&traffic, TRAFFIC_READING, one->user, &user, &err));
@@ -184,6 +185,7 @@ static void requests_under_way_are_bounded(void **state)
     traffic_leave(&traffic, TRAFFIC_CHANGING, NULL);
     check("then", traffic_enter(&traffic, TRAFFIC_CHANGING, one->user, &user, &err));
     traffic_release(&traffic);
+    metrics_free(metrics);
 }
 
 static void metrics_count_answers_and_durations(void **state)
@@ -193,9 +195,10 @@ static void metrics_count_answers_and_durations(void **state)
         bool endless;
     } answers[] = {{500000, false}, {2000000, false}, {900000000, false}, {60000000000, true}};
     scoped(buf) struct buf text = {0};
+    struct metrics *metrics = metrics_new();
     struct traffic traffic;
 
-    traffic_init(&traffic);
+    traffic_init(&traffic, metrics);
     for (size_t i = 0; i < countof(answers); i++) {
         const struct record record = {.method = API_GET,
                                       .method_name = "GET",
@@ -205,7 +208,7 @@ static void metrics_count_answers_and_durations(void **state)
 
         traffic_note(&traffic, &record, answers[i].endless);
     }
-    traffic_write(&traffic, &text);
+    metrics_write(metrics, &text);
     check_has("answers", text.data, "jobflow_api_requests_total{method=\"GET\",code=\"200\"} 4\n");
     check_has("quick", text.data, "_bucket{le=\"0.001\"} 1\n");
     check_has("added up", text.data, "_bucket{le=\"0.0025\"} 2\n");
@@ -213,6 +216,7 @@ static void metrics_count_answers_and_durations(void **state)
     check_has("watches have no duration", text.data, "_count 3\n");
     check_has("bytes", text.data, "jobflow_api_bytes_total{direction=\"out\"} 40\n");
     traffic_release(&traffic);
+    metrics_free(metrics);
 }
 
 static void a_backup_needs_a_place(void **state)

@@ -62,18 +62,25 @@ static void set(struct error *err, enum error_code code, const char *field, cons
     copy_cut(err->message, sizeof err->message, message);
 }
 
+static void set_text(struct error *err, enum error_code code, const char *field, const char *format,
+                     va_list args)
+{
+    char message[SCRATCH];
+
+    vsnprintf(message, sizeof message, format, args);
+    set(err, code, field, message);
+}
+
 bool error_set(struct error *err, enum error_code code, const char *field, const char *format, ...)
 {
     if (!err)
         return false;
 
-    char message[SCRATCH];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    set_text(err, code, field, format, args);
     va_end(args);
-    set(err, code, field, message);
     return false;
 }
 
@@ -169,13 +176,11 @@ void error_list_add(struct error_list *list, enum error_code code, const char *f
     if (!slot)
         return;
 
-    char message[SCRATCH];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(message, sizeof message, format, args);
+    set_text(slot, code, field, format, args);
     va_end(args);
-    set(slot, code, field, message);
 }
 
 void error_list_append(struct error_list *list, const struct error *err)

@@ -81,8 +81,10 @@ bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct b
     }
 }
 
-static bool write_all(int fd, const char *bytes, size_t len)
+bool file_write_all(int fd, const void *data, size_t len)
 {
+    const char *bytes = data;
+
     while (len) {
         ssize_t n = write(fd, bytes, len);
 
@@ -120,7 +122,7 @@ bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t m
         return error_errno(err, errno, "%s", path);
 
     /* fchmod: the mode asked for, whatever the umask. A close can report what a write did not. */
-    bool written = !fchmod(fd, mode) && write_all(fd, bytes, len) && !fsync(fd);
+    bool written = !fchmod(fd, mode) && file_write_all(fd, bytes, len) && !fsync(fd);
     int reason = errno;
 
     if (close(fd) && written) {

@@ -17,6 +17,9 @@ bool file_read_fd(int fd, const char *shown_name, size_t max_bytes, struct buf *
 bool file_read_stream(int fd, const char *shown_name, size_t max_bytes, struct buf *out,
                       struct error *err);
 
+/** Write it all, however often the system takes a part. False with errno. */
+bool file_write_all(int fd, const void *bytes, size_t len);
+
 /** Write a temporary file in the same directory, sync, rename over `path`, sync the directory. */
 bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t mode,
                        struct error *err);

@@ -199,29 +199,6 @@ static bool open_mirror(struct remote *remote, struct error *err)
 
 /* ---- requests ---- */
 
-/* What a Status says, finding by finding. */
-static void add_findings(const struct client_call *call, struct error_list *errors)
-{
-    scoped(json) json_t *status =
-        json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
-    json_t *causes = json_object_get(json_object_get(status, "details"), "causes"), *cause;
-    struct error err = {0};
-    size_t i;
-
-    json_array_foreach(causes, i, cause)
-    {
-        const char *field = json_string_value(json_object_get(cause, "field"));
-        const char *message = json_string_value(json_object_get(cause, "message"));
-
-        error_list_add(errors, ERR_INVALID, field ? field : "", "%s",
-                       message ? message : "is refused");
-    }
-    if (i > 0)
-        return;
-    client_ok(call, &err);
-    error_list_append(errors, &err);
-}
-
 /* One write; the answer's document, owned. NULL with the findings. */
 static json_t *ask(struct remote *remote, const char *method, const char *target,
                    const json_t *body, struct error_list *errors)
@@ -241,7 +218,7 @@ static json_t *ask(struct remote *remote, const char *method, const char *target
     if (client_do(remote->client, &call, NULL))
         return json_loadb(call.text.data, call.text.len, 0, NULL);
     if (errors)
-        add_findings(&call, errors);
+        client_findings(&call, errors);
     return NULL;
 }
 
@@ -420,7 +397,7 @@ static const struct backend_ops ops = {namespaces, possible, apply, forget, aliv
 
 /* ---- logs: files of the data directory ---- */
 
-static bool read_log(struct runtime *rt, const char *uid, const struct runtime_log_options *options,
+static bool read_log(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err)
 {
     const struct remote *remote = container_of(rt, struct remote, logs);

@@ -244,6 +244,28 @@ bool client_ok(const struct client_call *call, struct error *err)
                      message ? message : "the answer says nothing about what went wrong");
 }
 
+void client_findings(const struct client_call *call, struct error_list *errors)
+{
+    scoped(json) json_t *status =
+        json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
+    json_t *causes = json_object_get(json_object_get(status, "details"), "causes"), *cause;
+    struct error err = {0};
+    size_t i;
+
+    json_array_foreach(causes, i, cause)
+    {
+        const char *field = json_string_value(json_object_get(cause, "field"));
+        const char *message = json_string_value(json_object_get(cause, "message"));
+
+        error_list_add(errors, ERR_INVALID, field ? field : "", "%s",
+                       message ? message : "is refused");
+    }
+    if (i > 0)
+        return;
+    client_ok(call, &err);
+    error_list_append(errors, &err);
+}
+
 static void stop_waiting(struct client_call *call)
 {
     client_stop(call->client);

@@ -76,6 +76,9 @@ void client_stop(struct client *client);
  * its message. */
 bool client_ok(const struct client_call *call, struct error *err);
 
+/** What the Status of a refusal says, finding by finding. */
+void client_findings(const struct client_call *call, struct error_list *errors);
+
 /* ---- one request at a time ---- */
 
 /** Start, run to the end; client_ok. Other calls go on meanwhile. */

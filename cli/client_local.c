@@ -168,20 +168,12 @@ static const struct client_ops ops = {
 
 /* ---- opening ---- */
 
-static bool read_log(void *ctx, const struct object *pod, const struct api_log_query *query,
+static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
                      int64_t *offset, struct buf *out, struct error *err)
 {
     const struct local *local = ctx;
-    const struct runtime_log_options options = {
-        .container = query->container,
-        .previous = query->previous,
-        .timestamps = query->timestamps,
-        .tail_lines = query->tail_lines,
-        .since_ms = query->since_ms,
-        .limit_bytes = query->limit_bytes,
-    };
 
-    return runtime_log_read(local->base.data_dir, object_uid(pod), &options, offset, out, err);
+    return runtime_log_read(local->base.data_dir, object_uid(pod), query, offset, out, err);
 }
 
 /* SQLite lets one process at a time into the file, and those who come together may keep each other

@@ -40,23 +40,12 @@ struct apply {
 /* What the API found wrong, each finding with its line in the file. */
 static void print_findings(const struct manifest *manifest, const struct client_call *call)
 {
-    scoped(json) json_t *status = json_loadb(call->text.data, call->text.len, 0, NULL);
-    json_t *causes = json_object_get(json_object_get(status, "details"), "causes"), *cause;
-    struct error err = {0};
-    size_t i;
+    struct error_list errors = {0};
 
-    json_array_foreach(causes, i, cause)
-    {
-        const char *field = json_string_value(json_object_get(cause, "field"));
-        const char *message = json_string_value(json_object_get(cause, "message"));
-
-        error_set(&err, ERR_INVALID, field ? field : "", "%s", message ? message : "is refused");
-        manifest_print(manifest, "error", &err);
-    }
-    if (i > 0)
-        return;
-    client_ok(call, &err);
-    manifest_print(manifest, "error", &err);
+    client_findings(call, &errors);
+    for (size_t i = 0; i < errors.count; i++)
+        manifest_print(manifest, "error", &errors.items[i]);
+    error_list_release(&errors);
 }
 
 static void print_done(const struct apply *apply, const struct manifest *manifest, const char *name,

@@ -52,7 +52,7 @@ static void split_lines(struct buf *partial, const char *source, podlogs_line_fn
 
 static void read_stream(struct podlogs *logs, struct stream *stream)
 {
-    const struct runtime_log_options options = {
+    const struct log_query options = {
         .container = stream->container, .tail_lines = -1, .limit_bytes = -1};
 
     logs->runtime->ops->read_log(logs->runtime, stream->uid, &options, &stream->offset,
@@ -215,7 +215,7 @@ static void tail_pod(void *arg, const struct object *pod)
             i < status->init_containers.count
                 ? &status->init_containers.items[i]
                 : &status->containers.items[i - status->init_containers.count];
-        const struct runtime_log_options options = {
+        const struct log_query options = {
             .container = container->name, .tail_lines = tail->lines, .limit_bytes = -1};
         scoped(buf) struct buf text = {0};
         int64_t offset = 0;

@@ -9,20 +9,12 @@ struct serving {
     struct listener *listener;
 };
 
-static bool read_log(void *ctx, const struct object *pod, const struct api_log_query *query,
+static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
                      int64_t *offset, struct buf *out, struct error *err)
 {
     struct runtime *runtime = ctx;
-    const struct runtime_log_options options = {
-        .container = query->container,
-        .previous = query->previous,
-        .timestamps = query->timestamps,
-        .tail_lines = query->tail_lines,
-        .since_ms = query->since_ms,
-        .limit_bytes = query->limit_bytes,
-    };
 
-    return runtime->ops->read_log(runtime, object_uid(pod), &options, offset, out, err);
+    return runtime->ops->read_log(runtime, object_uid(pod), query, offset, out, err);
 }
 
 struct serving *serving_new(struct engine *engine, const struct listener_options *options)

@@ -219,16 +219,6 @@ char *job_volume_empty_key(const struct job_view *view, size_t position)
     return mem_printf("volume-emptyDir-%s", name);
 }
 
-static json_t *list_of(json_t *object, const char *key)
-{
-    json_t *list = json_object_get(object, key);
-
-    if (json_is_array(list))
-        return list;
-    json_object_set_new(object, key, json_array());
-    return json_object_get(object, key);
-}
-
 static bool list_has(const json_t *list, const char *key, const json_t *value)
 {
     size_t i;
@@ -269,9 +259,9 @@ static void add_volumes(const struct job_view *view, json_t *spec)
         json_array_append_new(mounts, json_pack("{s:s, s:s}", "name", name, "mountPath",
                                                 view->shape->spec->volumes.items[v].mount_path));
     }
-    append_new_ones(list_of(spec, "volumes"), volumes, "name");
+    append_new_ones(json_member_list(spec, "volumes"), volumes, "name");
     json_array_foreach(json_object_get(spec, "containers"), i, container)
-        append_new_ones(list_of(container, "volumeMounts"), mounts, "mountPath");
+        append_new_ones(json_member_list(container, "volumeMounts"), mounts, "mountPath");
     json_decref(mounts);
     json_decref(volumes);
 }

@@ -10,16 +10,6 @@
 
 enum { PORT_NAME_MAX = 15 };
 
-static json_t *list_of(json_t *object, const char *key)
-{
-    json_t *list = json_object_get(object, key);
-
-    if (json_is_array(list))
-        return list;
-    json_object_set_new(object, key, json_array());
-    return json_object_get(object, key);
-}
-
 /* The last one, which is the one that counts among variables. */
 static const json_t *entry_with(const json_t *list, const char *key, const json_t *value)
 {
@@ -40,14 +30,14 @@ static void append_new_ones(json_t *object, const char *member, const json_t *en
 
     if (json_array_size(entries) == 0)
         return;
-    list = list_of(object, member);
+    list = json_member_list(object, member);
     json_array_foreach(entries, i, entry) if (!entry_with(list, key, json_object_get(entry, key)))
         json_array_append(list, entry);
 }
 
 static void add_env(json_t *container, const struct job_pod_env *env)
 {
-    json_t *list = list_of(container, "env");
+    json_t *list = json_member_list(container, "env");
     const json_t *there = entry_with(list, "name", json_object_get(env->entry, "name"));
 
     if (!there || (!env->yields && !json_equal(there, env->entry)))
@@ -76,7 +66,7 @@ static void port_name(const json_t *ports, const char *wanted, char out[PORT_NAM
 
 static void add_port(json_t *container, const struct job_pod_port *port)
 {
-    json_t *ports = list_of(container, "ports"), *number = json_integer(port->number);
+    json_t *ports = json_member_list(container, "ports"), *number = json_integer(port->number);
     char name[PORT_NAME_MAX + 1];
 
     if (!entry_with(ports, "containerPort", number)) {

@@ -13,6 +13,7 @@
  * itself, and gives it again after `adopt`. An exit nobody saw is reported as failed with its own
  * reason, never as 0.
  */
+#include "api/types/log_query.h"
 #include "api/types/pod.h"
 #include "base/loop.h"
 
@@ -96,14 +97,6 @@ struct runtime_abilities {
     bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
 };
 
-struct runtime_log_options {
-    const char *container;
-    bool previous, timestamps;
-    int64_t tail_lines;  /* -1 = all */
-    int64_t since_ms;    /* wall time; 0 = all */
-    int64_t limit_bytes; /* -1 = all */
-};
-
 struct runtime_ops {
     /** Find pods of earlier lives of this daemon; `found` for each, `done` posted at the end.
      * Called once, before any start. */
@@ -130,7 +123,7 @@ struct runtime_ops {
                  const char *why);
     /** Append log text to `out`; `*offset` (0 at first) moves on, for followers. False with
      * NOT_FOUND. */
-    bool (*read_log)(struct runtime *rt, const char *uid, const struct runtime_log_options *options,
+    bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
@@ -162,9 +155,8 @@ struct runtime_host_options {
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report, void *ctx, struct error *err);
 /** ops->read_log without a runtime: from the files of a data directory. */
-bool runtime_log_read(const char *directory, const char *uid,
-                      const struct runtime_log_options *options, int64_t *offset, struct buf *out,
-                      struct error *err);
+bool runtime_log_read(const char *directory, const char *uid, const struct log_query *options,
+                      int64_t *offset, struct buf *out, struct error *err);
 struct runtime *runtime_sim_new(struct loop *loop, runtime_report_fn report, void *ctx);
 
 /* What one run of a simulated container does. */

@@ -329,9 +329,8 @@ static void host_kill(struct runtime *rt, const char *uid, uint32_t container, i
         &(struct shim_order){.uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
 }
 
-static bool host_read_log(struct runtime *rt, const char *uid,
-                          const struct runtime_log_options *options, int64_t *offset,
-                          struct buf *out, struct error *err)
+static bool host_read_log(struct runtime *rt, const char *uid, const struct log_query *options,
+                          int64_t *offset, struct buf *out, struct error *err)
 {
     return logs_read(host_of(rt)->logs_fd, uid, options, offset, out, err);
 }

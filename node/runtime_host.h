@@ -107,6 +107,6 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
                        int64_t now_ms);
 
 /* runtime_logs.c */
-bool logs_read(int logs_fd, const char *uid, const struct runtime_log_options *options,
-               int64_t *offset, struct buf *out, struct error *err);
+bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
+               struct buf *out, struct error *err);
 void logs_remove(int logs_fd, const char *uid);

@@ -189,7 +189,7 @@ static int64_t tail_position(int logs_fd, const struct log_files *files, int64_t
 }
 
 struct show {
-    const struct runtime_log_options *options;
+    const struct log_query *options;
     struct buf *out;
     char since[TIME_TEXT_MAX]; /* stamps compare as text */
     size_t begun;
@@ -220,8 +220,8 @@ static void show_record(struct show *show, const struct record *record)
     }
 }
 
-bool logs_read(int logs_fd, const char *uid, const struct runtime_log_options *options,
-               int64_t *offset, struct buf *out, struct error *err)
+bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
+               struct buf *out, struct error *err)
 {
     scoped(log_files) struct log_files files = {0};
     scoped(buf) struct buf bytes = {0};
@@ -267,9 +267,8 @@ void logs_remove(int logs_fd, const char *uid)
     file_remove_tree(logs_fd, uid, NULL);
 }
 
-bool runtime_log_read(const char *directory, const char *uid,
-                      const struct runtime_log_options *options, int64_t *offset, struct buf *out,
-                      struct error *err)
+bool runtime_log_read(const char *directory, const char *uid, const struct log_query *options,
+                      int64_t *offset, struct buf *out, struct error *err)
 {
     scoped_str path = mem_printf("%s/node/logs", directory);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

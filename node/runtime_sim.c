@@ -507,9 +507,8 @@ static void sim_kill(struct runtime *rt, const char *uid, uint32_t container, in
 {
 }
 
-static bool sim_read_log(struct runtime *rt, const char *uid,
-                         const struct runtime_log_options *options, int64_t *offset,
-                         struct buf *out, struct error *err)
+static bool sim_read_log(struct runtime *rt, const char *uid, const struct log_query *options,
+                         int64_t *offset, struct buf *out, struct error *err)
 {
     return true; /* a program that does not run prints nothing */
 }

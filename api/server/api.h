@@ -10,6 +10,7 @@
  * small. A transport whose backlog has gone calls api_drained.
  */
 #include "api/registry/registry.h"
+#include "api/types/log_query.h"
 #include "base/loop.h"
 
 struct api;
@@ -18,18 +19,10 @@ struct identity;
 struct record;
 struct traffic_limits;
 
-struct api_log_query {
-    const char *container;
-    bool previous, timestamps;
-    int64_t tail_lines;  /* -1 = all */
-    int64_t since_ms;    /* wall time; 0 = all */
-    int64_t limit_bytes; /* -1 = all */
-};
-
 /** How pod logs are read; the node's runtime behind it. `*offset` is 0 at first and moves on, for
  * followers. False with NOT_FOUND when there is no such log. */
 struct api_logs {
-    bool (*read)(void *ctx, const struct object *pod, const struct api_log_query *query,
+    bool (*read)(void *ctx, const struct object *pod, const struct log_query *query,
                  int64_t *offset, struct buf *out, struct error *err);
     void *ctx;
 };

@@ -14,7 +14,7 @@ struct log_stream {
     struct api_stream stream;
     struct timer poll;
     char *ns, *name, *uid, *container;
-    struct api_log_query query;
+    struct log_query query;
     int64_t offset;
     int32_t restarts; /* of the container when the log was asked for */
     struct buf text;  /* read and not yet sent */
@@ -215,7 +215,7 @@ static bool check_started(const struct object *pod, const struct log_stream *log
                      object_name(pod), container->reason ? container->reason : "ContainerCreating");
 }
 
-static bool parse_query(const struct api_call *call, struct api_log_query *out, struct error *err)
+static bool parse_query(const struct api_call *call, struct log_query *out, struct error *err)
 {
     const char *since_time = target_query(&call->target, "sinceTime");
     const char *since_s = target_query(&call->target, "sinceSeconds");
@@ -266,7 +266,7 @@ struct api_stream *verb_log(const struct api_call *call)
     const struct object *pod =
         store_get(call->api->store, &kind_pod, call->route.ns, call->route.name);
     bool follow = target_query_bool(&call->target, "follow");
-    struct api_log_query query = {0};
+    struct log_query query = {0};
     const char *container = NULL;
     struct log_stream *log;
     struct error err = {0};

@@ -45,16 +45,15 @@ bool render_init(struct render *render, const struct api_call *call, struct erro
     return parse_include(call, &render->table.include, err);
 }
 
-void render_object(const struct render *render, const struct object *object, bool definitions,
-                   struct buf *out)
-{
-    const struct table_head head = {.revision = object->revision, .definitions = definitions};
+typedef void (*write_object_fn)(const struct kind *kind, const struct object *object,
+                                struct buf *out);
 
+static void render_one(const struct render *render, const struct object *object,
+                       write_object_fn write, struct buf *out)
+{
     switch (render->form) {
     case MEDIA_TABLE:
-        table_begin(&render->table, &head, out);
         table_row(&render->table, object, out);
-        table_end(out);
         break;
     case MEDIA_PARTIAL:
         table_write_partial(&render->table, object, out);
@@ -64,9 +63,26 @@ void render_object(const struct render *render, const struct object *object, boo
         if (render->view)
             view_write(render->view, object, out);
         else
-            object_write(object, out);
+            write(render->kind, object, out);
         break;
     }
+}
+
+static void write_whole(const struct kind *kind, const struct object *object, struct buf *out)
+{
+    object_write(object, out);
+}
+
+void render_object(const struct render *render, const struct object *object, bool definitions,
+                   struct buf *out)
+{
+    const struct table_head head = {.revision = object->revision, .definitions = definitions};
+
+    if (render->form == MEDIA_TABLE)
+        table_begin(&render->table, &head, out);
+    render_one(render, object, write_whole, out);
+    if (render->form == MEDIA_TABLE)
+        table_end(out);
 }
 
 void render_api_version(const struct render *render, struct buf *out)
@@ -128,21 +144,7 @@ static void write_item(const struct kind *kind, const struct object *object, str
 
 void render_list_item(const struct render *render, const struct object *object, struct buf *out)
 {
-    switch (render->form) {
-    case MEDIA_TABLE:
-        table_row(&render->table, object, out);
-        break;
-    case MEDIA_PARTIAL:
-        table_write_partial(&render->table, object, out);
-        break;
-    case MEDIA_DISCOVERY: /* has no objects */
-    case MEDIA_JSON:
-        if (render->view)
-            view_write(render->view, object, out);
-        else
-            write_item(render->kind, object, out);
-        break;
-    }
+    render_one(render, object, write_item, out);
 }
 
 void render_list_end(const struct render *render, struct buf *out)

@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+#include "api/types/arenacopy.h"
+#include "base/buf.h"
 #include "base/mem.h"
 
 /* One form. It lives in its own arena, as does all it points to. */
@@ -177,4 +179,19 @@ void decoded_attach(const struct blob *blob, const struct decoded_type *type, st
         arena_free(arena);
     else
         form_add(blob, type, arena)->value = value;
+}
+
+struct blob *decoded_write(const struct decoded_type *type, const void *value,
+                           void (*write)(struct jsonw *w, const void *value),
+                           void *(*copy)(struct arena *arena, const void *value))
+{
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+    struct arena *arena = arena_new(STATUS_ARENA_BYTES);
+    struct blob *blob;
+
+    write(&w, value);
+    blob = blob_from_buf(&text);
+    decoded_attach(blob, type, arena, copy(arena, value));
+    return blob;
 }

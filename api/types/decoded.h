@@ -8,6 +8,7 @@
  */
 #include "api/types/blob.h"
 #include "api/types/schema.h"
+#include "base/jsonw.h"
 
 /* How one struct type is read; one constant per type. */
 struct decoded_type {
@@ -43,3 +44,9 @@ void decoded_return(void);
  * which is consumed. */
 void decoded_attach(const struct blob *blob, const struct decoded_type *type, struct arena *arena,
                     void *value);
+
+/** A new blob (owned) with the text that `write` makes of `value`, and a copy of `value` hung on
+ * it, so that nobody in the process parses it again. */
+struct blob *decoded_write(const struct decoded_type *type, const void *value,
+                           void (*write)(struct jsonw *w, const void *value),
+                           void *(*copy)(struct arena *arena, const void *value));

@@ -137,8 +137,9 @@ static void write_controlled(struct jsonw *w, const struct str_map *controlled)
     jsonw_close(w);
 }
 
-static void write_status(struct jsonw *w, const struct job_status *status)
+static void write_status(struct jsonw *w, const void *value)
 {
+    const struct job_status *status = value;
     char duration[TIME_TEXT_MAX];
 
     jsonw_open(w);
@@ -167,8 +168,9 @@ static void write_status(struct jsonw *w, const struct job_status *status)
     jsonw_close(w);
 }
 
-static struct job_status *copy_status(struct arena *arena, const struct job_status *from)
+static void *copy_status(struct arena *arena, const void *value)
 {
+    const struct job_status *from = value;
     struct job_status *to = arena_alloc(arena, sizeof *to);
 
     *to = *from;
@@ -186,13 +188,5 @@ static struct job_status *copy_status(struct arena *arena, const struct job_stat
 
 struct blob *job_status_blob(const struct job_status *status)
 {
-    scoped(buf) struct buf text = {0};
-    struct jsonw w = jsonw_to(&text);
-    struct arena *arena = arena_new(STATUS_ARENA_BYTES);
-    struct blob *blob;
-
-    write_status(&w, status);
-    blob = blob_from_buf(&text);
-    decoded_attach(blob, &status_type, arena, copy_status(arena, status));
-    return blob;
+    return decoded_write(&status_type, status, write_status, copy_status);
 }

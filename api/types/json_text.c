@@ -142,3 +142,14 @@ void json_text(const json_t *value, struct buf *out)
 
     write_value(&w, value);
 }
+
+json_t *json_member_list(json_t *object, const char *key)
+{
+    json_t *list = json_object_get(object, key);
+
+    if (json_is_array(list))
+        return list;
+    list = json_array();
+    json_object_set_new(object, key, list);
+    return list;
+}

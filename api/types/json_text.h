@@ -24,6 +24,9 @@ extern const struct json_limits json_limits_flow; /* of a JobFlow of 10^6 steps 
 json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
                    struct error *err);
 
+/** The list at `key` (borrowed); an empty one is put there when no list is. */
+json_t *json_member_list(json_t *object, const char *key);
+
 /** Append the compact text of `value`. Its depth must be bounded, as that of every parsed document
  * is. */
 void json_text(const json_t *value, struct buf *out);

@@ -278,8 +278,10 @@ static void write_address(struct jsonw *w, const char *single, const char *list,
     jsonw_close_list(w);
 }
 
-static void write_status(struct jsonw *w, const struct pod_status *status)
+static void write_status(struct jsonw *w, const void *value)
 {
+    const struct pod_status *status = value;
+
     jsonw_open(w);
     jsonw_member_str(w, "phase", pod_phase_text(status->phase));
     write_conditions(w, status);
@@ -310,8 +312,9 @@ static struct container_status *copy_containers(struct arena *arena,
     return to;
 }
 
-static struct pod_status *copy_status(struct arena *arena, const struct pod_status *from)
+static void *copy_status(struct arena *arena, const void *value)
 {
+    const struct pod_status *from = value;
     struct pod_status *to = arena_alloc(arena, sizeof *to);
 
     *to = *from;
@@ -329,13 +332,5 @@ static struct pod_status *copy_status(struct arena *arena, const struct pod_stat
 
 struct blob *pod_status_blob(const struct pod_status *status)
 {
-    scoped(buf) struct buf text = {0};
-    struct jsonw w = jsonw_to(&text);
-    struct arena *arena = arena_new(STATUS_ARENA_BYTES);
-    struct blob *blob;
-
-    write_status(&w, status);
-    blob = blob_from_buf(&text);
-    decoded_attach(blob, &status_type, arena, copy_status(arena, status));
-    return blob;
+    return decoded_write(&status_type, status, write_status, copy_status);
 }

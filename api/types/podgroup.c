@@ -242,8 +242,10 @@ struct blob *podgroup_spec_blob(const struct podgroup_spec *spec)
     return blob;
 }
 
-static void write_status(struct jsonw *w, const struct podgroup_status *status)
+static void write_status(struct jsonw *w, const void *value)
 {
+    const struct podgroup_status *status = value;
+
     jsonw_open(w);
     jsonw_member_str_opt(w, "phase", podgroup_phase_text(status->phase));
     if (status->conditions.count) {
@@ -267,8 +269,9 @@ static void write_status(struct jsonw *w, const struct podgroup_status *status)
     jsonw_close(w);
 }
 
-static struct podgroup_status *copy_status(struct arena *arena, const struct podgroup_status *from)
+static void *copy_status(struct arena *arena, const void *value)
 {
+    const struct podgroup_status *from = value;
     struct podgroup_status *to = arena_alloc(arena, sizeof *to);
 
     *to = *from;
@@ -287,15 +290,7 @@ static struct podgroup_status *copy_status(struct arena *arena, const struct pod
 
 struct blob *podgroup_status_blob(const struct podgroup_status *status)
 {
-    scoped(buf) struct buf text = {0};
-    struct jsonw w = jsonw_to(&text);
-    struct arena *arena = arena_new(STATUS_ARENA_BYTES);
-    struct blob *blob;
-
-    write_status(&w, status);
-    blob = blob_from_buf(&text);
-    decoded_attach(blob, &status_type, arena, copy_status(arena, status));
-    return blob;
+    return decoded_write(&status_type, status, write_status, copy_status);
 }
 
 #define ANNOTATION_NAMESPACE_QUEUE "scheduling.volcano.sh/queue-name"

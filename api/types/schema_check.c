@@ -258,32 +258,44 @@ static void check_count(struct check *c, const struct field *field, bool partial
                      field->max_length);
 }
 
-static void check_entry_text(struct check *c, const struct field *field, const json_t *value,
-                             const struct place *place)
+typedef void (*check_entry_fn)(struct check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place);
+
+static void check_str_entry(struct check *c, const struct field *field, bool partial, json_t *value,
+                            const struct place *place)
 {
     if (expect(c, place, value, json_is_string(value), "string"))
         check_content(c, field, value, place);
 }
 
-static void check_str_list(struct check *c, const struct field *field, bool partial, json_t *value,
-                           const struct place *place)
+static void check_entries(struct check *c, const struct field *field, bool partial, json_t *array,
+                          const struct place *place, check_entry_fn check_entry)
 {
     size_t i;
     json_t *entry;
 
-    if (!expect(c, place, value, json_is_array(value), "array"))
-        return;
-    check_count(c, field, partial, json_array_size(value), place);
-    json_array_foreach(value, i, entry)
+    json_array_foreach(array, i, entry)
     {
         struct place here = {.up = place, .index = i};
 
-        check_entry_text(c, field, entry, &here);
+        check_entry(c, field, partial, entry, &here);
     }
 }
 
-typedef void (*check_entry_fn)(struct check *c, const struct field *field, bool partial,
-                               json_t *value, const struct place *place);
+static void check_counted(struct check *c, const struct field *field, bool partial, json_t *value,
+                          const struct place *place, check_entry_fn check_entry)
+{
+    if (!expect(c, place, value, json_is_array(value), "array"))
+        return;
+    check_count(c, field, partial, json_array_size(value), place);
+    check_entries(c, field, partial, value, place, check_entry);
+}
+
+static void check_str_list(struct check *c, const struct field *field, bool partial, json_t *value,
+                           const struct place *place)
+{
+    check_counted(c, field, partial, value, place, check_str_entry);
+}
 
 static void check_members(struct check *c, const struct field *field, bool partial, json_t *value,
                           const struct place *place, check_entry_fn check_entry)
@@ -303,12 +315,6 @@ static void check_members(struct check *c, const struct field *field, bool parti
     }
 }
 
-static void check_str_entry(struct check *c, const struct field *field, bool partial, json_t *value,
-                            const struct place *place)
-{
-    check_entry_text(c, field, value, place);
-}
-
 static void check_str_map(struct check *c, const struct field *field, bool partial, json_t *value,
                           const struct place *place)
 {
@@ -325,17 +331,8 @@ static void check_quantity_map(struct check *c, const struct field *field, bool 
 static void check_list_entry(struct check *c, const struct field *field, bool partial,
                              json_t *value, const struct place *place)
 {
-    size_t i;
-    json_t *entry;
-
-    if (!expect(c, place, value, json_is_array(value), "array"))
-        return;
-    json_array_foreach(value, i, entry)
-    {
-        struct place here = {.up = place, .index = i};
-
-        check_entry_text(c, field, entry, &here);
-    }
+    if (expect(c, place, value, json_is_array(value), "array"))
+        check_entries(c, field, partial, value, place, check_str_entry);
 }
 
 static void check_str_list_map(struct check *c, const struct field *field, bool partial,
@@ -358,18 +355,7 @@ static void check_object(struct check *c, const struct field *field, bool partia
 static void check_list(struct check *c, const struct field *field, bool partial, json_t *value,
                        const struct place *place)
 {
-    size_t i;
-    json_t *entry;
-
-    if (!expect(c, place, value, json_is_array(value), "array"))
-        return;
-    check_count(c, field, partial, json_array_size(value), place);
-    json_array_foreach(value, i, entry)
-    {
-        struct place here = {.up = place, .index = i};
-
-        check_object(c, field, partial, entry, &here);
-    }
+    check_counted(c, field, partial, value, place, check_object);
 }
 
 static void check_map_entry(struct check *c, const struct field *field, bool partial, json_t *value,

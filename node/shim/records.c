@@ -32,7 +32,7 @@ void boot_id_read(char out[BOOT_ID_MAX])
     snprintf(out, BOOT_ID_MAX, "%s", text.data);
 }
 
-static void put_block(struct buf *out, const struct buf *frames)
+void records_put_block(struct buf *out, const struct buf *frames)
 {
     uint32_t length = (uint32_t)frames->len;
     uint64_t checksum = hash_stable(frames->data, frames->len);
@@ -52,22 +52,7 @@ static void put_first_block(struct buf *out)
     wire_put_u32(&frames, SHIM_VERSION);
     wire_put_text(&frames, boot_id);
     wire_end(&frames, begun);
-    put_block(out, &frames);
-}
-
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = write(fd, bytes, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
+    records_put_block(out, &frames);
 }
 
 /* A file of that name with the first block and `frames`; -1 with `err`. */
@@ -80,8 +65,8 @@ static int write_new(struct records *records, const char *name, const struct buf
 
     put_first_block(&bytes);
     if (frames->len)
-        put_block(&bytes, frames);
-    if (fd < 0 || !write_all(fd, bytes.data, bytes.len)) {
+        records_put_block(&bytes, frames);
+    if (fd < 0 || !file_write_all(fd, bytes.data, bytes.len)) {
         error_errno(err, errno, "record file");
         if (fd >= 0)
             close(fd);
@@ -129,8 +114,8 @@ bool records_flush(struct records *records, struct error *err)
     if (!records->pending.len)
         return true;
     buf_clear(block);
-    put_block(block, &records->pending);
-    if (!write_all(records->fd, block->data, block->len)) {
+    records_put_block(block, &records->pending);
+    if (!file_write_all(records->fd, block->data, block->len)) {
         error_errno(err, errno, "record file");
         if (ftruncate(records->fd, records->size)) /* a torn block would hide those behind it */
             error_prefix(err, "cannot cut off what was written: ");

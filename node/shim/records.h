@@ -45,5 +45,8 @@ bool records_read(int dir_fd, char boot_id[BOOT_ID_MAX], records_visit_fn visit,
 void records_scan(const char *bytes, size_t len, char boot_id[BOOT_ID_MAX], records_visit_fn visit,
                   void *ctx);
 
+/** Append a block around `frames`. */
+void records_put_block(struct buf *out, const struct buf *frames);
+
 /** The boot id of the running machine, "" when the kernel does not say. */
 void boot_id_read(char out[BOOT_ID_MAX]);

@@ -256,13 +256,17 @@ static void equal_events_are_counted(void **state)
     check_int("in default", store_count(bed.world->store, &kind_event, "default"), 4);
 }
 
+static const struct object *somebody(struct bed *bed)
+{
+    return world_create(bed->world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
+                                    "'namespace':'default'}}");
+}
+
 static void an_event_names_what_it_is_about(void **state)
 {
     scoped(bed) struct bed bed = bed_new();
     struct object *page[1];
-    const struct object *about =
-        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
-                                "'namespace':'default'}}");
+    const struct object *about = somebody(&bed);
 
     cluster_event(bed.cluster, about, EVENT_WARNING, "Why", "me", "what \"it\" was");
     loop_settle(bed.world->loop);
@@ -282,9 +286,7 @@ static void a_flood_about_one_object_is_told_as_one(void **state)
 {
     scoped(bed) struct bed bed = bed_new();
     struct store_stats before, after;
-    const struct object *about =
-        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
-                                "'namespace':'default'}}");
+    const struct object *about = somebody(&bed);
 
     store_stats(bed.world->store, &before);
     for (int i = 0; i < 10000; i++)
@@ -301,9 +303,7 @@ static void repeats_are_written_once_a_second(void **state)
 {
     scoped(bed) struct bed bed = bed_new();
     struct store_stats before, after;
-    const struct object *about =
-        world_create(bed.world, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
-                                "'namespace':'default'}}");
+    const struct object *about = somebody(&bed);
 
     store_stats(bed.world->store, &before);
     for (int i = 0; i < 1000; i++) {

@@ -158,10 +158,10 @@ static char *log_of(struct life *life, const char *name)
     struct error err;
 
     check_ok(name,
-             rt->ops->read_log(rt, object_uid(pod),
-                               &(struct runtime_log_options){
-                                   .container = "c", .tail_lines = -1, .limit_bytes = -1},
-                               &offset, &out, &err),
+             rt->ops->read_log(
+                 rt, object_uid(pod),
+                 &(struct log_query){.container = "c", .tail_lines = -1, .limit_bytes = -1},
+                 &offset, &out, &err),
              err);
     return buf_take(&out);
 }

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "node/shim/message.h"
+#include "node/shim/records.h"
 #include "tests/support/pods.h"
 
 enum { LIMIT_MS = 30000, PODS = 100 };
@@ -232,16 +232,6 @@ static void a_shim_killed_while_the_node_is_down_is_known_by_its_records(void **
     finish(bed, dir);
 }
 
-static void put_block(struct buf *out, const struct buf *frames)
-{
-    uint32_t length = (uint32_t)frames->len;
-    uint64_t checksum = hash_stable(frames->data, frames->len);
-
-    buf_add(out, &length, sizeof length);
-    buf_add(out, &checksum, sizeof checksum);
-    buf_add(out, frames->data, frames->len);
-}
-
 static void write_records_of_another_boot(const char *dir, pid_t victim)
 {
     scoped(buf) struct buf frames = {0}, file = {0};
@@ -258,7 +248,7 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
     wire_put_u32(&frames, SHIM_VERSION);
     wire_put_text(&frames, "another-boot");
     wire_end(&frames, begun);
-    put_block(&file, &frames);
+    records_put_block(&file, &frames);
     buf_clear(&frames);
     runs.status.containers.items = &c;
     runs.status.containers.count = 1;
@@ -266,7 +256,7 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
     done.status.containers.count = 1;
     shim_put_status(&frames, &runs);
     shim_put_status(&frames, &done);
-    put_block(&file, &frames);
+    records_put_block(&file, &frames);
     buf_add(&file, "torn", 4);
     check_ok("dir", file_mkdirs(place, 0700, &err), err);
     check_ok("records", file_write_atomic(path, file.data, file.len, 0600, &err), err);

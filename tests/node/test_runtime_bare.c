@@ -258,7 +258,7 @@ static void on_failure_restarts_with_a_doubled_back_off(void **state)
 
 static void the_log_of_the_previous_run_is_kept(void **state)
 {
-    struct runtime_log_options previous = {.previous = true, .tail_lines = -1, .limit_bytes = -1};
+    struct log_query previous = {.previous = true, .tail_lines = -1, .limit_bytes = -1};
     scoped(buf) struct buf out = {0};
     int64_t offset = 0;
 
@@ -393,8 +393,7 @@ static void logs_are_whole_and_can_be_cut(void **state)
 
     check("ends", run_shell("logs", "echo one; echo two >&2; echo; printf 'last without newline'"));
     for (size_t i = 0; i < countof(cases); i++) {
-        struct runtime_log_options options = {.tail_lines = cases[i].tail,
-                                              .limit_bytes = cases[i].limit};
+        struct log_query options = {.tail_lines = cases[i].tail, .limit_bytes = cases[i].limit};
         scoped(buf) struct buf out = {0};
         int64_t offset = 0;
 
@@ -407,7 +406,7 @@ static void logs_are_whole_and_can_be_cut(void **state)
 static void a_follower_goes_on_where_it_was(void **state)
 {
     struct runtime *rt = bed_runtime(bed);
-    struct runtime_log_options all = {.tail_lines = -1, .limit_bytes = -1};
+    struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     scoped(buf) struct buf out = {0};
     int64_t offset = 0;
     struct bed_pod pod = {"follow",

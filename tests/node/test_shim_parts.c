@@ -441,7 +441,7 @@ static void write_lines(struct log_writer *log, int from, int to, struct buf *sc
 /* covers: local-runtime.md LRT-40; reliability.md L-38 INV-N7 */
 static void a_long_log_is_rotated_between_lines_and_read_in_order(void **state)
 {
-    struct runtime_log_options all = {.tail_lines = -1, .limit_bytes = -1};
+    struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     struct log_writer log = {
         .uid = "long", .container = "main", .flat = true, .max_bytes = 64 << 10};
     scoped_str dir = test_path("logs");
@@ -480,7 +480,7 @@ static void a_long_log_is_rotated_between_lines_and_read_in_order(void **state)
 
 static void parts_of_a_line_are_joined(void **state)
 {
-    struct runtime_log_options all = {.timestamps = true, .tail_lines = -1, .limit_bytes = -1};
+    struct log_query all = {.timestamps = true, .tail_lines = -1, .limit_bytes = -1};
     struct log_writer log = {
         .uid = "parts", .container = "main", .index = 2, .run = 1, .max_bytes = 1 << 20};
     scoped_str dir = test_path("parts");
@@ -498,13 +498,12 @@ static void parts_of_a_line_are_joined(void **state)
     check_has("first line", out.data, "Z ab\n");
     check_has("second line", out.data, "Z c\n");
 
-    all = (struct runtime_log_options){.timestamps = false, .tail_lines = 1, .limit_bytes = -1};
+    all = (struct log_query){.timestamps = false, .tail_lines = 1, .limit_bytes = -1};
     buf_clear(&out);
     offset = 0;
     check("tail", logs_read(log.dir_fd, "parts", &all, &offset, &out, NULL));
     check_str("tail", out.data, "c\n");
-    all = (struct runtime_log_options){
-        .since_ms = 4000000000000, .tail_lines = -1, .limit_bytes = -1};
+    all = (struct log_query){.since_ms = 4000000000000, .tail_lines = -1, .limit_bytes = -1};
     buf_clear(&out);
     offset = 0;
     check("since", logs_read(log.dir_fd, "parts", &all, &offset, &out, NULL) && !out.len);
@@ -515,7 +514,7 @@ static void parts_of_a_line_are_joined(void **state)
 /* covers: local-runtime.md LRT-41 */
 static void what_a_full_disk_refuses_is_told_later(void **state)
 {
-    struct runtime_log_options all = {.tail_lines = -1, .limit_bytes = -1};
+    struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     struct log_writer log = {
         .uid = "full", .container = "main", .flat = true, .max_bytes = 1 << 20};
     scoped_str dir = test_path("full");

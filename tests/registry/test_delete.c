@@ -95,7 +95,7 @@ static void a_finalizer_holds_an_object(void **state)
 
 /* ---- owners ---- */
 
-static void dependents_go_after_their_owner(void **state)
+static void check_order(enum registry_propagation policy, const char *order)
 {
     scoped(world) struct world *world = world_new(NULL, NULL);
     const struct object *owner = world_create(world, CM("o") "}}");
@@ -103,21 +103,19 @@ static void dependents_go_after_their_owner(void **state)
 
     dependent(world, "g", child, NULL, true);
     buf_clear(&world->history);
-    check("delete", drop(world, "o", REGISTRY_BACKGROUND));
-    check_str("order", world->history.data, "-ConfigMap/o -ConfigMap/c -ConfigMap/g ");
+    check("delete", drop(world, "o", policy));
+    check_str("order", world->history.data, order);
+}
+
+static void dependents_go_after_their_owner(void **state)
+{
+    check_order(REGISTRY_BACKGROUND, "-ConfigMap/o -ConfigMap/c -ConfigMap/g ");
 }
 
 static void in_foreground_they_go_before_it(void **state)
 {
-    scoped(world) struct world *world = world_new(NULL, NULL);
-    const struct object *owner = world_create(world, CM("o") "}}");
-    const struct object *child = dependent(world, "c", owner, NULL, true);
-
-    dependent(world, "g", child, NULL, true);
-    buf_clear(&world->history);
-    check("delete", drop(world, "o", REGISTRY_FOREGROUND));
-    check_str("order", world->history.data,
-              "~ConfigMap/o ~ConfigMap/c -ConfigMap/g -ConfigMap/c -ConfigMap/o ");
+    check_order(REGISTRY_FOREGROUND,
+                "~ConfigMap/o ~ConfigMap/c -ConfigMap/g -ConfigMap/c -ConfigMap/o ");
 }
 
 static void foreground_waits_for_what_blocks(void **state)

@@ -160,9 +160,8 @@ static void script_kill(struct runtime *rt, const char *uid, uint32_t container,
     snprintf(pod->kill_why, sizeof pod->kill_why, "%s", why);
 }
 
-static bool script_read_log(struct runtime *rt, const char *uid,
-                            const struct runtime_log_options *options, int64_t *offset,
-                            struct buf *out, struct error *err)
+static bool script_read_log(struct runtime *rt, const char *uid, const struct log_query *options,
+                            int64_t *offset, struct buf *out, struct error *err)
 {
     return true;
 }

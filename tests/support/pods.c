@@ -329,7 +329,7 @@ bool bed_found(struct bed *bed, const char *uid)
 
 char *bed_log(struct bed *bed, const char *uid, const char *container)
 {
-    struct runtime_log_options all = {.container = container, .tail_lines = -1, .limit_bytes = -1};
+    struct log_query all = {.container = container, .tail_lines = -1, .limit_bytes = -1};
     struct buf out = {0};
     int64_t offset = 0;
 

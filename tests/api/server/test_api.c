@@ -606,10 +606,10 @@ static void a_request_may_be_taken_back_at_any_time(void **state)
 
 struct fake_log {
     const char *text; /* all that was ever written */
-    struct api_log_query last;
+    struct log_query last;
 };
 
-static bool read_fake(void *ctx, const struct object *pod, const struct api_log_query *query,
+static bool read_fake(void *ctx, const struct object *pod, const struct log_query *query,
                       int64_t *offset, struct buf *out, struct error *err)
 {
     struct fake_log *log = ctx;

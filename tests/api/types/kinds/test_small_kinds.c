@@ -50,12 +50,7 @@ static const struct verdict_case cases[] = {
 
 static void verdicts(void **state)
 {
-    struct world world;
-
-    world_init(&world);
-    for (size_t i = 0; i < countof(cases); i++)
-        check_verdict(&world, &cases[i], NULL);
-    world_release(&world);
+    check_verdicts(cases, countof(cases));
 }
 
 static void findings_never_show_a_secret(void **state)

@@ -143,3 +143,14 @@ static inline UNUSED void check_verdict(struct world *world, const struct verdic
                    c->text ? c->text : "");
     }
 }
+
+/** Each in the same new world, none of them kept. */
+static inline UNUSED void check_verdicts(const struct verdict_case *cases, size_t count)
+{
+    struct world world;
+
+    world_init(&world);
+    for (size_t i = 0; i < count; i++)
+        check_verdict(&world, &cases[i], NULL);
+    world_release(&world);
+}

@@ -41,6 +41,7 @@ void event_from_json(const json_t *doc, struct event *out)
         .from = mem_strdup(*from ? from : text_at(doc, "reportingComponent", NULL)),
         .message = mem_strdup(text_at(doc, "message", NULL)),
         .count = count > 0 ? count : 1,
+        .revision = strtoll(text_at(doc, "metadata", "resourceVersion"), NULL, 10),
     };
     for (char *c = out->object; *c && *c != '/'; c++)
         *c = (char)tolower((unsigned char)*c);
@@ -87,9 +88,7 @@ static int by_time(const void *a, const void *b)
     const struct event *x = a, *y = b;
     int order = (x->last_ms > y->last_ms) - (x->last_ms < y->last_ms);
 
-    if (!order)
-        order = (x->first_ms > y->first_ms) - (x->first_ms < y->first_ms);
-    return order ? order : strcmp(x->object, y->object);
+    return order ? order : (x->revision > y->revision) - (x->revision < y->revision);
 }
 
 bool eventlist_get(struct client *client, const char *ns, const char *fields, struct eventlist *out,

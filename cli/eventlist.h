@@ -8,6 +8,7 @@ struct event {
     char *object; /* "jobflow/x" */
     char *ns, *type, *reason, *from, *message;
     int64_t first_ms, last_ms, count;
+    int64_t revision; /* orders those of one second, for event times are whole seconds */
     char *uid;
 };
 

@@ -189,6 +189,8 @@ def events_come_oldest_first_and_of_one_object():
     one = jobflow("events", "--for", "jf/f").stdout
     check_in("of the flow", "jobflow/f", one)
     check("of nothing else", "job/f-a" not in one)
+    told = [line.split()[2] for line in lines(one)[1:]]
+    check_equal("in the order of what happened", told, ["Created", "Created", "Succeed"])
     jobflow("events", "--for", "jf/g", code=1)
     jobflow("events", "--types", "Warning", "--for", "jf/f", code=1)
 

@@ -51,6 +51,22 @@ static void write_value(const json_t *value, struct buf *out)
     free(text);
 }
 
+static void print_changes(const json_t *object, const struct term *term)
+{
+    size_t i;
+    json_t *change;
+
+    json_array_foreach(json_object_get(object, "changes"), i, change)
+    {
+        scoped(buf) struct buf from = {0}, to = {0};
+
+        write_value(json_object_get(change, "from"), &from);
+        write_value(json_object_get(change, "to"), &to);
+        printf("    %s: %s %s %s\n", describe_text(change, "path"), from.data,
+               term->utf8 ? "→" : "->", to.data);
+    }
+}
+
 static void print_objects(const json_t *plan, const struct term *term)
 {
     static const struct {
@@ -58,8 +74,8 @@ static void print_objects(const json_t *plan, const struct term *term)
         enum color color;
     } rows[] = {
         {"create", "+", COLOR_GREEN}, {"change", "~", COLOR_YELLOW}, {"keep", "=", COLOR_DIM}};
-    size_t i, k;
-    json_t *object, *change;
+    size_t i;
+    json_t *object;
 
     json_array_foreach(json_object_get(plan, "objects"), i, object)
     {
@@ -70,15 +86,7 @@ static void print_objects(const json_t *plan, const struct term *term)
                 printf("%s%s %s %s%s%s%s\n", term_color(term, rows[r].color), rows[r].sign,
                        describe_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
                        describe_text(object, "name"), term_reset(term));
-        json_array_foreach(json_object_get(object, "changes"), k, change)
-        {
-            scoped(buf) struct buf from = {0}, to = {0};
-
-            write_value(json_object_get(change, "from"), &from);
-            write_value(json_object_get(change, "to"), &to);
-            printf("    %s: %s %s %s\n", describe_text(change, "path"), from.data,
-                   term->utf8 ? "→" : "->", to.data);
-        }
+        print_changes(object, term);
     }
 }
 
@@ -100,7 +108,27 @@ static const char *text_or_empty(const json_t *object, const char *path)
     return text ? text : "";
 }
 
-static void print_flow(const json_t *flow)
+/* Pinned, the flow runs with these, whatever their templates have become. */
+static void print_pinned(const json_t *flow, const struct term *term)
+{
+    size_t i;
+    json_t *template_;
+
+    json_array_foreach(json_object_get(flow, "templates"), i, template_)
+    {
+        const char *state = json_is_true(json_object_get(template_, "deleted"))
+                                ? "the template is deleted, the flow goes on with its copy"
+                            : json_object_get(template_, "changes")
+                                ? "the flow goes on without what has changed since:"
+                                : "unchanged since";
+
+        printf("  pinned: template %s as of version %s; %s\n", describe_text(template_, "name"),
+               text_or_empty(template_, "version"), state);
+        print_changes(template_, term);
+    }
+}
+
+static void print_flow(const json_t *flow, const struct term *term)
 {
     static const char *const titles[] = {"STAGE", "STEP", "TEMPLATE", "NEEDS", "AFTER", "HAS"};
     const json_t *steps = json_object_get(flow, "steps");
@@ -134,6 +162,7 @@ static void print_flow(const json_t *flow)
         if (describe_text(step, "problem"))
             printf("  ! %s %s\n", describe_text(step, "name"), describe_text(step, "problem"));
     }
+    print_pinned(flow, term);
 }
 
 static void print_text(const struct plan_command *options, const json_t *plan)
@@ -145,7 +174,7 @@ static void print_text(const struct plan_command *options, const json_t *plan)
 
     term_look(&term, stdout);
     print_objects(plan, &term);
-    json_array_foreach(json_object_get(plan, "flows"), i, flow) print_flow(flow);
+    json_array_foreach(json_object_get(plan, "flows"), i, flow) print_flow(flow, &term);
     if (options->sim || i == 0)
         return;
     fit_write(fit_machine((int)options->max_pods), &room);

@@ -2,76 +2,25 @@
  * Gathering.
  */
 #include "cli/plan.h"
+#include "api/types/jobflow_pin.h"
 #include "base/mem.h"
 #include "cli/describe.h"
+#include "cli/difference.h"
 #include "cli/fit.h"
 #include "cli/flowview.h"
 #include "cli/preflight.h"
 #include "cli/resource.h"
 #include <string.h>
 
-enum { CHANGES_MAX = 200, KNOWN_MAX = 5000 };
+enum { KNOWN_MAX = 5000 };
 
 struct planning {
     const struct plan_options *options;
     json_t *objects, *flows;
-    json_t *by_flow; /* {namespace/name: its entry of flows} */
+    json_t *by_flow;   /* {namespace/name: its entry of flows} */
+    json_t *templates; /* {namespace/name: document}: of the files */
+    json_t *pinned;    /* stored flows that pin their templates, as documents */
 };
-
-/* ---- differences ---- */
-
-static void add_change(json_t *changes, const char *path, const json_t *from, const json_t *to)
-{
-    json_t *change = json_pack("{s:s}", "path", path);
-
-    if (json_array_size(changes) >= CHANGES_MAX) {
-        json_decref(change);
-        return;
-    }
-    if (from)
-        json_object_set(change, "from", (json_t *)(size_t)from);
-    if (to)
-        json_object_set(change, "to", (json_t *)(size_t)to);
-    json_array_append_new(changes, change);
-}
-
-static void compare(json_t *changes, const char *path, const json_t *from, const json_t *to);
-
-static void compare_members(json_t *changes, const char *path, const json_t *from, const json_t *to)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach((json_t *)(size_t)to, key, value)
-    {
-        scoped_str at = mem_printf("%s%s%s", path, *path ? "." : "", key);
-
-        compare(changes, at, json_object_get(from, key), value);
-    }
-    json_object_foreach((json_t *)(size_t)from, key, value)
-    {
-        scoped_str at = mem_printf("%s%s%s", path, *path ? "." : "", key);
-
-        if (!json_object_get(to, key))
-            add_change(changes, at, value, NULL);
-    }
-}
-
-static void compare(json_t *changes, const char *path, const json_t *from, const json_t *to)
-{
-    if (json_is_object(from) && json_is_object(to)) {
-        compare_members(changes, path, from, to);
-    } else if (json_is_array(from) && json_is_array(to) &&
-               json_array_size(from) == json_array_size(to)) {
-        for (size_t i = 0; i < json_array_size(to); i++) {
-            scoped_str at = mem_printf("%s[%zu]", path, i);
-
-            compare(changes, at, json_array_get(from, i), json_array_get(to, i));
-        }
-    } else if (!json_equal(from, to)) {
-        add_change(changes, path, from, to);
-    }
-}
 
 /* Everything but what the server writes. */
 static json_t *written_part(const json_t *doc)
@@ -91,32 +40,47 @@ static json_t *written_part(const json_t *doc)
 
 /* ---- objects ---- */
 
-static json_t *stored_object(const struct planning *p, const struct object *object)
+static json_t *stored(const struct planning *p, const struct kind *kind, const char *ns,
+                      const char *name)
 {
     scoped(buf) struct buf path = {0};
 
     if (!p->options->client)
         return NULL;
-    resource_write_path(object->kind, object_namespace(object), object_name(object), &path);
+    resource_write_path(kind, ns, name, &path);
     return client_get(p->options->client, path.data, NULL);
+}
+
+/* What pinned templates are compared with in the end. */
+static void note_templates(struct planning *p, const struct object *object, json_t *known)
+{
+    const char *policy = describe_text(known, "spec.templatePolicy");
+    scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+
+    if (object->kind == &kind_job_template)
+        json_object_set_new(p->templates, key, object_to_json(object));
+    else if (object->kind == &kind_job_flow && policy && strcmp(policy, "pinned") == 0)
+        json_array_append(p->pinned, known);
 }
 
 static void look_at_object(void *ctx, const struct manifest *manifest, const struct object *object)
 {
     struct planning *p = ctx;
-    scoped(json) json_t *stored = stored_object(p, object);
+    scoped(json) json_t *known =
+        stored(p, object->kind, object_namespace(object), object_name(object));
     json_t *entry = json_pack("{s:s, s:s, s:s}", "kind", object->kind->name, "namespace",
                               object_namespace(object), "name", object_name(object));
-    json_t *changes = json_array();
+    json_t *changes = NULL;
 
-    if (stored) {
+    note_templates(p, object, known);
+    if (known) {
         scoped(json) json_t *doc = object_to_json(object);
-        scoped(json) json_t *now = written_part(stored), *then = written_part(doc);
+        scoped(json) json_t *now = written_part(known), *then = written_part(doc);
 
-        compare(changes, "", now, then);
+        changes = difference_of(now, then);
     }
     json_object_set_new(entry, "action",
-                        json_string(!stored                    ? "create"
+                        json_string(!known                     ? "create"
                                     : json_array_size(changes) ? "change"
                                                                : "keep"));
     if (json_array_size(changes))
@@ -244,12 +208,74 @@ static json_t *known_objects(struct client *client)
     return known;
 }
 
+/* ---- pinned templates ---- */
+
+static json_t *newest_template(const struct planning *p, const char *ns, const char *name)
+{
+    scoped_str key = mem_printf("%s/%s", ns, name);
+    json_t *of_files = json_object_get(p->templates, key);
+
+    return of_files ? json_incref(of_files) : stored(p, &kind_job_template, ns, name);
+}
+
+/* One template of a flow: as it was pinned against as it would be now. */
+static void compare_pinned(struct planning *p, const json_t *flow, const char *name, json_t *out)
+{
+    const char *ns = describe_text(flow, "metadata.namespace");
+    char copy_name[PIN_NAME_MAX + 1];
+    scoped(json) json_t *copy = NULL, *newest = NULL;
+    json_t *entry, *changes;
+
+    jobflow_pin_name(describe_text(flow, "metadata.uid"), name, copy_name);
+    copy = stored(p, &kind_job_template, ns, copy_name);
+    if (!copy)
+        return; /* it is pinned when it comes */
+    newest = newest_template(p, ns, name);
+    entry = json_pack("{s:s, s:s, s:b}", "name", name, "copy", copy_name, "deleted", !newest);
+    changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
+                     : json_array();
+    json_object_set(
+        entry, "version",
+        json_object_get(json_object_get(json_object_get(copy, "metadata"), "annotations"),
+                        ANNOTATION_PINNED_REVISION));
+    if (json_array_size(changes))
+        json_object_set(entry, "changes", changes);
+    json_decref(changes);
+    json_array_append_new(out, entry);
+}
+
+static void look_at_pinned(struct planning *p, const json_t *flow)
+{
+    scoped_str key = mem_printf("%s/%s", describe_text(flow, "metadata.namespace"),
+                                describe_text(flow, "metadata.name"));
+    json_t *entry = json_object_get(p->by_flow, key), *list = json_array();
+    scoped(json) json_t *seen = json_object();
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(flow, "spec"), "flows"), i, step)
+    {
+        const char *named = describe_text(step, "jobTemplateName");
+        const char *name = named ? named : describe_text(step, "name");
+
+        if (json_object_get(step, "switch") || json_object_get(seen, name))
+            continue;
+        json_object_set_new(seen, name, json_true());
+        compare_pinned(p, flow, name, list);
+    }
+    if (entry && json_array_size(list))
+        json_object_set(entry, "templates", list);
+    json_decref(list);
+}
+
 json_t *plan_make(struct manifests *set, const struct plan_options *options)
 {
     struct planning p = {.options = options,
                          .objects = json_array(),
                          .flows = json_array(),
-                         .by_flow = json_object()};
+                         .by_flow = json_object(),
+                         .templates = json_object(),
+                         .pinned = json_array()};
     scoped(json) json_t *known = known_objects(options->client);
     const struct preflight_look look = {look_at_object, look_at_job, &p};
     const struct preflight_options how = {
@@ -260,7 +286,11 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options)
 
     for (size_t i = 0; i < json_array_size(p.flows); i++)
         sort_steps(json_array_get(p.flows, i));
+    for (size_t i = 0; ok && i < json_array_size(p.pinned); i++)
+        look_at_pinned(&p, json_array_get(p.pinned, i));
     json_decref(p.by_flow);
+    json_decref(p.templates);
+    json_decref(p.pinned);
     if (ok)
         return plan;
     json_decref(plan);

@@ -152,6 +152,8 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
     if (change == CHANGE_ADDED || (change == CHANGE_MODIFIED && old->body != object->body))
         flow_wake_waiters(controller, WAIT_FOR_TEMPLATE, object_namespace(object),
                           object_name(object));
+    if (change == CHANGE_ADDED)
+        flow_pin_template_came(controller, object);
 }
 
 static void lose_job(struct flow *flow, uint32_t step, const struct object *job)

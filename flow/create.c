@@ -80,6 +80,18 @@ static void wait_for_name(struct flow *flow, uint32_t step, const struct object 
                         "job %s exists and was not made by this flow", object_name(job));
 }
 
+static void wait_for_template(struct flow *flow, uint32_t step)
+{
+    const char *refusal = flow_pin_refusal(flow, step);
+
+    if (refusal)
+        flow_block_step(flow, step, BLOCK_CREATE_FAILED, "%s", refusal);
+    else
+        flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found",
+                        object_namespace(flow->object),
+                        flow_step_template(flow_graph_step(flow->record.graph, step)));
+}
+
 static void refused(struct create_call *create, uint32_t step, const struct error *err)
 {
     struct flow *flow = create->flow;
@@ -219,7 +231,6 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
 static void attend(struct flow *flow, uint32_t step)
 {
     struct cluster *cluster = flow->controller->cluster;
-    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
     const char *ns = object_namespace(flow->object);
     scoped(buf) struct buf name = {0};
     const struct object *job, *template_;
@@ -227,7 +238,9 @@ static void attend(struct flow *flow, uint32_t step)
 
     flow_record_job_name(&flow->record, step, &name);
     job = cluster_get(cluster, &kind_job, ns, name.data);
-    template_ = cluster_get(cluster, &kind_job_template, ns, flow_step_template(spec));
+    template_ = flow_template_of(flow, step);
+    if (flow_pin_busy(flow))
+        return; /* it stays ready, and is looked at again when the copies are there */
     if (job)
         facts |= is_ours(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
     if (template_)
@@ -247,8 +260,7 @@ static void attend(struct flow *flow, uint32_t step)
         wait_for_name(flow, step, job);
         break;
     case STEP_DO_WAIT_FOR_TEMPLATE:
-        flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found", ns,
-                        flow_step_template(spec));
+        wait_for_template(flow, step);
         break;
     case STEP_DO_CREATE:
         create_job(flow, step, template_, name.data);
@@ -274,7 +286,7 @@ void flow_create_ready(struct flow *flow)
     const struct flow_queue *queue = &flow->record.queue;
     uint32_t together = 0; /* of a gang that has begun to be made: it finds room */
 
-    for (int left = CREATE_BATCH; flow_queue_count(queue); left--) {
+    for (int left = CREATE_BATCH; flow_queue_count(queue) && !flow_pin_busy(flow); left--) {
         uint32_t step = flow_queue_next(queue);
 
         if (together)
@@ -287,6 +299,6 @@ void flow_create_ready(struct flow *flow)
             together = flow_queue_company(queue, step) - 1;
         attend(flow, step);
     }
-    if (flow_queue_count(queue))
+    if (flow_queue_count(queue) && !flow_pin_busy(flow)) /* a copy that comes says so itself */
         flow_make_runnable(flow);
 }

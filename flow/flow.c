@@ -36,6 +36,7 @@ void flow_free(struct flow *flow)
     flow_publish_stop(flow);
     flow_orders_stop(flow);
     flow_finish_stop(flow);
+    flow_pin_stop(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
     flow_record_release(&flow->record);
     flow_state_release(&flow->state);
@@ -186,6 +187,7 @@ void flow_open(struct flow *flow)
         flow_restore_lost(&flow->record);
         flow_record_recount(&flow->record);
         flow_backoff_follow_all(flow);
+        flow_pin_follow(flow);
     }
     flow->deadline_passed = flow_deadline_hit(flow);
     flow->publisher.dirty = true;
@@ -223,6 +225,7 @@ static void respecify(struct flow *flow)
         gather_jobs(flow);
         flow_record_recount(&flow->record);
         flow_backoff_follow_all(flow);
+        flow_pin_follow(flow);
     } else {
         refuse(flow, &err);
     }
@@ -235,6 +238,7 @@ static void respecify(struct flow *flow)
 void flow_close(struct flow *flow)
 {
     unblock_all(flow);
+    flow_pin_stop(flow);
     flow_record_release(&flow->record);
     flow->opening = FLOW_CLOSED;
 }

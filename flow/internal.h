@@ -13,6 +13,7 @@
 #include "flow/block.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
+#include "flow/pin.h"
 #include "flow/restore.h"
 #include "probes/probe.h"
 #include "template/instantiate.h"
@@ -63,6 +64,7 @@ struct flow {
     struct flow_record record; /* while OPEN */
     struct flow_state state;
     struct kept_entries removed;
+    struct flow_pins *pins; /* of a flow that pins its templates, while it is open; else NULL */
     struct flow_publisher publisher;
     struct probe_group probes;
     struct flow_orders orders;
@@ -102,6 +104,7 @@ struct flow_controller {
     struct flow *first_runnable, *last_runnable;
     struct wait_key *waits; /* by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
+    struct flow_pins *pins; /* of all flows that have some */
     struct probes *probes;
     struct flow_tally *tallies;
     unsigned calls; /* in flight, of all flows */

@@ -2,6 +2,7 @@
  * Names, labels, annotations and the owner of generated jobs.
  */
 #include "template/job_meta.h"
+#include "api/types/jobflow_pin.h"
 #include "base/hash.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -57,6 +58,7 @@ struct meta *template_job_meta(const struct template_job *job)
 {
     const char *ns = job->namespace_;
     struct provenance by_template, by_flow;
+    const char *origin = jobflow_pin_origin(job->template_);
     char revision[24], attempt[12];
     const struct kv labels[] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
@@ -67,7 +69,8 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_TEMPLATE, by_template.full},
         {LABEL_CREATED_BY_FLOW, by_flow.full},
         {ANNOTATION_FLOW_STEP, job->step},
-        {ANNOTATION_TEMPLATE_REVISION, revision},
+        {ANNOTATION_TEMPLATE_REVISION,
+         origin ? meta_annotation(job->template_->meta, ANNOTATION_PINNED_REVISION) : revision},
     };
     const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
                                     kind_job_flow.name,
@@ -87,7 +90,7 @@ struct meta *template_job_meta(const struct template_job *job)
         .n_owners = 1,
     };
 
-    tell_provenance(ns, object_name(job->template_), &by_template);
+    tell_provenance(ns, origin ? origin : object_name(job->template_), &by_template);
     tell_provenance(ns, object_name(job->flow), &by_flow);
     snprintf(revision, sizeof revision, "%" PRId64, job->template_->revision);
     snprintf(attempt, sizeof attempt, "%u", job->attempt);

@@ -6,7 +6,7 @@
  * they were made from.
  */
 #include "api/registry/internal.h"
-#include "api/types/jobflow.h"
+#include "api/types/jobflow_pin.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -52,7 +52,8 @@ static bool flow_may_go(const struct object *flow, struct error *err)
 /* Which unfinished flows still need a template. */
 struct search {
     const struct registry *r;
-    const char *template_name;
+    const struct object *template_;
+    const char *name; /* as steps say it: of a copy, the original's */
     size_t count;
     char names[160]; /* of the first ones */
 };
@@ -70,7 +71,23 @@ static bool has_job(const struct registry *r, const struct object *flow,
     return controller && strcmp(controller->uid, object_uid(flow)) == 0;
 }
 
-static bool needs(const struct registry *r, const struct object *flow, const char *template_name)
+/* Whether the flow makes jobs from this very object: one that pins its templates needs its copies,
+ * once they are there. */
+static bool runs_with(const struct search *search, const struct object *flow)
+{
+    const struct object *copy = NULL;
+    char name[PIN_NAME_MAX + 1];
+
+    if (jobflow_pins(flow)) {
+        jobflow_pin_name(object_uid(flow), search->name, name);
+        copy = store_get(search->r->store, &kind_job_template, object_namespace(flow), name);
+    }
+    if (copy && jobflow_pin_is_of(copy, object_uid(flow)))
+        return strcmp(object_uid(copy), object_uid(search->template_)) == 0;
+    return !jobflow_pin_origin(search->template_);
+}
+
+static bool needs(const struct search *search, const struct object *flow)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
 
@@ -78,8 +95,8 @@ static bool needs(const struct registry *r, const struct object *flow, const cha
         const struct flow_step *step = &spec->steps.items[i];
         const char *name = step->template_name ? step->template_name : step->name;
 
-        if (strcmp(name, template_name) == 0 && !has_job(r, flow, step))
-            return true;
+        if (strcmp(name, search->name) == 0 && !has_job(search->r, flow, step))
+            return runs_with(search, flow);
     }
     return false;
 }
@@ -89,7 +106,7 @@ static void search_flow(void *arg, const struct object *flow)
     struct search *search = arg;
     size_t used = strlen(search->names);
 
-    if (!is_unfinished(flow) || !needs(search->r, flow, search->template_name))
+    if (!is_unfinished(flow) || !needs(search, flow))
         return;
     if (search->count++ < 3)
         snprintf(search->names + used, sizeof search->names - used, "%s%.40s", used ? ", " : "",
@@ -99,7 +116,9 @@ static void search_flow(void *arg, const struct object *flow)
 static bool template_may_go(const struct registry *r, const struct object *template_,
                             struct error *err)
 {
-    struct search search = {.r = r, .template_name = object_name(template_)};
+    const char *origin = jobflow_pin_origin(template_);
+    struct search search = {
+        .r = r, .template_ = template_, .name = origin ? origin : object_name(template_)};
     char why[ERROR_FIELD_MAX];
 
     store_each(r->store, &kind_job_flow, object_namespace(template_), search_flow, &search);

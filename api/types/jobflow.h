@@ -169,9 +169,10 @@ struct jobflow_spec {
         struct flow_step *items;
         size_t count;
     } steps;
-    const char *retain_policy;  /* NULL acts as retain */
-    const char *failure_policy; /* NULL acts as stop */
-    int32_t max_retry;          /* default of every step */
+    const char *retain_policy;   /* NULL acts as retain */
+    const char *failure_policy;  /* NULL acts as stop */
+    const char *template_policy; /* NULL acts as latest */
+    int32_t max_retry;           /* default of every step */
     bool suspend;
     struct opt_i64 deadline_s; /* activeDeadlineSeconds */
     struct opt_i32 ttl_s;      /* ttlSecondsAfterFinished */

@@ -10,6 +10,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/jobflow_control.h"
+#include "api/types/jobflow_pin.h"
 #include "api/types/labels.h"
 #include "api/types/nameindex.h"
 #include "api/types/pod.h"
@@ -45,6 +46,28 @@ static void check_annotations(const struct object *flow, struct error_list *erro
                 "Too long: may not be longer than %d bytes", RETRY_VALUE_MAX);
 }
 
+/* Each is kept as a copy. */
+static void check_pinned(const struct object *flow, const struct jobflow_spec *spec,
+                         struct error_list *errors)
+{
+    scoped(name_index) struct name_index seen = {0};
+    size_t templates = 0;
+
+    if (!jobflow_pins(flow))
+        return;
+    name_index_init(&seen, spec->steps.count);
+    for (size_t i = 0; i < spec->steps.count; i++)
+        if (!flow_step_is_switch(&spec->steps.items[i]) &&
+            name_index_put(&seen, flow_step_template(&spec->steps.items[i]), (uint32_t)i) ==
+                NAME_NONE)
+            templates++;
+    if (templates > PINNED_TEMPLATES_MAX)
+        FINDING(errors, ("spec.templatePolicy"),
+                "Invalid value: \"pinned\": the flow names %zu templates, at most %d can be "
+                "pinned: let steps share templates (jobTemplateName and patch), or use latest",
+                templates, PINNED_TEMPLATES_MAX);
+}
+
 void jobflow_validate(const struct admission *adm, const struct object *old,
                       const struct object *flow, struct error_list *errors)
 {
@@ -57,6 +80,7 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
         WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
     jobflow_check_control(adm, spec, errors);
     check_annotations(flow, errors);
+    check_pinned(flow, spec, errors);
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_depends *depends = spec->steps.items[i].depends;
 

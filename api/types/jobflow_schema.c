@@ -115,6 +115,7 @@ static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct 
 
 static const char *const step_failure_values[] = {"fail", "ignore", NULL};
 static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
+static const char *const template_policy_values[] = {"latest", "pinned", NULL};
 static const char *const when_values[] = {"always", "Always", NULL};
 
 static const struct field step_fields[] = {
@@ -144,6 +145,8 @@ static const struct field flow_fields[] = {
     {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Attempts of each step after the first; 0 when absent."},
     {"failurePolicy",           FIELD_STR,     FLOW(failure_policy), .one_of = flow_failure_values,
      .doc = "What a failed step means for the others: nothing new starts (stop, the default), what runs is terminated too (abort), or what does not depend on it goes on (continue)."},
+    {"templatePolicy",          FIELD_STR,     FLOW(template_policy), .one_of = template_policy_values,
+     .doc = "Which version of a template a job is made from: the one of that moment (latest, the default), or the one that was there when the flow was accepted (pinned)."},
     {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Steps that start together."},
     {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "What holds for all jobs."},
     {"parameters",              FIELD_LIST,    FLOW(parameters), &flow_parameter_schema, .merge_key = "name",

@@ -7,7 +7,7 @@
 #include "api/types/checks.h"
 #include "api/types/core_schema.h"
 #include "api/types/job_admission.h"
-#include "api/types/jobflow.h"
+#include "api/types/jobflow_pin.h"
 
 static void template_validate(const struct admission *adm, const struct object *old,
                               const struct object *template, struct error_list *errors)
@@ -42,6 +42,18 @@ static void warn_about_job(const struct admission *adm, const struct object *tem
     error_list_release(&findings);
 }
 
+/* What a flow has pinned is what it runs with. */
+static void check_pinned(const struct object *old, const struct object *template,
+                         struct error_list *errors)
+{
+    if (!old || old->body == template->body || !jobflow_pin_origin(old))
+        return;
+    FINDING(errors, ("spec"),
+            "Forbidden: it is the version of template %s that jobflow %s runs with: change the "
+            "template itself for other flows",
+            jobflow_pin_origin(old), meta_controller(old->meta)->name);
+}
+
 static void template_validate_in_context(const struct admission *adm, const struct object *old,
                                          const struct object *template, struct error_list *errors)
 {
@@ -49,6 +61,7 @@ static void template_validate_in_context(const struct admission *adm, const stru
 
     if (adm->upstream_compat)
         return;
+    check_pinned(old, template, errors);
     job_check_volume_sources(spec, "spec", errors);
     job_check_volume_conflicts(spec, "spec", errors);
     if (adm->warnings)

@@ -14,10 +14,8 @@ from lib import *  # noqa: E402,F403
 # What the output of each example must contain; one without a row is a failure.
 SHOWN = {
     "any.yaml": ["use  Completed", "any Succeed", "[any-use-main-0] the first mirror is enough"],
-    "conditions.yaml": ["deploy  Completed", "conditions Succeed", "page      Skipped"],
-    "attempts.yaml": ["[attempts-flaky-main-0] attempt 1", "[attempts-flaky-main-0] attempt 2", "attempts Succeed"],
-    "conditional.yaml": ["[conditional-deploy-main-0] deploying a model with accuracy 0.93", "[conditional-report-main-0] that is all",
-                         "conditional Succeed"],
+    "conditions.yaml": ["[conditions-deploy-main-0] deploying a model with accuracy 0.93", "[conditions-report-main-0] that is all",
+                        "page      Skipped", "refine    Skipped", "conditions Succeed"],
     "final.yaml": ["[final-page-main-0] work failed, but somebody knows", "[final-clean-up-main-0] the flow ends: Succeed", "final Succeed"],
     "loop.yaml": ["[loop-shard-2-main-0] shard of ap, number 2", "[loop-refine-2-main-0] loss 2", "loop Succeed"],
     "parameters.yaml": ["[parameters-greet-main-1] hello from parameters", "[parameters-extra-main-0] extra", "parameters Succeed"],
@@ -30,7 +28,8 @@ SHOWN = {
     "queues.yaml": ["[queues-hotfix-worker-0] the hotfix", "[queues-routine-worker-1] the routine", "queues Succeed"],
     "readiness.yaml": ["[readiness-app-client-0] the server is ready", "[readiness-app-server-0] stopped in good order",
                        "readiness Succeed"],
-    "retry.yaml": ["[retry-flaky-main-0] failing once", "flaky  Completed  restart 1", "retry Succeed"],
+    "retry.yaml": ["[retry-restart-main-0] failing once", "restart  Completed  restart 1",
+                   "[retry-again-main-0] attempt 1", "[retry-again-main-0] attempt 2", "retry Succeed"],
     "sequence.yaml": ["[sequence-prepare-main-0] preparing", "[sequence-build-main-0] building",
                       "[sequence-check-main-0] all is well", "sequence Succeed"],
     "ml-pipeline": ["11 of 11 steps completed", "ml-pipeline Succeed"],

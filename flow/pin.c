@@ -1,0 +1,233 @@
+/*
+ * Copies of templates: one record per name, made and looked up.
+ */
+#include "flow/pin.h"
+#include "api/types/jobflow_admission.h"
+#include "api/types/jobflow_pin.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "flow/internal.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum pin_state { PIN_MISSING, PIN_COPYING, PIN_THERE, PIN_REFUSED };
+
+struct pin {
+    enum pin_state state;
+    char *refusal; /* while REFUSED, and until the step has been told */
+    UT_hash_handle hh;
+    char copy[PIN_NAME_MAX + 1];
+    char name[]; /* of the original */
+};
+
+struct flow_pins {
+    struct flow *flow;
+    struct pin *by_name;
+    unsigned copying;
+    struct flow_pins *next, **link; /* all of the controller's */
+};
+
+struct pin_call {
+    struct cluster_call call;
+    struct flow *flow;
+    char name[]; /* of the original */
+};
+
+static struct pin *find(const struct flow *flow, const char *name)
+{
+    struct pin *pin = NULL;
+
+    if (flow->pins)
+        HASH_FIND_STR(flow->pins->by_name, name, pin);
+    return pin;
+}
+
+static const struct object *look(const struct flow *flow, const char *name)
+{
+    return cluster_get(flow->controller->cluster, &kind_job_template,
+                       object_namespace(flow->object), name);
+}
+
+static const struct object *copy_of(const struct flow *flow, const struct pin *pin)
+{
+    const struct object *copy = look(flow, pin->copy);
+
+    return copy && jobflow_pin_is_of(copy, flow->uid) ? copy : NULL;
+}
+
+/* ---- making ---- */
+
+static struct object *build_copy(const struct flow *flow, const struct pin *pin,
+                                 const struct object *original)
+{
+    char revision[24];
+    const struct kv annotations[] = {{ANNOTATION_PINNED_TEMPLATE, pin->name},
+                                     {ANNOTATION_PINNED_REVISION, revision}};
+    const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
+                                    kind_job_flow.name,
+                                    object_name(flow->object),
+                                    flow->uid,
+                                    true,
+                                    true};
+    const struct meta draft = {
+        .namespace_ = object_namespace(flow->object),
+        .name = pin->copy,
+        .uid = "",
+        .deletion_grace_s = -1,
+        .annotations = annotations,
+        .n_annotations = countof(annotations),
+        .owners = &owner,
+        .n_owners = 1,
+    };
+
+    snprintf(revision, sizeof revision, "%" PRId64, original->revision);
+    return object_new(&kind_job_template, meta_new(&draft), blob_ref(original->body), NULL);
+}
+
+static void refused(struct flow *flow, struct pin *pin, const struct error *err)
+{
+    pin->state = PIN_REFUSED;
+    mem_free(pin->refusal);
+    pin->refusal =
+        mem_printf("template %s cannot be pinned as %s: %s", pin->name, pin->copy, err->message);
+    log_warn("job template not pinned", kv_str("namespace", object_namespace(flow->object)),
+             kv_str("flow", object_name(flow->object)), kv_str("template", pin->name),
+             kv_str("reason", err->message));
+}
+
+static void on_copied(struct cluster_call *call, const struct object *result,
+                      const struct error *err)
+{
+    struct pin_call *copying = container_of(call, struct pin_call, call);
+    struct flow *flow = copying->flow;
+    struct pin *pin;
+
+    if (flow_call_ended(flow) && (pin = find(flow, copying->name)) && pin->state == PIN_COPYING) {
+        flow->pins->copying--;
+        if (!err || copy_of(flow, pin))
+            pin->state = PIN_THERE;
+        else
+            refused(flow, pin, err);
+        flow_make_runnable(flow);
+    }
+    mem_free(copying);
+}
+
+static void make_copy(struct flow *flow, struct pin *pin, const struct object *original)
+{
+    size_t len = strlen(pin->name);
+    struct pin_call *copying = mem_alloc(sizeof *copying + len + 1);
+
+    copying->call.done = on_copied;
+    copying->flow = flow;
+    memcpy(copying->name, pin->name, len + 1);
+    pin->state = PIN_COPYING;
+    flow->pins->copying++;
+    flow_call_begun(flow);
+    cluster_create(flow->controller->cluster, &copying->call, build_copy(flow, pin, original));
+}
+
+/* ---- following ---- */
+
+static void add(struct flow *flow, const char *name)
+{
+    size_t len = strlen(name);
+    const struct object *original;
+    struct pin *pin;
+
+    if (find(flow, name))
+        return;
+    pin = mem_alloc(sizeof *pin + len + 1);
+    memcpy(pin->name, name, len + 1);
+    jobflow_pin_name(flow->uid, name, pin->copy);
+    HASH_ADD_KEYPTR(hh, flow->pins->by_name, pin->name, len, pin);
+    original = look(flow, name);
+    if (copy_of(flow, pin))
+        pin->state = PIN_THERE;
+    else if (original && !flow_phase_finished(flow->state.phase) && !object_deleting(flow->object))
+        make_copy(flow, pin, original);
+}
+
+void flow_pin_follow(struct flow *flow)
+{
+    struct flow_controller *controller = flow->controller;
+    const struct flow_record *r = &flow->record;
+
+    flow_pin_stop(flow);
+    if (r->upstream || !jobflow_pins(flow->object))
+        return;
+    flow->pins = mem_alloc(sizeof *flow->pins);
+    flow->pins->flow = flow;
+    flow->pins->next = controller->pins;
+    flow->pins->link = &controller->pins;
+    if (controller->pins)
+        controller->pins->link = &flow->pins->next;
+    controller->pins = flow->pins;
+    for (size_t i = 0; i < r->graph->spec->steps.count; i++)
+        if (!flow_step_is_switch(&r->graph->spec->steps.items[i]))
+            add(flow, flow_step_template(&r->graph->spec->steps.items[i]));
+}
+
+void flow_pin_stop(struct flow *flow)
+{
+    struct flow_pins *pins = take(flow->pins);
+    struct pin *pin, *next;
+
+    if (!pins)
+        return;
+    *pins->link = pins->next;
+    if (pins->next)
+        pins->next->link = pins->link;
+    HASH_ITER(hh, pins->by_name, pin, next)
+    {
+        HASH_DEL(pins->by_name, pin);
+        mem_free(pin->refusal);
+        mem_free(pin);
+    }
+    mem_free(pins);
+}
+
+bool flow_pin_busy(const struct flow *flow)
+{
+    return flow->pins && flow->pins->copying;
+}
+
+void flow_pin_template_came(struct flow_controller *controller, const struct object *template_)
+{
+    for (struct flow_pins *pins = controller->pins; pins; pins = pins->next) {
+        struct pin *pin = find(pins->flow, object_name(template_));
+
+        if (pin && pin->state == PIN_MISSING && !copy_of(pins->flow, pin) &&
+            strcmp(object_namespace(pins->flow->object), object_namespace(template_)) == 0)
+            make_copy(pins->flow, pin, template_);
+    }
+}
+
+/* ---- asking ---- */
+
+const struct object *flow_template_of(struct flow *flow, uint32_t step)
+{
+    const char *name = flow_step_template(flow_graph_step(flow->record.graph, step));
+    struct pin *pin = find(flow, name);
+    const struct object *copy, *original;
+
+    if (!pin)
+        return look(flow, name);
+    copy = copy_of(flow, pin);
+    original =
+        copy || pin->state == PIN_COPYING || pin->state == PIN_REFUSED ? NULL : look(flow, name);
+    if (original)
+        make_copy(flow, pin, original); /* it was deleted by hand, or refused before */
+    return copy;
+}
+
+const char *flow_pin_refusal(struct flow *flow, uint32_t step)
+{
+    struct pin *pin = find(flow, flow_step_template(flow_graph_step(flow->record.graph, step)));
+
+    if (!pin || pin->state != PIN_REFUSED)
+        return NULL;
+    pin->state = PIN_MISSING; /* the step tries again in its own time */
+    return pin->refusal;
+}

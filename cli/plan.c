@@ -228,9 +228,9 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
 
     jobflow_pin_name(describe_text(flow, "metadata.uid"), name, copy_name);
     copy = stored(p, &kind_job_template, ns, copy_name);
-    if (!copy)
-        return; /* it is pinned when it comes */
     newest = newest_template(p, ns, name);
+    if (!copy || !newest)
+        return; /* it is pinned when it comes */
     entry = json_pack("{s:s, s:s, s:b}", "name", name, "copy", copy_name, "deleted", !newest);
     changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
                      : json_array();

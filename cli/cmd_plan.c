@@ -116,9 +116,7 @@ static void print_pinned(const json_t *flow, const struct term *term)
 
     json_array_foreach(json_object_get(flow, "templates"), i, template_)
     {
-        const char *state = json_is_true(json_object_get(template_, "deleted"))
-                                ? "the template is deleted, the flow goes on with its copy"
-                            : json_object_get(template_, "changes")
+        const char *state = json_object_get(template_, "changes")
                                 ? "the flow goes on without what has changed since:"
                                 : "unchanged since";
 

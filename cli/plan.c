@@ -231,9 +231,8 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
     newest = newest_template(p, ns, name);
     if (!copy || !newest)
         return; /* it is pinned when it comes */
-    entry = json_pack("{s:s, s:s, s:b}", "name", name, "copy", copy_name, "deleted", !newest);
-    changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
-                     : json_array();
+    entry = json_pack("{s:s, s:s}", "name", name, "copy", copy_name);
+    changes = difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"));
     json_object_set(
         entry, "version",
         json_object_get(json_object_get(json_object_get(copy, "metadata"), "annotations"),

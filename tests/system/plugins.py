@@ -1,85 +1,16 @@
 """Job plugins with real processes: names, keys, ports and ranks of pods, scaled, restarted and side by side.
 
-The frameworks themselves are optional (scripts/deps.sh --extras): what needs one is skipped with its name. What can be
-shown without them is shown with small programs that read what the frameworks read.
+Shown with small programs that read what the frameworks read; the frameworks themselves are in frameworks.py.
 """
 import base64
 import glob
-import hashlib
 import re
 import socket
-import stat
 import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
-
-SSHD = "mkdir -p /run/sshd; /usr/sbin/sshd -D -e"
-
-
-def job(name, tasks, **spec):
-    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
-            "spec": dict({"tasks": tasks}, **spec)}
-
-
-def on(event, action, **more):
-    return dict({"event": event, "action": action}, **more)
-
-
-def python_task(name, code, replicas=1, **pod):
-    made = task(name, "", replicas, **pod)
-    made["template"]["spec"]["containers"][0]["command"] = ["/usr/bin/python3", "-u", "-c", code]
-    return made
-
-
-def run_jobs(*jobs, code=0, env=None):
-    """Everything the pods of these jobs print, one line each with its pod's name before it."""
-    manifest("jobs.yaml", *jobs)
-    return jobflow("run", "-o", "plain", "--logs", "jobs.yaml", code=code, env=env).stdout
-
-
-def digest(path):
-    """Of a tree's names, modes and contents; of its absence, too."""
-    sum_ = hashlib.sha256()
-    for found in [path] + sorted(glob.glob(os.path.join(path, "**"), recursive=True, include_hidden=True)):
-        if os.path.lexists(found):
-            info = os.lstat(found)
-            sum_.update(("%s %o %d %d\n" % (found, info.st_mode, info.st_size, info.st_mtime_ns)).encode())
-            if stat.S_ISREG(info.st_mode):
-                with open(found, "rb") as file:
-                    sum_.update(file.read())
-    return sum_.hexdigest()
-
-
-# covers: job-plugins.md PLG-143
-def untouched(case):
-    """A case after which the host has no /etc/volcano and its /root/.ssh is as it was."""
-    def around():
-        before = digest("/root/.ssh")
-        case()
-        check("the host has no /etc/volcano", not os.path.exists("/etc/volcano"))
-        check_equal("/root/.ssh of the host", digest("/root/.ssh"), before)
-        nothing_left()
-
-    around.__name__ = case.__name__
-    return around
-
-
-def need(*programs):
-    for program in programs:
-        if not shutil.which(program):
-            raise Skip("%s is not installed" % program)
-
-
-def need_sshd():
-    need("/usr/sbin/sshd", "ssh")
-    if os.geteuid() != 0:
-        raise Skip("sshd of a pod needs port 22, which a run started by root may give it")
-
-
-def need_module(name):
-    if subprocess.run(["/usr/bin/python3", "-c", "import " + name], capture_output=True, check=False).returncode:
-        raise Skip("/usr/bin/python3 has no %s" % name)
+from lib_plugins import *  # noqa: E402,F403
 
 
 # ---- env, svc ----
@@ -165,28 +96,6 @@ def a_worker_whose_master_never_listens_fails():
 
 
 # ---- scaling ----
-
-class Daemon:
-    """`jobflow serve` on its unix socket alone, and its client."""
-
-    def __init__(self, *flags):
-        self.process = Background("serve", "--data-dir", "data", "--listen", "none", *flags, name="serve")
-        wait_until("the daemon serves", lambda: os.path.exists("data/api.sock"))
-
-    def __call__(self, *args, code=0):
-        return jobflow(args[0], "--data-dir", "data", *args[1:], code=code)
-
-    def apply(self, *objects):
-        manifest("apply.yaml", *objects)
-        return self("apply", "-f", "apply.yaml")
-
-    def get(self, what):
-        return json.loads(self("get", what, "-o", "json").stdout)
-
-    def stop(self):
-        self.process.signal(signal.SIGTERM)
-        self.process.wait()
-
 
 def shared(path, text):
     """The shell's words that write a line to a file of the host, whole."""
@@ -350,102 +259,6 @@ def a_daemon_takes_no_key_in_arguments_unless_told_to():
     check_in("the way out", "--allow-ssh-key-arguments", refused.stderr)
     check(CANARY not in refused.stderr + refused.stdout, "the key is shown")
     daemon.stop()
-
-
-# ---- mpi ----
-
-# covers: job-plugins.md PLG-140; local-runtime.md LRT-50
-@untouched
-def two_mpi_jobs_at_once_keep_to_their_own_workers():
-    """The example twice, side by side, with sshd of all four workers on port 22."""
-    need_sshd()
-    need("mpicc", "mpiexec", "scp")
-    text = read(os.path.join(SOURCE, "examples", "mpi.yaml"))
-    check_in("the example", "  - name: sum\n", text)
-    write("two.yaml", text.replace("  - name: sum\n", "  - {name: one, jobTemplateName: sum}\n  - {name: two, jobTemplateName: sum}\n", 1))
-    out = jobflow("run", "-o", "plain", "--logs", "two.yaml").stdout
-    for name in ("one", "two"):
-        for rank in (0, 1):
-            check_in(name, "[mpi-%s-launcher-0/main] rank %d of 2 on mpi-%s-worker-%d, sum 1" % (name, rank, name, rank), out)
-
-
-# ---- pytorch ----
-
-@untouched
-def two_trainings_at_once_end_with_their_own_weights():
-    need_module("torch")
-    text = read(os.path.join(SOURCE, "examples", "pytorch.yaml"))
-    check_in("the example", "  - name: train\n", text)
-    write("two.yaml", text.replace("  - name: train\n", "  - {name: one, jobTemplateName: train}\n  - {name: two, jobTemplateName: train}\n", 1))
-    out = jobflow("run", "-o", "plain", "--logs", "two.yaml").stdout
-    for name in ("one", "two"):
-        check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
-
-
-# ---- ray ----
-
-# Reads the commands as ray's own parser does, refuses what that does not know, and does what they say with sockets.
-RAY = '''#!/usr/bin/python3
-import argparse, os, socket, sys, threading, time
-parser = argparse.ArgumentParser()
-parser.add_argument("start", choices=["start"])
-parser.add_argument("--head", action="store_true")
-parser.add_argument("--block", action="store_true")
-parser.add_argument("--dashboard-host")
-for name in ("--port", "--dashboard-port", "--ray-client-server-port"):
-    parser.add_argument(name, type=int)
-parser.add_argument("--address")
-a = parser.parse_args()
-if not a.block or a.head == bool(a.address):
-    sys.exit("ray: neither head nor worker that blocks")
-if a.head:
-    servers = [socket.create_server(("0.0.0.0", p)) for p in (a.ray_client_server_port, a.dashboard_port, a.port)]
-    def serve(server, word):
-        while True:
-            server.accept()[0].sendall(word)
-    for server, word in zip(servers, (b"client", b"dashboard")):
-        threading.Thread(target=serve, args=(server, word), daemon=True).start()
-    for n in range(4):
-        print(servers[2].accept()[0].recv(99).decode(), flush=True)
-else:
-    host, gcs = a.address.split(":")
-    while True:
-        try:
-            c = socket.create_connection((host, gcs))
-            break
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-    c.sendall(b"joined: " + os.uname().nodename.encode())
-    c.close()
-    for service in (host, "ray-cluster-head-svc"):
-        for port, name in ((8265, "dashboard"), (10001, "client")):
-            c = socket.create_connection((service, port))
-            print(c.recv(99).decode(), "of", service, flush=True)
-    socket.create_connection((host, gcs)).sendall(b"left")
-    while True:
-        time.sleep(60)
-'''
-
-
-@untouched
-def a_ray_cluster_forms_as_its_commands_say():
-    """examples/ray.yaml with a stand-in for ray; the driver ends when the head does."""
-    os.mkdir("bin")
-    os.chmod(write("bin/ray", RAY), 0o755)
-    text = read(os.path.join(SOURCE, "examples", "ray.yaml"))
-    path = "          env: [{name: PATH, value: \"%s:/usr/bin:/bin\"}]\n" % os.path.abspath("bin")
-    text = text.replace("          image: rayproject/ray\n", "          image: rayproject/ray\n" + path)
-    text = re.sub(r"  - name: driver\n    replicas: 1.*?\n(?=---|\Z)", "", text, flags=re.S)
-    text = text.replace("  minAvailable: 4\n", "  minAvailable: 3\n").replace(
-        "  - name: head\n    replicas: 1\n", "  - name: head\n    replicas: 1\n    policies: [{event: TaskCompleted, action: CompleteJob}]\n")
-    write("ray.yaml", text)
-    out = jobflow("run", "-o", "plain", "--logs", "ray.yaml").stdout
-    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-0", out)
-    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-1", out)
-    for index in (0, 1):
-        for name in ("dashboard", "client"):
-            for host in ("ray-cluster-head-0.ray-cluster", "ray-cluster-head-svc"):
-                check_in("ports", "[ray-cluster-worker-%d] %s of %s" % (index, name, host), out)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+"""Frameworks at work in pods: Open MPI, PyTorch, Ray. Each is optional (scripts/deps.sh --extras): what needs one is skipped
+with its name.
+
+JOBFLOW_ROUNDS=20 repeats the crowd, which is how it is judged: 20 of 20 right.
+"""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
+
+ROUNDS = int(os.environ.get("JOBFLOW_ROUNDS", "1"))
+
+
+def need_mpi():
+    need_sshd()
+    need("mpicc", "mpiexec", "scp")
+
+
+def need_torch():
+    need_module("torch")
+
+
+def twice(example, step):
+    """An example whose flow runs its one job as `one` and as `two`, side by side."""
+    text = read(os.path.join(SOURCE, "examples", example))
+    check_in("the example", "  - name: %s\n" % step, text)
+    return text.replace("  - name: %s\n" % step, "".join("  - {name: %s, jobTemplateName: %s}\n" % (name, step) for name in ("one", "two")), 1)
+
+
+def check_ranks(kind, wanted, out):
+    """Each rank has said where it is, once, and nobody else has said anything."""
+    check_equal("ranks of " + kind, sorted(re.findall(r"\[(%s-\S+?)(?:/main)?\] (rank \d of 2 on [\w-]+)" % kind, out)), sorted(wanted))
+
+
+def check_mpi(out):
+    check_ranks("mpi", [("mpi-%s-launcher-0" % name, "rank %d of 2 on mpi-%s-worker-%d" % (rank, name, rank))
+                        for name in ("one", "two") for rank in (0, 1)], out)
+    for name in ("one", "two"):
+        check_equal("right sums of " + name, out.count("[mpi-%s-launcher-0/main] rank" % name), out.count("on mpi-%s-worker-0, sum 1" % name) +
+                    out.count("on mpi-%s-worker-1, sum 1" % name))
+
+
+def check_torch(out):
+    check_ranks("pytorch", [("pytorch-%s-%s-0" % (name, role), "rank %d of 2 on pytorch-%s-%s-0" % (rank, name, role))
+                            for name in ("one", "two") for rank, role in enumerate(("master", "worker"))], out)
+    for name in ("one", "two"):
+        check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
+
+
+# What it needs, the example's file and step, what must have been printed.
+CROWD = [(need_mpi, "mpi.yaml", "sum", check_mpi), (need_torch, "pytorch.yaml", "train", check_torch)]
+
+
+# covers: job-plugins.md PLG-140 PLG-141; local-runtime.md LRT-50 LRT-52
+@untouched
+def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
+    """The examples twice each, all at once: four sshd on port 22, two masters on port 23456."""
+    able, why = [], []
+    for row in CROWD:
+        try:
+            row[0]()
+            able.append(row)
+        except Skip as reason:
+            why.append(str(reason))
+    if not able:
+        raise Skip("; ".join(why))
+    for reason in why:
+        print("without one framework: %s" % reason)
+    write("crowd.yaml", "---\n".join(twice(example, step) for _, example, step, _ in able))
+    for round_ in range(1, ROUNDS + 1):
+        began = time.monotonic()
+        out = jobflow("run", "-o", "plain", "--logs", "--data-dir", "data-%d" % round_, "-j", "16", "crowd.yaml").stdout
+        for _, _, _, right in able:
+            right(out)
+        if ROUNDS > 1:
+            print("round %d of %d is right, %.1f s" % (round_, ROUNDS, time.monotonic() - began), flush=True)
+
+
+# ---- ray ----
+
+# Reads the commands as ray's own parser does, refuses what that does not know, and does what they say with sockets.
+RAY = '''#!/usr/bin/python3
+import argparse, os, socket, sys, threading, time
+parser = argparse.ArgumentParser()
+parser.add_argument("start", choices=["start"])
+parser.add_argument("--head", action="store_true")
+parser.add_argument("--block", action="store_true")
+parser.add_argument("--dashboard-host")
+for name in ("--port", "--dashboard-port", "--ray-client-server-port"):
+    parser.add_argument(name, type=int)
+parser.add_argument("--address")
+a = parser.parse_args()
+if not a.block or a.head == bool(a.address):
+    sys.exit("ray: neither head nor worker that blocks")
+if a.head:
+    servers = [socket.create_server(("0.0.0.0", p)) for p in (a.ray_client_server_port, a.dashboard_port, a.port)]
+    def serve(server, word):
+        while True:
+            server.accept()[0].sendall(word)
+    for server, word in zip(servers, (b"client", b"dashboard")):
+        threading.Thread(target=serve, args=(server, word), daemon=True).start()
+    for n in range(4):
+        print(servers[2].accept()[0].recv(99).decode(), flush=True)
+else:
+    host, gcs = a.address.split(":")
+    while True:
+        try:
+            c = socket.create_connection((host, gcs))
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    c.sendall(b"joined: " + os.uname().nodename.encode())
+    c.close()
+    for service in (host, "ray-cluster-head-svc"):
+        for port, name in ((8265, "dashboard"), (10001, "client")):
+            c = socket.create_connection((service, port))
+            print(c.recv(99).decode(), "of", service, flush=True)
+    socket.create_connection((host, gcs)).sendall(b"left")
+    while True:
+        time.sleep(60)
+'''
+
+
+@untouched
+def a_ray_cluster_forms_as_its_commands_say():
+    """examples/ray.yaml with a stand-in for ray; the driver ends when the head does."""
+    os.mkdir("bin")
+    os.chmod(write("bin/ray", RAY), 0o755)
+    text = read(os.path.join(SOURCE, "examples", "ray.yaml"))
+    path = "          env: [{name: PATH, value: \"%s:/usr/bin:/bin\"}]\n" % os.path.abspath("bin")
+    text = text.replace("          image: rayproject/ray\n", "          image: rayproject/ray\n" + path)
+    text = re.sub(r"  - name: driver\n    replicas: 1.*?\n(?=---|\Z)", "", text, flags=re.S)
+    text = text.replace("  minAvailable: 4\n", "  minAvailable: 3\n").replace(
+        "  - name: head\n    replicas: 1\n", "  - name: head\n    replicas: 1\n    policies: [{event: TaskCompleted, action: CompleteJob}]\n")
+    write("ray.yaml", text)
+    out = jobflow("run", "-o", "plain", "--logs", "ray.yaml").stdout
+    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-0", out)
+    check_in("workers", "[ray-cluster-head-0] joined: ray-cluster-worker-1", out)
+    for index in (0, 1):
+        for name in ("dashboard", "client"):
+            for host in ("ray-cluster-head-0.ray-cluster", "ray-cluster-head-svc"):
+                check_in("ports", "[ray-cluster-worker-%d] %s of %s" % (index, name, host), out)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -1,0 +1,94 @@
+"""What tests of job plugins share: jobs as manifests, runs of them, a daemon, and the host that stays as it was."""
+import functools
+import glob
+import hashlib
+import stat
+
+from lib import *  # noqa: F403
+
+
+def job(name, tasks, **spec):
+    return {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": name, "namespace": "default"},
+            "spec": dict({"tasks": tasks}, **spec)}
+
+
+def on(event, action, **more):
+    return dict({"event": event, "action": action}, **more)
+
+
+def python_task(name, code, replicas=1, **pod):
+    made = task(name, "", replicas, **pod)
+    made["template"]["spec"]["containers"][0]["command"] = ["/usr/bin/python3", "-u", "-c", code]
+    return made
+
+
+def run_jobs(*jobs, code=0, env=None):
+    """Everything the pods of these jobs print, one line each with its pod's name before it."""
+    manifest("jobs.yaml", *jobs)
+    return jobflow("run", "-o", "plain", "--logs", "jobs.yaml", code=code, env=env).stdout
+
+
+def digest(path):
+    """Of a tree's names, modes and contents; of its absence, too."""
+    sum_ = hashlib.sha256()
+    for found in [path] + sorted(glob.glob(os.path.join(path, "**"), recursive=True, include_hidden=True)):
+        if os.path.lexists(found):
+            info = os.lstat(found)
+            sum_.update(("%s %o %d %d\n" % (found, info.st_mode, info.st_size, info.st_mtime_ns)).encode())
+            if stat.S_ISREG(info.st_mode):
+                with open(found, "rb") as file:
+                    sum_.update(file.read())
+    return sum_.hexdigest()
+
+
+# covers: job-plugins.md PLG-143
+def untouched(case):
+    """A case after which the host has no /etc/volcano and its /root/.ssh is as it was."""
+    @functools.wraps(case)
+    def around():
+        before = digest("/root/.ssh")
+        case()
+        check("the host has no /etc/volcano", not os.path.exists("/etc/volcano"))
+        check_equal("/root/.ssh of the host", digest("/root/.ssh"), before)
+        nothing_left()
+
+    return around
+
+
+def need(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Skip("%s is not installed" % program)
+
+
+def need_sshd():
+    need("/usr/sbin/sshd", "ssh")
+    if os.geteuid() != 0:
+        raise Skip("sshd of a pod needs port 22, which a run started by root may give it")
+
+
+def need_module(name):
+    if subprocess.run(["/usr/bin/python3", "-c", "import " + name], capture_output=True, check=False).returncode:
+        raise Skip("/usr/bin/python3 has no %s" % name)
+
+
+class Daemon:
+    """`jobflow serve` on its unix socket alone, and its client."""
+
+    def __init__(self, *flags):
+        self.process = Background("serve", "--data-dir", "data", "--listen", "none", *flags, name="serve")
+        wait_until("the daemon serves", lambda: os.path.exists("data/api.sock"))
+
+    def __call__(self, *args, code=0):
+        return jobflow(args[0], "--data-dir", "data", *args[1:], code=code)
+
+    def apply(self, *objects):
+        manifest("apply.yaml", *objects)
+        return self("apply", "-f", "apply.yaml")
+
+    def get(self, what):
+        return json.loads(self("get", what, "-o", "json").stdout)
+
+    def stop(self):
+        self.process.signal(signal.SIGTERM)
+        self.process.wait()

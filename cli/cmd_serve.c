@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/daemon.h"
+#include "node/host_paths.h"
 #include "node/machine_resources.h"
 
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
@@ -22,7 +23,7 @@ static const struct flag flags[] = {
     {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources)},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
-    {FLAG_BOOL,     "allow-host-path", 0, NULL, "pods may mount directories of this machine", SERVE(allow_host_path)},
+    {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path)},
     {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where all who see the job can read them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
@@ -50,8 +51,15 @@ static int run(const void *options, int n_operands, char **operands)
 {
     const struct daemon_options *daemon = options;
     struct machine_resources resources;
+    struct host_paths allowed = {0};
     struct error err;
 
+    for (size_t i = 0; i < daemon->allow_host_path.count; i++)
+        if (!host_paths_add(&allowed, daemon->allow_host_path.items[i], &err)) {
+            error_prefix(&err, "--allow-host-path: ");
+            cli_error(&err);
+            return EXIT_REFUSED;
+        }
     if (!machine_resources_parse(daemon->node_resources, &resources, &err)) {
         cli_error(&err);
         return EXIT_REFUSED;

@@ -120,13 +120,12 @@ static void on_store_failure(void *ctx, const struct error *err)
 static bool open_engine(struct daemon *daemon, struct error *err)
 {
     const struct daemon_options *options = daemon->options;
-    const struct engine_options engine = {
+    struct engine_options engine = {
         .data_dir = daemon->data_dir,
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
         .compat_upstream = options->compat_upstream,
         .allow_flow_updates = strcmp(options->updates, "allow") == 0,
         .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
-        .no_host_paths = !options->allow_host_path,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = !options->allow_key_arguments,
         .max_pods = (int)options->max_pods,
@@ -137,6 +136,9 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .controllers = true,
     };
 
+    for (size_t i = 0; i < options->allow_host_path.count; i++)
+        if (!host_paths_add(&engine.host_paths, options->allow_host_path.items[i], err))
+            return false;
     daemon->engine = engine_start(&engine, err);
     if (!daemon->engine)
         return false;

@@ -5,9 +5,10 @@
 #include "cli/command.h"
 
 struct daemon_options {
-    const char *data_dir;       /* NULL = $XDG_STATE_HOME/jobflow */
-    struct flag_list listen;    /* ADDRESS:PORT; "none" */
-    struct flag_list tls_names; /* more names the server answers to */
+    const char *data_dir;             /* NULL = $XDG_STATE_HOME/jobflow */
+    struct flag_list listen;          /* ADDRESS:PORT; "none" */
+    struct flag_list tls_names;       /* more names the server answers to */
+    struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *log_format;
@@ -16,7 +17,6 @@ struct daemon_options {
     int64_t max_pods;
     const char *node_resources; /* NULL = what the machine has */
     int64_t restart_backoff_ms;
-    bool allow_host_path;         /* DC-08, SEC-20 */
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool compat_upstream;

@@ -49,7 +49,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     struct node_options node = {
         .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
-        .host_paths = !options->no_host_paths, /* DC-08: run has its user's own manifests */
+        .host_paths = options->host_paths,
         .sim = options->sim,
         .host =
             {

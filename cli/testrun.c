@@ -251,6 +251,7 @@ void testrun(const struct test_file *file, const struct test_case *test,
              const struct manifests *set, const char *flow, struct testrun *out)
 {
     const struct engine_options options = {.sim = true,
+                                           .host_paths = {.any = true},
                                            .max_pods = test->max_pods ? test->max_pods : MAX_PODS,
                                            .restart_backoff_ms = 1000,
                                            .controllers = true};

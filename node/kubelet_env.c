@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "api/types/volume_check.h"
 #include "base/hash.h"
 
 /* Variables in the order of their first definition; by name for expansion. */
@@ -207,6 +208,38 @@ static void take_argv(const struct variables *vars, const struct pod_container *
     out->n_argv = n;
 }
 
+/* subPathExpr. */
+
+static bool has_expressions(const struct pod_container *container)
+{
+    for (size_t i = 0; i < container->mounts.count; i++)
+        if (container->mounts.items[i].sub_path_expr)
+            return true;
+    return false;
+}
+
+/* What a variable holds may lead anywhere, so it is looked at again. */
+static enum source_verdict take_sub_paths(const struct source *source, const struct variables *vars,
+                                          const struct pod_container *container,
+                                          struct runtime_container *out)
+{
+    size_t n = container->mounts.count;
+    const char **paths = arena_array(vars->arena, n, sizeof *paths);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct volume_mount *mount = &container->mounts.items[i];
+
+        paths[i] = mount->sub_path_expr ? expand(vars, mount->sub_path_expr) : mount->sub_path;
+        if (mount->sub_path_expr && (strstr(paths[i], "$(") || !path_descends(paths[i])))
+            return source_never(source, "InvalidSubPath",
+                                "container %s: subPathExpr %s becomes \"%s\", which is no relative "
+                                "path without '..' and with all its variables known",
+                                container->name, mount->sub_path_expr, paths[i]);
+    }
+    out->sub_paths = paths;
+    return SOURCE_OK;
+}
+
 enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
                                 struct runtime_container *out)
 {
@@ -218,6 +251,8 @@ enum source_verdict kubelet_env(const struct source *source, const struct pod_co
         take_env(&vars, out);
         take_argv(&vars, container, out);
     }
+    if (verdict == SOURCE_OK && has_expressions(container))
+        verdict = take_sub_paths(source, &vars, container, out);
     HASH_CLEAR(hh, vars.by_name);
     return verdict;
 }

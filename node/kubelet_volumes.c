@@ -3,14 +3,10 @@
  */
 #include "node/kubelet_volumes.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "api/types/quantity.h"
-#include "base/file.h"
+#include "api/types/volume_check.h"
 #include "base/mem.h"
 
 enum { MODE_DEFAULT = 0644 };
@@ -28,28 +24,35 @@ struct resolver {
 
 /* Files. */
 
-static bool path_is_inside(const char *path)
+/* The path without empty components and "."; NULL when it does not stay inside. */
+static const char *clean_path(struct arena *arena, const char *path)
 {
-    if (!*path || *path == '/')
-        return false;
-    for (const char *part = path; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (!strncmp(part, "..", 2) && (!part[2] || part[2] == '/'))
-            return false;
+    scoped(buf) struct buf out = {0};
+
+    if (!path_descends(path))
+        return NULL;
+    for (const char *at = path; *at;) {
+        size_t len = strcspn(at, "/");
+
+        if (len && !(len == 1 && *at == '.'))
+            buf_printf(&out, "%s%.*s", out.len ? "/" : "", (int)len, at);
+        at += len;
+        at += *at == '/';
     }
-    return true;
+    return out.len ? arena_strdup(arena, out.data) : NULL;
 }
 
 static enum source_verdict add_file(struct resolver *r, const char *path, const char *bytes,
                                     size_t len, int mode)
 {
-    if (!path || !path_is_inside(path))
+    const char *clean = path ? clean_path(r->source->arena, path) : NULL;
+
+    if (!clean)
         return source_never(r->source, "InvalidVolume",
                             "volume %s: path \"%s\" must be relative and stay inside", r->name,
                             path ? path : "");
     mem_grow(r->files, r->n_files, r->cap_files);
-    r->files[r->n_files++] =
-        (struct runtime_file){arena_strdup(r->source->arena, path), bytes, len, mode};
+    r->files[r->n_files++] = (struct runtime_file){clean, bytes, len, mode};
     return SOURCE_OK;
 }
 
@@ -188,62 +191,31 @@ static enum source_verdict empty_dir(struct resolver *r, const json_t *ref)
     return SOURCE_OK;
 }
 
-/* What `hostPath.type` asks for. `make`: a missing one is created. */
-static const struct {
-    const char *type;
-    mode_t format;
-    bool make;
-} host_types[] = {
-    {"Directory", S_IFDIR, false},   {"DirectoryOrCreate", S_IFDIR, true},
-    {"File", S_IFREG, false},        {"FileOrCreate", S_IFREG, true},
-    {"Socket", S_IFSOCK, false},     {"CharDevice", S_IFCHR, false},
-    {"BlockDevice", S_IFBLK, false},
-};
-
-static bool make_host_path(const char *path, mode_t format)
-{
-    int fd;
-
-    if (format == S_IFDIR)
-        return file_mkdirs(path, 0755, NULL);
-    fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
-
-static bool host_path_fits(const char *path, const char *type)
-{
-    struct stat st;
-
-    for (size_t i = 0; i < countof(host_types); i++) {
-        if (strcmp(type, host_types[i].type) != 0)
-            continue;
-        if (stat(path, &st) == 0)
-            return (st.st_mode & S_IFMT) == host_types[i].format;
-        return errno == ENOENT && host_types[i].make && make_host_path(path, host_types[i].format);
-    }
-    return true;
-}
-
+/* The shim opens and makes it; here is only said what may be. */
 static enum source_verdict host_path(struct resolver *r, const json_t *ref)
 {
+    const struct host_paths *allowed = &r->rules->host_paths;
     const char *path = source_text(ref, "path"), *type = source_text(ref, "type");
+    const struct host_path_rule *rule;
 
-    if (!r->rules->host_paths)
-        return source_never(r->source, "HostPathForbidden",
-                            "volume %s: hostPath is not allowed on this node; use an emptyDir, a "
-                            "claim, or start the server with hostPath allowed",
-                            r->name);
-    if (!path || *path != '/')
+    if (!path || *path != '/' || host_path_climbs(path))
         return source_never(r->source, "InvalidVolume",
-                            "volume %s: hostPath \"%s\" is not absolute", r->name,
+                            "volume %s: hostPath \"%s\" must be absolute and without '..'", r->name,
                             path ? path : "");
-    if (!r->rules->sim && type && !host_path_fits(path, type))
-        return source_never(r->source, "HostPathType", "volume %s: %s is not a %s", r->name, path,
-                            type);
     r->out->kind = VOLUME_HOST_PATH;
     r->out->host_path = arena_strdup(r->source->arena, path);
+    r->out->host_type = type && *type ? arena_strdup(r->source->arena, type) : NULL;
+    if (allowed->any)
+        return SOURCE_OK;
+    rule = host_paths_rule(allowed, path);
+    if (!rule)
+        return source_never(r->source, "HostPathForbidden",
+                            "volume %s: hostPath %s is not allowed on this node; use an emptyDir "
+                            "or a claim, or start the server with --allow-host-path=%s",
+                            r->name, path, path);
+    r->out->host_base = arena_strndup(r->source->arena, rule->prefix, rule->len);
+    r->out->host_keep = r->rules->data_dir;
+    r->out->read_only = !rule->writable;
     return SOURCE_OK;
 }
 
@@ -257,19 +229,17 @@ static enum source_verdict claim(struct resolver *r, const json_t *ref)
     const char *ns = object_namespace(r->source->pod), *name = source_text(ref, "claimName");
     const struct object *object =
         name ? cluster_get(r->source->cluster, &kind_pvc, ns, name) : NULL;
-    struct error err;
+    scoped_str path = NULL;
 
     if (!object || object_deleting(object))
         return source_wait(r->source, &kind_pvc, name ? name : "",
                            "volume %s: persistentvolumeclaim \"%s\" not found", r->name,
                            name ? name : "");
-
-    scoped_str path = kubelet_claim_path(r->rules->data_dir, ns, object_uid(object));
-
-    if (!r->rules->sim && !file_mkdirs(path, 0700, &err))
-        return source_never(r->source, "VolumeFailed", "volume %s: %s", r->name, err.message);
+    path = kubelet_claim_path(r->rules->data_dir, ns, object_uid(object));
     r->out->kind = VOLUME_CLAIM;
     r->out->host_path = arena_strdup(r->source->arena, path);
+    r->out->host_base = r->rules->data_dir;
+    r->out->host_type = "DirectoryOrCreate";
     r->out->read_only = source_flag(ref, "readOnly");
     return SOURCE_OK;
 }

@@ -2,13 +2,14 @@
 /*
  * The volumes of a pod, resolved to files and directories the runtime can mount.
  */
+#include "node/host_paths.h"
 #include "node/kubelet_source.h"
 #include "node/runtime.h"
 
 struct volume_rules {
     const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
-    bool host_paths;      /* hostPath is allowed (DC-08) */
-    bool sim;             /* touch nothing on disk */
+    struct host_paths host_paths;
+    bool sim; /* touch nothing on disk */
 };
 
 /** Resolve every volume of the pod into `out` ([n], in the source's arena). */

@@ -13,6 +13,7 @@
  */
 #include "api/cluster.h"
 #include "node/amount.h"
+#include "node/host_paths.h"
 #include "node/runtime.h"
 
 struct node;
@@ -24,7 +25,7 @@ struct node_options {
     int64_t cpu_milli, memory_bytes; /* allocatable; 0 = the machine's (sim: unlimited) */
     struct resource_names extras;    /* named resources it has besides; borrowed */
     int64_t extra[AMOUNT_EXTRA];     /* how many of each */
-    bool host_paths;                 /* hostPath volumes allowed (DC-08) */
+    struct host_paths host_paths;    /* which ones pods may mount (SEC-20) */
     bool sim;
     struct runtime_host_options host; /* ignored under sim */
 };

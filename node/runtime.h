@@ -33,8 +33,11 @@ struct runtime_volume {
     enum runtime_volume_kind kind;
     bool memory; /* emptyDir medium Memory; secrets */
     bool read_only;
-    int64_t size_bytes;               /* emptyDir sizeLimit; 0 = default */
-    const char *host_path;            /* HOST_PATH, CLAIM: absolute directory or file */
+    int64_t size_bytes;    /* emptyDir sizeLimit; 0 = default */
+    const char *host_path; /* HOST_PATH, CLAIM: absolute directory or file */
+    const char *host_base; /* above it, and no step leads out of it; NULL = wherever it leads */
+    const char *host_keep; /* a directory that is never shown; NULL = none */
+    const char *host_type; /* hostPath.type; NULL = any */
     const struct runtime_file *files; /* FILES: [n_files] relative paths */
     size_t n_files;
 };
@@ -48,6 +51,7 @@ struct runtime_container {
     size_t n_env;
     const char *const *argv; /* [n_argv] command and args, references expanded */
     size_t n_argv;
+    const char *const *sub_paths; /* [spec->mounts] expanded; NULL = those of the spec */
 };
 struct runtime_pod {
     const char *uid, *ns, *name;

@@ -195,7 +195,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
         out->mounts[i] = (struct shim_mount){
             .volume = volume_index(pod, spec->mounts.items[i].name),
             .path = spec->mounts.items[i].mount_path,
-            .sub_path = spec->mounts.items[i].sub_path,
+            .sub_path = from->sub_paths ? from->sub_paths[i] : spec->mounts.items[i].sub_path,
             .read_only = spec->mounts.items[i].read_only,
         };
     out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
@@ -223,6 +223,10 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
         .read_only = from->read_only,
         .size_bytes = from->size_bytes,
         .host_path = from->host_path,
+        .host_base = from->host_base,
+        .host_keep = from->host_keep,
+        .host_type = from->host_type,
+        .host_private = from->kind == VOLUME_CLAIM,
         .files = arena_array(arena, from->n_files, sizeof *out->files),
         .n_files = (uint32_t)from->n_files,
     };

@@ -125,7 +125,7 @@ static const struct field volume_mount_fields[] = {
     {"mountPropagation",  FIELD_STR,  FIELD_PASS, .one_of = mount_propagation_mode_values,
      .doc = "MountPropagation determines how mounts are propagated from the host to container and the other way "
             "around."},
-    {"subPathExpr",       FIELD_STR,  FIELD_PASS,
+    {"subPathExpr",       FIELD_STR,  MOUNT(sub_path_expr),
      .doc = "Expanded path within the volume from which the container's volume should be mounted."},
     {0},
 };

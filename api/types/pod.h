@@ -13,6 +13,7 @@ struct env_var {
 struct volume_mount {
     const char *name, *mount_path, *sub_path;
     bool read_only;
+    const char *sub_path_expr; /* instead, with $(VAR) of the container's environment */
 };
 struct container_port {
     int32_t port;

@@ -14,6 +14,7 @@
 #include "api/types/labels.h"
 #include "api/types/nameindex.h"
 #include "api/types/quantity.h"
+#include "api/types/volume_check.h"
 #include "base/compiler.h"
 
 struct check {
@@ -113,37 +114,17 @@ static void check_sizes(struct check *c, const struct container_place *at)
                 total, (long long)c->limits->arguments_bytes);
 }
 
-static bool sub_path_safe(const char *path)
+static bool is_given(const char *text)
 {
-    if (*path == '/')
-        return false;
-    for (const char *at = path; at; at = strchr(at, '/')) {
-        at += *at == '/';
-        if (strcmp(at, "..") == 0 || strncmp(at, "../", 3) == 0)
-            return false;
-    }
-    return true;
+    return text && *text;
 }
 
-/* SEC-19: absolute, without '..' and ':', and not in the kernel's file systems; shared memory is
- * none of the kernel's. */
-static const char *mount_path_problem(const char *path)
+static void check_sub_path(struct check *c, const struct container_place *at, size_t i,
+                           const char *member, const char *path)
 {
-    static const char *const kernel[] = {"/proc", "/sys", "/dev"};
-
-    if (*path != '/')
-        return "must be an absolute path";
-    if (!sub_path_safe(path + 1) || strchr(path, ':'))
-        return "must have neither '..' nor ':'";
-    if (strcmp(path, "/dev/shm") == 0)
-        return NULL;
-    for (size_t i = 0; i < countof(kernel); i++) {
-        size_t len = strlen(kernel[i]);
-
-        if (strncmp(path, kernel[i], len) == 0 && (!path[len] || path[len] == '/'))
-            return "must not be within /proc, /sys or /dev";
-    }
-    return NULL;
+    if (path && !path_descends(path))
+        FINDING(c->errors, ("%s.volumeMounts[%zu].%s", at->path, i, member),
+                "Invalid value: \"%s\": must be a relative path without '..'", path);
 }
 
 static void check_mounts(struct check *c, const struct container_place *at)
@@ -171,9 +152,12 @@ static void check_mounts(struct check *c, const struct container_place *at)
         if (name_index_get(&c->volumes, mount->name) == NAME_NONE)
             FINDING(c->errors, ("%s.volumeMounts[%zu].name", at->path, i),
                     "Not found: \"%s\": the pod has no volume of this name", mount->name);
-        if (mount->sub_path && !sub_path_safe(mount->sub_path))
-            FINDING(c->errors, ("%s.volumeMounts[%zu].subPath", at->path, i),
-                    "Invalid value: \"%s\": must be a relative path without '..'", mount->sub_path);
+        check_sub_path(c, at, i, "subPath", mount->sub_path);
+        check_sub_path(c, at, i, "subPathExpr", mount->sub_path_expr);
+        if (is_given(mount->sub_path) && is_given(mount->sub_path_expr))
+            FINDING(c->errors, ("%s.volumeMounts[%zu].subPathExpr", at->path, i),
+                    "Invalid value: \"%s\": subPathExpr and subPath are mutually exclusive",
+                    mount->sub_path_expr);
     }
 }
 
@@ -277,65 +261,10 @@ static void check_containers(struct check *c)
     check_container_list(c, "containers", spec->containers.items, spec->containers.count, false);
 }
 
-/* What a volume may be made of here. */
-static bool is_local_source(const char *source)
-{
-    static const char *const local[] = {"emptyDir",
-                                        "configMap",
-                                        "secret",
-                                        "projected",
-                                        "downwardAPI",
-                                        "hostPath",
-                                        "persistentVolumeClaim"};
-
-    for (size_t i = 0; i < countof(local); i++)
-        if (strcmp(source, local[i]) == 0)
-            return true;
-    return false;
-}
-
-/* SEC-19: files of a volume stay below it. */
-static void check_items(struct check *c, size_t i, const char *source, const json_t *items)
-{
-    const json_t *item;
-    size_t n;
-
-    json_array_foreach(items, n, item)
-    {
-        const char *path = json_string_value(json_object_get(item, "path"));
-
-        if (!path || !*path || !sub_path_safe(path))
-            FINDING(c->errors, ("%s.volumes[%zu].%s.items[%zu].path", c->path, i, source, n),
-                    "Invalid value: \"%s\": must be a relative path without '..'",
-                    path ? path : "");
-    }
-}
-
-static void check_sources(struct check *c, size_t i, const json_t *volume)
-{
-    const char *source;
-    json_t *value;
-
-    if (json_object_size(volume) > 2)
-        FINDING(c->errors, ("%s.volumes[%zu]", c->path, i),
-                "Forbidden: may not specify more than 1 volume type");
-    json_object_foreach((json_t *)(uintptr_t)volume, source, value)
-    {
-        if (strcmp(source, "name") == 0)
-            continue;
-        check_items(c, i, source, json_object_get(value, "items"));
-        if (!c->adm->virtual_runtime && !is_local_source(source))
-            FINDING(
-                c->errors, ("%s.volumes[%zu].%s", c->path, i, source),
-                "Forbidden: volumes of type %s are not supported here: use emptyDir, configMap, "
-                "secret, projected, downwardAPI, hostPath or persistentVolumeClaim",
-                source);
-    }
-}
-
 static void check_volumes(struct check *c)
 {
     const struct pod_spec *spec = c->spec;
+    scoped(buf) struct buf path = {0};
     struct error err = {0};
 
     name_index_init(&c->volumes, spec->volumes.count);
@@ -351,7 +280,9 @@ static void check_volumes(struct check *c)
         else if (name_index_put(&c->volumes, name, (uint32_t)i) != NAME_NONE)
             FINDING(c->errors, ("%s.volumes[%zu].name", c->path, i), "Duplicate value: \"%s\"",
                     name);
-        check_sources(c, i, spec->volumes.items[i].source);
+        buf_clear(&path);
+        buf_printf(&path, "%s.volumes[%zu]", c->path, i);
+        volume_check(c->adm, &spec->volumes.items[i], path.data, c->errors);
     }
 }
 

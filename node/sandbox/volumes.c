@@ -15,7 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "api/types/volume_check.h"
 #include "base/file.h"
+#include "node/sandbox/host_path.h"
 #include "node/sandbox/tree.h"
 
 enum { NAME_BYTES = 32, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
@@ -57,8 +59,8 @@ static bool write_file(int fd, const struct shim_file *file, struct error *err)
         at_fd = inner;
         at += len + 1;
     }
-    if (at_fd >= 0)
-        file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (at_fd >= 0) /* of several of a name, in a projected volume, the last one counts */
+        file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_fd >= 0)
         ok = write(file_fd, file->bytes, file->len) == (ssize_t)file->len &&
              fchmod(file_fd, file->mode & 0777) == 0;
@@ -201,7 +203,7 @@ static bool make_one(const struct volumes_where *where, uint32_t index,
     bool ok;
 
     if (volume->kind == SHIM_HOST_PATH)
-        return true;
+        return host_path_ready(volume, err);
     snprintf(name, sizeof name, "v%u", index);
     if (mkdirat(at_fd, name, 0700))
         return error_errno(err, errno, "cannot make the volume");
@@ -315,7 +317,7 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
 {
     int inner = -1;
 
-    if (!path_ok(path)) {
+    if (!path_descends(path)) {
         error_set(err, ERR_INVALID, "", "not a subPath: \"%s\"", path);
         return -1;
     }
@@ -327,18 +329,27 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     return inner;
 }
 
+static int open_own(const struct volumes_where *where, uint32_t index,
+                    const struct shim_volume *volume, struct error *err)
+{
+    char name[NAME_BYTES];
+    int fd;
+
+    snprintf(name, sizeof name, "v%u", index);
+    fd = openat(place_of(where, volume), name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        error_errno(err, errno, "its directory");
+    return fd;
+}
+
 int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,
                  const struct shim_mount *mount, struct error *err)
 {
     const struct shim_volume *volume = &pod->volumes[mount->volume];
-    bool host = volume->kind == SHIM_HOST_PATH;
-    char name[NAME_BYTES];
-    int fd, inner;
+    int fd = volume->kind == SHIM_HOST_PATH ? host_path_open(volume, err)
+                                            : open_own(where, mount->volume, volume, err);
+    int inner;
 
-    snprintf(name, sizeof name, "v%u", mount->volume);
-    fd = openat(place_of(where, volume), host ? volume->host_path : name, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        error_errno(err, errno, "%s", host ? volume->host_path : "volume");
     if (fd >= 0 && mount->sub_path && *mount->sub_path) {
         inner = open_sub_path(fd, volume, mount->sub_path, err);
         close(fd);

@@ -130,6 +130,10 @@ static void put_volume(struct buf *out, const struct shim_volume *v)
     wire_put_u8(out, v->read_only);
     wire_put_i64(out, v->size_bytes);
     wire_put_text(out, v->host_path);
+    wire_put_text(out, v->host_base);
+    wire_put_text(out, v->host_keep);
+    wire_put_text(out, v->host_type);
+    wire_put_u8(out, v->host_private);
     wire_put_u32(out, v->n_files);
     for (uint32_t i = 0; i < v->n_files; i++) {
         wire_put_text(out, v->files[i].path);
@@ -149,6 +153,10 @@ static void get_volume(struct wire_reader *r, struct arena *arena, struct shim_v
     v->read_only = wire_u8(r);
     v->size_bytes = wire_i64(r);
     v->host_path = wire_text(r);
+    v->host_base = wire_text(r);
+    v->host_keep = wire_text(r);
+    v->host_type = wire_text(r);
+    v->host_private = wire_u8(r);
     v->n_files = wire_count(r, 2 * text_bytes);
     v->files = arena_array(arena, v->n_files, sizeof *v->files);
     for (uint32_t i = 0; i < v->n_files; i++) {

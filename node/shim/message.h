@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "node/shim/wire.h"
 
-enum { SHIM_VERSION = 2, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+enum { SHIM_VERSION = 3, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
@@ -80,9 +80,15 @@ struct shim_volume {
     enum shim_volume_kind kind;
     bool memory, read_only;
     int64_t size_bytes;
-    const char *host_path;
     struct shim_file *files;
     uint32_t n_files;
+
+    /* HOST_PATH; see sandbox/host_path.h */
+    const char *host_path; /* absolute */
+    const char *host_base; /* above it, and no step leads out of it; NULL = wherever it leads */
+    const char *host_keep; /* a directory that is never shown; NULL = none */
+    const char *host_type; /* as in hostPath.type; NULL = any */
+    bool host_private;     /* what is made is for our user alone */
 };
 
 struct shim_pod {

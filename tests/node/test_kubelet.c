@@ -21,7 +21,7 @@ static struct rig *set_up(int64_t max_pods)
     struct kubelet_options options = options_for(max_pods);
 
     options.volumes.sim = false;
-    options.volumes.host_paths = true;
+    options.volumes.host_paths.any = true;
     rig_start_kubelet(rig, &options);
     return rig;
 }
@@ -193,9 +193,14 @@ static const struct {
      "," COMMAND ",'env':[{'name':'A','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu','"
      "containerName':'nobody'}}}]",
      NULL, "InvalidResourceField"},
-    {"host path type", NULL,
-     ",'volumes':[{'name':'v','hostPath':{'path':'/proc/self/status','type':'Directory'}}]",
-     "HostPathType"},
+    {"sub path of a variable that climbs",
+     "," COMMAND
+     ",'env':[{'name':'A','value':'../x'}],'volumeMounts':[{'name':'v','mountPath':'/a',"
+     "'subPathExpr':'a/$(A)/$(A)'}]",
+     ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
+    {"sub path of no variable",
+     "," COMMAND ",'volumeMounts':[{'name':'v','mountPath':'/a','subPathExpr':'$(NO)'}]",
+     ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
 };
 
 static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
@@ -444,7 +449,7 @@ static void volumes_become_files_and_directories(void **state)
     struct kubelet_options options = options_for(1);
     const char *uid;
 
-    options.volumes.host_paths = true;
+    options.volumes.host_paths.any = true;
     rig_start_kubelet(rig, &options);
     rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
                     "'default'},'data':{'a':'1','b':'2'},'binaryData':{'c':'AAE='}}");

@@ -59,7 +59,7 @@ static struct life *begin(const char *dir, int max_pods)
         .name = "here",
         .data_dir = dir,
         .max_pods = max_pods,
-        .host_paths = true,
+        .host_paths = {.any = true},
         .host = {.directory = dir, .isolation = "auto", .network = "shared"},
     };
     struct error err;

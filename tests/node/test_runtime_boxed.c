@@ -461,6 +461,79 @@ static void host_paths_are_the_hosts(void **state)
     release("host-path");
 }
 
+/* covers: reliability.md SEC-20; see SEC-18 */
+static void host_paths_stay_beneath_their_base(void **state)
+{
+    scoped_str dir = test_path("base");
+    scoped_str script =
+        mem_printf("mkdir %s && cd %s && mkdir -p allowed/in/real allowed/data/node other; "
+                   "echo secret > other/file; ln -s ../other allowed/out; "
+                   "ln -s /etc allowed/etc; ln -s real allowed/in/link; "
+                   "echo x > allowed/in/real/f",
+                   dir, dir);
+    static const struct {
+        const char *name, *path, *type;
+        bool read_only;
+        const char *says; /* "" = it is mounted */
+    } cases[] = {
+        {"itself, with the data directory in it", "allowed", NULL, false, "own data"},
+        {"below", "allowed/in", "Directory", false, ""},
+        {"a link that stays", "allowed/in/link", "Directory", false, ""},
+        {"a file", "allowed/in/real/f", "File", false, ""},
+        {"a link that leaves", "allowed/out", NULL, false, "leads out of"},
+        {"a link that leaves, of a type", "allowed/out", "Directory", false, "leads out of"},
+        {"made behind a link that leaves", "allowed/out/x/y", "DirectoryOrCreate", false,
+         "leads out of"},
+        {"an absolute link", "allowed/etc", NULL, false, "leads out of"},
+        {"the data directory", "allowed/data", NULL, false, "own data"},
+        {"in the data directory", "allowed/data/node", NULL, false, "own data"},
+        {"made", "allowed/new/deep", "DirectoryOrCreate", false, ""},
+        {"made, a file", "allowed/in/touched", "FileOrCreate", false, ""},
+        {"made, a file nowhere", "allowed/no/file", "FileOrCreate", false, "No such file"},
+        {"not made where nothing is written", "allowed/fresh", "DirectoryOrCreate", true,
+         "No such file"},
+        {"of another type", "allowed/in", "File", false, "is not a File"},
+        {"no socket", "allowed/in/real/f", "Socket", false, "is not a Socket"},
+        {"not there", "allowed/none", NULL, false, "No such file"},
+    };
+    scoped_str after = NULL;
+    scoped_str found = NULL;
+    scoped_str base = mem_printf("%s/allowed", dir);
+    scoped_str keep = mem_printf("%s/allowed/data", dir);
+
+    mem_free(bed_host(script));
+    if (is_plain())
+        return;
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("beneath-%zu", i);
+        scoped_str path = mem_printf("%s/%s", dir, cases[i].path);
+        struct runtime_volume volume = {.name = "v",
+                                        .kind = VOLUME_HOST_PATH,
+                                        .host_path = path,
+                                        .host_base = base,
+                                        .host_keep = keep,
+                                        .host_type = cases[i].type,
+                                        .read_only = cases[i].read_only};
+        struct bed_pod pod = {uid, .volumes = &volume, .n_volumes = 1,
+                              .main = {{.argv = {"true"}, .mounts = {{"v", "/x", NULL, false}}}}};
+        const struct pod_status *status;
+        const char *said;
+
+        bed_start(bed, &pod);
+        status = bed_final(bed, uid, LIMIT_MS);
+        check(cases[i].name, status);
+        said = status->message ? status->message : status->containers.items[0].message;
+        if (*cases[i].says)
+            check_has(cases[i].name, said ? said : "it was mounted", cases[i].says);
+        else
+            check_str(cases[i].name, said ? said : "", "");
+        release(uid);
+    }
+    after = mem_printf("ls %s/other; stat -c %%a %s/allowed/new/deep", dir, dir);
+    found = bed_host(after);
+    check_str("outside is as it was, and what was made is for all", found, "file\n755\n");
+}
+
 /* ---- addresses: the test program is server and client, too ---- */
 
 static int listen_mode(const char *family, const char *port, const char *name)
@@ -1073,6 +1146,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(containers_of_a_pod_share_its_volumes_and_names),
         cmocka_unit_test(what_cannot_be_mounted_is_told),
         cmocka_unit_test(host_paths_are_the_hosts),
+        cmocka_unit_test(host_paths_stay_beneath_their_base),
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
         cmocka_unit_test(a_port_the_kernel_chooses_stays_shared),
         cmocka_unit_test(a_port_that_was_not_declared_and_is_taken_is_told),

@@ -1,0 +1,247 @@
+/*
+ * See host_path.h.
+ */
+#include "node/sandbox/host_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What `hostPath.type` asks for. `make`: a missing one is created. */
+struct type {
+    const char *name;
+    mode_t format;
+    bool make;
+};
+
+static const struct type types[] = {
+    {"Directory", S_IFDIR, false},   {"DirectoryOrCreate", S_IFDIR, true},
+    {"File", S_IFREG, false},        {"FileOrCreate", S_IFREG, true},
+    {"Socket", S_IFSOCK, false},     {"CharDevice", S_IFCHR, false},
+    {"BlockDevice", S_IFBLK, false},
+};
+
+static const struct type *type_of(const struct shim_volume *volume)
+{
+    for (size_t i = 0; volume->host_type && i < countof(types); i++)
+        if (!strcmp(types[i].name, volume->host_type))
+            return &types[i];
+    return NULL; /* none asked for */
+}
+
+/* ---- opening ---- */
+
+/* The part behind the base. */
+static const char *rest_of(const struct shim_volume *volume)
+{
+    const char *rest = volume->host_path + (volume->host_base ? strlen(volume->host_base) : 0);
+
+    return rest + strspn(rest, "/");
+}
+
+static int open_base(const struct shim_volume *volume)
+{
+    return open(volume->host_base ? volume->host_base : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int open_below(const struct shim_volume *volume, int base_fd, const char *path)
+{
+    struct open_how how = {
+        .flags = O_PATH | O_CLOEXEC,
+        .resolve = volume->host_base ? RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS : 0,
+    };
+
+    return (int)syscall(SYS_openat2, base_fd, *path ? path : ".", &how, sizeof how);
+}
+
+/* Every way to open it ends here: EXDEV is a link that leads out. */
+static void explain(const struct shim_volume *volume, int number, struct error *err)
+{
+    if (number == EXDEV)
+        error_set(err, ERR_FORBIDDEN, "", "%s leads out of %s, which is all that may be mounted",
+                  volume->host_path, volume->host_base);
+    else
+        error_errno(err, number, "%s", volume->host_path);
+}
+
+/* ---- what is kept ---- */
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is `what` the directory, or one it lies in? */
+static bool lies_in(int dir_fd, const struct stat *what)
+{
+    int fd = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat at, last = {0};
+    bool found = false;
+
+    while (fd >= 0 && fstat(fd, &at) == 0 && !found && !same(&at, &last)) {
+        int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+        found = same(&at, what);
+        last = at;
+        close(fd);
+        fd = above;
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+/* The directory that a descriptor is, or lies in. */
+static int directory_of(int fd)
+{
+    char link[64], path[PATH_MAX];
+    struct stat info;
+    ssize_t n;
+
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        return openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    if (strrchr(path, '/'))
+        strrchr(path, '/')[1] = 0;
+    return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool is_kept(int fd, const char *keep)
+{
+    int keep_fd = open(keep, O_PATH | O_DIRECTORY | O_CLOEXEC), dir_fd = directory_of(fd);
+    struct stat kept, shown;
+    bool verdict = keep_fd < 0 || dir_fd < 0 || fstat(keep_fd, &kept) || fstat(fd, &shown) ||
+                   lies_in(dir_fd, &kept) || lies_in(keep_fd, &shown);
+
+    if (keep_fd >= 0)
+        close(keep_fd);
+    if (dir_fd >= 0)
+        close(dir_fd);
+    return verdict;
+}
+
+int host_path_open(const struct shim_volume *volume, struct error *err)
+{
+    int base_fd = open_base(volume);
+    int fd = base_fd < 0 ? -1 : open_below(volume, base_fd, rest_of(volume));
+
+    if (fd < 0)
+        explain(volume, errno, err);
+    if (base_fd >= 0)
+        close(base_fd);
+    if (fd >= 0 && volume->host_keep && is_kept(fd, volume->host_keep)) {
+        error_set(err, ERR_FORBIDDEN, "",
+                  "%s holds the server's own data, or lies in it: that is never mounted",
+                  volume->host_path);
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- making ---- */
+
+/* One component; `fd` is consumed, the new one returned. The mode is that asked for, whatever the
+ * umask. */
+static int make_directory(int fd, const char *name, mode_t mode)
+{
+    bool made = mkdirat(fd, name, mode) == 0;
+    int inner = made || errno == EEXIST
+                    ? openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                    : -1;
+
+    if (made && inner >= 0 && fchmod(inner, mode)) {
+        close(inner);
+        inner = -1;
+    }
+    close(fd);
+    return inner;
+}
+
+static bool make_file(int fd, const char *name, mode_t mode)
+{
+    int file_fd = openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    bool ok = file_fd >= 0 && fchmod(file_fd, mode) == 0;
+
+    if (file_fd >= 0)
+        close(file_fd);
+    return ok;
+}
+
+/* What is missing of the path: directories, or a file in a directory that is there. */
+static bool make(const struct shim_volume *volume, const struct type *type)
+{
+    const mode_t mode = volume->host_private ? 0700 : 0755, file_mode = 0644;
+    char path[PATH_MAX];
+    int base_fd, fd;
+    bool ok = false;
+    char *at = path;
+
+    if (snprintf(path, sizeof path, "%s", rest_of(volume)) >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    base_fd = open_base(volume);
+    fd = base_fd < 0 ? -1 : open_below(volume, base_fd, "");
+    while (fd >= 0 && *at) {
+        char *end = at + strcspn(at, "/"), *next = end + strspn(end, "/"), cut = *end;
+        int inner;
+
+        *end = 0;
+        inner = open_below(volume, base_fd, path);
+        if (inner < 0 && errno == ENOENT && type->format == S_IFDIR) {
+            fd = make_directory(fd, at, mode);
+        } else if (inner < 0 && errno == ENOENT && !*next) {
+            ok = make_file(fd, at, file_mode);
+            break;
+        } else {
+            close(fd);
+            fd = inner;
+        }
+        *end = cut;
+        at = next;
+    }
+    if (fd >= 0)
+        close(fd);
+    if (base_fd >= 0)
+        close(base_fd);
+    return ok || fd >= 0;
+}
+
+bool host_path_ready(const struct shim_volume *volume, struct error *err)
+{
+    const struct type *type = type_of(volume);
+    struct error missing = {0};
+    struct stat info;
+    bool fits;
+    int fd;
+
+    if (!type)
+        return true;
+    fd = host_path_open(volume, &missing);
+    if (fd < 0 && missing.code == ERR_NOT_FOUND && type->make &&
+        (volume->host_private || !volume->read_only)) {
+        if (!make(volume, type)) {
+            explain(volume, errno, err);
+            return false;
+        }
+        fd = host_path_open(volume, &missing);
+    }
+    if (fd < 0) {
+        if (err)
+            *err = missing;
+        return false;
+    }
+    fits = fstat(fd, &info) == 0 && (info.st_mode & S_IFMT) == type->format;
+    close(fd);
+    return fits || error_set(err, ERR_INVALID, "", "hostPath type check failed: %s is not a %s",
+                             volume->host_path, volume->host_type);
+}

@@ -171,6 +171,7 @@ static void created(struct cluster_call *call, const struct object *pod, const s
         return;
     end_op(run, at, SLOT_CREATING);
     if (!err) {
+        job_figures_pod_created(&run->ctl->figures, run->view.job, job_run_now_ms(run));
         take_pod(run, at, pod);
         succeeded(run);
     } else if (err->code == ERR_EXISTS) {

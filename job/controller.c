@@ -57,6 +57,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
     if (change == CHANGE_DELETED) {
         job_ttl_forget(&ctl->ttl, job);
+        job_figures_forget(&ctl->figures, job);
         if (run)
             job_run_drop(run); /* timers, requests and retries go with it (O-64) */
         return;
@@ -188,6 +189,7 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .commands = {command_changed, &kind_command},
         .ttl = {.cluster = cluster},
     };
+    job_figures_init(&ctl->figures, loop_metrics(ctl->loop));
     for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++) {
         ctl->plugin_objects[i] =
             (struct plugin_watcher){{plugin_object_changed, plugin_kinds[i]}, ctl};

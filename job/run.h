@@ -20,6 +20,7 @@
 #include "job/commands.h"
 #include "job/controller.h"
 #include "job/delayed.h"
+#include "job/figures.h"
 #include "job/ttl.h"
 #include "job/view.h"
 #include "job/waits.h"
@@ -43,6 +44,7 @@ struct job_controller {
     struct job_run *stale; /* list: status lags behind the counters */
     struct timer flush;
     struct job_ttl ttl;
+    struct job_figures figures;
     struct parked_command *parked;    /* Commands without their job */
     struct command_removal *removals; /* executed Commands that would not go; tried again */
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
@@ -83,6 +85,7 @@ struct job_run {
     struct job_request *deciding; /* its decision is being stored; it is repeated when that fails */
     bool sync_wanted;
     bool storing;
+    bool moving;  /* what is being stored is a new phase */
     bool gone;    /* the job was deleted: nothing is begun any more */
     bool working; /* inside the work item */
     bool held;    /* a sync left something undone because of the back-off */

@@ -145,6 +145,7 @@ static void restore(struct job_run *run, const struct error *err)
                  fresh->revision > run->view.job->revision;
 
     run->deciding = NULL;
+    run->moving = false;
     if (newer)
         job_run_job(run, fresh);
     job_state_load(&run->view.state, job_status_of(run->view.job));
@@ -179,6 +180,9 @@ static void stored(struct cluster_call *call, const struct object *job, const st
         restore(run, err);
         return;
     }
+    if (run->moving)
+        job_figures_moved(&run->ctl->figures, job, run->view.state.phase);
+    run->moving = false;
     if (job->revision > run->view.job->revision)
         job_view_set_job(&run->view, job);
     job_request_finish(run, run->deciding);
@@ -235,6 +239,7 @@ void job_decide(struct job_run *run, enum job_phase to, const char *reason, cons
         job_delayed_cancel_all(run);
     else if (to != JOB_RESTARTING)
         job_run_resume_postponed(run);
+    run->moving = true;
     job_store(run, request);
 }
 

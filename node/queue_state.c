@@ -9,6 +9,7 @@
 #include "api/types/podgroup.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/workq.h"
 
 #define ANNOTATION_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
@@ -19,11 +20,27 @@ struct record {
     struct queue_states *states;
     char *name;
     int64_t groups;
-    enum queue_action asked; /* until the state says it is done */
+    struct metric *by_phase[PODGROUP_PHASE_N]; /* of them; NULL: not counted */
+    enum queue_action asked;                   /* until the state says it is done */
     struct work work;
     struct cluster_call call;
     bool writing;
 };
+
+/* clang-format off */
+static const struct metric_def phase_defs[PODGROUP_PHASE_N] = {
+    [PODGROUP_PENDING]   = {"volcano_queue_pod_group_pending_count",   "Pending PodGroups of a queue.",
+                            METRIC_GAUGE, .labels = {"queue_name"}},
+    [PODGROUP_RUNNING]   = {"volcano_queue_pod_group_running_count",   "Running PodGroups of a queue.",
+                            METRIC_GAUGE, .labels = {"queue_name"}},
+    [PODGROUP_UNKNOWN]   = {"volcano_queue_pod_group_unknown_count",   "Unknown PodGroups of a queue.",
+                            METRIC_GAUGE, .labels = {"queue_name"}},
+    [PODGROUP_INQUEUE]   = {"volcano_queue_pod_group_inqueue_count",   "Inqueue PodGroups of a queue.",
+                            METRIC_GAUGE, .labels = {"queue_name"}},
+    [PODGROUP_COMPLETED] = {"volcano_queue_pod_group_completed_count", "Completed PodGroups of a queue.",
+                            METRIC_GAUGE, .labels = {"queue_name"}},
+};
+/* clang-format on */
 
 struct queue_states {
     struct cluster *cluster;
@@ -82,12 +99,23 @@ static enum queue_state state_of(const struct object *queue)
 static struct record *record_named(struct queue_states *states, const char *name);
 static void sync_queue(struct work *work);
 
+static struct metric_family *gauge_of(struct queue_states *states, enum podgroup_phase phase)
+{
+    return phase_defs[phase].name
+               ? metrics_family(loop_metrics(states->cluster->loop), &phase_defs[phase])
+               : NULL;
+}
+
 static void release(struct queue_states *states)
 {
     struct record *record, *next;
 
     HASH_ITER(hh, states->records, record, next)
     {
+        for (int phase = 0; phase < PODGROUP_PHASE_N; phase++)
+            if (record->by_phase[phase])
+                metric_drop(gauge_of(states, (enum podgroup_phase)phase),
+                            (const char *const[]){record->name});
         HASH_DELETE(hh, states->records, record);
         work_stop(&record->work);
         mem_free(record->name);
@@ -273,6 +301,11 @@ static struct record *record_named(struct queue_states *states, const char *name
     record = mem_alloc(sizeof *record);
     record->states = states;
     record->name = mem_strdup(name);
+    for (int phase = 0; phase < PODGROUP_PHASE_N; phase++) {
+        struct metric_family *gauge = gauge_of(states, (enum podgroup_phase)phase);
+
+        record->by_phase[phase] = gauge ? metric_of(gauge, (const char *const[]){name}) : NULL;
+    }
     work_init(&record->work, states->cluster->loop, sync_queue);
     HASH_ADD_KEYPTR(hh, states->records, record->name, strlen(record->name), record);
     return record;
@@ -297,19 +330,34 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
     }
 }
 
-/* Only whether any are left matters, and only to a queue that is closing. */
+/* Whether any are left matters to a queue that is closing; their phases are figures only. A new
+ * group without a phase is Pending. */
+static struct record *count_group(struct queue_states *states, const struct object *group, int by)
+{
+    struct record *record = record_named(states, podgroup_spec_of(group)->queue);
+    enum podgroup_phase phase = podgroup_status_of(group)->phase;
+    struct metric *gauge = record->by_phase[phase == PODGROUP_NONE ? PODGROUP_PENDING : phase];
+
+    if (gauge)
+        metric_add(gauge, by);
+    record->groups += by;
+    return record;
+}
+
 static void group_changed(struct cluster_watcher *watcher, enum cluster_change change,
                           const struct object *old, const struct object *object)
 {
     struct queue_states *states = container_of(watcher, struct queue_states, group_watcher);
-    struct record *record;
+    struct record *left = NULL;
 
-    if (change == CHANGE_MODIFIED)
+    if (change == CHANGE_MODIFIED && old->status == object->status && old->body == object->body)
         return;
-    record = record_named(states, podgroup_spec_of(object)->queue);
-    record->groups += change == CHANGE_ADDED ? 1 : -1;
-    if (!record->groups)
-        work_add(&record->work);
+    if (change != CHANGE_ADDED)
+        left = count_group(states, change == CHANGE_DELETED ? object : old, -1);
+    if (change != CHANGE_DELETED)
+        count_group(states, object, 1);
+    if (left && !left->groups)
+        work_add(&left->work);
 }
 
 /* Commands. */

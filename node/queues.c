@@ -263,6 +263,14 @@ void queue_leave(struct queues *queues, struct queue *queue, struct order_item *
     place_queue(queues, queue);
 }
 
+void queues_unblock(struct queues *queues)
+{
+    struct queue *queue, *next;
+
+    HASH_ITER(hh, queues->table, queue, next)
+    wake_blocked(queues, queue);
+}
+
 void queue_block(struct queues *queues, struct queue *queue, struct queue *by)
 {
     if (queue->blocked_by)

@@ -96,6 +96,9 @@ void queue_leave(struct queues *queues, struct queue *queue, struct order_item *
 /** Not before `by` (a queue of the chain) gives something back or changes. */
 void queue_block(struct queues *queues, struct queue *queue, struct queue *by);
 
+/** Something else than room has changed: every queue is looked at again. */
+void queues_unblock(struct queues *queues);
+
 /** Not again in this pass. */
 void queue_pass_over(struct queues *queues, struct queue *queue);
 void queues_next_pass(struct queues *queues);

@@ -10,7 +10,9 @@
  *
  * A gang is never left in part: first go pods beyond the minimum of their gangs, then whole gangs;
  * lowest priority first, then the youngest. What turns out not to be needed in the end is spared.
- * Ref: Volcano pkg/scheduler/actions/preempt, reclaim.
+ * A pod that runs is left alone for its volcano.sh/cooldown-time; when that kept the hunt from
+ * finding enough, it is repeated when the first of them may go. Ref: Volcano
+ * pkg/scheduler/actions/preempt, reclaim, pkg/scheduler/plugins/cdp.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +44,8 @@ struct hunt {
     size_t n_choices, cap;
     struct amount freed_at[PLACES_MAX];
     struct amount freed;
+    int64_t now_ms;
+    int64_t cooled_ms; /* when the first pod that is protected now may go; 0 = there is none */
 };
 
 /* Who may go at all. */
@@ -170,10 +174,16 @@ static bool is_enough(const struct hunt *hunt)
 
 /* Choosing. */
 
-static bool can_go(const struct member *member)
+static bool can_go(struct hunt *hunt, const struct member *member)
 {
-    return (member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING) &&
-           member->preemptable && !member->deleting && !member->writing;
+    if ((member->state != MEMBER_BOUND && member->state != MEMBER_RUNNING) ||
+        !member->preemptable || member->deleting || member->writing)
+        return false;
+    if (member->state == MEMBER_BOUND || member->cooled_ms <= hunt->now_ms)
+        return true;
+    if (!hunt->cooled_ms || member->cooled_ms < hunt->cooled_ms)
+        hunt->cooled_ms = member->cooled_ms;
+    return false;
 }
 
 static void choose(struct hunt *hunt, struct prey *prey, struct member *member)
@@ -207,14 +217,14 @@ static void choose_spare(struct hunt *hunt, struct prey *prey)
         {
             if (prey->spare <= 0 || !still_above(hunt, prey) || is_enough(hunt))
                 return;
-            if (member->state != order[i] || !can_go(member))
+            if (member->state != order[i] || !can_go(hunt, member))
                 continue;
             choose(hunt, prey, member);
             prey->spare--;
         }
 }
 
-static bool can_go_whole(const struct group *group)
+static bool can_go_whole(struct hunt *hunt, const struct group *group)
 {
     const struct member *member;
 
@@ -222,7 +232,7 @@ static bool can_go_whole(const struct group *group)
     {
         bool placed = member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING;
 
-        if (placed && !member->deleting && !can_go(member))
+        if (placed && !member->deleting && !can_go(hunt, member))
             return false;
     }
     return true;
@@ -232,11 +242,11 @@ static void choose_whole(struct hunt *hunt, struct prey *prey)
 {
     struct member *member;
 
-    if (!can_go_whole(prey->group) || !still_above(hunt, prey))
+    if (!can_go_whole(hunt, prey->group) || !still_above(hunt, prey))
         return;
     prey->whole = true;
     LIST_FOREACH(member, &prey->group->all, sibling)
-    if (can_go(member) && !member->chosen)
+    if (can_go(hunt, member) && !member->chosen)
         choose(hunt, prey, member);
 }
 
@@ -323,9 +333,29 @@ static void push_out(struct hunt *hunt)
     }
 }
 
+void scheduler_cooled(struct timer *timer)
+{
+    struct scheduler *s = container_of(timer, struct scheduler, cooled);
+
+    s->placements++; /* who found nobody looks again */
+    queues_unblock(&s->queues);
+    loop_post(s->cluster->loop, &s->pass);
+}
+
+static void hunt_again(struct scheduler *s, const struct hunt *hunt)
+{
+    int64_t wait_ns = (hunt->cooled_ms - hunt->now_ms) * 1000000;
+
+    if (!timer_armed(&s->cooled) || s->cooled.due_ns > loop_mono_ns(s->cluster->loop) + wait_ns)
+        timer_start_ns(s->cluster->loop, &s->cooled, wait_ns);
+}
+
 bool scheduler_make_room(struct scheduler *s, struct group *group, struct amount need)
 {
-    struct hunt hunt = {.s = s, .group = group, .need = amount_minus(need, group->granted)};
+    struct hunt hunt = {.s = s,
+                        .group = group,
+                        .need = amount_minus(need, group->granted),
+                        .now_ms = loop_wall_ms(s->cluster->loop)};
     bool found;
 
     if (LIST_EMPTY(&s->victims) || group->claims || group->evict_seen == s->placements + 1)
@@ -337,6 +367,8 @@ bool scheduler_make_room(struct scheduler *s, struct group *group, struct amount
         group_claim(group, hunt.need);
     } else {
         group->evict_seen = s->placements + 1;
+        if (hunt.cooled_ms)
+            hunt_again(s, &hunt);
     }
     mem_free(hunt.prey);
     mem_free(hunt.choices);

@@ -56,6 +56,8 @@ struct member {
     int32_t priority;
     int64_t sequence;
     enum member_state state;
+    int64_t cooldown_ms; /* from its binding on it is not pushed out once it runs; 0 = it is */
+    int64_t cooled_ms;   /* when that is over; 0 = it does not run yet */
     bool deleting;
     bool preemptable; /* it may be pushed out */
     bool evicted;     /* it is being */
@@ -81,6 +83,7 @@ struct group {
     struct queue *queue;
     struct order_item place; /* in queue->waiting */
     int64_t sequence;
+    int64_t came_ms; /* when it was created, or seen where its record is coarser */
     int32_t priority;
     enum group_stage stage;
 

@@ -2,15 +2,18 @@
 /*
  * The scheduler's inside, shared by its files:
  *
- *   scheduler.c         objects come and go: records, counts, who is touched
+ *   scheduler.c         its life; nodes, queues and classes change
+ *   scheduler_records.c pods and groups come and go: records, counts, who is touched
  *   scheduler_pass.c    decides: one pass per turn over what was touched and the heads of the lines
  *   scheduler_room.c    what groups are charged with, whether there is room, what is said if not
  *   scheduler_evict.c   whom to push out
  *   scheduler_team.c    groups that are admitted together
  *   scheduler_write.c   carries out: bindings, evictions, phases
+ *   scheduler_figures.c counts it for /metrics
  */
 #include "node/scheduler.h"
 #include "node/scheduler_bind.h"
+#include "node/scheduler_figures.h"
 #include "node/scheduler_group.h"
 #include "node/scheduler_team.h"
 
@@ -25,6 +28,7 @@ enum {
 
 struct scheduler {
     struct cluster *cluster;
+    struct scheduler_figures figures;
     struct places places;
     struct amount ahead_capacity;
     struct amount used;  /* sum of the groups' charges */
@@ -49,7 +53,8 @@ struct scheduler {
     struct group *dirty, **dirty_tail;
     struct blob *inqueue; /* the status every admitted group gets */
 
-    struct timer retry; /* bindings that failed for reasons of the store */
+    struct timer cooled; /* pods that may not be pushed out yet may be then */
+    struct timer retry;  /* bindings that failed for reasons of the store */
 
     struct cluster_watcher queue_watcher, class_watcher, group_watcher, pod_watcher, node_watcher;
     struct cluster_watcher job_watcher; /* once there is a team */
@@ -58,6 +63,17 @@ struct scheduler {
 };
 
 /* scheduler.c */
+void scheduler_call_done(struct scheduler *scheduler);
+
+/* scheduler_records.c */
+void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                             const struct object *old, const struct object *object);
+void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
+                           const struct object *old, const struct object *object);
+/** The group is as its object says, and as queue and priority class are now. */
+void group_see(struct group *group, const struct object *object);
+/** It can go nowhere, or can again. */
+void member_fit(struct member *member, const struct pod_spec *spec);
 void group_touch(struct group *group);
 void member_move(struct member *member, enum member_state state, bool deleting);
 void member_mark_evicted(struct member *member);
@@ -65,7 +81,6 @@ void member_unevict(struct member *member);
 void member_drop(struct member *member); /* out of the counts; freed once nothing is under way */
 /** The object is gone: nobody asks for its finished pods any more, and without others for it. */
 void group_drop(struct group *group);
-void scheduler_call_done(struct scheduler *scheduler);
 
 /* scheduler_pass.c */
 void scheduler_pass(struct task *task);
@@ -100,6 +115,7 @@ void scheduler_refusal_due(struct timer *timer);
 /** Push out pods so that the group gets `need`, which then is its claim. False: nobody may be, or
  * it would not be enough. */
 bool scheduler_make_room(struct scheduler *scheduler, struct group *group, struct amount need);
+void scheduler_cooled(struct timer *timer);
 
 /* scheduler_write.c */
 void member_bind(struct member *member);

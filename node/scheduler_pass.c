@@ -184,6 +184,7 @@ static void admit_one(struct scheduler *s, struct group *group, struct amount ne
     group_clear_refusal(group);
     group->stage = GROUP_ADMITTED;
     group_grant(group, need);
+    scheduler_figures_admitted(group);
     group_tell_admitted(group);
     bind_reserved(s, group); /* pods that were there before it */
     line_up(s, group);

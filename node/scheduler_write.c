@@ -106,6 +106,7 @@ void member_evict(struct member *member, const char *reason, const char *why)
     const struct object *pod = current(s->cluster, &kind_pod, member->meta);
 
     member_mark_evicted(member);
+    scheduler_figures_evicted(member->group, reason);
     if (!pod)
         return; /* its removal is on the way */
     cluster_event(s->cluster, pod, EVENT_WARNING, reason, SCHEDULER_COMPONENT, "%s", why);

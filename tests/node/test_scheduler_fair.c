@@ -6,6 +6,7 @@
 
 #include "api/types/podgroup.h"
 #include "node/scheduler.h"
+#include "tests/support/figures.h"
 #include "tests/support/node_bed.h"
 
 enum { GIB = 1 << 30 };
@@ -289,6 +290,89 @@ static void who_may_not_be_pushed_out_is_not(void **state)
     }
 }
 
+static void cooling_pod(struct rig *rig, const char *name, const char *cooldown)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-0','namespace':'default',"
+               "'labels':{'volcano.sh/preemptable':'true','volcano.sh/cooldown-time':'%s'},"
+               "'annotations':{'scheduling.k8s.io/group-name':'%s'}},'spec':{'restartPolicy':"
+               "'Never','containers':[{'name':'c','image':'i','command':['true'],'resources':{"
+               "'requests':{'cpu':'1'}}}]}}",
+               name, cooldown, name);
+    rig_settle(rig);
+}
+
+/* Ref: Volcano docs/design/cooldown-protection-plugin.md */
+static void what_has_just_begun_is_left_alone_for_its_cooldown_time(void **state)
+{
+    static const struct {
+        const char *cooldown;
+        bool runs, goes_at_once;
+    } cases[] = {
+        {"60s", true, false}, {"60s", false, true}, {"sixty", true, true}, {"0", true, true}};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rig *rig = set_up(2, 8);
+
+        rig_group(rig, "low", 1, ONE_CPU);
+        rig_settle(rig);
+        cooling_pod(rig, "low", cases[i].cooldown);
+        if (cases[i].runs)
+            run_pods(rig, "low", 0, 1);
+        rig_group(rig, "vip", 2, TWO_CPU HIGH);
+        rig_advance(rig, 50000);
+        check_int(cases[i].cooldown, left_of(rig, "low", 1), cases[i].goes_at_once ? 0 : 1);
+        rig_advance(rig, 11000);
+        check_int("in the end", left_of(rig, "low", 1), 0);
+        rig_free(rig);
+    }
+}
+
+/* In a queue that is full nothing but the time tells that there is something to do. */
+static void a_full_queue_is_looked_at_again_when_the_cooldown_is_over(void **state)
+{
+    struct rig *rig = set_up(4, 8);
+
+    queue(rig, "small", "'capability':{'cpu':'2'}");
+    for (int i = 0; i < 2; i++) {
+        rig_group(rig, i ? "b" : "a", 1, ",'queue':'small','minResources':{'cpu':'1'}");
+        rig_settle(rig);
+        cooling_pod(rig, i ? "b" : "a", i ? "40s" : "20s");
+        run_pods(rig, i ? "b" : "a", 0, 1);
+    }
+    rig_group(rig, "vip", 2, ",'queue':'small','minResources':{'cpu':'2'}" HIGH);
+    rig_advance(rig, 30000);
+    check_int("one would not do", left_of(rig, "a", 1) + left_of(rig, "b", 1), 2);
+    rig_advance(rig, 11000);
+    check_int("both together", left_of(rig, "a", 1) + left_of(rig, "b", 1), 0);
+    check_figure(rig->loop,
+                 "jobflow_scheduler_evictions_total{queue=\"small\",reason=\"Preempted\"} 2");
+    rig_free(rig);
+}
+
+static void waits_are_measured_by_queue(void **state)
+{
+    struct rig *rig = set_up(2, 8);
+
+    running(rig, "first", 2, 2, TWO_CPU, false);
+    rig_group(rig, "second", 2, TWO_CPU);
+    rig_advance(rig, 20000);
+    check_figure(rig->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 1");
+    check_figure(rig->loop, "volcano_queue_pod_group_running_count{queue_name=\"default\"} 1");
+    rig_delete(rig, &kind_pod, "first-0", 0);
+    rig_delete(rig, &kind_pod, "first-1", 0);
+    rig_delete(rig, &kind_pod_group, "first", 0);
+    rig_settle(rig);
+    check_figure(rig->loop, "volcano_queue_pod_group_pending_count{queue_name=\"default\"} 0");
+    check_figure(rig->loop, "volcano_queue_pod_group_inqueue_count{queue_name=\"default\"} 1");
+    check_figure(rig->loop,
+                 "jobflow_scheduler_queue_wait_seconds_bucket{queue=\"default\",le=\"10\"} 1");
+    check_figure(rig->loop,
+                 "jobflow_scheduler_queue_wait_seconds_bucket{queue=\"default\",le=\"30\"} 2");
+    check_figure(rig->loop, "jobflow_scheduler_gangs_admitted_total{queue=\"default\"} 2");
+    rig_free(rig);
+}
+
 static void half_a_gang_is_never_pushed_out(void **state)
 {
     struct rig *rig = set_up(4, 8);
@@ -422,6 +506,9 @@ int main(void)
         cmocka_unit_test(a_gang_of_higher_priority_pushes_out_the_youngest_of_the_lowest),
         cmocka_unit_test(pods_beyond_a_gang_go_before_gangs),
         cmocka_unit_test(who_may_not_be_pushed_out_is_not),
+        cmocka_unit_test(what_has_just_begun_is_left_alone_for_its_cooldown_time),
+        cmocka_unit_test(a_full_queue_is_looked_at_again_when_the_cooldown_is_over),
+        cmocka_unit_test(waits_are_measured_by_queue),
         cmocka_unit_test(half_a_gang_is_never_pushed_out),
         cmocka_unit_test(a_queue_gets_back_what_it_deserves),
         cmocka_unit_test(the_jobs_of_a_gang_are_admitted_all_or_none),

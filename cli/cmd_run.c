@@ -11,6 +11,7 @@ static const char *const outputs[] = {"auto", "live", "plain", "json", "quiet", 
 static const char *const runtimes[] = {"sandbox", "host", "sim", NULL};
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
 static const char *const networks[] = {"shared", "private", NULL};
+static const char *const compats[] = {"design", "upstream", NULL};
 static const char *const durabilities[] = {"strict", "relaxed", NULL};
 
 #define RUN(member) offsetof(struct session_options, member)
@@ -32,6 +33,7 @@ static const struct flag flags[] = {
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", RUN(network), networks},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", RUN(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", RUN(durability), durabilities},
+    {FLAG_CHOICE,   "jobflow-compat", 0, "MODE", "upstream: flows mean what Volcano makes of them, without what it ignores; for comparing, not for use", RUN(compat), compats},
     {0},
 };
 /* clang-format on */
@@ -41,6 +43,7 @@ static const struct session_options defaults = {
     .output = "auto",
     .runtime = "sandbox",
     .durability = "strict",
+    .compat = "design",
     .restart_backoff_ms = 1000,
 };
 

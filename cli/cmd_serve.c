@@ -8,6 +8,7 @@
 
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
 static const char *const networks[] = {"shared", "private", NULL};
+static const char *const compats[] = {"design", "upstream", NULL};
 static const char *const durabilities[] = {"strict", "relaxed", NULL};
 static const char *const switches[] = {"on", "off", NULL};
 static const char *const updates[] = {"reject", "allow", NULL};
@@ -30,6 +31,8 @@ static const struct flag flags[] = {
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
     {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches},
     {FLAG_CHOICE,   "jobflow-updates", 0, "MODE", "whether the spec of a flow may be changed", SERVE(updates), updates},
+    {FLAG_CHOICE,   "jobflow-compat", 0, "MODE", "upstream: flows mean what Volcano makes of them, without what it ignores; for comparing, not for use", SERVE(compat), compats},
+    {FLAG_STR,      "controllers", 0,  "LIST", "which controllers run: * for all (the default), NAME or +NAME, -NAME; like *,-jobflow", SERVE(controllers)},
     {FLAG_INT,      "max-connections", 0, "N", "connections at once; default: 1024, an eighth of it from one address", SERVE(max_connections), .min = 16, .max = 100000},
     {FLAG_INT,      "max-watches", 0,  "N",    "watches at once; default: 1000, a fifth of it by one user", SERVE(max_watches), .min = 5, .max = 10000},
     {FLAG_STR,      "config",     0,   "FILE", "YAML with more of these settings; the command line wins", SERVE(config)},
@@ -43,6 +46,8 @@ static const struct daemon_options defaults = {
     .durability = "strict",
     .deletion_protection = "on",
     .updates = "reject",
+    .compat = "design",
+    .controllers = "*",
     .log_format = "text",
     .restart_backoff_ms = 1000,
 };

@@ -27,6 +27,10 @@ extern const struct command cmd_plan;
 extern const struct command cmd_doctor;
 extern const struct command cmd_test;
 extern const struct command cmd_explain;
+extern const struct command cmd_vcctl;
 extern const struct command cmd_version;
 extern const struct command cmd_help;
 extern const struct command cmd_completion;
+
+/** Volcano's command line; argv[0] is its name. */
+int vcctl_main(int argc, char **argv);

@@ -31,6 +31,7 @@ enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, PORT = 6480, HOSTS_MAX = 9
 struct daemon {
     const struct daemon_options *options;
     char *data_dir;
+    unsigned controllers_off;
     struct engine *engine;
     struct authn *authn;
     struct audit *audit;
@@ -123,7 +124,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
     struct engine_options engine = {
         .data_dir = daemon->data_dir,
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
-        .compat_upstream = options->compat_upstream,
+        .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .allow_flow_updates = strcmp(options->updates, "allow") == 0,
         .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
         .strict_plugin_arguments = options->strict_plugin_arguments,
@@ -134,6 +135,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .network = options->network,
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,
+        .controllers_off = daemon->controllers_off,
     };
 
     for (size_t i = 0; i < options->allow_host_path.count; i++)
@@ -415,6 +417,10 @@ int daemon_run(const struct daemon_options *options)
     struct daemon daemon = {.options = options, .exit_code = EXIT_OK};
     struct error err = {0};
 
+    if (!controllers_parse(options->controllers, &daemon.controllers_off, &err)) {
+        cli_error(&err);
+        return EXIT_REFUSED;
+    }
     daemon.data_dir = options->data_dir ? mem_strdup(options->data_dir) : access_default_dir();
     if (!daemon.data_dir) {
         cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");

@@ -11,6 +11,8 @@ struct daemon_options {
     struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
+    const char *compat;                        /* design | upstream */
+    const char *controllers;                   /* which run: cli/controllers.h */
     const char *log_format;
     const char *config;                   /* has been read */
     int64_t max_connections, max_watches; /* 0: the defaults */
@@ -19,7 +21,6 @@ struct daemon_options {
     int64_t restart_backoff_ms;
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
-    bool compat_upstream;
     bool verbose;
 };
 

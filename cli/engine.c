@@ -81,6 +81,26 @@ static struct clock *new_clock(const struct engine_options *options)
     return options->sim ? clock_virtual_new(clock_wall_ms(real), seed) : real;
 }
 
+static bool runs(const struct engine_options *options, enum controller controller)
+{
+    return !(options->controllers_off & CONTROLLER_BIT(controller));
+}
+
+static void start_controllers(struct engine *engine, const struct engine_options *options)
+{
+    const struct job_options jobs = {
+        .scheduler_name = "volcano", .max_requeue = 15, .local_pods = true};
+    const struct flow_options flows = {.upstream_compat = options->compat_upstream,
+                                       .host_address = "127.0.0.1"};
+
+    if (runs(options, CONTROLLER_JOB))
+        engine->jobs = job_controller_start(engine->cluster, &jobs);
+    if (runs(options, CONTROLLER_JOB_TEMPLATE))
+        engine->templates = template_controller_start(engine->cluster);
+    if (runs(options, CONTROLLER_JOB_FLOW))
+        engine->flows = flow_controller_start(engine->cluster, &flows);
+}
+
 struct engine *engine_start(const struct engine_options *options, struct error *err)
 {
     struct engine *engine = mem_alloc(sizeof *engine);
@@ -112,14 +132,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
     if (options->controllers) {
         if (!start_node(engine, options, err))
             goto failed;
-        engine->jobs =
-            job_controller_start(engine->cluster, &(struct job_options){.scheduler_name = "volcano",
-                                                                        .max_requeue = 15,
-                                                                        .local_pods = true});
-        engine->templates = template_controller_start(engine->cluster);
-        engine->flows = flow_controller_start(
-            engine->cluster, &(struct flow_options){.upstream_compat = options->compat_upstream,
-                                                    .host_address = "127.0.0.1"});
+        start_controllers(engine, options);
     }
     return engine;
 

@@ -5,6 +5,7 @@
 #include "api/cluster.h"
 #include "api/registry/registry.h"
 #include "base/loop.h"
+#include "cli/controllers.h"
 #include "node/node.h"
 
 struct engine;
@@ -23,8 +24,9 @@ struct engine_options {
     const char *network;
     struct host_paths host_paths; /* which ones pods may mount (SEC-20) */
     int64_t restart_backoff_ms;
-    bool controllers; /* false: only store and registry, for looking and validating */
-    bool read_only;   /* look at a data directory nobody is at work in; takes no lock */
+    bool controllers;         /* false: only store and registry, for looking and validating */
+    unsigned controllers_off; /* of those, CONTROLLER_BITs that do not run */
+    bool read_only;           /* look at a data directory nobody is at work in; takes no lock */
 };
 
 /** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery

@@ -30,12 +30,21 @@ const struct command *const commands[] = {
     &cmd_convert,
     &cmd_plan,
     &cmd_doctor,
+    &cmd_vcctl,
     &cmd_completion,
     &cmd_version,
     &cmd_help,
     NULL,
 };
 /* clang-format on */
+
+/* The last part of the path it was started by. */
+static bool is_called(const char *path, const char *name)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return path && strcmp(slash ? slash + 1 : path, name) == 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -46,6 +55,8 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     setlocale(LC_CTYPE, "");
+    if (is_called(argv[0], "vcctl"))
+        return vcctl_main(argc, argv);
     if (argc < 2) {
         command_help(NULL, stderr);
         return EXIT_REFUSED;
@@ -55,6 +66,9 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "--version") == 0)
         argv[1] = version;
     command = command_find(argv[1]);
+    if (command == &cmd_vcctl && argc > 2 && strcmp(argv[2], "--help") != 0 &&
+        strcmp(argv[2], "-h") != 0)
+        return vcctl_main(argc - 1, argv + 1);
     if (!command)
         return command_unknown(argv[1]);
     return command_run(command, argc - 1, argv + 1);

@@ -192,7 +192,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
         .data_dir = options->data_dir,
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
         .sim = session_simulated(options),
-        .compat_upstream = options->compat_upstream,
+        .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .max_pods = (int)options->max_pods,
         .node_resources = options->node_resources,
         .isolation = host ? "plain" : options->isolation,
@@ -262,7 +262,7 @@ static bool checked(const struct session_options *options, struct manifests *set
     const struct preflight_options preflight_options = {
         .namespace_ = options->namespace_,
         .sim = session_simulated(options),
-        .compat_upstream = options->compat_upstream,
+        .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .live = live,
         .max_pods = max_pods,
         /* A real run says so when it comes to it, and so does one that was told what it has. */

@@ -21,10 +21,10 @@ struct session_options {
     int64_t timeout_ms;         /* 0 = none */
     int64_t restart_backoff_ms;
     bool logs;
-    bool fresh;        /* forget an unfinished run of the same flows */
-    bool keep_going;   /* failurePolicy: continue, whatever the flows say */
-    bool retry_failed; /* failed flows go on, succeeded ones stay as they are */
-    bool compat_upstream;
+    bool fresh;         /* forget an unfinished run of the same flows */
+    bool keep_going;    /* failurePolicy: continue, whatever the flows say */
+    bool retry_failed;  /* failed flows go on, succeeded ones stay as they are */
+    const char *compat; /* design | upstream */
 };
 
 /** Run to the end. Returns the program's exit code; everything worth telling has been told. */

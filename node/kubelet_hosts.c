@@ -35,6 +35,7 @@ struct host_group {
     UT_hash_handle hh; /* by "namespace/job", or by uid */
     char *key;
     struct host_entry *first, *last;
+    struct host_group *next_peopled, **peopled; /* while it has entries */
     struct service *services;
     struct buf text; /* empty: to be built */
     uint64_t seen;   /* hosts->shown when it was built */
@@ -47,6 +48,7 @@ struct hosts {
     void (*changed)(void *ctx, struct host_entry *entry, const char *text);
     void *ctx;
     struct host_group *groups;
+    struct host_group *peopled; /* those with entries; jobs that wait have none */
     struct service *services;
     struct service *general; /* whose selector names no job */
     struct service_count *counts;
@@ -92,9 +94,25 @@ static void shown_changed(struct hosts *hosts)
 static void touch(struct hosts *hosts, struct host_group *group)
 {
     buf_clear(&group->text);
-    if (group->services || hosts->general)
+    if (group->first && (group->services || hosts->general))
         shown_changed(hosts);
     mark(hosts, group);
+}
+
+static void people(struct hosts *hosts, struct host_group *group)
+{
+    group->next_peopled = hosts->peopled;
+    group->peopled = &hosts->peopled;
+    if (hosts->peopled)
+        hosts->peopled->peopled = &group->next_peopled;
+    hosts->peopled = group;
+}
+
+static void unpeople(struct host_group *group)
+{
+    *group->peopled = group->next_peopled;
+    if (group->next_peopled)
+        group->next_peopled->peopled = group->peopled;
 }
 
 static void free_group(struct hosts *hosts, struct host_group *group)
@@ -181,8 +199,8 @@ static void add_others(const struct hosts *hosts, const struct host_group *group
 
     if (!group->first)
         return;
-    for (other = hosts->groups; other; other = other->hh.next) {
-        if (other == group || !other->first || (!other->services && !hosts->general) ||
+    for (other = hosts->peopled; other; other = other->next_peopled) {
+        if (other == group || (!other->services && !hosts->general) ||
             strcmp(other->first->meta->namespace_, group->first->meta->namespace_) != 0)
             continue;
         for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
@@ -221,7 +239,7 @@ static void retell(struct timer *timer)
 {
     struct hosts *hosts = container_of(timer, struct hosts, retell);
 
-    for (struct host_group *group = hosts->groups; group; group = group->hh.next)
+    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
         if (group->seen != hosts->shown)
             mark(hosts, group);
 }
@@ -264,6 +282,8 @@ void hosts_join(struct hosts *hosts, struct host_entry *entry)
         job ? mem_printf("%s/%s", entry->meta->namespace_, job) : mem_strdup(entry->meta->uid);
     struct host_group *group = group_keyed(hosts, key);
 
+    if (!group->first)
+        people(hosts, group);
     entry->group = group;
     entry->next = NULL;
     entry->prev = group->last;
@@ -291,10 +311,15 @@ void hosts_leave(struct hosts *hosts, struct host_entry *entry)
     else
         group->last = entry->prev;
     entry->group = NULL;
-    if (*entry->address)
-        touch(hosts, group);
-    else
+    if (!group->first)
+        unpeople(group);
+    if (!*entry->address) {
         mark(hosts, group); /* nobody saw it; it may have been the last */
+        return;
+    }
+    if (group->services || hosts->general)
+        shown_changed(hosts);
+    touch(hosts, group);
 }
 
 void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running)
@@ -344,11 +369,9 @@ static void uncount_one(struct hosts *hosts, const char *ns)
 
 static void relist(struct hosts *hosts, const char *ns)
 {
-    struct host_group *group, *next;
-
-    HASH_ITER(hh, hosts->groups, group, next)
-    if (group->first && !strcmp(group->first->meta->namespace_, ns))
-        touch(hosts, group);
+    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
+        if (strcmp(group->first->meta->namespace_, ns) == 0)
+            touch(hosts, group);
 }
 
 static void drop_service(struct hosts *hosts, struct service *service)
@@ -358,7 +381,8 @@ static void drop_service(struct hosts *hosts, struct service *service)
     while (*at != service)
         at = &(*at)->next;
     *at = service->next;
-    shown_changed(hosts);
+    if (!service->group || service->group->first)
+        shown_changed(hosts);
     if (service->group)
         touch(hosts, service->group);
     else

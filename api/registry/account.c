@@ -56,11 +56,13 @@ char *account_update(struct registry *r, const struct object *current, const str
         entries = stored_entries(current);
     if (!entries && current) /* nobody keeps account of it */
         return NULL;
-    if (!entries)
-        entries = json_array();
     time_format(loop_wall_ms(r->loop), now);
-    before = tracked(current, subresource);
     after = tracked(next, subresource);
+    if (!entries) {
+        managed_begin(&write, after, &text);
+        return text.len ? buf_take(&text) : NULL;
+    }
+    before = tracked(current, subresource);
     result = managed_update(entries, &write, before, after);
     if (json_array_size(result))
         json_text(result, &text);

@@ -6,15 +6,13 @@
  * plain values, or a whole. Empty objects and lists count as wholes. Lists are indexed by the
  * path elements of their entries, so nothing here is quadratic.
  */
-#include "api/types/fieldset.h"
+#include "api/types/fieldset_impl.h"
 #include "api/types/json_text.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include <string.h>
 
-enum shape { WHOLE, OBJECT, KEYED, SET };
-
-static enum shape shape_of(const struct field *field, const json_t *value)
+enum fieldset_shape fieldset_shape(const struct field *field, const json_t *value)
 {
     if (json_is_object(value))
         return OBJECT;
@@ -77,9 +75,7 @@ static void field_element(const char *name, struct buf *out)
     buf_printf(out, "f:%s", name);
 }
 
-/* Entries by path element (owned; the entries are borrowed references). The first of several
- * counts. NULL when an entry has no key: the list is a whole then. */
-static json_t *index_of(const struct field *field, const json_t *list)
+json_t *fieldset_index(const struct field *field, const json_t *list)
 {
     scoped(json) json_t *index = json_object();
     scoped(buf) struct buf element = {0};
@@ -142,14 +138,14 @@ static void add_members(const struct schema_at *at, const json_t *object, enum o
 static json_t *node_of(const struct schema_at *at, const struct field *field, const json_t *value,
                        enum ownership ownership, bool self)
 {
-    enum shape shape = shape_of(field, value);
+    enum fieldset_shape shape = fieldset_shape(field, value);
     json_t *node = json_object(), *index = NULL, *entry, *child;
     const char *element;
 
     if (shape == OBJECT)
         add_members(at, value, ownership, node);
     else if (shape != WHOLE)
-        index = index_of(field, value);
+        index = fieldset_index(field, value);
     json_object_foreach(index, element, entry)
     {
         child = shape == KEYED ? node_of(at, NULL, entry, ownership, true) : json_object();
@@ -179,22 +175,22 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
                             struct fieldset_changes *out);
 
 static void compare_lists(const struct schema_at *at, const json_t *before, const json_t *after,
-                          enum shape shape, struct fieldset_changes *out);
+                          enum fieldset_shape shape, struct fieldset_changes *out);
 
 /* A value that is in both documents. */
 static void compare_values(const struct schema_at *at, const struct field *field,
                            const char *element, const json_t *before, const json_t *after,
                            struct fieldset_changes *out)
 {
-    enum shape was = shape_of(field, before), is = shape_of(field, after);
+    enum fieldset_shape was = fieldset_shape(field, before), is = fieldset_shape(field, after);
     scoped(json) json_t *old_index = NULL, *index = NULL;
     struct fieldset_changes below;
 
     if (json_equal(before, after))
         return;
     if (was == is && is != OBJECT && is != WHOLE) {
-        old_index = index_of(field, before);
-        index = index_of(field, after);
+        old_index = fieldset_index(field, before);
+        index = fieldset_index(field, after);
     }
     below = (struct fieldset_changes){json_object(), json_object()};
     if (was == OBJECT && is == OBJECT)
@@ -218,7 +214,7 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
     {
         struct schema_at below;
         const struct field *field = schema_at_member(at, key, &below);
-        bool self = !(at->root && strcmp(key, "metadata") == 0);
+        bool self = !fieldset_is_frame(at, key);
 
         old = json_object_get(before, key);
         field_element(key, &element);
@@ -241,7 +237,7 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
 
 /* Both are indexes of entries. */
 static void compare_lists(const struct schema_at *at, const json_t *before, const json_t *after,
-                          enum shape shape, struct fieldset_changes *out)
+                          enum fieldset_shape shape, struct fieldset_changes *out)
 {
     const char *element;
     json_t *entry, *old;
@@ -302,7 +298,7 @@ static json_t *merged_members(const struct schema_at *at, const json_t *live, co
 static json_t *merged_list(const struct schema_at *at, const struct field *field,
                            const json_t *live, const json_t *config)
 {
-    scoped(json) json_t *index = index_of(field, config);
+    scoped(json) json_t *index = fieldset_index(field, config);
     scoped(buf) struct buf element = {0};
     json_t *result, *entry, *wanted;
     const char *key;
@@ -329,7 +325,7 @@ static json_t *merged_list(const struct schema_at *at, const struct field *field
 /* A set: what is wanted first, then what else there was. */
 static json_t *merged_set(const struct field *field, const json_t *live, const json_t *config)
 {
-    scoped(json) json_t *index = index_of(field, config);
+    scoped(json) json_t *index = fieldset_index(field, config);
     scoped(buf) struct buf element = {0};
     json_t *result = json_deep_copy(config), *entry;
     size_t i;
@@ -346,9 +342,9 @@ static json_t *merged_set(const struct field *field, const json_t *live, const j
 static json_t *merged(const struct schema_at *at, const struct field *field, const json_t *live,
                       const json_t *config)
 {
-    enum shape shape = shape_of(field, config);
+    enum fieldset_shape shape = fieldset_shape(field, config);
 
-    if (shape != shape_of(field, live))
+    if (shape != fieldset_shape(field, live))
         return json_deep_copy(config);
     switch (shape) {
     case OBJECT:
@@ -455,7 +451,7 @@ static void remove_entries(const struct schema_at *at, const struct field *field
 static void remove_below(const struct schema_at *at, const struct field *field, json_t *value,
                          const json_t *set, const json_t *kept)
 {
-    enum shape shape = shape_of(field, value);
+    enum fieldset_shape shape = fieldset_shape(field, value);
 
     if (shape == OBJECT)
         remove_members(at, value, set, kept);

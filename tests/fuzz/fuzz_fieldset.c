@@ -30,6 +30,19 @@ static void check_laws(const json_t *a, const json_t *b)
     fieldset_each(both, ignore_path, NULL);
 }
 
+/* What is written of a new document is what comparing it with nothing finds. */
+static void check_written(const struct schema_at *at, const json_t *doc)
+{
+    scoped(json) json_t *nothing = json_object(), *written = NULL;
+    scoped(fieldset_changes) struct fieldset_changes changes = fieldset_compare(at, nothing, doc);
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+
+    fieldset_write(at, doc, &w);
+    written = json_loads(text.data, JSON_REJECT_DUPLICATES, NULL);
+    assert(json_equal(written, changes.changed));
+}
+
 static void check_documents(const json_t *live, const json_t *config, const json_t *set)
 {
     const struct schema_at at = schema_at_root(kind_pod.schema, false);
@@ -44,6 +57,7 @@ static void check_documents(const json_t *live, const json_t *config, const json
     assert(fieldset_is_empty(nothing.changed) && fieldset_is_empty(nothing.gone));
     assert(fieldset_is_valid(wanted) && fieldset_is_valid(changes.changed));
     check_laws(wanted, changes.changed);
+    check_written(&at, merged);
     fieldset_remove(&at, merged, set, none);
     fieldset_remove(&at, again, wanted, set);
 }

@@ -139,6 +139,29 @@ static void configurations_merge_into_what_is_live(void **state)
     }
 }
 
+static void what_is_new_is_written_as_it_would_be_compared(void **state)
+{
+    const struct schema_at at = schema_at_root(kind_pod.schema, false);
+    scoped(json) json_t *nothing = json_object();
+
+    for (size_t i = 0; i < countof(merges); i++) {
+        const char *const documents[] = {merges[i].live, merges[i].config, merges[i].merged};
+
+        for (size_t k = 0; k < countof(documents); k++) {
+            scoped(json) json_t *document = doc(documents[k]), *written = NULL;
+            scoped(fieldset_changes) struct fieldset_changes changes =
+                fieldset_compare(&at, nothing, document);
+            scoped(buf) struct buf text = {0};
+            struct jsonw w = jsonw_to(&text);
+
+            fieldset_write(&at, document, &w);
+            written = json_loads(text.data, JSON_REJECT_DUPLICATES, NULL);
+            if (!json_equal(written, changes.changed))
+                fail_msg("%s: %s is written as %s", merges[i].name, documents[k], text.data);
+        }
+    }
+}
+
 static const struct {
     const char *name, *live, *set, *kept, *left;
 } removals[] = {
@@ -181,6 +204,7 @@ int main(void)
         cmocka_unit_test(what_is_no_set_is_told_apart),
         cmocka_unit_test(paths_read_as_in_conflicts),
         cmocka_unit_test(configurations_merge_into_what_is_live),
+        cmocka_unit_test(what_is_new_is_written_as_it_would_be_compared),
         cmocka_unit_test(fields_are_taken_out_unless_others_hold_them),
     };
 

@@ -24,9 +24,11 @@
     X(CONFLICT,          409, "Conflict")                  \
     X(GONE,              410, "Expired")                   \
     X(TOO_LARGE,         413, "RequestEntityTooLarge")     \
+    X(TARGET_TOO_LONG,   414, "RequestURITooLong")         \
     X(MEDIA_TYPE,        415, "UnsupportedMediaType")      \
     X(INVALID,           422, "Invalid")                   \
     X(TOO_MANY,          429, "TooManyRequests")           \
+    X(HEAD_TOO_LARGE,    431, "RequestHeaderFieldsTooLarge") \
     X(INTERNAL,          500, "InternalError")             \
     X(NOT_IMPLEMENTED,   501, "NotImplemented")            \
     X(UNAVAILABLE,       503, "ServiceUnavailable")        \

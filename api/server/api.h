@@ -80,6 +80,10 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
                               struct api_answer *answer);
 /** Answer with a failure: what the transport found wrong with the request before it came here. */
 struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer);
+/** Before a body is read: NULL when the request may come in, and how large its body may be (L-01,
+ * DC-05); otherwise the answer that refuses it. */
+struct api_stream *api_judge(struct api *api, const struct api_request *request,
+                             struct api_answer *answer, size_t *out_body_max);
 void api_cancel(struct api_stream *stream);
 /** The backlog is gone: a stream that waited for it goes on. */
 void api_drained(struct api_stream *stream);

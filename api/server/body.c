@@ -41,10 +41,14 @@ static bool takes_protobuf(const struct api_call *call)
             call->request->method == API_DELETE);
 }
 
+const struct json_limits *body_limits(const struct api_call *call)
+{
+    return call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
+}
+
 static json_t *parse(const struct api_call *call, struct error *err)
 {
-    const struct json_limits *limits =
-        call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
+    const struct json_limits *limits = body_limits(call);
     const char *type = call->request->content_type;
     size_t len = call->request->body_len;
 

@@ -30,6 +30,11 @@ const struct identity *connection_identity(const struct connection *c)
     return c->identity;
 }
 
+bool connection_is_admin(const struct connection *c)
+{
+    return c->is_admin;
+}
+
 void connection_set_peer(struct connection *c, struct identity *identity, char *name)
 {
     mem_free(c->peer);

@@ -45,6 +45,8 @@ uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
 /** Who is being answered; NULL between requests. */
 const struct identity *connection_identity(const struct connection *connection);
+/** Somebody there has shown that he is an administrator. */
+bool connection_is_admin(const struct connection *connection);
 /** What becomes known of the peer once it was accepted; consumed. */
 void connection_set_peer(struct connection *connection, struct identity *identity, char *name);
 void connection_start(struct connection *connection);

@@ -223,6 +223,15 @@ void answer_refuse(struct connection *c, const struct error *err)
     loop_post(c->loop, &c->flush);
 }
 
+void answer_early(struct connection *c)
+{
+    io_read_stop(&c->io);
+    timer_start(c->loop, &c->deadline, ANSWER_MS);
+    c->state = ANSWERING;
+    c->keep_alive = false;
+    c->lingers = true;
+}
+
 void answer_refuse_slow(struct connection *c)
 {
     io_read_stop(&c->io);

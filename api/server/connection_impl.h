@@ -31,6 +31,7 @@ struct connection {
     struct identity *socket_identity; /* unix socket; NULL */
     struct identity *certificate;     /* TLS; NULL */
     bool looked_at_certificate, certificate_refused;
+    bool is_admin; /* somebody who came this way */
 
     /* the request */
     llhttp_t parser;
@@ -38,6 +39,7 @@ struct connection {
     struct buf in;   /* bytes not yet consumed */
     size_t searched; /* of them, for the end of a head */
     struct buf target, accept, accept_encoding, content_type, authorization, user_agent, body;
+    size_t head_len, body_max;
     bool message_done, wants_continue;
     struct error refused;      /* what is wrong with it */
     struct identity *identity; /* who asks; a reference */
@@ -85,6 +87,8 @@ void answer_flush(struct connection *c);
 void answer_tell(struct connection *c);
 /** A request that cannot be understood: say why, then close. */
 void answer_refuse(struct connection *c, const struct error *err);
+/** The API has refused what has not been read to its end: answer, then close. */
+void answer_early(struct connection *c);
 /** It did not come to its end in time: 408, then close. */
 void answer_refuse_slow(struct connection *c);
 /** The API has not begun to answer in time. */

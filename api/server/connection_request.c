@@ -13,8 +13,7 @@
 #include <strings.h>
 
 enum {
-    BODY_BYTES_MAX = 64 << 20, /* DC-05: JobFlows of many steps; L-01 is checked by kind */
-    AGENT_BYTES_MAX = 256,     /* of the User-Agent */
+    AGENT_BYTES_MAX = 256, /* of the User-Agent */
 };
 
 enum api_method request_method(const struct connection *c)
@@ -32,47 +31,6 @@ enum api_method request_method(const struct connection *c)
         if (rows[i].theirs == (llhttp_method_t)c->parser.method)
             return rows[i].ours;
     return API_OTHER;
-}
-
-/* ---- the parser's callbacks ---- */
-
-static int on_target(llhttp_t *parser, const char *at, size_t len)
-{
-    struct connection *c = parser->data;
-
-    buf_add(&c->target, at, len);
-    return 0;
-}
-
-static int refuse_size(struct connection *c)
-{
-    error_set(&c->refused, ERR_TOO_LARGE, "", "Request entity too large: limit is %d",
-              BODY_BYTES_MAX);
-    return -1;
-}
-
-static int on_headers(llhttp_t *parser)
-{
-    return parser->content_length > BODY_BYTES_MAX ? refuse_size(parser->data) : 0;
-}
-
-static int on_body(llhttp_t *parser, const char *at, size_t len)
-{
-    struct connection *c = parser->data;
-
-    if (c->body.len + len > BODY_BYTES_MAX)
-        return refuse_size(c);
-    buf_add(&c->body, at, len);
-    return 0;
-}
-
-static int on_message(llhttp_t *parser)
-{
-    struct connection *c = parser->data;
-
-    c->message_done = true;
-    c->keep_alive = llhttp_should_keep_alive(parser);
-    return HPE_PAUSED; /* what follows is the next request */
 }
 
 /* ---- who asks, for what ---- */
@@ -107,7 +65,7 @@ static bool authenticate(struct connection *c, struct error *err)
 {
     struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
 
-    if (!c->env->authn)
+    if (!c->env->authn || c->identity)
         return true;
     look_at_certificate(c);
     credentials.certificate = c->certificate;
@@ -116,12 +74,14 @@ static bool authenticate(struct connection *c, struct error *err)
         credentials.authorization =
             (struct head_value){c->authorization.data, c->authorization.len};
     c->identity = authn_identify(c->env->authn, &credentials, err);
+    if (c->identity && identity_role(c->identity, NULL) == ROLE_ADMIN)
+        c->is_admin = true;
     return c->identity != NULL;
 }
 
-static void dispatch(struct connection *c)
+static struct api_request request_of(const struct connection *c)
 {
-    struct api_request request = {
+    return (struct api_request){
         .method = request_method(c),
         .target = c->target.data ? c->target.data : "",
         .accept = text_or_null(&c->accept),
@@ -130,21 +90,98 @@ static void dispatch(struct connection *c)
         .user_agent = text_or_null(&c->user_agent),
         .body = c->body.data,
         .body_len = c->body.len,
+        .identity = c->identity,
     };
+}
+
+static struct api_stream *refusal(struct connection *c, const struct error *err)
+{
+    return api_refuse(c->env->api, err, &c->answer);
+}
+
+/* Whether a body may come; otherwise the API answers already. */
+static bool judge(struct connection *c)
+{
+    struct api_request request;
+    struct error err = {0};
+
+    if (authenticate(c, &err)) {
+        request = request_of(c);
+        c->request = api_judge(c->env->api, &request, &c->answer, &c->body_max);
+    } else {
+        c->request = refusal(c, &err);
+    }
+    return !c->request;
+}
+
+static void dispatch(struct connection *c)
+{
+    struct api_request request;
     struct error err = {0};
 
     timer_start(c->loop, &c->deadline, ANSWER_MS);
     c->state = ANSWERING;
-    c->head_only = request.method == API_HEAD;
-    if (authenticate(c, &err)) {
-        request.identity = c->identity;
-        c->request = api_handle(c->env->api, &request, &c->answer);
-        c->endless = api_is_endless(c->request);
-        if (c->endless)
-            timer_stop(c->loop, &c->deadline);
-    } else {
-        c->request = api_refuse(c->env->api, &err, &c->answer);
+    c->head_only = request_method(c) == API_HEAD;
+    if (!authenticate(c, &err)) {
+        c->request = refusal(c, &err);
+        return;
     }
+    request = request_of(c);
+    c->request = api_handle(c->env->api, &request, &c->answer);
+    c->endless = api_is_endless(c->request);
+    if (c->endless)
+        timer_stop(c->loop, &c->deadline);
+}
+
+/* ---- the parser's callbacks ---- */
+
+static int on_target(llhttp_t *parser, const char *at, size_t len)
+{
+    struct connection *c = parser->data;
+
+    buf_add(&c->target, at, len);
+    return 0;
+}
+
+static int refuse_size(struct connection *c)
+{
+    error_set(&c->refused, ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+              c->body_max);
+    return -1;
+}
+
+/* A body that is on its way is read only when its sender may send it. One that is here already is
+ * judged with its request, so that the connection can go on. */
+static int on_headers(llhttp_t *parser)
+{
+    struct connection *c = parser->data;
+    bool chunked = parser->flags & F_CHUNKED;
+
+    c->body_max = c->in.len;
+    if (!chunked && parser->content_length <= c->in.len - c->head_len)
+        return 0;
+    if (!judge(c))
+        return -1;
+    return parser->content_length > c->body_max ? refuse_size(c) : 0;
+}
+
+static int on_body(llhttp_t *parser, const char *at, size_t len)
+{
+    struct connection *c = parser->data;
+
+    if (c->body.len + len > c->body_max)
+        return refuse_size(c);
+    buf_add(&c->body, at, len);
+    return 0;
+}
+
+static int on_message(llhttp_t *parser)
+{
+    struct connection *c = parser->data;
+
+    c->message_done = true;
+    c->keep_alive = llhttp_should_keep_alive(parser);
+    return HPE_PAUSED; /* what follows is the next request */
 }
 
 /* ---- reading ---- */
@@ -171,8 +208,7 @@ static bool take_head(struct connection *c)
 
     c->searched = c->in.len;
     if (len > HEAD_BYTES_MAX || (!len && c->in.len > HEAD_BYTES_MAX)) {
-        error_set(&err, ERR_BAD_REQUEST, "", "the head of the request is larger than %d bytes",
-                  HEAD_BYTES_MAX);
+        head_refuse_size(c->in.data, HEAD_BYTES_MAX, &err);
         answer_refuse(c, &err);
         return false;
     }
@@ -183,6 +219,7 @@ static bool take_head(struct connection *c)
         answer_refuse(c, &err);
         return false;
     }
+    c->head_len = len;
     keep_value(&c->accept, head.accept);
     keep_value(&c->accept_encoding, head.accept_encoding);
     keep_value(&c->content_type, head.content_type);
@@ -218,6 +255,10 @@ static void take_body(struct connection *c)
             dispatch(c);
         else if (c->wants_continue)
             send_continue(c);
+        return;
+    }
+    if (c->request) {
+        answer_early(c);
         return;
     }
     error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",

@@ -2,6 +2,7 @@
  * Heads of requests.
  */
 #include "api/server/head.h"
+#include "api/server/target.h"
 #include "base/compiler.h"
 #include <ctype.h>
 #include <stdint.h>
@@ -15,6 +16,14 @@ size_t head_length(const char *bytes, size_t len, size_t searched)
     const char *at = len > from ? memmem(bytes + from, len - from, end, sizeof end - 1) : NULL;
 
     return at ? (size_t)(at - bytes) + sizeof end - 1 : 0;
+}
+
+bool head_refuse_size(const char *bytes, size_t len, struct error *err)
+{
+    if (!memchr(bytes, '\n', len)) /* still in its first line */
+        return target_too_long(err);
+    return error_set(err, ERR_HEAD_TOO_LARGE, "", "the head of the request is larger than %d bytes",
+                     HEAD_BYTES_MAX);
 }
 
 static bool refuse(struct error *err, const char *why)
@@ -104,7 +113,7 @@ static bool take_line(const char *line, size_t len, struct seen *seen, struct he
     if (name_len == 0 || isspace((unsigned char)line[0]) || isspace((unsigned char)colon[-1]))
         return refuse(err, "a header line is malformed");
     if (++seen->headers > HEAD_HEADERS_MAX)
-        return refuse(err, "too many headers");
+        return error_set(err, ERR_HEAD_TOO_LARGE, "", "more than %d headers", HEAD_HEADERS_MAX);
 
     struct head_value value = {colon + 1, (size_t)(end - colon - 1)};
 
@@ -138,10 +147,12 @@ static bool check_bytes(const char *bytes, size_t len, struct error *err)
 
 static bool check_target(const char *line, size_t len, struct error *err)
 {
-    const char *space = memchr(line, ' ', len);
+    const char *space = memchr(line, ' ', len), *end = line + len, *after;
 
-    return (space && space + 1 < line + len && space[1] == '/') ||
-           refuse(err, "the request target must begin with /");
+    if (!space || space + 1 >= end || space[1] != '/')
+        return refuse(err, "the request target must begin with /");
+    after = memchr(space + 1, ' ', (size_t)(end - space - 1));
+    return (size_t)((after ? after : end) - space - 1) <= TARGET_BYTES_MAX || target_too_long(err);
 }
 
 static bool check_together(const struct seen *seen, bool is_1_1, struct error *err)

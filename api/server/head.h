@@ -25,6 +25,9 @@ struct head {
  * the beginning are known to hold no end. */
 size_t head_length(const char *bytes, size_t len, size_t searched);
 
-/** Check a complete head. BAD_REQUEST or NOT_IMPLEMENTED; the connection is closed after the
- * answer. `out` points into `bytes`. */
+/** What is wrong with a head that has come to more than HEAD_BYTES_MAX; false. */
+bool head_refuse_size(const char *bytes, size_t len, struct error *err);
+
+/** Check a complete head. BAD_REQUEST, NOT_IMPLEMENTED or one of the sizes; the connection is
+ * closed after the answer. `out` points into `bytes`. */
 bool head_parse(const char *bytes, size_t len, struct head *out, struct error *err);

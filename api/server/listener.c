@@ -5,10 +5,12 @@
 #include "api/server/unix_path.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +18,8 @@
 enum {
     CONNECTIONS_MAX = 1024, /* L-22 */
     CONNECTIONS_PER_PEER = 128,
-    LISTEN_BACKLOG = 128,
+    LISTEN_BACKLOG = 1024,
+    SPARE_FILES = 64, /* L-42: descriptors for the store, pods and logs */
     KEEPALIVE_S = 60, /* a peer that has vanished is noticed */
 };
 
@@ -42,9 +45,14 @@ struct listener {
     size_t open_doors;
     struct connection **connections; /* [count] */
     size_t count, cap;
+    struct metric *turned_away;
     bool draining, stopping;
     struct task *drained;
 };
+
+static const struct metric_def turned_away_def = {
+    "jobflow_api_connections_refused_total",
+    "Connections turned away for there was no room (L-22, L-42).", METRIC_COUNTER};
 
 static void free_when_empty(struct listener *listener)
 {
@@ -88,6 +96,7 @@ struct listener *listener_new(struct loop *loop, struct api *api,
     if (!listener->options.connections_per_peer)
         listener->options.connections_per_peer = CONNECTIONS_PER_PEER;
     listener->loop = loop;
+    listener->turned_away = metric_of(metrics_family(loop_metrics(loop), &turned_away_def), NULL);
     listener->env[IO_UNIX] = (struct connection_env){
         .loop = loop,
         .api = api,
@@ -158,6 +167,7 @@ static bool identify_tcp(struct connection *connection)
     return true;
 }
 
+/* Of an address, without those by which an administrator has come. */
 static size_t count_peer(const struct listener *listener, const char *name)
 {
     size_t n = 0;
@@ -165,18 +175,35 @@ static size_t count_peer(const struct listener *listener, const char *name)
     for (size_t i = 0; i < listener->count; i++) {
         const char *other = connection_peer_name(listener->connections[i]);
 
-        n += other && strcmp(other, name) == 0;
+        n += other && strcmp(other, name) == 0 && !connection_is_admin(listener->connections[i]);
     }
     return n;
 }
 
-/* The owner's own commands are bounded by the whole alone. */
-static bool is_too_many(const struct listener *listener, const struct connection *connection,
-                        bool owner)
+/* Numbers are given from the lowest, so a high one says that few are left. */
+static bool files_are_scarce(struct connection *connection)
 {
-    return listener->count > listener->options.connections_max ||
-           (!owner && count_peer(listener, connection_peer_name(connection)) >
-                          listener->options.connections_per_peer);
+    struct rlimit files;
+    uv_os_fd_t fd;
+
+    return uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) == 0 &&
+           getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+           (rlim_t)fd + SPARE_FILES >= files.rlim_cur;
+}
+
+/* NULL, or what there is too much of. Administrators and the owner's own commands are bounded by
+ * the whole alone. */
+static const char *too_many(const struct listener *listener, struct connection *connection,
+                            bool owner)
+{
+    if (listener->count > listener->options.connections_max)
+        return "too many connections";
+    if (files_are_scarce(connection))
+        return "too many open files";
+    if (!owner && count_peer(listener, connection_peer_name(connection)) >
+                      listener->options.connections_per_peer)
+        return "too many connections of one address";
+    return NULL;
 }
 
 static void on_connection(uv_stream_t *server, int status)
@@ -184,6 +211,7 @@ static void on_connection(uv_stream_t *server, int status)
     struct door *door = server->data;
     struct listener *listener = door->listener;
     struct connection *connection;
+    const char *excess;
     bool known;
 
     if (status < 0 || listener->draining || listener->stopping)
@@ -200,9 +228,10 @@ static void on_connection(uv_stream_t *server, int status)
     if (!known) {
         log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if (is_too_many(listener, connection, door->socket == IO_UNIX)) {
-        log_warn("too many connections", kv_str("peer", connection_peer_name(connection)),
+    } else if ((excess = too_many(listener, connection, door->socket == IO_UNIX))) {
+        log_warn(excess, kv_str("peer", connection_peer_name(connection)),
                  kv_int("connections", (int64_t)listener->count));
+        metric_add(listener->turned_away, 1);
         connection_turn_away(connection);
     } else {
         connection_start(connection);

@@ -142,3 +142,5 @@ struct api_stream *verb_no_stream(const struct api_call *call);
 /** The body as a document (owned): JSON or YAML, one of it. NULL with BAD_REQUEST, TOO_LARGE or
  * MEDIA_TYPE. */
 json_t *body_parse(const struct api_call *call, struct error *err);
+/** How large it may be: that of a JobFlow, or any other. */
+const struct json_limits *body_limits(const struct api_call *call);

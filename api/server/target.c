@@ -104,14 +104,19 @@ static bool parse_query(const char *query, struct arena *arena, struct target *o
     return true;
 }
 
+bool target_too_long(struct error *err)
+{
+    return error_set(err, ERR_TARGET_TOO_LONG, "", "the request target is longer than %d bytes",
+                     TARGET_BYTES_MAX);
+}
+
 bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err)
 {
     size_t len = strnlen(text, TARGET_BYTES_MAX + 1), path_len = strcspn(text, "?");
 
     *out = (struct target){0};
     if (len > TARGET_BYTES_MAX)
-        return error_set(err, ERR_BAD_REQUEST, "", "the request target is longer than %d bytes",
-                         TARGET_BYTES_MAX);
+        return target_too_long(err);
     return parse_path(text, path_len, arena, out, err) &&
            (text[path_len] == '\0' || parse_query(text + path_len + 1, arena, out, err));
 }

@@ -16,8 +16,11 @@ struct target {
     size_t n_pairs;
 };
 
-/** Parse into memory of `arena`. BAD_REQUEST for empty, "." and ".." segments, encoded '/' or
- * control bytes, and bad escapes. One '/' at the end of the path is ignored. */
+/** Set TARGET_TOO_LONG; false. */
+bool target_too_long(struct error *err);
+
+/** Parse into memory of `arena`. TARGET_TOO_LONG; BAD_REQUEST for empty, "." and ".." segments,
+ * encoded '/' or control bytes, and bad escapes. One '/' at the end of the path is ignored. */
 bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err);
 
 /** NULL if absent; the first counts. */

@@ -170,10 +170,10 @@ class Background:
     """The program at work, its output in files. Killed at the end of the case if it still runs."""
     all = []
 
-    def __init__(self, *args, env=None, name="out"):
+    def __init__(self, *args, env=None, name="out", prefix=()):
         self.out_path, self.err_path = os.path.abspath(name + ".stdout"), os.path.abspath(name + ".stderr")
         with open(self.out_path, "ab") as out, open(self.err_path, "ab") as err:
-            self.process = subprocess.Popen(command(*args), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            self.process = subprocess.Popen(list(prefix) + command(*args), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                             env=dict(os.environ, **(env or {})))
         self.pid = self.process.pid
         Background.all.append(self)

@@ -1,11 +1,12 @@
 """Slow, broken and many clients: they are refused or dropped, nothing grows, and a good client does not notice.
 
-# covers: kube-api.md 14 91; reliability.md L-22 L-23 L-26 L-27 SEC-10 FT-17 G-6 P-13
+# covers: kube-api.md 9 14 91; reliability.md L-01 L-03 L-04 L-22 L-23 L-26 L-27 L-42 SEC-10 FT-12 FT-17 G-6 P-13
 """
 import contextlib
 import itertools
 import json
 import os
+import re
 import socket
 import ssl
 import sys
@@ -58,6 +59,10 @@ def good_client(daemon, times):
         check_in("answer", " 20", daemon.unix(asked)[:16])
         took.append(time.monotonic() - began)
     return sorted(took)[-2]
+
+
+def token_of(daemon, name, role):
+    return jobflow("token", "create", name, "--role", role, "--data-dir", daemon.data_dir).stdout.strip()
 
 
 def daemon_with(*args):
@@ -120,7 +125,8 @@ def one_address_cannot_take_all_connections():
 
 def watches_are_bounded_and_stalled_ones_are_dropped():
     daemon = daemon_with()
-    watch = ("GET %s?watch=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % (CM, daemon.token)).encode()
+    token = token_of(daemon, "e", "editor")
+    watch = ("GET %s?watch=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % (CM, token)).encode()
     held = [connect(daemon, "127.0.1.%d" % (1 + i % 2)) for i in range(201)]
     for s in held[:200]:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -139,11 +145,63 @@ def watches_are_bounded_and_stalled_ones_are_dropped():
     with connect(daemon, "127.0.1.3") as good:
         good.sendall(watch.replace(b"?watch=1", b"?watch=1&timeoutSeconds=1"))
         check_in("the limit is for all of a user", b"429", good.recv(4096))
+    with connect(daemon, "127.0.1.3") as good:
+        good.sendall(watch.replace(token.encode(), daemon.token.encode()))
+        check_in("but not for administrators", b"200 OK", good.recv(4096))
     for s in held[:100]:
         s.close()
     wait_until("the others' places are free", lambda: 'requests_in_flight{kind="watching"} 100\n' in daemon.ask("GET", "/metrics")[1])
     check(rss(daemon) < 3 * RSS_MAX, "memory: %d" % rss(daemon))
     daemon.stop()
+
+
+def what_is_too_large_is_refused_before_it_is_sent():
+    """No body of the cases is ever sent, so an answer shows that it was not waited for."""
+    daemon = daemon_with()
+    mine = "Authorization: Bearer %s\r\n" % daemon.token
+    viewer = "Authorization: Bearer %s\r\n" % token_of(daemon, "v", "viewer")
+    cases = [
+        ("too large", CM, mine + "Content-Length: %d" % (3 * 1024 * 1024 + 1), "413"),
+        ("ten times too large", CM, mine + "Content-Length: %d" % (30 << 20), "413"),
+        ("beyond any number", CM, mine + "Content-Length: %d" % 10**17, "413"),
+        ("no number at all", CM, mine + "Content-Length: %d" % 10**30, "400"),
+        ("a flow too large", JF, mine + "Content-Length: %d" % ((64 << 20) + 1), "413"),
+        ("from nobody", CM, "Content-Length: 1000000", "403"),
+        ("from somebody unknown", CM, "Authorization: Bearer x\r\nTransfer-Encoding: chunked", "401"),
+        ("from one who may only look", CM, viewer + "Content-Length: 1000000", "403"),
+        ("a long path", "/api/" + "x" * 8192, mine + "X: y", "414"),
+        ("a large head", "/api", mine + "X: " + "y" * 33000, "431"),
+        ("many headers", "/api", mine + "\r\n".join("X-%d: y" % i for i in range(100)), "431"),
+    ]
+    for name, path, heads, status in cases:
+        with connect(daemon) as s:
+            s.sendall(("POST %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n" % (path, heads)).encode())
+            answer = b""
+            while not answer.endswith(b"}\n") and not answer.endswith(b"}"):
+                part = s.recv(65536)
+                check(part, "%s: closed after %r" % (name, answer))
+                answer += part
+        check_equal(name, answer.split()[1].decode(), status)
+        check_in(name, b'"kind":"Status"', answer)
+    check(rss(daemon) < RSS_MAX * SLOW, "memory: %d" % rss(daemon))
+
+
+def descriptors_are_kept_for_work():
+    """L-42: with 160 descriptors connections are turned away before the store and the pods run out of them."""
+    daemon = Daemon(prefix=["prlimit", "--nofile=160:160"])
+    daemon.context = daemon.tls()
+    held = []
+    for i in range(200):
+        with contextlib.suppress(OSError):
+            held.append(connect(daemon, "127.0.1.%d" % (1 + i % 4), tls=False))
+    wait_until("some are turned away", lambda: "too many open files" in daemon.errors())
+    check(descriptors(daemon) <= 160 - 60, "%d descriptors are in use" % descriptors(daemon))
+    for s in held:
+        s.close()
+    wait_until("the others get in again", lambda: descriptors(daemon) < 60)
+    status, text = daemon.ask("GET", "/metrics")
+    check_equal("it works on", status, 200)
+    check("counted", not re.search(r"connections_refused_total 0$", text, re.M))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ static void too_many_headers_are_refused(void **state)
     check_ok("at the limit", head_parse(text.data, text.len, &head, &err), err);
     text.len -= 2;
     buf_str(&text, "X: v\r\n\r\n");
-    check_error("beyond", head_parse(text.data, text.len, &head, &err), err, ERR_BAD_REQUEST);
+    check_error("beyond", head_parse(text.data, text.len, &head, &err), err, ERR_HEAD_TOO_LARGE);
 }
 
 static void the_headers_we_act_on_are_found(void **state)

@@ -117,7 +117,7 @@ static void long_targets_and_many_pairs_are_refused(void **state)
     check_error("pairs", target_parse(text.data, arena, &target, &err), err, ERR_BAD_REQUEST);
     while (text.len <= TARGET_BYTES_MAX)
         buf_char(&text, 'x');
-    check_error("bytes", target_parse(text.data, arena, &target, &err), err, ERR_BAD_REQUEST);
+    check_error("bytes", target_parse(text.data, arena, &target, &err), err, ERR_TARGET_TOO_LONG);
     check_has("bytes", err.message, "longer than 8192 bytes");
 }
 

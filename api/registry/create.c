@@ -16,7 +16,7 @@ static bool namespace_takes(const struct registry *r, const struct object *draft
         return true;
     namespace_ = store_get(r->store, &kind_namespace, "", ns);
     if (!namespace_)
-        return registry_not_found(&kind_namespace, ns, errors);
+        return registry_no_namespace(ns, errors);
     if (!object_deleting(namespace_))
         return true;
     error_list_add(errors, ERR_FORBIDDEN, "metadata.namespace",

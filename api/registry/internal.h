@@ -47,6 +47,8 @@ const char *registry_resource(const struct kind *kind, char out[RESOURCE_TEXT_MA
 /** "JobFlow.flow.volcano.sh"; core: "Pod". */
 const char *registry_kind_text(const struct kind *kind, char out[RESOURCE_TEXT_MAX]);
 bool registry_not_found(const struct kind *kind, const char *name, struct error_list *errors);
+/** The same of the namespace something was to be made in. */
+bool registry_no_namespace(const char *name, struct error_list *errors);
 bool registry_conflict(const struct kind *kind, const char *name, struct error_list *errors);
 /** Fill in the name of a draft that only has generate_name; false: 8 tries found no free one. */
 bool registry_generate_name(struct registry *r, const struct kind *kind, const char *ns,

@@ -30,6 +30,13 @@ bool registry_not_found(const struct kind *kind, const char *name, struct error_
     return false;
 }
 
+bool registry_no_namespace(const char *name, struct error_list *errors)
+{
+    error_list_add(errors, ERR_NOT_FOUND, "metadata.namespace", "namespaces \"%s\" not found",
+                   name);
+    return false;
+}
+
 bool registry_conflict(const struct kind *kind, const char *name, struct error_list *errors)
 {
     char resource[RESOURCE_TEXT_MAX];

@@ -169,9 +169,8 @@ static bool store_version(struct registry *r, const struct object *current, stru
         object_unref(object);
         return false;
     } else if (dry_run == REGISTRY_APPLY && is_done(current, object)) {
-        stored = current;
-        object_unref(object);
         registry_remove(r, current);
+        stored = registry_put(r, object, REGISTRY_DRY_RUN); /* the answer: nobody holds it up */
     } else {
         if (!body_same && !object->kind->no_generation)
             object = with_generation(object);

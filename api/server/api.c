@@ -4,6 +4,7 @@
 #include "api/server/api.h"
 #include "api/server/authz.h"
 #include "api/server/backup.h"
+#include "api/server/definitions.h"
 #include "api/server/discovery.h"
 #include "api/server/health.h"
 #include "api/server/openapi.h"
@@ -130,6 +131,8 @@ static bool takes(const struct route *route, verb_fn verb)
 {
     if (verb == verb_delete_collection && route->kind == &kind_namespace)
         return false;
+    if (route->kind->built_in)
+        return verb == verb_get || verb == verb_list;
     return route->ns || (verb != verb_create && verb != verb_delete_collection);
 }
 
@@ -260,6 +263,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);
     call.name = call.route.name;
+    call.store = call.route.kind->built_in ? definitions_store(api) : api->store;
     verb = verb_of(&call);
     if (!verb) {
         call.route = (struct route){0};
@@ -319,6 +323,7 @@ void api_free(struct api *api)
         end_with_last_words(api->streams);
     openapi_free(api->openapi);
     figures_stop(&api->figures);
+    store_close(api->definitions);
     traffic_release(&api->traffic);
     mem_free(api->backup_path);
     mem_free(api);

@@ -349,30 +349,39 @@ static void lease_holder(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, cell_member(cell_body(row), "spec", "holderIdentity"), "");
 }
 
+/* A time, not an age: as kube-apiserver has it. */
+static void crd_created(struct jsonw *w, struct cell_row *row)
+{
+    char text[TIME_TEXT_MAX];
+
+    time_format(row->object->meta->created_at_ms, text);
+    jsonw_str(w, text);
+}
+
 /* clang-format off */
 static const struct cell_column cells_namespace[] = {
     {"Name",   "string", 0, cell_name},
     {"Status", "string", 0, namespace_status},
-    {"Age",    "date",   0, cell_age},
+    {"Age",    "string",   0, cell_age},
     {0},
 };
 static const struct cell_column cells_config_map[] = {
     {"Name", "string",  0, cell_name},
-    {"Data", "integer", 0, data_count},
-    {"Age",  "date",    0, cell_age},
+    {"Data", "string", 0, data_count},
+    {"Age",  "string",    0, cell_age},
     {0},
 };
 static const struct cell_column cells_secret[] = {
     {"Name", "string",  0, cell_name},
     {"Type", "string",  0, secret_type},
-    {"Data", "integer", 0, data_count},
-    {"Age",  "date",    0, cell_age},
+    {"Data", "string", 0, data_count},
+    {"Age",  "string",    0, cell_age},
     {0},
 };
 static const struct cell_column cells_service_account[] = {
     {"Name",    "string",  0, cell_name},
-    {"Secrets", "integer", 0, account_secrets},
-    {"Age",     "date",    0, cell_age},
+    {"Secrets", "string", 0, account_secrets},
+    {"Age",     "string",    0, cell_age},
     {0},
 };
 static const struct cell_column cells_service[] = {
@@ -381,7 +390,7 @@ static const struct cell_column cells_service[] = {
     {"Cluster-IP",  "string", 0, service_cluster_ip},
     {"External-IP", "string", 0, cell_none},
     {"Port(s)",     "string", 0, service_ports},
-    {"Age",         "date",   0, cell_age},
+    {"Age",         "string",   0, cell_age},
     {"Selector",    "string", 1, service_selector},
     {0},
 };
@@ -392,7 +401,7 @@ static const struct cell_column cells_pvc[] = {
     {"Capacity",     "string", 0, pvc_capacity},
     {"Access Modes", "string", 0, pvc_access_modes},
     {"StorageClass", "string", 0, pvc_storage_class},
-    {"Age",          "date",   0, cell_age},
+    {"Age",          "string",   0, cell_age},
     {"VolumeMode",   "string", 1, pvc_volume_mode},
     {0},
 };
@@ -400,7 +409,7 @@ static const struct cell_column cells_node[] = {
     {"Name",              "string", 0, cell_name},
     {"Status",            "string", 0, node_status},
     {"Roles",             "string", 0, cell_none},
-    {"Age",               "date",   0, cell_age},
+    {"Age",               "string",   0, cell_age},
     {"Version",           "string", 0, node_version},
     {"Internal-IP",       "string", 1, node_internal_ip},
     {"External-IP",       "string", 1, node_external_ip},
@@ -411,15 +420,20 @@ static const struct cell_column cells_node[] = {
 };
 static const struct cell_column cells_priority_class[] = {
     {"Name",           "string",  0, cell_name},
-    {"Value",          "integer", 0, priority_value},
-    {"Global-Default", "boolean", 0, priority_default},
-    {"Age",            "date",    0, cell_age},
+    {"Value",          "string", 0, priority_value},
+    {"Global-Default", "string", 0, priority_default},
+    {"Age",            "string",    0, cell_age},
     {0},
 };
 static const struct cell_column cells_lease[] = {
     {"Name",   "string", 0, cell_name},
     {"Holder", "string", 0, lease_holder},
-    {"Age",    "date",   0, cell_age},
+    {"Age",    "string",   0, cell_age},
+    {0},
+};
+static const struct cell_column cells_crd[] = {
+    {"Name",       "string", 0, cell_name},
+    {"Created At", "date",   0, crd_created},
     {0},
 };
 /* clang-format on */
@@ -438,6 +452,7 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_NODE] = cells_node,
         [KIND_PRIORITY_CLASS] = cells_priority_class,
         [KIND_LEASE] = cells_lease,
+        [KIND_CRD] = cells_crd,
     };
 
     return by_kind[kind->id];

@@ -48,7 +48,7 @@ bool dry_run_parse(const struct target *target, enum registry_dry_run *out, stru
             continue;
         if (strcmp(target->values[i], "All") != 0)
             return error_set(err, ERR_INVALID, "dryRun",
-                             "Unsupported value: \"%s\": supported values: \"All\"",
+                             "Unsupported value: []string{\"%s\"}: supported values: \"All\"",
                              target->values[i]);
         *out = REGISTRY_DRY_RUN;
     }

@@ -131,7 +131,7 @@ struct api_stream *reply_object(const struct api_call *call, int status,
 struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
                                  const struct status_subject *about)
 {
-    enum error_code code = errors->items[0].code;
+    enum error_code code = status_code(errors, about);
     struct reply with = {.status = error_http_status(code), .code = code};
 
     status_write_failure(errors, about, &with.body);
@@ -141,8 +141,10 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
 
 struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)
 {
-    const struct status_subject about = {.kind = call->route.kind, .name = call->name};
+    struct status_subject about = {.kind = call->route.kind, .name = call->name};
 
+    if (errors->items[0].code == ERR_NOT_FOUND && errors->items[0].field[0])
+        about = (struct status_subject){.kind = &kind_namespace, .name = call->route.ns};
     return reply_failure(call, errors, &about);
 }
 

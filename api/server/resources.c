@@ -15,6 +15,7 @@ const struct api_group api_groups[] = {
     {"coordination.k8s.io",       "v1"},
     {"networking.k8s.io",         "v1"},
     {"events.k8s.io",             "v1"},
+    {"apiextensions.k8s.io",      "v1"},
     {"policy",                    "v1"}, /* of Eviction alone; kubectl drain looks for it */
     {"authentication.k8s.io",     "v1"},
     {"authorization.k8s.io",      "v1"},
@@ -60,6 +61,8 @@ const struct review reviews[] = {
 
 const char *resource_verbs(const struct kind *kind)
 {
+    if (kind->built_in)
+        return "get list watch";
     if (kind == &kind_namespace) /* each on its own */
         return "create delete get list patch update watch";
     return "create delete deletecollection get list patch update watch";

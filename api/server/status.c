@@ -3,7 +3,10 @@
  */
 #include "api/server/status.h"
 #include "base/jsonw.h"
+#include <stdlib.h>
 #include <string.h>
+
+#define IN_BODY " in body must be of type " /* in the finding of a wrong JSON type */
 
 /* How findings are told apart: by how their texts begin. The first row that fits counts. */
 static const struct {
@@ -17,7 +20,6 @@ static const struct {
     {"Not found",         "FieldValueNotFound"},
     {"Too long",          "FieldValueTooLong"},
     {"Too many",          "FieldValueTooMany"},
-    {"Invalid type",      "FieldValueTypeInvalid"},
     {"",                  "FieldValueInvalid"},
     /* clang-format on */
 };
@@ -34,6 +36,11 @@ static bool is_apply_conflict(const struct error *err)
     return err->code == ERR_CONFLICT && err->field[0] == '.';
 }
 
+static bool is_wrong_type(const struct error *err)
+{
+    return err->code == ERR_INVALID && strstr(err->message, IN_BODY);
+}
+
 static const char *cause_reason(const struct error *err)
 {
     if (err->code == ERR_FORBIDDEN)
@@ -42,6 +49,8 @@ static const char *cause_reason(const struct error *err)
         return "FieldManagerConflict";
     if (err->code == ERR_TIMEOUT)
         return "ResourceVersionTooLarge";
+    if (is_wrong_type(err))
+        return "FieldValueTypeInvalid";
     for (size_t i = 0; i < countof(cause_reasons); i++)
         if (begins_with(err->message, cause_reasons[i].begins))
             return cause_reasons[i].reason;
@@ -121,20 +130,37 @@ static void add_invalid(const struct error_list *errors, const struct status_sub
         buf_char(out, ']');
 }
 
-/* Members nobody knows, or given twice: their texts name the field themselves. */
-static void add_strict(const struct error_list *errors, const struct status_subject *about,
-                       struct buf *out)
+static void add_unhandled(const struct status_subject *about, struct buf *out)
 {
     if (about->kind)
         buf_printf(out, "%s in version \"%s\" cannot be handled as a %s: ", about->kind->name,
                    about->kind->version, about->kind->name);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const struct error *const *one = a, *const *other = b;
+
+    return strcmp((*one)->message, (*other)->message);
+}
+
+/* Members nobody knows, or given twice: their texts name the field themselves. */
+static void add_strict(const struct error_list *errors, const struct status_subject *about,
+                       struct buf *out)
+{
+    const struct error *sorted[ERROR_LIST_MAX];
+
+    for (size_t i = 0; i < errors->count; i++)
+        sorted[i] = &errors->items[i];
+    qsort(sorted, errors->count, sizeof *sorted, by_text);
+    add_unhandled(about, out);
     buf_str(out, "strict decoding error: ");
     for (size_t i = 0; i < errors->count; i++) {
         buf_str(out, i ? ", " : "");
-        if (errors->items[i].code == ERR_BAD_REQUEST)
-            buf_str(out, errors->items[i].message);
+        if (sorted[i]->code == ERR_BAD_REQUEST)
+            buf_str(out, sorted[i]->message);
         else
-            add_finding(&errors->items[i], out);
+            add_finding(sorted[i], out);
     }
     if (errors->dropped)
         buf_printf(out, ", and %zu more", errors->dropped);
@@ -167,10 +193,42 @@ static void add_conflicts(const struct error_list *errors, struct buf *out)
     }
 }
 
+/* Built-in kinds are decoded before anything is checked: a wrong type is no object of theirs. */
+static bool is_undecodable(const struct error_list *errors, const struct status_subject *about)
+{
+    return about->kind && !about->options && !strstr(about->kind->group, "volcano.sh") &&
+           is_wrong_type(&errors->items[0]);
+}
+
+/* In the words of Go's decoder: "spec.containers[0].name" is "spec.containers.name" there. */
+static void add_undecodable(const struct error *err, const struct status_subject *about,
+                            struct buf *out)
+{
+    const char *type = strstr(err->message, IN_BODY) + sizeof IN_BODY - 1;
+    const char *value = strchr(err->message, '"') + 1;
+    bool number = strncmp(value, "integer", 7) == 0;
+
+    add_unhandled(about, out);
+    buf_printf(out, "json: cannot unmarshal %.*s into Go struct field %s.",
+               number ? 6 : (int)strcspn(value, "\""), number ? "number" : value,
+               about->kind->name);
+    for (const char *c = err->field; *c; c += *c == '[' ? strcspn(c, "]") + 1 : 1)
+        if (*c != '[')
+            buf_char(out, *c);
+    buf_printf(out, " of type %.*s", (int)strcspn(type, ":"), type);
+}
+
+enum error_code status_code(const struct error_list *errors, const struct status_subject *about)
+{
+    return is_undecodable(errors, about) ? ERR_BAD_REQUEST : errors->items[0].code;
+}
+
 static void add_message(const struct error_list *errors, const struct status_subject *about,
                         struct buf *out)
 {
-    if (errors->items[0].code == ERR_INVALID)
+    if (is_undecodable(errors, about))
+        add_undecodable(&errors->items[0], about, out);
+    else if (errors->items[0].code == ERR_INVALID)
         add_invalid(errors, about, out);
     else if (status_is_strict(&errors->items[0]))
         add_strict(errors, about, out);
@@ -193,6 +251,22 @@ static void write_head(struct jsonw *w, const char *outcome, const struct status
     jsonw_member_str_opt(w, "continue", about->continue_);
     jsonw_close(w);
     jsonw_member_str(w, "status", outcome);
+}
+
+/* What was asked wrongly is about no object. */
+static bool has_subject(enum error_code code)
+{
+    return code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED && code != ERR_NOT_ACCEPTABLE &&
+           code != ERR_MEDIA_TYPE && code != ERR_TIMEOUT;
+}
+
+/* Of a delete whose condition did not hold; other conflicts are the resource's. */
+static bool names_kind(const struct error *err, const struct status_subject *about)
+{
+    static const char unfulfilled[] = "Operation cannot be fulfilled on ";
+
+    return err->code == ERR_CONFLICT && about->kind && begins_with(err->message, unfulfilled) &&
+           begins_with(err->message + sizeof unfulfilled - 1, about->kind->name);
 }
 
 /* Invalid objects are named by their kind, everything else by the resource of the URL. */
@@ -218,25 +292,47 @@ static void write_causes(struct jsonw *w, const struct error_list *errors)
     for (size_t i = 0; i < errors->count; i++) {
         const struct error *err = &errors->items[i];
 
-        if (!err->field[0] && err->code != ERR_INVALID)
+        if ((!err->field[0] && err->code != ERR_INVALID) || err->code == ERR_NOT_FOUND)
             continue;
         if (!open)
             jsonw_member_open_list(w, "causes");
         open = true;
         jsonw_open(w);
         jsonw_member_str_opt(w, "reason", cause_reason(err));
-        jsonw_member_str(w, "message", err->message);
-        jsonw_member_str_opt(w, "field", err->field);
+        if (err->code == ERR_TIMEOUT) {
+            jsonw_member_str(w, "message", "Too large resource version");
+        } else {
+            jsonw_member_str(w, "message", err->message);
+            jsonw_member_str_opt(w, "field", err->field);
+        }
         jsonw_close(w);
     }
     if (open)
         jsonw_close_list(w);
 }
 
+static void write_details(struct jsonw *w, const struct error_list *errors,
+                          const struct status_subject *about)
+{
+    const struct error *first = &errors->items[0];
+
+    jsonw_member_open(w, "details");
+    if (has_subject(status_code(errors, about)) && !is_apply_conflict(first))
+        write_subject(w, about, first->code == ERR_INVALID || names_kind(first, about));
+    write_causes(w, errors);
+    jsonw_member_int_opt(w, "retryAfterSeconds", status_retry_after_s(first->code));
+    jsonw_close(w);
+}
+
+static bool has_causes(const struct error_list *errors)
+{
+    return errors->items[0].field[0] || errors->items[0].code == ERR_INVALID;
+}
+
 void status_write_failure(const struct error_list *errors, const struct status_subject *about,
                           struct buf *out)
 {
-    enum error_code code = errors->items[0].code;
+    enum error_code code = status_code(errors, about);
     scoped(buf) struct buf message = {0};
     struct jsonw w = jsonw_to(out);
 
@@ -244,12 +340,8 @@ void status_write_failure(const struct error_list *errors, const struct status_s
     write_head(&w, "Failure", about);
     jsonw_member_str(&w, "message", message.data);
     jsonw_member_str(&w, "reason", error_reason(code));
-    jsonw_member_open(&w, "details");
-    if (!is_apply_conflict(&errors->items[0]))
-        write_subject(&w, about, code == ERR_INVALID);
-    write_causes(&w, errors);
-    jsonw_member_int_opt(&w, "retryAfterSeconds", status_retry_after_s(code));
-    jsonw_close(&w);
+    if ((code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED) || has_causes(errors))
+        write_details(&w, errors, about);
     jsonw_member_int(&w, "code", error_http_status(code));
     jsonw_close(&w);
 }

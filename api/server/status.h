@@ -17,6 +17,8 @@ struct status_subject {
     const char *continue_; /* of a list that expired: the token that goes on with it */
 };
 
+/** What the request failed with. */
+enum error_code status_code(const struct error_list *errors, const struct status_subject *about);
 /** Append the Status of a failed request. The list holds at least one error; its first one decides
  * the code. */
 void status_write_failure(const struct error_list *errors, const struct status_subject *about,

@@ -25,7 +25,8 @@ struct api {
     struct api_stream *streams; /* every one not yet ended */
     struct store_watch *pods;   /* while logs are followed: whose containers have ended */
     size_t followers;
-    struct openapi *openapi; /* NULL until asked for */
+    struct openapi *openapi;   /* NULL until asked for */
+    struct store *definitions; /* of kinds; NULL until asked for */
     struct traffic traffic;
     struct figures figures;
     char *backup_path; /* where a copy of the store is made; NULL: nowhere */
@@ -60,6 +61,7 @@ struct api_call {
     struct arena *arena;
     struct target target;
     struct route route;
+    struct store *store; /* where what the route means is read from */
     struct media media;
     const char *name;           /* of the object meant: the path's, or the body's; NULL */
     enum traffic_class traffic; /* NONE until it is let in */

@@ -17,7 +17,7 @@ enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
 struct api_stream *verb_get(const struct api_call *call)
 {
     const struct object *object =
-        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
+        store_get(call->store, call->route.kind, call->route.ns, call->route.name);
     struct reply with = {.status = 200};
     struct render render;
     struct error err = {0};
@@ -79,8 +79,8 @@ static bool check_revision(const struct api_call *call, const struct list_query 
     }
     if (revision > query->revision)
         return error_set(err, ERR_TIMEOUT, "resourceVersion",
-                         "Too large resource version: %lld, current: %lld", (long long)revision,
-                         (long long)query->revision);
+                         "Timeout: Too large resource version: %lld, current: %lld",
+                         (long long)revision, (long long)query->revision);
     if (target_query_bool(&call->target, "sendInitialEvents"))
         return error_set(err, ERR_INVALID, "sendInitialEvents",
                          "Forbidden: sendInitialEvents is forbidden for list");
@@ -98,7 +98,7 @@ static bool is_known(const struct api_call *call, int64_t revision)
 {
     const struct store_watch_options options = {
         .kind = call->route.kind, .since_revision = revision, .changed = ignore_change};
-    struct store_watch *watch = store_watch_open(call->api->store, &options, NULL);
+    struct store_watch *watch = store_watch_open(call->store, &options, NULL);
 
     store_watch_close(watch);
     return watch != NULL;
@@ -124,7 +124,7 @@ static bool take_token(const struct api_call *call, struct list_query *query, st
 
 static bool parse_query(const struct api_call *call, struct list_query *query, struct error *err)
 {
-    *query = (struct list_query){.revision = store_revision(call->api->store)};
+    *query = (struct list_query){.revision = store_revision(call->store)};
     return target_query_int(&call->target, "limit", 0, &query->limit, err) &&
            take_token(call, query, err) && check_revision(call, query, err) &&
            filter_parse(&call->target, call->route.kind, NULL, call->arena, &query->filter, err);
@@ -175,7 +175,7 @@ static void collect(struct list_stream *list, const struct api_call *call,
     size_t n;
 
     do {
-        n = store_page(call->api->store, call->route.kind, call->route.ns, cursor, PAGE, chunk);
+        n = store_page(call->store, call->route.kind, call->route.ns, cursor, PAGE, chunk);
         if (n) {
             mem_free(cursor);
             cursor = mem_printf("%s/%s", object_namespace(chunk[n - 1]), object_name(chunk[n - 1]));
@@ -203,7 +203,7 @@ static void write_head(struct list_stream *list, const struct api_call *call,
 {
     const struct object *last = list->count ? list->items[list->count - 1] : NULL;
     int64_t given = query->given + (int64_t)list->count;
-    int64_t total = (int64_t)store_count(call->api->store, call->route.kind, call->route.ns);
+    int64_t total = (int64_t)store_count(call->store, call->route.kind, call->route.ns);
     scoped_str after = last ? mem_printf("%s/%s", object_namespace(last), object_name(last)) : NULL;
     const struct token token = {query->revision, after, given};
 

@@ -18,19 +18,24 @@ static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
     const char *name = json_string_value(json_object_get(doc, "kind"));
 
     if ((!version || !name) && is_custom(kind))
-        return error_set(err, ERR_BAD_REQUEST, "", "Object '%s' is missing in the body",
-                         name ? "apiVersion" : "Kind");
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "the object provided is unrecognized (must be of type %s): Object '%s' is "
+                         "missing in the body",
+                         kind->name, name ? "apiVersion" : "Kind");
+    if (!is_custom(kind) && ((version && strcmp(version, kind_api_version(kind)) != 0) ||
+                             (name && strcmp(name, kind->name) != 0)))
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "%s in version \"%s\" cannot be handled as a %s: this path takes %s of "
+                         "version %s",
+                         name ? name : kind->name, version ? version : kind_api_version(kind),
+                         kind->name, kind->name, kind_api_version(kind));
     if (version && strcmp(version, kind_api_version(kind)) != 0)
         return error_set(
             err, ERR_BAD_REQUEST, "",
             "the API version in the data (%s) does not match the expected API version (%s)",
             version, kind_api_version(kind));
-    if (name && strcmp(name, kind->name) != 0 && is_custom(kind))
-        return error_set(err, ERR_INVALID, "kind", "Invalid value: \"%s\": must be %s", name,
-                         kind->name);
     if (name && strcmp(name, kind->name) != 0)
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "the kind in the data (%s) does not match the expected kind (%s)", name,
+        return error_set(err, ERR_INVALID, "kind", "Invalid value: \"%s\": must be %s", name,
                          kind->name);
     if (!version)
         json_object_set_new(doc, "apiVersion", json_string(kind_api_version(kind)));
@@ -260,6 +265,8 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
     struct error err = {0};
     scoped(json) json_t *body = body_parse(call, &err);
 
+    if (!body && err.code == ERR_BAD_REQUEST)
+        error_prefix(&err, "error decoding patch: ");
     if (!body)
         return reply_error(call, &err);
     if (call->route.view && type == PATCH_JSON)

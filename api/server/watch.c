@@ -26,6 +26,7 @@ struct watch {
     struct filter filter;
     struct render render;
     char *ns; /* NULL = all */
+    struct store *store;
     struct store_watch *source;
     struct timer deadline, bookmark;
     struct object **present; /* [n_present] references: the snapshot not yet sent */
@@ -120,7 +121,7 @@ static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end
 
 static void send_bookmark(struct watch *watch)
 {
-    int64_t revision = store_durable_revision(watch->stream.api->store);
+    int64_t revision = store_durable_revision(watch->store);
     scoped(buf) struct buf line = {0};
 
     if (!watch->source || revision <= watch->marked || revision < watch->since)
@@ -183,7 +184,7 @@ static void open_source(struct watch *watch)
         .ctx = watch,
     };
 
-    watch->source = store_watch_open(watch->stream.api->store, &options, &watch->over);
+    watch->source = store_watch_open(watch->store, &options, &watch->over);
     watch->is_over = !watch->source;
 }
 
@@ -280,7 +281,7 @@ static bool parse_initial(const struct api_call *call, bool *out, bool *out_mark
 static bool watch_parse(struct watch *watch, const struct api_call *call, int64_t *life_s,
                         struct error *err)
 {
-    struct store *store = call->api->store;
+    struct store *store = call->store;
     bool initial = false;
 
     if (!target_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
@@ -290,6 +291,7 @@ static bool watch_parse(struct watch *watch, const struct api_call *call, int64_
                       &watch->filter, err) ||
         !render_init(&watch->render, call, err))
         return false;
+    watch->store = store;
     watch->bookmarks = target_query_bool(&call->target, "allowWatchBookmarks");
     watch->ns = mem_strdup(call->route.kind->namespaced ? call->route.ns : NULL);
     if (initial || watch->since <= 0)

@@ -143,8 +143,8 @@ static void check_owners(const struct meta *meta, struct error_list *errors)
         };
 
         for (size_t j = 0; j < countof(parts); j++)
-            if (!*parts[j].text)
-                FINDING(errors, ("metadata.ownerReferences[%u].%s", i, parts[j].member),
+            if (!*parts[j].text) /* without the index, as kube-apiserver */
+                FINDING(errors, ("metadata.ownerReferences.%s", parts[j].member),
                         "Invalid value: \"\": %s must not be empty", parts[j].shown);
         if (!strcmp(owner->kind, "Event"))
             FINDING(errors, ("metadata.ownerReferences[%u]", i),
@@ -161,11 +161,32 @@ static void check_owners(const struct meta *meta, struct error_list *errors)
     }
 }
 
-static void check_finalizers(const struct meta *meta, struct error_list *errors)
+/* Names without a domain are Kubernetes' own; custom kinds take others, too. */
+static bool finalizer_is_qualified(const char *finalizer)
 {
-    for (uint32_t i = 0; i < meta->n_finalizers; i++)
-        check_text(label_key_valid, meta->finalizers[i], meta->finalizers[i], "metadata.finalizers",
-                   errors);
+    static const char *const standard[] = {"orphan", "foregroundDeletion", "kubernetes"};
+
+    for (size_t i = 0; i < countof(standard); i++)
+        if (!strcmp(finalizer, standard[i]))
+            return true;
+    return strchr(finalizer, '/') != NULL;
+}
+
+static void check_finalizers(const struct kind *kind, const struct meta *meta,
+                             struct error_list *errors)
+{
+    bool custom = strstr(kind->group, "volcano.sh");
+
+    for (uint32_t i = 0; i < meta->n_finalizers; i++) {
+        const char *finalizer = meta->finalizers[i];
+
+        check_text(label_key_valid, finalizer, finalizer, "metadata.finalizers", errors);
+        if (!custom && label_key_valid(finalizer, NULL) && !finalizer_is_qualified(finalizer))
+            FINDING(errors, ("metadata.finalizers[%u]", i),
+                    "Invalid value: \"%s\": name is neither a standard finalizer name nor is it "
+                    "fully qualified",
+                    finalizer);
+    }
 }
 
 void admission_check_meta(const struct kind *kind, const struct meta *meta,
@@ -176,5 +197,5 @@ void admission_check_meta(const struct kind *kind, const struct meta *meta,
     check_labels(meta, limits, errors);
     check_annotations(meta, limits, errors);
     check_owners(meta, errors);
-    check_finalizers(meta, errors);
+    check_finalizers(kind, meta, errors);
 }

@@ -61,6 +61,19 @@ static bool key_valid(const char *key)
            strncmp(key, "..", 2) != 0;
 }
 
+static const char *key_problem(const char *key)
+{
+    if (strcmp(key, ".") == 0)
+        return "must not be '.'";
+    if (strncmp(key, "..", 2) == 0)
+        return key[2] ? "must not start with '..'" : "must not be '..'";
+    if (strlen(key) > NAME_BYTES_MAX)
+        return "must be no more than 253 characters";
+    return "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+           "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+           "'[-._a-zA-Z0-9]+')";
+}
+
 /* The decoded bytes of a member are counted; values are never shown (SEC-30). */
 enum encoding { PLAIN, BASE64 };
 
@@ -77,10 +90,8 @@ static int64_t check_member(const json_t *body, const char *member, enum encodin
 
         size += encoding == BASE64 ? len / 4 * 3 : len;
         if (!key_valid(key))
-            FINDING(errors, ("%s[%s]", member, key),
-                    "Invalid value: \"%s\": a key has at most 253 of the characters A-Z a-z 0-9 "
-                    "'-' '_' '.' and does not begin with '..'",
-                    key);
+            FINDING(errors, ("%s[%s]", member, key), "Invalid value: \"%.256s\": %s", key,
+                    key_problem(key));
         if (encoding == BASE64 &&
             !base64_valid(json_string_value(value), json_string_length(value)))
             FINDING(errors, ("%s[%s]", member, key),

@@ -32,7 +32,8 @@ struct column;
     X(POD_GROUP,       kind_pod_group)            \
     X(POD,             kind_pod)                  \
     X(LEASE,           kind_lease)                \
-    X(EVENT,           kind_event)
+    X(EVENT,           kind_event)                \
+    X(CRD,             kind_crd)
 /* clang-format on */
 
 #define KIND_ENUM(name, constant) KIND_##name,
@@ -52,6 +53,7 @@ struct kind {
     bool namespaced;
     bool has_status; /* status subresource: a write to the object leaves the status alone and vice
                         versa */
+    bool built_in;   /* made from our tables when asked for: nobody writes it, the store has none */
     bool no_generation; /* metadata.generation is not kept (core kinds such as ConfigMap, Event) */
     const struct schema *schema; /* of the whole object but apiVersion, kind, metadata */
     /** What every write goes through after schema defaulting, on create and update, before

@@ -4,6 +4,7 @@
 #include "api/types/managed.h"
 #include "api/types/json_text.h"
 #include "base/mem.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { UPDATERS_MAX = 10 }; /* more become one */
@@ -260,6 +261,13 @@ static void add_conflict(void *ctx, const char *path)
                    updater ? text_of(conflicts->entry, "apiVersion") : "");
 }
 
+static int by_path(const void *a, const void *b)
+{
+    const struct error *one = a, *other = b;
+
+    return strcmp(one->field, other->field);
+}
+
 /* What others hold of `changed`, as errors; false when there is any but what is forgiven. */
 static bool check_conflicts(const json_t *entries, const struct managed_write *write,
                             const json_t *changed, const json_t *forgiven,
@@ -271,6 +279,7 @@ static bool check_conflicts(const json_t *entries, const struct managed_write *w
     json_array_foreach(entries, i, entry)
     {
         scoped(json) json_t *held = NULL, *left = NULL;
+        size_t first = errors->count;
 
         if (is_writers(entry, write))
             continue;
@@ -278,6 +287,8 @@ static bool check_conflicts(const json_t *entries, const struct managed_write *w
         left = fieldset_difference(held, forgiven);
         if (!fieldset_is_empty(left))
             fieldset_each(left, add_conflict, &(struct conflicts){entry, errors});
+        if (errors->count > first)
+            qsort(errors->items + first, errors->count - first, sizeof *errors->items, by_path);
     }
     return errors->count == before;
 }

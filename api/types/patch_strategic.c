@@ -163,6 +163,50 @@ static bool merge_list(struct merging *m, const struct schema_at *below, const c
     return true;
 }
 
+/* ---- the order of a merged list ---- */
+
+/* Entries the patch speaks of, in its order, with the others before the first of them that stood
+ * behind in the list as it was: Kubernetes puts what is new in front. `merged` holds the old
+ * entries that are left, in their order, and the new ones behind. Owned. */
+static json_t *interleaved(struct merging *m, const json_t *before, const json_t *merged,
+                           const json_t *patch, const char *merge_key)
+{
+    json_t *result = json_array(), *mine, *entry, *one;
+    size_t i, j = 0;
+
+    mine = json_array();
+    json_array_foreach(patch, i, entry)
+    {
+        const json_t *id = *merge_key ? json_object_get(entry, merge_key) : entry;
+        size_t at = id ? find(m, merged, merge_key, id) : SIZE_MAX;
+
+        if (at != SIZE_MAX && find(m, mine, merge_key, id) == SIZE_MAX)
+            json_array_append(mine, json_array_get(merged, at));
+    }
+    json_array_foreach(merged, i, one)
+    {
+        const json_t *id = *merge_key ? json_object_get(one, merge_key) : one;
+
+        if (id && find(m, mine, merge_key, id) != SIZE_MAX)
+            continue;
+        for (; j < json_array_size(mine); j++) {
+            const json_t *next = json_array_get(mine, j);
+            size_t stood =
+                find(m, before, merge_key, *merge_key ? json_object_get(next, merge_key) : next);
+            size_t own = id ? find(m, before, merge_key, id) : SIZE_MAX;
+
+            if (stood != SIZE_MAX && own < stood)
+                break;
+            json_array_append(result, (json_t *)next);
+        }
+        json_array_append(result, one);
+    }
+    for (; j < json_array_size(mine); j++)
+        json_array_append(result, json_array_get(mine, j));
+    json_decref(mine);
+    return result;
+}
+
 /* A list on its way into another order. */
 struct ordering {
     const json_t *list, *order;
@@ -268,9 +312,15 @@ static bool merge_member(struct merging *m, const struct schema_at *at, json_t *
     if (json_is_object(patch) && json_is_object(present))
         return merge_object(m, &below, present, patch);
     if (json_is_array(patch) && json_is_array(present) && field && field->merge_key) {
-        if (*field->merge_key)
-            return merge_list(m, &below, field->merge_key, present, patch);
-        merge_set(m, present, patch);
+        scoped(json) json_t *before = json_deep_copy(present);
+
+        if (!*field->merge_key)
+            merge_set(m, present, patch);
+        else if (!merge_list(m, &below, field->merge_key, present, patch))
+            return false;
+        if (!asks_replacement(patch))
+            json_object_set_new(target, key,
+                                interleaved(m, before, present, patch, field->merge_key));
         return true;
     }
     json_object_set_new_nocheck(target, key, plain_copy(patch));

@@ -212,8 +212,10 @@ static void write_state(struct jsonw *w, const struct container_status *containe
     jsonw_member_int_opt(w, "signal", container->signal);
     jsonw_member_str_opt(w, "reason", container->reason);
     jsonw_member_str_opt(w, "message", container->message);
-    jsonw_member_time_opt(w, "startedAt", container->started_ms);
-    jsonw_member_time_opt(w, "finishedAt", container->finished_ms);
+    if (container->state != CONTAINER_WAITING) {
+        jsonw_member_time_opt(w, "startedAt", container->started_ms);
+        jsonw_member_time_opt(w, "finishedAt", container->finished_ms);
+    }
     jsonw_close(w);
     jsonw_close(w);
 }

@@ -28,6 +28,8 @@ static const char other_reason[] = "FieldValueInvalid";
 
 static const char *cause_reason(const char *message)
 {
+    if (strstr(message, " in body must be of type "))
+        return "FieldValueTypeInvalid";
     for (size_t i = 0; i < countof(cause_reasons); i++)
         if (!strncmp(message, cause_reasons[i].prefix, strlen(cause_reasons[i].prefix)))
             return cause_reasons[i].reason;

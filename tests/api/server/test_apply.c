@@ -167,7 +167,7 @@ static const struct refusal refusals[] = {
      "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm", APPLY, CONFIG("{}"), 422,
      "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Too long: must have at most 128 bytes"},
     {"a dry run of some", CM "?fieldManager=m&dryRun=Some", APPLY, CONFIG("{}"), 422,
-     "PatchOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: \"Some\": supported values: \"All\""},
+     "PatchOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: []string{\"Some\"}: supported values: \"All\""},
     {"the status of nothing", POD "/status?fieldManager=m", APPLY,
      "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'status':{}}", 404, "pods \"p\" not found"},
     {"a field nobody knows", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}", 404, "configmaps \"c\" not found"},

@@ -198,7 +198,7 @@ static const struct {
     {"owner", "ConfigMap",
      "'name':'a','namespace':'ns','ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'p','"
      "uid':''}]",
-     "metadata.ownerReferences[0].uid", "Invalid value: \"\": uid must not be empty"},
+     "metadata.ownerReferences.uid", "Invalid value: \"\": uid must not be empty"},
     {"two controllers", "ConfigMap",
      "'name':'a','namespace':'ns','ownerReferences':[{'apiVersion':'v1','kind':'Pod','name':'p','"
      "uid':'1',"

@@ -160,7 +160,10 @@ static const struct patch_case strategic_cases[] = {
     {TWO, "{'spec':{'containers':[{'name':'b','image':'z'}]}}",
      "{'spec':{'containers':[{'name':'a','image':'x','command':['p']},{'name':'b','image':'z'}]}}"},
     {TWO, "{'spec':{'containers':[{'name':'c','image':'z','command':null}]}}",
-     "{'spec':{'containers':[{'name':'a','image':'x','command':['p']},{'name':'b','image':'y'},{'"
+     "{'spec':{'containers':[{'name':'c','image':'z'},{'name':'a','image':'x','command':['p']},{'"
+     "name':'b','image':'y'}]}}"},
+    {TWO, "{'spec':{'containers':[{'name':'b','image':'z'},{'name':'c','image':'z'}]}}",
+     "{'spec':{'containers':[{'name':'a','image':'x','command':['p']},{'name':'b','image':'z'},{'"
      "name':'c','image':'z'}]}}"},
     {TWO, "{'spec':{'containers':[{'name':'a','$patch':'delete'}]}}",
      "{'spec':{'containers':[{'name':'b','image':'y'}]}}"},
@@ -212,7 +215,7 @@ static const struct patch_case strategic_cases[] = {
      "{'spec':{'x':{'l':2,'m':3}}}"},
     {"{'metadata':{'finalizers':['a'],'ownerReferences':[{'uid':'1','name':'x'}]}}",
      "{'metadata':{'finalizers':['b'],'ownerReferences':[{'uid':'1','name':'y'},{'uid':'2'}]}}",
-     "{'metadata':{'finalizers':['a','b'],'ownerReferences':[{'uid':'1','name':'y'},{'uid':'2'}]}"
+     "{'metadata':{'finalizers':['b','a'],'ownerReferences':[{'uid':'1','name':'y'},{'uid':'2'}]}"
      "}"},
     {"{'metadata':{'labels':{'a':'1'}}}", "{'metadata':{'labels':{'b':'2','a':null}}}",
      "{'metadata':{'labels':{'b':'2'}}}"},

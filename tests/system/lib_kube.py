@@ -1,0 +1,143 @@
+"""A real kube-apiserver on a real etcd, from the directory KUBEBUILDER_ASSETS names (scripts/kube-assets.sh makes one)."""
+import http.client
+import json
+import os
+import ssl
+import subprocess
+import time
+
+from lib import DEADLINE, Failure, Skip, free_ports, read, wait_until, write
+
+TOKEN = "t0ken"
+PROGRAMS = ("etcd", "kube-apiserver")
+
+
+def assets():
+    """The directory with the programs."""
+    found = os.environ.get("KUBEBUILDER_ASSETS")
+    if not found:
+        raise Skip("KUBEBUILDER_ASSETS names no directory with etcd and kube-apiserver; scripts/kube-assets.sh makes one")
+    for program in PROGRAMS:
+        if not os.access(os.path.join(found, program), os.X_OK):
+            raise Skip("KUBEBUILDER_ASSETS=%s has no program %s" % (found, program))
+    return found
+
+
+class Answer:
+    """One answer: status, headers with names in lower case, the body as text and as JSON where it is."""
+
+    def __init__(self, got):
+        self.status = got.status
+        self.headers = [(name.lower(), value) for name, value in got.getheaders()]
+        self.text = got.read().decode()
+        try:
+            self.json = json.loads(self.text)
+        except ValueError:
+            self.json = None
+
+    def header(self, name):
+        return [value for key, value in self.headers if key == name]
+
+
+class Server:
+    """Requests to an API server at a port of this machine."""
+
+    def __init__(self, port, token, context):
+        self.port, self.token, self.context = port, token, context
+
+    def connection(self):
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=DEADLINE, context=self.context)
+
+    def ask(self, method, path, body=None, kind=None, accept=None, headers=None):
+        heads = {"Authorization": "Bearer " + self.token, "User-Agent": "differential/1", "Accept": accept or "application/json"}
+        if body is not None:
+            heads["Content-Type"] = kind or "application/json"
+        heads.update(headers or {})
+        own = self.connection()
+        try:
+            own.request(method, path, json.dumps(body) if isinstance(body, (dict, list)) else body, heads)
+            return Answer(own.getresponse())
+        finally:
+            own.close()
+
+
+def unverified():
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+class Kube(Server):
+    """etcd and kube-apiserver (and the controller manager, where it is there), until the test ends."""
+
+    def __init__(self):
+        self.assets = assets()
+        self.directory = os.path.abspath("kube")
+        os.mkdir(self.directory)
+        ports = free_ports(3)
+        super().__init__(ports[2], TOKEN, unverified())
+        self.started = []
+        self.start("etcd", "--data-dir", self.file("etcd"), "--listen-client-urls", "http://127.0.0.1:%d" % ports[0],
+                   "--advertise-client-urls", "http://127.0.0.1:%d" % ports[0], "--listen-peer-urls", "http://127.0.0.1:%d" % ports[1])
+        write(self.file("tokens"), '%s,admin,1,"system:masters"\n' % TOKEN)
+        subprocess.run(["openssl", "genrsa", "-out", self.file("sa.key"), "2048"], check=True, capture_output=True)
+        self.start("kube-apiserver", "--etcd-servers", "http://127.0.0.1:%d" % ports[0], "--secure-port", str(self.port),
+                   "--bind-address", "127.0.0.1", "--cert-dir", self.file("certs"), "--service-account-issuer", "https://kube.test",
+                   "--service-account-key-file", self.file("sa.key"), "--service-account-signing-key-file", self.file("sa.key"),
+                   "--token-auth-file", self.file("tokens"), "--authorization-mode", "AlwaysAllow", "--service-cluster-ip-range",
+                   "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount", "--watch-cache=true")
+        wait_until("kube-apiserver is ready", self.is_ready, seconds=240)
+        self.version = int(self.ask("GET", "/version").json["minor"].rstrip("+"))
+        self.write_kubeconfig()
+        if os.access(os.path.join(self.assets, "kube-controller-manager"), os.X_OK):
+            self.start("kube-controller-manager", "--kubeconfig", self.kubeconfig, "--controllers",
+                       "garbagecollector,namespace", "--leader-elect=false")
+
+    def file(self, name):
+        return os.path.join(self.directory, name)
+
+    def start(self, program, *args):
+        with open(self.file(program + ".log"), "wb") as log:
+            self.started.append((program, subprocess.Popen([os.path.join(self.assets, program), *args], stdout=log, stderr=log,
+                                                           stdin=subprocess.DEVNULL)))
+
+    def has(self, program):
+        return program in [name for name, _ in self.started]
+
+    def is_ready(self):
+        for program, process in self.started:
+            if process.poll() is not None:
+                raise Failure("%s ended: %s" % (program, read(self.file(program + ".log"))[-2000:]))
+        try:
+            return self.ask("GET", "/readyz").status == 200
+        except OSError:
+            time.sleep(0.1)
+            return False
+
+    def write_kubeconfig(self):
+        self.kubeconfig = self.file("kubeconfig")
+        write(self.kubeconfig, json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:%d" % self.port, "insecure-skip-tls-verify": True}}],
+            "users": [{"name": "u", "user": {"token": TOKEN}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+        os.chmod(self.kubeconfig, 0o600)
+
+    def install(self, definitions):
+        """CustomResourceDefinitions as another server shows them."""
+        for one in definitions:
+            for member in ("status",):
+                one.pop(member, None)
+            one["metadata"] = {"name": one["metadata"]["name"]}
+            answer = self.ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", one)
+            if answer.status != 201:
+                raise Failure("%s: %s" % (one["metadata"]["name"], answer.text))
+            version = one["spec"]["versions"][0]["name"]
+            path = "/apis/%s/%s/%s" % (one["spec"]["group"], version, one["spec"]["names"]["plural"])
+            wait_until("%s is served" % path, lambda: self.ask("GET", path).status == 200)
+
+    def stop(self):
+        for _, process in reversed(self.started):
+            process.kill()
+            process.wait()

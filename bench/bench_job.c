@@ -142,7 +142,7 @@ static void restart(struct bench *bench)
 static void run(int replicas)
 {
     static const struct registry_options rules = {.virtual_runtime = true};
-    static const struct job_options options = {"volcano", 15, false};
+    static const struct job_options options = {.scheduler_name = "volcano", .max_requeue = 15};
     struct bench bench = {.clock = clock_virtual_new(1800000000000, 1)};
     scoped_str job = mem_printf(
         "{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, metadata: {name: j, namespace: "

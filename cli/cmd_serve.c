@@ -27,6 +27,7 @@ static const struct flag flags[] = {
     {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path)},
     {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where all who see the job can read them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
+    {FLAG_BOOL,     "gc-aborted", 0,   NULL,   "ttlSecondsAfterFinished deletes aborted jobs, too", SERVE(gc_aborted)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
     {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches},

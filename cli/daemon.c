@@ -128,6 +128,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .allow_flow_updates = strcmp(options->updates, "allow") == 0,
         .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
         .strict_plugin_arguments = options->strict_plugin_arguments,
+        .gc_aborted = options->gc_aborted,
         .no_key_arguments = !options->allow_key_arguments,
         .max_pods = (int)options->max_pods,
         .node_resources = options->node_resources,

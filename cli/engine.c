@@ -88,8 +88,10 @@ static bool runs(const struct engine_options *options, enum controller controlle
 
 static void start_controllers(struct engine *engine, const struct engine_options *options)
 {
-    const struct job_options jobs = {
-        .scheduler_name = "volcano", .max_requeue = 15, .local_pods = true};
+    const struct job_options jobs = {.scheduler_name = "volcano",
+                                     .max_requeue = 15,
+                                     .gc_aborted = options->gc_aborted,
+                                     .local_pods = true};
     const struct flow_options flows = {.upstream_compat = options->compat_upstream,
                                        .host_address = "127.0.0.1"};
 

@@ -17,6 +17,7 @@ struct engine_options {
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
     bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
+    bool gc_aborted;              /* ttlSecondsAfterFinished counts for aborted jobs too */
     bool no_key_arguments;      /* private keys in arguments are refused (SEC-29) */
     int max_pods;               /* 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = what the machine has */

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/run.h"
+#include "job/slot_notes.h"
 #include "job/state/rules.h"
 
 /* How often pods of a targeted kill that could not be marked are tried again before the rest goes
@@ -79,9 +80,13 @@ static void mark_slot(struct job_run *run, struct slot_at at)
     job_apply_mark(run, at, true);
 }
 
+struct target_range {
+    int32_t from, to; /* `to` not in it */
+};
+
 /* The slots an action is about: one, those of a partition, or all of a task. */
-static void mark_target(struct job_run *run, const struct job_request *request,
-                        enum job_action action)
+static struct target_range range_of(const struct job_run *run, const struct job_request *request,
+                                    enum job_action action)
 {
     const struct job_task_view *task = &run->view.tasks[request->at.task];
     const struct job_task *spec = &run->view.shape->spec->tasks.items[request->at.task];
@@ -96,7 +101,15 @@ static void mark_target(struct job_run *run, const struct job_request *request,
         from = request->partition * size;
         to = from + size < to ? from + size : to;
     }
-    for (int32_t i = from; i < to; i++)
+    return (struct target_range){from, to};
+}
+
+static void mark_target(struct job_run *run, const struct job_request *request,
+                        enum job_action action)
+{
+    struct target_range range = range_of(run, request, action);
+
+    for (int32_t i = range.from; i < range.to; i++)
         mark_slot(run, (struct slot_at){request->at.task, i});
 }
 
@@ -112,8 +125,12 @@ static void decide_target(struct job_run *run, struct job_request *request)
         return;
     }
     describe(run, request, request->action, message);
-    if (rule.retry)
+    if (rule.retry) {
+        struct target_range range = range_of(run, request, request->action);
+
         run->view.state.retry_count++;
+        job_notes_restarted(&run->view, request->at.task, range.from, range.to);
+    }
     job_delayed_clean(run, request->action, request);
     job_decide(run, rule.to, reason_of(request, request->action), message, request);
 }
@@ -192,25 +209,14 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
  * from (O-34). */
 static struct object *with_resume_noted(const struct job_run *run)
 {
-    const struct object *job = run->view.job;
-    struct kv *annotations = mem_array(job->meta->n_annotations + 2, sizeof *annotations);
-    struct meta draft = *job->meta;
     char count[16], version[16];
-    struct object *noted;
 
     snprintf(count, sizeof count, "%d", run->view.resumes + 1);
     snprintf(version, sizeof version, "%d", run->view.state.version);
-    draft.n_annotations = 0;
-    for (uint32_t i = 0; i < job->meta->n_annotations; i++)
-        if (strcmp(job->meta->annotations[i].key, ANNOTATION_RESUME_COUNT) != 0 &&
-            strcmp(job->meta->annotations[i].key, ANNOTATION_RESUME_VERSION) != 0)
-            annotations[draft.n_annotations++] = job->meta->annotations[i];
-    annotations[draft.n_annotations++] = (struct kv){ANNOTATION_RESUME_COUNT, count};
-    annotations[draft.n_annotations++] = (struct kv){ANNOTATION_RESUME_VERSION, version};
-    draft.annotations = annotations;
-    noted = object_with_meta(job, meta_new(&draft));
-    mem_free(annotations);
-    return noted;
+    return job_annotated(
+        run->view.job,
+        (const struct kv[]){{ANNOTATION_RESUME_COUNT, count}, {ANNOTATION_RESUME_VERSION, version}},
+        2);
 }
 
 static bool resume_is_noted(const struct job_run *run)

@@ -187,7 +187,7 @@ struct job_controller *job_controller_start(struct cluster *cluster,
         .queues = {queue_changed, &kind_queue},
         .claims = {claim_changed, &kind_pvc},
         .commands = {command_changed, &kind_command},
-        .ttl = {.cluster = cluster},
+        .ttl = {.cluster = cluster, .aborted = options->gc_aborted},
     };
     job_figures_init(&ctl->figures, loop_metrics(ctl->loop));
     for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++) {

@@ -11,6 +11,7 @@ struct job_options {
     bool whole_gang; /* with dependsOn: the PodGroup's minimum covers all tasks from the start, as
                         upstream does; default: those started so far, so that a strict gang can
                         start at all (O-57) */
+    bool gc_aborted; /* ttlSecondsAfterFinished counts for aborted jobs too (O-62) */
     bool local_pods; /* pods run on this machine, in its loopback network, as a known user */
 };
 struct job_controller *job_controller_start(struct cluster *cluster,

@@ -90,3 +90,29 @@ int32_t job_partition_of(int32_t index, int32_t size)
 {
     return size > 0 ? index / size : 0;
 }
+
+static bool is_among(const char *key, const struct kv *set, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(set[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+struct object *job_annotated(const struct object *job, const struct kv *set, size_t n)
+{
+    struct kv *annotations = mem_array(job->meta->n_annotations + n, sizeof *annotations);
+    struct meta draft = *job->meta;
+    struct object *result;
+
+    draft.n_annotations = 0;
+    for (uint32_t i = 0; i < job->meta->n_annotations; i++)
+        if (!is_among(job->meta->annotations[i].key, set, n))
+            annotations[draft.n_annotations++] = job->meta->annotations[i];
+    for (size_t i = 0; i < n; i++)
+        annotations[draft.n_annotations++] = set[i];
+    draft.annotations = annotations;
+    result = object_with_meta(job, meta_new(&draft));
+    mem_free(annotations);
+    return result;
+}

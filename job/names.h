@@ -29,6 +29,8 @@
 #define ANNOTATION_RESUME_VERSION      "volcano.sh/job-resume-version"
 #define ANNOTATION_VOLUME_FALLBACK     "volcano.sh/volume-fallback"
 #define ANNOTATION_DEPENDSON_GANG      "volcano.sh/dependson-gang"
+#define ANNOTATION_KEEP_SUCCEEDED      "volcano.sh/keep-succeeded"
+#define ANNOTATION_RESTART_BUDGET      "volcano.sh/restart-budget"
 #define ANNOTATION_EVICTED_AT          "volcano.sh/evicted-at" /* of the pod this one replaces */
 
 /** A decimal int32 with nothing around it, as Go's strconv reads it. */
@@ -43,6 +45,9 @@ char *job_group_name(const struct object *job);
 char *job_claim_name(const struct object *job, size_t position);
 /** The name of a claim's volume inside pods: the same for every pod and at most 63 bytes; owned. */
 char *job_claim_volume_name(const char *claim);
+
+/** The job with these annotations set, owned. */
+struct object *job_annotated(const struct object *job, const struct kv *set, size_t n);
 
 /** Partition of a replica: index / size; 0 for a size that is not positive. */
 int32_t job_partition_of(int32_t index, int32_t size);

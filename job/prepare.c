@@ -87,12 +87,35 @@ static bool queue_takes_us(struct job_run *run)
     return false;
 }
 
+/* Its queue hands jobs on to other clusters: the job says so, as upstream's does (9.1 step 3).
+ * There are none here, so it runs where it is, and is told. True when there is nothing to write. */
+static bool forwarding_is_noted(struct job_run *run)
+{
+    const struct object *job = run->view.job;
+    const char *queue = run->view.shape->spec->queue;
+    const struct queue_spec *spec =
+        queue_spec_of(cluster_get(run->ctl->cluster, &kind_queue, "", queue));
+    const char *noted = meta_annotation(job->meta, ANNOTATION_JOB_FORWARDING);
+
+    if (!spec->clusters.count || (noted && strcmp(noted, "true") == 0))
+        return true;
+    job_run_event(run, EVENT_WARNING, "JobForwarding",
+                  "queue %s hands jobs on to cluster %s%s, and this machine reaches no other: the "
+                  "job runs here",
+                  queue, spec->clusters.items[0] ? spec->clusters.items[0] : "",
+                  spec->clusters.count > 1 ? " and others" : "");
+    cluster_update(run->ctl->cluster, job_prep_begin(run, "JobForwarding"),
+                   job_annotated(job, (const struct kv[]){{ANNOTATION_JOB_FORWARDING, "true"}}, 1));
+    return false;
+}
+
 bool job_prepare(struct job_run *run)
 {
     if (run->prep_ops > 0)
         return false;
     if (!run->prepared) {
-        if (!queue_takes_us(run) || !job_claims_are_there(run) || !job_plugins_are_there(run))
+        if (!queue_takes_us(run) || !forwarding_is_noted(run) || !job_claims_are_there(run) ||
+            !job_plugins_are_there(run))
             return false;
         run->prepared = true;
     }

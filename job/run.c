@@ -11,6 +11,7 @@
 #include "base/timefmt.h"
 #include "job/names.h"
 #include "job/podgroup.h"
+#include "job/slot_notes.h"
 
 /* Requests taken up in one go before others get their turn. */
 enum { REQUESTS_PER_GO = 64 };
@@ -115,6 +116,8 @@ static void post_job_event(struct job_run *run, enum job_event event, int64_t ca
 static void adopt_state(struct job_run *run)
 {
     job_state_load(&run->view.state, job_status_of(run->view.job));
+    job_notes_configure(&run->view);
+    job_notes_reload_restarts(&run->view);
     job_view_new_epoch(&run->view);
     run->prepared = false;
     run->counts_changed = true;

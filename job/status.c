@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/run.h"
+#include "job/slot_notes.h"
 
 /* How long counters are gathered before they are written. */
 enum { COUNTER_WINDOW_MS = 20 };
@@ -32,6 +33,7 @@ static void compose(struct job_run *run, struct status_room *room)
     struct job_state *state = &view->state;
     size_t n_tasks = view->shape->spec->tasks.count, used = 0;
 
+    job_notes_write(view);
     room->counts =
         n_tasks <= countof(room->few) ? room->few : mem_array(n_tasks, sizeof *room->counts);
     for (size_t t = 0; t < n_tasks; t++) {
@@ -149,6 +151,8 @@ static void restore(struct job_run *run, const struct error *err)
     if (newer)
         job_run_job(run, fresh);
     job_state_load(&run->view.state, job_status_of(run->view.job));
+    job_notes_configure(&run->view);
+    job_notes_reload_restarts(&run->view);
     job_view_new_epoch(&run->view);
     run->prepared = false; /* what was recorded since is not stored */
     if (request)
@@ -183,6 +187,7 @@ static void stored(struct cluster_call *call, const struct object *job, const st
     if (run->moving)
         job_figures_moved(&run->ctl->figures, job, run->view.state.phase);
     run->moving = false;
+    job_notes_settle(&run->view);
     if (job->revision > run->view.job->revision)
         job_view_set_job(&run->view, job);
     job_request_finish(run, run->deciding);
@@ -212,8 +217,7 @@ static bool shares_epoch(const struct job_view *view, enum job_phase from)
     struct job_counts counts = job_view_counts(view);
 
     return job_phase_active(from) && job_phase_active(counts.phase) &&
-           view->counted_version == view->state.version &&
-           job_counts_failures(&counts) < counts.max_retry;
+           view->counted_version == view->state.version && !job_counts_spent(&counts);
 }
 
 void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "job/podgroup.h"
 #include "job/run.h"
+#include "job/slot_notes.h"
 
 /* Pods begun in one go; then other jobs get their turn (O-41). */
 enum { BATCH = 256, MESSAGE_MAX = 192 };
@@ -128,6 +129,16 @@ static void warn_group(struct job_run *run)
                   newest->message ? newest->message : "");
 }
 
+/* What single slots leave behind is stored with the turn that shows it, counters a little later. */
+static void status_follows(struct job_run *run)
+{
+    if (job_notes_write(&run->view))
+        job_store(run, NULL);
+    else if (run->counts_changed)
+        job_status_stale(run);
+    run->counts_changed = false;
+}
+
 static bool sync_active(struct job_run *run)
 {
     struct job_view *view = &run->view;
@@ -152,9 +163,8 @@ static bool sync_active(struct job_run *run)
         if (run->group_op == GROUP_IDLE)
             warn_group(run);
     }
-    if (!apply_verdict(run) && run->counts_changed)
-        job_status_stale(run);
-    run->counts_changed = false;
+    if (!apply_verdict(run))
+        status_follows(run);
     return begun == BATCH;
 }
 
@@ -187,10 +197,8 @@ static bool sync_ending(struct job_run *run)
     if (!apply_verdict(run)) {
         if (drained)
             released(run);
-        if (run->counts_changed)
-            job_status_stale(run);
+        status_follows(run);
     }
-    run->counts_changed = false;
     return begun == BATCH;
 }
 

@@ -20,10 +20,12 @@ struct job_ttl_entry {
     char uid[];
 };
 
-static bool is_candidate(const struct object *job)
+static bool is_candidate(const struct job_ttl *ttl, const struct object *job)
 {
-    return job_phase_finished(job_status_of(job)->phase) && job_spec_of(job)->ttl_s.set &&
-           !object_deleting(job);
+    enum job_phase phase = job_status_of(job)->phase;
+
+    return (job_phase_finished(phase) || (ttl->aborted && phase == JOB_ABORTED)) &&
+           job_spec_of(job)->ttl_s.set && !object_deleting(job);
 }
 
 /* Milliseconds until the job may go; at most 0 when its time has come. */
@@ -59,7 +61,7 @@ static void on_time(struct timer *timer)
         .uid = entry->uid, .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
     int64_t left_ms;
 
-    if (!job || strcmp(object_uid(job), entry->uid) != 0 || !is_candidate(job)) {
+    if (!job || strcmp(object_uid(job), entry->uid) != 0 || !is_candidate(ttl, job)) {
         drop(entry);
         return;
     }
@@ -83,7 +85,7 @@ void job_ttl_look(struct job_ttl *ttl, const struct object *job)
     struct job_ttl_entry *entry = ttl->entries ? find(ttl, job) : NULL;
     size_t uid_len;
 
-    if (!is_candidate(job)) {
+    if (!is_candidate(ttl, job)) {
         if (entry)
             drop(entry);
         return;

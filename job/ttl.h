@@ -13,6 +13,7 @@ struct job_ttl_entry;
 
 struct job_ttl {
     struct cluster *cluster;
+    bool aborted;                  /* collects aborted jobs, too */
     struct job_ttl_entry *entries; /* hash by uid */
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "job/names.h"
+#include "job/slot_notes.h"
 
 /* Nobody runs more replicas of a task; a forged pod with a higher index is none of ours. */
 enum { INDEX_MAX = 1000000 };
@@ -22,7 +23,7 @@ static bool outlived(const struct job_view *view, const struct pod_facts *pod)
 {
     const struct job_state *state = &view->state;
     bool finished = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
-    int32_t failures = state->retry_count - view->resumes;
+    int32_t failures = state->retry_count - view->resumes - view->targeted;
 
     if (!job_phase_active(state->phase))
         return !finished;
@@ -51,7 +52,20 @@ static bool is_doomed(const struct job_view *view, const struct job_task_view *t
 
 static bool is_vacant(const struct job_task_view *task, const struct job_slot *slot, int32_t index)
 {
-    return !slot->pod && slot->op == SLOT_IDLE && index < task->replicas;
+    return slot->class_ == SLOT_EMPTY && !slot->pod && slot->op == SLOT_IDLE &&
+           index < task->replicas;
+}
+
+static void classify(const struct job_view *view, const struct job_task_view *task,
+                     struct job_slot *slot, int32_t index)
+{
+    bool counts = slot->pod || (slot->kept && index < task->replicas &&
+                                !outlived(view, &slot->facts)); /* as the pod would */
+
+    slot->doomed = is_doomed(view, task, slot, index);
+    slot->class_ = !counts        ? SLOT_EMPTY
+                   : slot->doomed ? SLOT_TERMINATING
+                                  : (uint8_t)(SLOT_PENDING + slot->facts.phase);
 }
 
 static bool is_reapable(const struct job_slot *slot)
@@ -131,10 +145,7 @@ static void slot_close(struct job_view *view, struct slot_at at, bool was_ready)
     struct job_slot *slot = &task->slots[at.index];
     const struct job_shape_task *shape = &view->shape->tasks[at.task];
 
-    slot->doomed = is_doomed(view, task, slot, at.index);
-    slot->class_ = !slot->pod     ? SLOT_EMPTY
-                   : slot->doomed ? SLOT_TERMINATING
-                                  : (uint8_t)(SLOT_PENDING + slot->facts.phase);
+    classify(view, task, slot, at.index);
     count(view, task, slot, at.index, +1);
     update_short(view, at.task);
     if (shape->n_dependents > 0 && was_ready != job_view_task_ready(view, at.task))
@@ -189,6 +200,31 @@ static void read_resumes(struct job_view *view)
     view->resumed = from >= 0 && from == view->state.version - 1;
 }
 
+/* Count everything anew: for changes that touch every slot. */
+static void recount(struct job_view *view)
+{
+    view->counted_version = view->state.version;
+    memset(view->totals, 0, sizeof view->totals);
+    view->vacant = view->reap = view->short_tasks = 0;
+    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
+        struct job_task_view *task = &view->tasks[t];
+
+        memset(task->by_class, 0, sizeof task->by_class);
+        task->restarts = 0;
+        task->ready = task->vacant = task->reap = 0;
+        task->short_ = false;
+        for (int32_t i = 0; i < task->n_slots; i++) {
+            struct job_slot *slot = &task->slots[i];
+
+            classify(view, task, slot, i);
+            count(view, task, slot, i, +1);
+        }
+        update_short(view, t);
+    }
+    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++)
+        set_unlocked(view, t);
+}
+
 void job_view_init(struct job_view *view, const struct object *job, struct job_shape *shape)
 {
     *view = (struct job_view){.job = object_ref(job), .shape = shape};
@@ -199,10 +235,9 @@ void job_view_init(struct job_view *view, const struct object *job, struct job_s
     for (uint32_t t = 0; t < shape->spec->tasks.count; t++) {
         view->tasks[t].replicas = spec_of(view, t)->replicas;
         grow(view, t, view->tasks[t].replicas);
-        update_short(view, t);
     }
-    for (uint32_t t = 0; t < shape->spec->tasks.count; t++)
-        set_unlocked(view, t);
+    job_notes_load(view);
+    recount(view);
 }
 
 void job_view_release(struct job_view *view)
@@ -227,37 +262,11 @@ void job_view_set_job(struct job_view *view, const struct object *job)
     struct object *old = view->job;
 
     view->job = object_ref(job);
-    if (old->meta != job->meta)
+    if (old->meta != job->meta) {
         read_resumes(view);
-    object_unref(old);
-}
-
-/* Count everything anew: for changes that touch every slot. */
-static void recount(struct job_view *view)
-{
-    view->counted_version = view->state.version;
-    memset(view->totals, 0, sizeof view->totals);
-    view->vacant = view->reap = view->short_tasks = 0;
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++) {
-        struct job_task_view *task = &view->tasks[t];
-
-        memset(task->by_class, 0, sizeof task->by_class);
-        task->restarts = 0;
-        task->ready = task->vacant = task->reap = 0;
-        task->short_ = false;
-        for (int32_t i = 0; i < task->n_slots; i++) {
-            struct job_slot *slot = &task->slots[i];
-
-            slot->doomed = is_doomed(view, task, slot, i);
-            slot->class_ = !slot->pod     ? SLOT_EMPTY
-                           : slot->doomed ? SLOT_TERMINATING
-                                          : (uint8_t)(SLOT_PENDING + slot->facts.phase);
-            count(view, task, slot, i, +1);
-        }
-        update_short(view, t);
+        job_notes_configure(view);
     }
-    for (uint32_t t = 0; t < view->shape->spec->tasks.count; t++)
-        set_unlocked(view, t);
+    object_unref(old);
 }
 
 void job_view_reshape(struct job_view *view, const struct object *job, struct job_shape *shape)
@@ -281,6 +290,7 @@ void job_view_reshape(struct job_view *view, const struct object *job, struct jo
         grow(view, t, view->tasks[t].replicas);
     }
     recount(view);
+    job_notes_review(view);
     view->gang_changed = true;
 }
 
@@ -288,6 +298,7 @@ void job_view_new_epoch(struct job_view *view)
 {
     read_resumes(view);
     recount(view);
+    job_notes_review(view); /* what was kept may have gone with the epoch */
 }
 
 struct job_slot *job_view_slot(const struct job_view *view, struct slot_at at)
@@ -315,6 +326,16 @@ bool job_view_locate(const struct job_view *view, const struct object *pod, stru
     return true;
 }
 
+/* Its success outlives the pod that somebody deletes (O-61). */
+static bool keeps_success(const struct job_view *view, const struct job_slot *slot,
+                          const struct object *pod)
+{
+    const struct pod_facts *facts = &slot->facts;
+
+    return !pod && slot->pod && view->keeps_succeeded && facts->phase == POD_SUCCEEDED &&
+           !facts->marked && !outlived(view, facts);
+}
+
 enum job_event job_view_put(struct job_view *view, struct slot_at at, const struct object *pod,
                             const struct pod_facts *facts)
 {
@@ -322,7 +343,7 @@ enum job_event job_view_put(struct job_view *view, struct slot_at at, const stru
     struct object *old;
     struct pod_facts before;
     struct task_facts task;
-    bool was_ready;
+    bool was_ready, keeps;
 
     grow(view, at.task, at.index + 1);
     slot = &view->tasks[at.task].slots[at.index];
@@ -333,8 +354,11 @@ enum job_event job_view_put(struct job_view *view, struct slot_at at, const stru
     slot_open(view, at);
     old = slot->pod;
     before = slot->facts;
+    keeps = keeps_success(view, slot, pod);
     slot->pod = pod ? object_ref(pod) : NULL;
-    slot->facts = pod ? *facts : (struct pod_facts){0};
+    slot->facts = pod ? *facts : keeps ? before : (struct pod_facts){0};
+    slot->kept = keeps;
+    view->notes_changed |= keeps;
     /* A finished creation or removal shows itself here, whichever comes first, this or its answer.
      */
     if (!pod || slot->op == SLOT_CREATING)
@@ -342,6 +366,8 @@ enum job_event job_view_put(struct job_view *view, struct slot_at at, const stru
     slot_close(view, at, was_ready);
     task = job_view_task_facts(view, at.task);
     object_unref(old);
+    if (keeps)
+        return EVENT_OUT_OF_SYNC; /* nothing is lost */
     return job_event_of(old ? &before : NULL, pod ? &slot->facts : NULL, &task);
 }
 
@@ -350,6 +376,14 @@ void job_view_set_op(struct job_view *view, struct slot_at at, enum slot_op op)
     bool was_ready = job_view_task_ready(view, at.task);
 
     slot_open(view, at)->op = (uint8_t)op;
+    slot_close(view, at, was_ready);
+}
+
+void job_view_unkeep(struct job_view *view, struct slot_at at)
+{
+    bool was_ready = job_view_task_ready(view, at.task);
+
+    slot_open(view, at)->kept = false;
     slot_close(view, at, was_ready);
 }
 
@@ -412,6 +446,8 @@ struct job_counts job_view_counts(const struct job_view *view)
         .max_retry = spec->max_retry,
         .retry_count = state->retry_count,
         .resumes = view->resumes,
+        .targeted = view->targeted,
+        .worst_slot = view->worst_slot,
         .short_tasks = view->short_tasks,
     };
 }

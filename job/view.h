@@ -38,9 +38,11 @@ struct job_slot {
     struct object *pod; /* the newest version seen; NULL = none */
     int64_t evicted_ms; /* when the pod before it was lost and a delayed policy cares; 0 = not */
     struct pod_facts facts;
-    uint8_t op;     /* enum slot_op */
-    uint8_t class_; /* enum slot_class */
-    bool doomed;    /* has a pod that must go */
+    int32_t restarts; /* targeted ones, where each slot has its own budget (job/slot_notes.h) */
+    uint8_t op;       /* enum slot_op */
+    uint8_t class_;   /* enum slot_class */
+    bool doomed;      /* has a pod that must go */
+    bool kept;        /* its pod succeeded and was deleted; `facts` are what is left of it */
 };
 
 struct job_task_view {
@@ -69,11 +71,15 @@ struct job_view {
     int32_t short_tasks;
     int32_t vacant; /* in unlocked tasks */
     int32_t reap;
-    int32_t counted_version; /* the version that was last asked who must go */
-    int32_t resumes;         /* part of state.retry_count */
-    bool resumed;            /* the present epoch began with a resume */
-    bool local_pods;         /* they run on this machine (job/controller.h) */
-    bool gang_changed;       /* a task was unlocked since the PodGroup was last compared */
+    int32_t counted_version;           /* the version that was last asked who must go */
+    int32_t resumes;                   /* part of state.retry_count */
+    bool resumed;                      /* the present epoch began with a resume */
+    bool local_pods;                   /* they run on this machine (job/controller.h) */
+    int32_t targeted;                  /* part of state.retry_count that slots answer for */
+    int32_t worst_slot;                /* most restarts of any slot */
+    bool keeps_succeeded, slot_budget; /* job/slot_notes.h */
+    bool notes_changed, notes_written;
+    bool gang_changed; /* a task was unlocked since the PodGroup was last compared */
 };
 
 struct slot_at {
@@ -103,6 +109,8 @@ struct job_slot *job_view_slot(const struct job_view *view,
 enum job_event job_view_put(struct job_view *view, struct slot_at at, const struct object *pod,
                             const struct pod_facts *facts);
 void job_view_set_op(struct job_view *view, struct slot_at at, enum slot_op op);
+/** A success that was kept counts no more: the slot wants a pod. */
+void job_view_unkeep(struct job_view *view, struct slot_at at);
 
 /** The lowest slot that wants a pod; the highest doomed pod nobody works on. False when there is
  * none. */

@@ -62,6 +62,10 @@ struct queue_spec {
     struct str_map capability, deserved, guarantee;
     int8_t reclaimable; /* -1 absent */
     const char *parent, *dequeue_strategy;
+    struct {
+        const char **items; /* names */
+        size_t count;
+    } clusters; /* extendClusters */
 };
 const struct queue_spec *queue_spec_of(const struct object *queue);
 const char *queue_state_of(const struct object *queue); /* "Open", "Closed", …; "" without status */

@@ -24,12 +24,12 @@ static const struct field guarantee_fields[] = {
 static const struct schema guarantee_schema = {"Guarantee", guarantee_fields, sizeof(struct str_map)};
 
 static const struct field cluster_fields[] = {
-    {"name",     FIELD_STR,          FIELD_PASS, .doc = "Name of the other cluster."},
+    {"name",     FIELD_STR,          0,          .doc = "Name of the other cluster."},
     {"weight",   FIELD_I32,          FIELD_PASS, .doc = "Its share."},
     {"capacity", FIELD_QUANTITY_MAP, FIELD_PASS, .doc = "What it can take."},
     {0},
 };
-static const struct schema cluster_schema = {"Cluster", cluster_fields};
+static const struct schema cluster_schema = {"Cluster", cluster_fields, sizeof(const char *)};
 
 static const struct field node_group_fields[] = {
     {"requiredDuringSchedulingIgnoredDuringExecution",  FIELD_STR_LIST, FIELD_PASS, .doc = "Node groups that must hold."},
@@ -52,7 +52,7 @@ static const struct field spec_fields[] = {
     {"deserved",        FIELD_QUANTITY_MAP, QUEUE(deserved), .doc = "What the queue gets back when it needs it."},
     {"guarantee",       FIELD_INLINE,       QUEUE(guarantee), &guarantee_schema, .doc = "What is kept for the queue."},
     {"reclaimable",     FIELD_OPT_BOOL,     QUEUE(reclaimable), .doc = "Whether others may take its resources back."},
-    {"extendClusters",  FIELD_LIST,         FIELD_PASS, &cluster_schema, .doc = "Clusters jobs are forwarded to."},
+    {"extendClusters",  FIELD_LIST,         QUEUE(clusters), &cluster_schema, .doc = "Clusters jobs are forwarded to."},
     {"affinity",        FIELD_OBJECT,       FIELD_PASS, &queue_affinity_schema, .doc = "Node groups of the queue."},
     {"type",            FIELD_STR,          FIELD_PASS, .max_length = NAME_BYTES_MAX, .doc = "Free text."},
     {"parent",          FIELD_STR,          QUEUE(parent), .max_length = NAME_BYTES_MAX, .check = is_empty_or_subdomain,

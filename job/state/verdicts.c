@@ -43,7 +43,7 @@ struct job_verdict job_verdict_running(const struct job_counts *c)
 
 struct job_verdict job_verdict_restarting(const struct job_counts *c)
 {
-    if (job_counts_failures(c) >= c->max_retry)
+    if (job_counts_spent(c))
         return (struct job_verdict){JOB_FAILED, "MaxRetryReached"};
     if (c->replicas - c->terminating >= c->status_min_available)
         return (struct job_verdict){JOB_PENDING, "Restarted"};

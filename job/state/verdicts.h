@@ -15,7 +15,9 @@ struct job_counts {
     struct opt_i32 min_success;
     int32_t max_retry;
     int32_t retry_count;
-    int32_t resumes; /* part of retry_count that is no failure (O-34) */
+    int32_t resumes;    /* part of retry_count that is no failure (O-34) */
+    int32_t targeted;   /* part of retry_count that single slots answer for (O-77) */
+    int32_t worst_slot; /* most restarts of one of them */
     int32_t
         short_tasks; /* tasks with a minimum of their own that fewer pods have reached in success */
 };
@@ -30,12 +32,13 @@ static inline int64_t job_counts_alive(const struct job_counts *c)
 {
     return (int64_t)c->pending + c->running + c->terminating + c->unknown;
 }
-/** Failures so far, without the resumes. */
-static inline int32_t job_counts_failures(const struct job_counts *c)
+/** There may be no further restart: of the job, without the resumes, or of a slot. */
+static inline bool job_counts_spent(const struct job_counts *c)
 {
-    int32_t failures = c->retry_count - c->resumes;
+    int32_t failures = c->retry_count - c->resumes - c->targeted;
 
-    return failures > 0 ? failures : 0;
+    return (failures > 0 ? failures : 0) >= c->max_retry ||
+           (c->worst_slot > 0 && c->worst_slot >= c->max_retry);
 }
 
 struct job_verdict job_verdict_keep(const struct job_counts *counts);

@@ -139,8 +139,13 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
 void stage_start_controller(struct stage *stage)
 {
-    const struct job_options options = {"volcano", stage->options.no_limit ? -1 : 15,
-                                        stage->options.whole_gang, !stage->options.elsewhere};
+    const struct job_options options = {
+        .scheduler_name = "volcano",
+        .max_requeue = stage->options.no_limit ? -1 : 15,
+        .whole_gang = stage->options.whole_gang,
+        .gc_aborted = stage->options.gc_aborted,
+        .local_pods = !stage->options.elsewhere,
+    };
 
     stage->controller = job_controller_start(stage->cluster, &options);
     loop_settle(stage->loop);

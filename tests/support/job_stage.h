@@ -18,6 +18,7 @@ struct stage_options {
     bool slow_deletion; /* pods under deletion stay until stage_let_go */
     bool no_limit;      /* max_requeue -1 */
     bool whole_gang;
+    bool gc_aborted;
     bool elsewhere; /* pods run on other machines, as in a cluster */
 };
 

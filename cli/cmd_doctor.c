@@ -12,6 +12,7 @@
 #include "cli/fit.h"
 #include "cli/term.h"
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/network.h"
 #include "node/sandbox/notify.h"
 #include "node/sandbox/sandbox.h"
 #include <errno.h>
@@ -113,6 +114,22 @@ static enum verdict check_processes(struct finding *f)
 
 /* ---- what pods get ---- */
 
+/* What --isolation could name here besides the one that is taken without it. */
+static void add_other_levels(struct finding *f, enum sandbox_level chosen, const char *scratch)
+{
+    const char *separator = "; --isolation can be ";
+
+    for (enum sandbox_level at = SANDBOX_LEVEL_N; at-- > SANDBOX_PLAIN;) {
+        enum sandbox_level level;
+        scoped_str why = NULL;
+
+        if (at == chosen || !sandbox_probe(sandbox_level_text(at), scratch, &level, &why, NULL))
+            continue;
+        buf_printf(&f->text, "%s%s", separator, sandbox_level_text(at));
+        separator = ", ";
+    }
+}
+
 static enum verdict check_isolation(struct finding *f)
 {
     const char *tmp = getenv("TMPDIR");
@@ -131,6 +148,7 @@ static enum verdict check_isolation(struct finding *f)
         buf_str(&f->text, why);
     else
         buf_str(&f->text, err.message);
+    add_other_levels(f, level, scratch);
     rmdir(base);
     if (level != SANDBOX_PLAIN)
         return WELL;
@@ -164,6 +182,20 @@ static enum verdict check_addresses(struct finding *f)
     }
     buf_str(&f->text, "pods share the addresses of this machine: two cannot use one port");
     buf_str(&f->hint, "needs seccomp user notification (Linux 5.5) without another tracer");
+    return WARNING;
+}
+
+static enum verdict check_network(struct finding *f)
+{
+    struct error err = {0};
+
+    if (network_probe(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, &err)) {
+        buf_str(&f->text, "--network private works: pods can have a network of their own");
+        return WELL;
+    }
+    buf_printf(&f->text, "--network private does not work here: %s", err.message);
+    buf_str(&f->hint, "needs network namespaces with bridge and veth interfaces; without it pods "
+                      "share the machine's network");
     return WARNING;
 }
 
@@ -303,6 +335,7 @@ static const struct {
     {"open files",     check_files},
     {"processes",      check_processes},
     {"isolation",      check_isolation},
+    {"network",        check_network},
     {"limits of pods", check_cgroups},
     {"addresses",      check_addresses},
     {"data directory", check_directory},

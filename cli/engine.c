@@ -9,6 +9,7 @@
 #include "job/controller.h"
 #include "job/plugins/plugin.h"
 #include "node/machine_resources.h"
+#include "probes/address.h"
 #include "template/controller.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct engine {
     struct node *node;
     struct job_controller *jobs;
     struct flow_controller *flows;
+    struct probe_sockets sockets; /* that lead to pods */
     struct template_controller *templates;
 };
 
@@ -71,6 +73,13 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
     return engine->node != NULL;
 }
 
+static int socket_to(void *ctx, const struct sockaddr *to)
+{
+    struct runtime *runtime = node_runtime(ctx);
+
+    return runtime->ops->socket_to(runtime, to);
+}
+
 /* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
  * from there; but for its ids when it goes on with what an earlier one has stored. */
 static struct clock *new_clock(const struct engine_options *options)
@@ -93,8 +102,10 @@ static void start_controllers(struct engine *engine, const struct engine_options
                                      .gc_aborted = options->gc_aborted,
                                      .local_pods = true};
     const struct flow_options flows = {.upstream_compat = options->compat_upstream,
+                                       .sockets = &engine->sockets,
                                        .host_address = "127.0.0.1"};
 
+    engine->sockets = (struct probe_sockets){socket_to, engine->node};
     if (runs(options, CONTROLLER_JOB))
         engine->jobs = job_controller_start(engine->cluster, &jobs);
     if (runs(options, CONTROLLER_JOB_TEMPLATE))

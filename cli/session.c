@@ -408,6 +408,9 @@ int session_run(const struct session_options *options, struct manifests *set)
         if (!known_store && options->data_dir && !session_simulated(options))
             orphans_warn(options->data_dir);
         run_local(&session, known_store);
+    } else if (err.code == ERR_UNAVAILABLE) { /* what was asked for is not to be had here */
+        cli_errorf("%s", err.message);
+        session.exit_code = EXIT_REFUSED;
     } else if (err.code != ERR_CONFLICT) {
         cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
                    err.message);

@@ -203,6 +203,7 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
 {
     struct flow_controller *controller = mem_alloc(sizeof *controller);
     const struct probe_limits limits = {.refused = options ? options->refused_addresses : NULL,
+                                        .sockets = options ? options->sockets : NULL,
                                         .host_address = options ? options->host_address : NULL};
 
     controller->cluster = cluster;

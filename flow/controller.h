@@ -11,6 +11,8 @@ struct flow_options {
                                  hundred steps gather up to ten times as long */
     const char *const *refused_addresses; /* "IP:PORT" that probes never connect to (SEC-13): the
                                              API's own; NULL-terminated, borrowed; or NULL */
+    const struct probe_sockets
+        *sockets;             /* that lead to pods (probes/address.h); borrowed; or NULL */
     const char *host_address; /* where probes ask pods that have no address of their own; NULL: not
                                  at all (a cluster gives every pod one) */
 };

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_taken(const struct addresses *a, uint32_t address)
 {
@@ -14,6 +15,14 @@ static bool is_taken(const struct addresses *a, uint32_t address)
 static void mark(struct addresses *a, uint32_t address)
 {
     a->taken[address / 64] |= (uint64_t)1 << (address % 64);
+}
+
+/* The first two bytes. */
+static const uint8_t *range_of(const struct addresses *a)
+{
+    static const uint8_t loopback[] = {127, 10}, own[] = {10, 127};
+
+    return a->private_network ? own : loopback;
 }
 
 uint32_t addresses_take(struct addresses *a)
@@ -38,7 +47,7 @@ uint32_t addresses_hold(struct addresses *a, const char *text)
     uint8_t bytes[4];
     uint32_t address;
 
-    if (!text || inet_pton(AF_INET, text, bytes) != 1 || bytes[0] != 127 || bytes[1] != 10)
+    if (!text || inet_pton(AF_INET, text, bytes) != 1 || memcmp(bytes, range_of(a), 2) != 0)
         return 0;
     address = (uint32_t)bytes[2] << 8 | bytes[3];
     if (address < ADDRESS_FIRST || address >= ADDRESS_END)
@@ -55,10 +64,13 @@ void addresses_give_back(struct addresses *a, uint32_t address)
         a->taken[address / 64] &= ~((uint64_t)1 << (address % 64));
 }
 
-void address_text(uint32_t address, char out[ADDRESS_TEXT_MAX])
+void addresses_text(const struct addresses *a, uint32_t address, char out[ADDRESS_TEXT_MAX])
 {
+    const uint8_t *range = range_of(a);
+
     if (address)
-        snprintf(out, ADDRESS_TEXT_MAX, "127.10.%u.%u", address >> 8 & 0xff, address & 0xff);
+        snprintf(out, ADDRESS_TEXT_MAX, "%u.%u.%u.%u", range[0], range[1], address >> 8 & 0xff,
+                 address & 0xff);
     else
         out[0] = '\0';
 }

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Addresses of pods: 127.10.0.0/16, of which the first 1,024 stay ours.
+ * Addresses of pods: 127.10.0.0/16, or 10.127.0.0/16 in a network of their own; the first 1,024
+ * stay ours.
  *
  * They are given out in a moving window, so that one that was given back rests until all others
  * have had their turn: connections in TIME_WAIT and stale clients find nobody. Ref:
@@ -16,6 +17,7 @@ enum {
 };
 
 struct addresses {
+    bool private_network;
     uint64_t taken[65536 / 64];
     uint32_t next; /* where the next search begins */
 };
@@ -25,4 +27,6 @@ uint32_t addresses_take(struct addresses *addresses);
 /** Hold the address of a pod of an earlier life. Returns it, or 0 when `text` is none of ours. */
 uint32_t addresses_hold(struct addresses *addresses, const char *text);
 void addresses_give_back(struct addresses *addresses, uint32_t address); /* 0 is fine */
-void address_text(uint32_t address, char out[ADDRESS_TEXT_MAX]);         /* "" for 0 */
+/** "" for 0. */
+void addresses_text(const struct addresses *addresses, uint32_t address,
+                    char out[ADDRESS_TEXT_MAX]);

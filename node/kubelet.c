@@ -11,6 +11,7 @@
  */
 #include "node/kubelet_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,10 +90,17 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     struct kubelet *k = pod->kubelet;
 
-    pod->address = addresses_hold(&k->addresses, pod_status_of(pod->object)->pod_ip);
-    if (!pod->address && kubelet_needs_address(k, spec))
-        pod->address = addresses_take(&k->addresses);
-    address_text(pod->address, pod->address_text);
+    const struct pod_status *status = pod_status_of(pod->object);
+
+    pod->address = addresses_hold(&k->addresses, status->pod_ip);
+    if (!pod->address && status->start_ms && status->pod_ip) {
+        /* started in another network than the one pods get now: it keeps its address */
+        snprintf(pod->address_text, sizeof pod->address_text, "%s", status->pod_ip);
+    } else {
+        if (!pod->address && kubelet_needs_address(k, spec))
+            pod->address = addresses_take(&k->addresses);
+        addresses_text(&k->addresses, pod->address, pod->address_text);
+    }
     if (!k->options.volumes.sim && kubelet_needs_hosts(k, spec))
         kubelet_join_hosts(pod, spec); /* nobody reads a simulated hosts file */
 }
@@ -433,6 +441,13 @@ static void watch(struct kubelet *k, struct cluster_watcher *watcher, const stru
     cluster_watch(k->cluster, watcher);
 }
 
+static int socket_to(void *ctx, const struct sockaddr *to)
+{
+    struct runtime *runtime = ctx;
+
+    return runtime->ops->socket_to(runtime, to);
+}
+
 struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
                               const struct kubelet_options *options)
 {
@@ -440,7 +455,9 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
 
     k->cluster = cluster;
     k->runtime = runtime;
+    k->sockets = (struct probe_sockets){socket_to, runtime};
     k->options = *options;
+    k->addresses.private_network = options->private_network;
     k->dirty_tail = &k->dirty;
     k->accepted_tail = &k->accepted;
     k->adoption_done.run = adoption_done;

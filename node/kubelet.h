@@ -26,7 +26,8 @@ struct kubelet_options {
     struct amount capacity;
     int64_t ahead; /* start intents written in advance of free slots */
     struct volume_rules volumes;
-    bool isolate_all;       /* every pod has an address and a hosts file of its own */
+    bool isolate_all;       /* every pod has an address and a hosts file of its own, */
+    bool private_network;   /* in another network than the machine's */
     bool machine_restarted; /* since the last life here: intents of that life are lost */
     /** Pods of earlier lives are judged: those that were lost have been written as failed. */
     void (*adopted)(void *ctx);

@@ -17,6 +17,7 @@
 #include "node/addresses.h"
 #include "node/kubelet.h"
 #include "node/kubelet_hosts.h"
+#include "probes/address.h"
 
 #define HOST_IP "127.0.0.1"
 
@@ -135,6 +136,7 @@ struct kubelet {
     struct task refresh;
     struct port_owner *ports;       /* in use by pods that share them with all others */
     struct probe_http_client *http; /* of probes; NULL until one is needed */
+    struct probe_sockets sockets;   /* that lead to pods */
     struct addresses addresses;
     struct hosts *hosts;
 

@@ -77,7 +77,10 @@ static bool address_of(const struct probe *probe, struct probe_address *out)
 {
     const char *ip = probe->of->probing->pod->address_text;
 
-    return probe_address_of(*ip ? ip : HOST_IP, probe->action.port, NULL, out, NULL);
+    if (!probe_address_of(*ip ? ip : HOST_IP, probe->action.port, NULL, out, NULL))
+        return false;
+    out->sockets = &probe->of->probing->pod->kubelet->sockets;
+    return true;
 }
 
 static bool ask_http(struct probe *probe)

@@ -206,7 +206,8 @@ static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, 
         now_ms);
     write_condition(w,
                     &(struct node_condition){"PodAddresses", a->own_addresses, "Probed",
-                                             a->own_addresses
+                                             a->private_network ? "pods have a network of their own"
+                                             : a->own_addresses
                                                  ? "pods may listen on the same ports"
                                                  : "pods that declare the same port run one after "
                                                    "the other"},

@@ -40,6 +40,8 @@ static void adopted(void *ctx)
 
 static void start_parts(struct node *node, const struct node_options *options)
 {
+    const bool private_network =
+        !options->sim && options->host.network && !strcmp(options->host.network, "private");
     const struct kubelet_options kubelet = {
         .node_name = node->machine.name,
         .capacity = node->machine.allocatable,
@@ -47,7 +49,8 @@ static void start_parts(struct node *node, const struct node_options *options)
         .volumes = {.data_dir = node->data_dir,
                     .host_paths = options->host_paths,
                     .sim = options->sim},
-        .isolate_all = !options->sim && options->host.isolate_all,
+        .isolate_all = !options->sim && (options->host.isolate_all || private_network),
+        .private_network = private_network,
         .machine_restarted = machine_restarted(node->cluster, &node->machine),
         .adopted = adopted,
         .ctx = node,

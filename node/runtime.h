@@ -16,6 +16,7 @@
 #include "api/types/log_query.h"
 #include "api/types/pod.h"
 #include "base/loop.h"
+#include <sys/socket.h>
 
 struct runtime;
 
@@ -95,9 +96,10 @@ struct runtime_executed {
 
 /* What pods get here, as found by trying it. Texts live as long as the runtime. */
 struct runtime_abilities {
-    const char *level;  /* of isolation: plain, mounts, user, full */
-    const char *why;    /* one line: what that means, and why it is no higher one */
-    bool own_addresses; /* pods may listen on the same ports: addresses are rewritten */
+    const char *level;    /* of isolation: plain, mounts, user, full */
+    const char *why;      /* one line: what that means, and why it is no higher one */
+    bool own_addresses;   /* pods may listen on the same ports: addresses are rewritten, */
+    bool private_network; /* or they have a network of their own */
     bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
 };
 
@@ -129,6 +131,9 @@ struct runtime_ops {
      * NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
+    /** A socket that leads to `to`, when ours do not: pods have a network of their own. -1: any
+     * socket will do. */
+    int (*socket_to)(struct runtime *rt, const struct sockaddr *to);
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);

@@ -188,11 +188,12 @@ static bool probe(struct host *host, struct error *err)
     host->abilities = (struct runtime_abilities){
         .level = sandbox_level_text(level),
         .why = host->described,
-        .own_addresses = !host->keep_addresses && notify_works(),
+        .private_network = host->config.private_network,
+        .own_addresses = host->config.private_network || (!host->keep_addresses && notify_works()),
     };
     cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
                &host->abilities.limits_processes);
-    host->config.rewrite = host->abilities.own_addresses;
+    host->config.rewrite = host->abilities.own_addresses && !host->config.private_network;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);
@@ -213,7 +214,7 @@ static void host_start(struct runtime *rt, const struct runtime_pod *pod)
         fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
         return;
     }
-    way = runtime_choose(pod, host->isolate_all);
+    way = runtime_choose(pod, host->isolate_all || host->config.private_network);
     if (way == WAY_BOXED && !probe(host, &err)) {
         fail_later(host, known, "IsolationUnavailable", err.message);
         return;
@@ -445,6 +446,7 @@ static void host_free(struct runtime *rt)
         loop_unhold(rt->loop); /* asked what runs, and not waiting for the answer */
     loop_cancel(rt->loop, &host->tell);
     loop_off_turn_end(rt->loop, &host->flush);
+    holder_close(&host->holder);
     close(host->dir_fd);
     close(host->shims_fd);
     close(host->logs_fd);
@@ -459,6 +461,13 @@ static void host_free(struct runtime *rt)
     mem_free(host);
 }
 
+static int host_socket_to(struct runtime *rt, const struct sockaddr *to)
+{
+    struct host *host = host_of(rt);
+
+    return host->config.private_network && network_has(to) ? host_network_socket(host) : -1;
+}
+
 static const struct runtime_ops ops = {
     .adopt = host_adopt,
     .start = host_start,
@@ -470,6 +479,7 @@ static const struct runtime_ops ops = {
     .exec = host_exec,
     .kill = host_kill,
     .read_log = host_read_log,
+    .socket_to = host_socket_to,
     .describe = host_describe,
     .abilities = host_abilities,
     .free = host_free,
@@ -503,6 +513,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
             options->restart_backoff_ms > 0 ? options->restart_backoff_ms : BACKOFF_DEFAULT_MS,
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
         .private_tmp = options->isolate_all,
+        .private_network = options->network && !strcmp(options->network, "private"),
     };
 }
 
@@ -518,6 +529,20 @@ static int open_dir(int at, const char *path, struct error *err)
     if (fd < 0)
         error_errno(err, errno, "cannot open %s", path);
     return fd;
+}
+
+/* A level or a network that was asked for must be had. */
+static bool have_what_is_asked(struct host *host, struct error *err)
+{
+    bool private = host->config.private_network;
+
+    if ((private || strcmp(host->isolation, "auto") != 0) && !probe(host, err))
+        return false;
+    if (!private || (network_probe((enum sandbox_level)host->config.level, err) &&
+                     host_network_open(host, err)))
+        return true;
+    error_prefix(err, "--network private does not work here: ");
+    return false;
 }
 
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
@@ -553,8 +578,8 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     host->isolation =
         mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
-    if (strcmp(host->isolation, "auto") != 0 &&
-        !probe(host, err)) { /* a level asked for must be had */
+    host->holder = HOLDER_NONE;
+    if (!have_what_is_asked(host, err)) {
         host_free(&host->base);
         return NULL;
     }

@@ -13,7 +13,9 @@
  */
 #include "base/hash.h"
 #include "node/runtime.h"
+#include "node/shim/holder.h"
 #include "node/shim/message.h"
+#include "node/shim/place.h"
 
 struct link {
     struct host *host;
@@ -56,6 +58,8 @@ struct host {
     char *described; /* NULL until it is known what we can do */
     struct runtime_abilities abilities;
     bool isolate_all, keep_addresses;
+    struct holder holder; /* of the private network, where that is asked for */
+    pid_t holder_pid;     /* if it is our child; else 0 */
 
     struct link *links, *pool; /* pool: takes new bare pods; NULL: to be started */
     struct host_pod *pods;
@@ -89,6 +93,8 @@ void host_link_died(struct host *host, struct link *link);
 struct link *link_launch(struct host *host, struct error *err); /* starts a shim */
 struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err);
 struct link *link_dead(struct host *host, const char *id, int dir_fd);
+/** Start ourselves as another process, under a name, with at most one argument. -1 with errno. */
+pid_t link_spawn(const char *name, const char *arg, const struct place *place, int logs_fd);
 void link_flush(struct link *link);
 void link_free(struct link *link); /* closes; the shim, if alive, goes on */
 
@@ -105,6 +111,12 @@ void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
                        int64_t now_ms);
+
+/* runtime_network.c */
+/** Be connected to the holder of the private network, which is started if there is none. */
+bool host_network_open(struct host *host, struct error *err);
+/** A TCP socket of that network; -1 when there is none to be had (it is logged). */
+int host_network_socket(struct host *host);
 
 /* runtime_logs.c */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,

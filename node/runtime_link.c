@@ -244,10 +244,11 @@ static void watch_child(struct link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-/* The shim's descriptors, in the order of SHIM_FD_*. */
-static pid_t spawn_shim(const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
+/* Ourselves under another name; the descriptors in the order of SHIM_FD_*. */
+static pid_t spawn_self(const char *name, const char *arg,
+                        const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
 {
-    char *const argv[] = {(char[]){SHIM_NAME}, NULL};
+    char *const argv[] = {(char *)name, (char *)arg, NULL}; /* only read */
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     char complaints[64];
@@ -272,6 +273,22 @@ static pid_t spawn_shim(const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
     return error ? -1 : pid;
 }
 
+pid_t link_spawn(const char *name, const char *arg, const struct place *place, int logs_fd)
+{
+    /* above the numbers the shim will have them under */
+    const int from[] = {place->listen_fd, place->dir_fd, logs_fd};
+    int fds[countof(from)];
+    pid_t pid;
+
+    for (size_t i = 0; i < countof(from); i++)
+        fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
+    pid = spawn_self(name, arg, fds);
+    for (size_t i = 0; i < countof(from); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return pid;
+}
+
 struct link *link_launch(struct host *host, struct error *err)
 {
     char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* which no uid begins with */
@@ -282,19 +299,9 @@ struct link *link_launch(struct host *host, struct error *err)
     clock_uuid(loop_clock(host->base.loop), id + strlen(id));
     if (!place_make(host->shims_fd, id, &place, err))
         return NULL;
-
-    /* above the numbers the shim will have them under */
-    const int from[] = {place.listen_fd, place.dir_fd, host->logs_fd};
-    int fds[countof(from)];
-
-    for (size_t i = 0; i < countof(from); i++)
-        fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
-    pid = spawn_shim(fds);
+    pid = link_spawn(SHIM_NAME, NULL, &place, host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start a supervisor");
-    for (size_t i = 0; i < countof(from); i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
     place_close(&place);
     link = link_new(host, id, openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (pid < 0 || !connect_link(link, err)) {

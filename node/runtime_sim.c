@@ -540,6 +540,11 @@ static void sim_free(struct runtime *rt)
     mem_free(sim);
 }
 
+static int sim_socket_to(struct runtime *rt, const struct sockaddr *to)
+{
+    return -1;
+}
+
 static const struct runtime_ops sim_ops = {
     .adopt = sim_adopt,
     .start = sim_start,
@@ -551,6 +556,7 @@ static const struct runtime_ops sim_ops = {
     .exec = sim_exec,
     .kill = sim_kill,
     .read_log = sim_read_log,
+    .socket_to = sim_socket_to,
     .describe = sim_describe,
     .abilities = sim_abilities,
     .free = sim_free,

@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include "node/action.h"
 #include "node/runtime_host.h"
+#include "node/sandbox/sandbox.h"
 
 enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
+/* Far above the ids of users and of what /etc/subuid usually gives away. */
+enum { IDS_FIRST = 0x4000, IDS_RANGES = 0x4000 };
 
 /* ---- the choice: a pod pays for what it asks for ---- */
 
@@ -221,6 +224,7 @@ static void fill_volume(struct arena *arena, const struct runtime_volume *from,
         .kind = kinds[from->kind],
         .memory = from->memory,
         .read_only = from->read_only,
+        .foreign = from->kind == VOLUME_HOST_PATH,
         .size_bytes = from->size_bytes,
         .host_path = from->host_path,
         .host_base = from->host_base,
@@ -272,6 +276,12 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         add_ports(arena, pod->containers[i].spec, out);
 }
 
+/* A range for each namespace of objects, the same at every start (sandbox/sandbox.h). */
+static uint32_t ids_of(const char *ns)
+{
+    return (IDS_FIRST + (uint32_t)(hash_stable(ns, strlen(ns)) % IDS_RANGES)) * SANDBOX_RANGE;
+}
+
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
                        int64_t now_ms)
 {
@@ -289,6 +299,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         .hostname = pod->hostname,
         .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
         .hosts = pod->hosts,
+        .ids = ids_of(pod->ns),
         .n_volumes = (uint32_t)pod->n_volumes,
     };
 

@@ -63,6 +63,13 @@ bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
     return true;
 }
 
+int probe_address_socket(const struct probe_address *address)
+{
+    const struct probe_sockets *sockets = address->sockets;
+
+    return sockets ? sockets->open(sockets->ctx, &address->sock.any) : -1;
+}
+
 bool probe_address_is(const struct probe_address *address, const struct sockaddr *sock, size_t len)
 {
     if (sock->sa_family != address->sock.any.sa_family)

@@ -107,10 +107,13 @@ static size_t on_header(char *data, size_t size, size_t count, void *arg)
 static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *to)
 {
     struct http_operation *op = arg;
+    int fd;
 
     if (!probe_address_is(&op->address, &to->addr, to->addrlen))
         return CURL_SOCKET_BAD;
-    return socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
+    fd = probe_address_socket(&op->address);
+    return fd >= 0 ? fd
+                   : socket(to->family, to->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, to->protocol);
 }
 
 /* ---- one transfer ---- */

@@ -50,6 +50,7 @@ struct probes {
     struct probe_turns turns;
     const char *const *refused;
     const char *host_address;
+    const struct probe_sockets *sockets;
     struct probe_http_client *http;
     struct cluster_watcher pods;
     bool watching;
@@ -173,6 +174,7 @@ static bool start(struct probe_check *check)
                  kv_str("field", err.field), kv_str("reason", err.message));
         return false;
     }
+    address.sockets = probes->sockets;
     check->attempt.done = on_done;
     if (need->kind == PROBE_TCP)
         return probe_tcp_start(probes->cluster->loop, &check->attempt, need->tcp, &address);
@@ -467,6 +469,7 @@ struct probes *probes_new(struct cluster *cluster, const struct probe_limits *li
     probes->turns.per_group = limits && limits->per_group ? limits->per_group : 8;
     probes->refused = limits ? limits->refused : NULL;
     probes->host_address = limits ? limits->host_address : NULL;
+    probes->sockets = limits ? limits->sockets : NULL;
     probes->pods = (struct cluster_watcher){.changed = on_pod, .kind = &kind_pod};
     return probes;
 }

@@ -14,6 +14,7 @@
  */
 #include "api/cluster.h"
 #include "api/types/jobflow.h"
+#include "probes/address.h"
 
 struct probes;
 struct probe_target;
@@ -23,7 +24,8 @@ struct probe_limits {
     unsigned at_once;   /* 0 = 256 */
     unsigned per_group; /* 0 = 8 */
     const char *const
-        *refused;             /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
+        *refused; /* "IP:PORT" never connected to; NULL-terminated, borrowed; or NULL */
+    const struct probe_sockets *sockets; /* of pods' networks; borrowed; NULL = any */
     const char *host_address; /* of running pods that have none of their own; borrowed; NULL = such
                                  pods are not asked */
 };

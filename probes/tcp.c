@@ -60,6 +60,7 @@ bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct 
                      const struct probe_address *address)
 {
     struct tcp_operation *op = mem_alloc(sizeof *op);
+    int fd = probe_address_socket(address);
 
     op->attempt = attempt;
     op->loop = loop;
@@ -69,6 +70,8 @@ bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct 
     loop_hold(loop);
     uv_tcp_init(loop_uv(loop), &op->socket);
     uv_timer_init(loop_uv(loop), &op->limit);
+    if (fd >= 0)
+        uv_tcp_open(&op->socket, fd);
     if (uv_tcp_connect(&op->connect, &op->socket, &address->sock.any, on_connect) != 0) {
         finish(op);
         return false;

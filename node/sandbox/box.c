@@ -5,17 +5,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -23,13 +18,12 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
-#include "node/sandbox/init.h"
 #include "node/sandbox/plain.h"
+#include "node/sandbox/root.h"
 #include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
-enum { MESSAGE_MAX = 4096, LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
-static const char default_message_path[] = "/dev/termination-log";
+enum { LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
 
 /* ---- who we are inside ---- */
 
@@ -44,17 +38,24 @@ static bool runs_sshd(const struct shim_pod *pod)
     return false;
 }
 
-static bool wants_root(const struct shim_pod *pod)
+static bool mounts_below(const struct shim_pod *pod, const char *dir)
 {
-    if (runs_sshd(pod))
-        return true;
+    size_t len = strlen(dir);
+
     for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++) {
         const struct shim_container *c = &pod->containers[i];
 
         for (uint32_t m = 0; m < c->n_mounts; m++)
-            if (!strncmp(c->mounts[m].path, "/root", 5) && strchr("/", c->mounts[m].path[5]))
+            if (!strncmp(c->mounts[m].path, dir, len) && strchr("/", c->mounts[m].path[len]))
                 return true;
     }
+    return false;
+}
+
+static bool wants_root(const struct shim_pod *pod)
+{
+    if (runs_sshd(pod) || mounts_below(pod, "/root"))
+        return true;
     for (uint32_t i = 0; i < pod->n_ports; i++)
         if (pod->ports[i] < LOW_PORT)
             return true;
@@ -156,15 +157,31 @@ static bool make_identity(struct box *box, struct error *err)
            (!pod->hosts || box_set_hosts(box, pod->hosts, err));
 }
 
+/* Whoever has an address in the private network is in it. */
+static bool enter_network(struct box *box, const struct network *network, struct error *err)
+{
+    struct in_addr ip;
+
+    if (!box->private_network || !box->pod->ip || inet_pton(AF_INET, box->pod->ip, &ip) != 1)
+        return true;
+    if (network->net_fd < 0)
+        return error_set(err, ERR_UNAVAILABLE, "", "the private network is gone");
+    return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
+}
+
 /* Into the namespaces; and what need not outlive the shim goes to a file system in memory. */
-static bool enter(struct box *box, struct error *err)
+static bool enter(struct box *box, const struct network *network, struct error *err)
 {
     scoped_str own = mem_printf("%s/box", box->dir);
     bool root = wants_root(box->pod);
+    uid_t uid = root ? 0 : geteuid(); /* before another user namespace calls us something else */
+    gid_t gid = root ? 0 : getegid();
 
     if (mkdirat(box->where.disk_fd, "box", 0700))
         return error_errno(err, errno, "cannot make the pod's directory");
-    if (!sandbox_enter(box->level, root ? 0 : geteuid(), root ? 0 : getegid(), err))
+    if (box->level == SANDBOX_FULL && (box->user_fd = sandbox_user_range(box->pod->ids, err)) < 0)
+        return false;
+    if (!enter_network(box, network, err) || !sandbox_enter(box->level, uid, gid, err))
         return false;
     close(box->where.disk_fd); /* that one belongs to the mounts we have left */
     box->where.disk_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -184,7 +201,7 @@ static bool stay(struct box *box)
 }
 
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    struct error *err)
+                    const struct network *network, struct error *err)
 {
     scoped_str link = mem_printf("/proc/self/fd/%d", dir_fd);
     char dir[ROOT_PATH_MAX];
@@ -195,6 +212,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
+    box->private_network = config->private_network;
     box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
     box->contents = mem_array(pod->n_volumes, sizeof *box->contents);
     for (uint32_t i = 0; i < pod->n_volumes; i++)
@@ -204,9 +222,11 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     box->where.own_fd = -1;
     box->self_pidfd = pidfd_open(getpid(), 0);
-    if ((box->level > SANDBOX_PLAIN ? enter(box, err) : stay(box)) && make_directories(box, err) &&
-        make_identity(box, err) && volumes_make(&box->where, pod, err) &&
-        (box->level > SANDBOX_PLAIN || plain_make(box, err)))
+    box->user_fd = -1;
+    box->serves_ssh = runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
+    if ((box->level > SANDBOX_PLAIN ? enter(box, network, err) : stay(box)) &&
+        make_directories(box, err) && make_identity(box, err) &&
+        volumes_make(&box->where, pod, err) && (box->level > SANDBOX_PLAIN || plain_make(box, err)))
         return box;
     box_free(box);
     return NULL;
@@ -227,33 +247,19 @@ void box_free(struct box *box)
         cgroup_free(box->groups[i]);
     mem_free(box->groups);
     mem_free(box->contents);
-    close(box->where.disk_fd);
     if (box->where.own_fd >= 0)
         close(box->where.own_fd);
+    if (box->where.may_mount) { /* what is mounted on cannot be removed */
+        scoped_str own = mem_printf("%s/box", box->dir);
+
+        umount2(own, MNT_DETACH | UMOUNT_NOFOLLOW);
+    }
+    close(box->where.disk_fd);
+    if (box->user_fd >= 0)
+        close(box->user_fd);
     close(box->self_pidfd);
     mem_free(box->dir);
     mem_free(box);
-}
-
-bool box_join(struct box *box, unsigned index, pid_t init, struct error *err)
-{
-    int pidfd;
-    bool ok;
-
-    if (box->groups[index])
-        cgroup_join(box->groups[index]);
-    if (box->level == SANDBOX_PLAIN)
-        return true;
-    pidfd = pidfd_open(init, 0);
-    ok = pidfd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0;
-    if (!ok)
-        return error_errno(err, errno, "cannot join the container");
-    close(pidfd);
-    if (box->level == SANDBOX_USER) {
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        sandbox_drop_capabilities();
-    }
-    return true;
 }
 
 /* ---- limits ---- */
@@ -264,7 +270,7 @@ unsigned box_processes(const struct box *box)
     unsigned long major, minor;
     char *dot;
 
-    if (box->level != SANDBOX_USER || uname(&kernel))
+    if (box->level < SANDBOX_USER || uname(&kernel))
         return 0;
     major = strtoul(kernel.release, &dot, 10);
     minor = *dot == '.' ? strtoul(dot + 1, NULL, 10) : 0;
@@ -286,131 +292,4 @@ void box_ended(struct box *box, unsigned index)
 {
     cgroup_free(box->groups[index]);
     box->groups[index] = NULL;
-}
-
-/* ---- termination messages ---- */
-
-static const char *message_path(const struct box *box, unsigned index)
-{
-    const char *path = box->pod->containers[index].termination_path;
-
-    return path && *path ? path : default_message_path;
-}
-
-static int message_file(const struct box *box, unsigned index, int flags)
-{
-    char name[32];
-
-    snprintf(name, sizeof name, "term/%u", index);
-    return openat(box->where.own_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
-}
-
-char *box_termination_message(struct box *box, unsigned index)
-{
-    int fd = message_file(box, index, O_RDWR | O_NONBLOCK);
-    char text[MESSAGE_MAX + 1];
-    ssize_t n;
-
-    if (fd < 0)
-        return NULL;
-    n = read(fd, text, MESSAGE_MAX);
-    if (n > 0 && ftruncate(fd, 0))
-        n = 0;
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    return n > 0 ? mem_strdup(text) : NULL;
-}
-
-/* ---- containers ---- */
-
-static bool take_tree(int fd, bool read_only, const char *path, struct root_mount *out,
-                      struct error *err)
-{
-    struct stat info;
-
-    if (fd < 0)
-        return false;
-    *out =
-        (struct root_mount){.path = path, .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
-    out->tree_fd = tree_clone(fd, true, read_only, err);
-    close(fd);
-    return out->tree_fd >= 0;
-}
-
-static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
-                        struct error *err)
-{
-    const struct shim_container *c = &box->pod->containers[index];
-    int fd = message_file(box, index, O_RDWR | O_CREAT);
-
-    *count = 0;
-    if (fd >= 0)
-        fchmod(fd, 0666);
-    if (!take_tree(fd, false, message_path(box, index), &mounts[0], err))
-        return error_prefix(err, "termination message: "), false;
-    ++*count;
-    for (uint32_t i = 0; i < c->n_mounts; i++, ++*count)
-        if (!take_tree(volumes_open(&box->where, box->pod, &c->mounts[i], err),
-                       volumes_read_only(box->pod, &c->mounts[i]), c->mounts[i].path,
-                       &mounts[*count], err))
-            return error_prefix(err, "%s: ", c->mounts[i].path), false;
-    return true;
-}
-
-static int run_tree(struct box *box, struct error *err)
-{
-    int fd = openat(box->where.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
-
-    if (fd >= 0)
-        close(fd);
-    return tree_fd;
-}
-
-static pid_t clone_init(void)
-{
-    struct clone_args args = {.flags = CLONE_NEWNS | CLONE_NEWPID, .exit_signal = SIGCHLD};
-
-    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
-}
-
-pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
-                struct error *err)
-{
-    const struct shim_container *c = &box->pod->containers[index];
-    scoped_str scratch =
-        mem_printf("%s/%sroot", box->dir, box->level > SANDBOX_PLAIN ? "box/" : "");
-    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1, sizeof *mounts);
-    struct root_plan root = {
-        .scratch = scratch,
-        .mounts = mounts,
-        .run_tree_fd = run_tree(box, err),
-        .hosts = box->pod->hosts != NULL,
-        .private_tmp = box->private_tmp,
-        .user_namespace = box->level == SANDBOX_USER,
-        .cwd = program->cwd,
-    };
-    struct init_plan plan = {&root,
-                             *program,
-                             report_fd,
-                             box->self_pidfd,
-                             box->level == SANDBOX_USER,
-                             box->groups[index]};
-    pid_t pid = -1;
-
-    if (!box->groups[index])
-        plan.group = box->groups[index] = cgroup_new(box->pod->uid, index, &c->limits);
-    if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
-        pid = clone_init();
-        if (pid == 0)
-            init_run(&plan);
-        if (pid < 0)
-            error_errno(err, errno, "cannot clone");
-    }
-    for (size_t i = 0; i < root.n_mounts; i++)
-        close(mounts[i].tree_fd);
-    if (root.run_tree_fd >= 0)
-        close(root.run_tree_fd);
-    mem_free(mounts);
-    return pid;
 }

@@ -7,6 +7,7 @@
  * 1 is init.h. At level plain there are no namespaces: volumes are directories, and variables in
  * the environment say where.
  */
+#include "node/sandbox/network.h"
 #include "node/sandbox/rewrite.h"
 #include "node/sandbox/sandbox.h"
 #include "node/sandbox/volumes.h"
@@ -18,20 +19,23 @@ enum { BOX_ENV_MAX = 8 };
 struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
-    bool private_tmp;
+    bool private_tmp, private_network;
     struct rewrite rewrite;     /* of the addresses its programs use */
     char *dir;                  /* absolute path of the shim's directory */
     struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
     int self_pidfd;
+    int user_fd;            /* level FULL: the namespace of its programs' ids; else -1 */
+    bool serves_ssh;        /* its programs keep what sshd needs */
     char *env[BOX_ENV_MAX]; /* [n_env] for every container; owned */
     uint32_t n_env;
     struct cgroup **groups; /* [containers]; NULL = none */
     uint64_t *contents;     /* [volumes]: hashes of their files */
 };
 
-/** Make the pod's files, enter its namespaces. The directory is the pod's alone. */
+/** Make the pod's files, enter its namespaces. The directory is the pod's alone. `network`
+ * (borrowed) has net_fd -1 where pods are in the machine's own. */
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    struct error *err);
+                    const struct network *network, struct error *err);
 /** Remove what it put on disk. */
 void box_free(struct box *box);
 
@@ -49,8 +53,13 @@ bool box_set_files(struct box *box, uint32_t index, const struct shim_volume *vo
 pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
                 struct error *err);
 
-/** Join a container that runs, whose first process is `init`: this process, and all it starts. */
-bool box_join(struct box *box, unsigned index, pid_t init, struct error *err);
+/** Join a container that runs, whose first process is `init`: this process, and all it starts.
+ * `program` is what it will start. */
+bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *program,
+              struct error *err);
+/** In a child: become who a container's programs are. Their plan may change with it. */
+bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,
+                struct error *err);
 
 /** How many processes the user limit of a program should allow, where they are counted for this
  * box alone; else 0. */

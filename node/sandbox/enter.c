@@ -3,13 +3,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "node/sandbox/sandbox.h"
@@ -37,33 +40,110 @@ static bool map_ids(uid_t inside_uid, uid_t uid, gid_t inside_gid, gid_t gid, st
            write_text("/proc/self/gid_map", groups, err);
 }
 
-bool sandbox_enter(enum sandbox_level level, uid_t inside_uid, gid_t inside_gid, struct error *err)
+bool sandbox_enter_user(uid_t inside_uid, gid_t inside_gid, struct error *err)
 {
     uid_t uid = geteuid();
     gid_t gid = getegid();
-    int flags = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
 
-    if (level == SANDBOX_USER)
-        flags |= CLONE_NEWUSER;
-    if (unshare(flags))
-        return error_errno(err, errno,
-                           level == SANDBOX_USER ? "user namespace" : "mount namespace");
-    if (level == SANDBOX_USER && !map_ids(inside_uid, uid, inside_gid, gid, err))
+    if (unshare(CLONE_NEWUSER))
+        return error_errno(err, errno, "user namespace");
+    return map_ids(inside_uid, uid, inside_gid, gid, err);
+}
+
+bool sandbox_enter(enum sandbox_level level, uid_t inside_uid, gid_t inside_gid, struct error *err)
+{
+    if (level == SANDBOX_USER && !sandbox_enter_user(inside_uid, inside_gid, err))
         return false;
+    if (unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC))
+        return error_errno(err, errno, "mount namespace");
     if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
         return error_errno(err, errno, "private mounts");
     return true;
 }
 
-void sandbox_drop_capabilities(void)
+/* ---- a range of ids ---- */
+
+/* In a child that is in the new namespace until it is killed. */
+NORETURN static void live_there(int ready_fd)
 {
-    static const unsigned keep[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};
+    bool ok = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && unshare(CLONE_NEWUSER) == 0 &&
+              write(ready_fd, "", 1) == 1;
+
+    while (ok)
+        pause();
+    _exit(1);
+}
+
+static bool map_range(pid_t pid, const char *file, unsigned base, struct error *err)
+{
+    char path[64], text[64];
+
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    snprintf(text, sizeof text, "0 %u %u\n", base, SANDBOX_RANGE);
+    return write_text(path, text, err);
+}
+
+static int open_namespace(pid_t pid, struct error *err)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        error_errno(err, errno, "%s", path);
+    return fd;
+}
+
+int sandbox_user_range(unsigned base, struct error *err)
+{
+    int ends[2], fd = -1;
+    char there;
+    pid_t pid;
+
+    if (geteuid()) {
+        error_set(err, ERR_UNAVAILABLE, "", "a range of ids is for root to give");
+        return -1;
+    }
+    if (pipe2(ends, O_CLOEXEC)) {
+        error_errno(err, errno, "pipe");
+        return -1;
+    }
+    pid = fork();
+    if (pid == 0)
+        live_there(ends[1]);
+    close(ends[1]);
+    if (pid < 0 || read(ends[0], &there, 1) != 1)
+        error_errno(err, pid < 0 ? errno : EPERM, "user namespace");
+    else if (map_range(pid, "uid_map", base, err) && map_range(pid, "gid_map", base, err))
+        fd = open_namespace(pid, err);
+    close(ends[0]);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+    return fd;
+}
+
+bool sandbox_enter_range(int user_fd, struct error *err)
+{
+    if (setns(user_fd, CLONE_NEWUSER) || setgroups(0, NULL) || setresgid(0, 0, 0) ||
+        setresuid(0, 0, 0))
+        return error_errno(err, errno, "user namespace of the pod");
+    return true;
+}
+
+/* ---- capabilities ---- */
+
+void sandbox_drop_capabilities(bool keep_few)
+{
+    static const unsigned few[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2] = {0};
     uint64_t kept = 0;
 
-    for (size_t i = 0; i < countof(keep); i++)
-        kept |= UINT64_C(1) << keep[i];
+    for (size_t i = 0; i < countof(few) && keep_few; i++)
+        kept |= UINT64_C(1) << few[i];
     for (unsigned cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
         if (!(kept >> cap & 1))
             prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
-#include "node/sandbox/sandbox.h"
 
 union control { /* room for one descriptor, aligned */
     struct cmsghdr header;
@@ -138,10 +138,8 @@ NORETURN void init_run(struct init_plan *plan)
         cgroup_join(plan->group);
     if (!root_build(plan->root, &err))
         give_up(plan, SPAWN_SETUP, err.message);
-    if (plan->drop_capabilities) {
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        sandbox_drop_capabilities();
-    }
+    if (!box_become(plan->box, plan->index, &plan->program, &err))
+        give_up(plan, SPAWN_SETUP, err.message);
     if (!bind_to_shim(plan))
         _exit(1);
     keep_few(plan);

@@ -27,8 +27,9 @@ struct init_plan {
     const struct root_plan *root;
     struct spawn_plan program;
     int report_fd;
-    int shim_pidfd; /* readable when the shim has died */
-    bool drop_capabilities;
+    int shim_pidfd;             /* readable when the shim has died */
+    const struct box *box;      /* whose rights the program gets, */
+    unsigned index;             /* and which container of it this is */
     const struct cgroup *group; /* or NULL */
 };
 

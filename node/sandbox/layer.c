@@ -16,10 +16,11 @@
 
 enum { PATH_BYTES = 4096, CHILDREN_MAX = 20000 };
 
-/* A directory with the looks of another one; existing is fine. -1 with errno. */
-static int make_like(int at_fd, const char *name, const char *host)
+/* A directory with the looks of another one; existing is fine. What is root's on the host is the
+ * owner's here. -1 with errno. */
+static int make_like(const struct layer *layer, int at_fd, const char *name, const char *host)
 {
-    struct stat info = {.st_mode = 0755};
+    struct stat info;
     int fd;
 
     if (mkdirat(at_fd, name, 0755) && errno != EEXIST)
@@ -27,12 +28,13 @@ static int make_like(int at_fd, const char *name, const char *host)
     fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return -1;
-    if (stat(host, &info) == 0 && S_ISDIR(info.st_mode)) {
-        if (fchown(fd, info.st_uid, info.st_gid)) {
-            /* an owner we cannot name: then it is ours */
-        }
-        fchmod(fd, info.st_mode & 07777);
+    if (stat(host, &info) || !S_ISDIR(info.st_mode))
+        info = (struct stat){.st_mode = 0755};
+    if (fchown(fd, info.st_uid ? info.st_uid : layer->owner,
+               info.st_gid ? info.st_gid : layer->owner)) {
+        /* an owner we cannot name: then it is ours */
     }
+    fchmod(fd, info.st_mode & 07777);
     return fd;
 }
 
@@ -70,7 +72,7 @@ static bool make_point(const struct layer *layer, int top_fd, const struct layer
             ok = make_file(fd, name);
             break;
         }
-        inner = make_like(fd, name, host);
+        inner = make_like(layer, fd, name, host);
         close(fd);
         fd = inner;
         ok = fd >= 0;
@@ -102,7 +104,7 @@ static bool make_links(const struct layer *layer, int top_fd)
 static bool overlay(const struct layer *layer, int scratch_fd, int target_fd)
 {
     char options[2 * PATH_BYTES], target[64];
-    int upper_fd = make_like(scratch_fd, "upper", layer->host);
+    int upper_fd = make_like(layer, scratch_fd, "upper", layer->host);
     bool ok = upper_fd >= 0 && mkdirat(scratch_fd, "work", 0700) == 0 &&
               make_links(layer, upper_fd) && make_points(layer, upper_fd);
 
@@ -149,25 +151,25 @@ static bool replaced(const struct layer *layer, const char *host)
 }
 
 /* Directories still to be mirrored; each child that leads to a mount point becomes another one. */
-struct todo {
-    struct todo *next;
+struct pending {
+    struct pending *next;
     int to_fd;
     char host[];
 };
 
-static bool todo_add(struct todo **list, const char *host, int to_fd)
+static bool pending_add(struct pending **list, const char *host, int to_fd)
 {
-    struct todo *todo = mem_alloc(sizeof *todo + strlen(host) + 1);
+    struct pending *pending = mem_alloc(sizeof *pending + strlen(host) + 1);
 
-    memcpy(todo->host, host, strlen(host) + 1);
-    todo->to_fd = to_fd;
-    todo->next = *list;
-    *list = todo;
+    memcpy(pending->host, host, strlen(host) + 1);
+    pending->to_fd = to_fd;
+    pending->next = *list;
+    *list = pending;
     return true;
 }
 
 static bool mirror_child(const struct layer *layer, const char *host, const char *name, int to_fd,
-                         struct todo **list)
+                         struct pending **list)
 {
     char link[PATH_BYTES];
     struct stat info;
@@ -184,18 +186,19 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
     }
     if (!S_ISDIR(info.st_mode))
         return make_file(to_fd, name) && bind_child(host, to_fd, name);
-    inner = make_like(to_fd, name, host);
+    inner = make_like(layer, to_fd, name, host);
     if (inner >= 0 && on_the_way(layer, host))
-        return todo_add(list, host, inner);
+        return pending_add(list, host, inner);
     ok = inner >= 0 && bind_child(host, to_fd, name);
     if (inner >= 0)
         close(inner);
     return ok;
 }
 
-static bool mirror_one(const struct layer *layer, const struct todo *todo, struct todo **list)
+static bool mirror_one(const struct layer *layer, const struct pending *pending,
+                       struct pending **list)
 {
-    DIR *dir = opendir(todo->host);
+    DIR *dir = opendir(pending->host);
     unsigned left = CHILDREN_MAX;
     bool ok = true;
 
@@ -206,9 +209,10 @@ static bool mirror_one(const struct layer *layer, const struct todo *todo, struc
 
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !left--)
             continue;
-        if (snprintf(child, sizeof child, "%s/%s", todo->host, entry->d_name) < (int)sizeof child &&
+        if (snprintf(child, sizeof child, "%s/%s", pending->host, entry->d_name) <
+                (int)sizeof child &&
             !replaced(layer, child))
-            ok = mirror_child(layer, child, entry->d_name, todo->to_fd, list);
+            ok = mirror_child(layer, child, entry->d_name, pending->to_fd, list);
     }
     closedir(dir);
     return ok;
@@ -216,16 +220,16 @@ static bool mirror_one(const struct layer *layer, const struct todo *todo, struc
 
 static bool mirror(const struct layer *layer, int to_fd)
 {
-    struct todo *list = NULL;
-    bool ok = todo_add(&list, layer->host, fcntl(to_fd, F_DUPFD_CLOEXEC, 0));
+    struct pending *list = NULL;
+    bool ok = pending_add(&list, layer->host, fcntl(to_fd, F_DUPFD_CLOEXEC, 0));
 
     while (list) {
-        struct todo *todo = list;
+        struct pending *pending = list;
 
-        list = todo->next;
-        ok = ok && mirror_one(layer, todo, &list);
-        close(todo->to_fd);
-        mem_free(todo);
+        list = pending->next;
+        ok = ok && mirror_one(layer, pending, &list);
+        close(pending->to_fd);
+        mem_free(pending);
     }
     return ok;
 }
@@ -239,14 +243,25 @@ static bool bind_whole(int from_fd, int target_fd)
     return mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
 }
 
+/* By the programs that will see it: those of an owner of his own are nobody here. */
+static bool is_readable(const struct layer *layer)
+{
+    const mode_t by_others = S_IROTH | S_IXOTH;
+    struct stat info;
+
+    if (!layer->owner)
+        return access(layer->host, R_OK | X_OK) == 0;
+    return stat(layer->host, &info) == 0 && (info.st_mode & by_others) == by_others;
+}
+
 bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struct error *err)
 {
-    bool readable = access(layer->host, R_OK | X_OK) == 0, ok;
+    bool readable = is_readable(layer), ok;
     int mirror_fd;
 
     if (readable && overlay(layer, scratch_fd, target_fd))
         return true;
-    mirror_fd = make_like(scratch_fd, "mirror", readable ? layer->host : "");
+    mirror_fd = make_like(layer, scratch_fd, "mirror", readable ? layer->host : "");
     ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
          (!readable || mirror(layer, mirror_fd)) && make_points(layer, mirror_fd) &&
          bind_whole(mirror_fd, target_fd);

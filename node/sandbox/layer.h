@@ -25,6 +25,7 @@ struct layer {
     const struct layer_link *links;
     size_t n_links;
     bool user_namespace;
+    unsigned owner; /* whose is what on the host is root's, user and group; 0 = root's, too */
 };
 
 /** Build the layer with the help of the empty directory `scratch_fd` (on a tmpfs) and mount it at

@@ -126,6 +126,8 @@ static bool wants_layer(const struct build *build, const char *top)
 {
     if (build->plan->hosts && !strcmp(top, "/etc"))
         return true;
+    if (build->plan->owner && !strcmp(top, "/root"))
+        return true;
     for (size_t i = 0; i < build->plan->n_mounts; i++) {
         const struct place *place = &build->places[i];
 
@@ -162,8 +164,13 @@ static bool mount_layer(struct build *build, const char *top, struct error *err)
     size_t n = build->plan->n_mounts;
     struct layer_point *points = mem_array(n + 1, sizeof *points);
     bool etc = build->plan->hosts && !strcmp(top, "/etc");
-    struct layer layer = {
-        top, points, 0, links, etc ? countof(links) : 0, build->plan->user_namespace};
+    struct layer layer = {top,
+                          points,
+                          0,
+                          links,
+                          etc ? countof(links) : 0,
+                          build->plan->user_namespace,
+                          build->plan->owner};
     char name[NAME_MAX + 8];
     int scratch_fd, target_fd = -1;
     bool ok;
@@ -250,15 +257,27 @@ static bool take_host(struct build *build, struct error *err)
 }
 
 static bool own_directory(struct build *build, const char *name, const char *type,
-                          const char *options, struct error *err)
+                          unsigned long flags, const char *options, struct error *err)
 {
-    unsigned long flags = MS_NOSUID | MS_NODEV | (strcmp(type, "proc") ? 0 : MS_NOEXEC);
     int fd = tree_make(build->base_fd, name, true, err);
 
     if (fd < 0)
         return false;
     close(fd);
-    return tree_mount(type, build->base_fd, name, flags, options, err);
+    return tree_mount(type, build->base_fd, name, MS_NOSUID | MS_NODEV | flags, options, err);
+}
+
+/* A directory in memory. */
+static bool own_tmpfs(struct build *build, const char *name, const char *mode, struct error *err)
+{
+    unsigned owner = build->plan->owner;
+    char options[64];
+
+    if (owner)
+        snprintf(options, sizeof options, "mode=%s,uid=%u,gid=%u", mode, owner, owner);
+    else
+        snprintf(options, sizeof options, "mode=%s", mode);
+    return own_directory(build, name, "tmpfs", 0, options, err);
 }
 
 static bool attach(struct build *build, const char *path, bool is_dir, int tree_fd,
@@ -290,11 +309,11 @@ static bool own_directories(struct build *build, struct error *err)
         close(dev_fd);
     if (target_fd >= 0)
         close(target_fd);
-    if (!ok || !own_directory(build, "run", "tmpfs", "mode=0755", err) ||
-        !own_directory(build, "proc", "proc", NULL, err) ||
+    if (!ok || !own_tmpfs(build, "run", "0755", err) ||
+        !own_directory(build, "proc", "proc", MS_NOEXEC, NULL, err) ||
         !attach(build, "/run/pod", true, plan->run_tree_fd, err))
         return false;
-    if (plan->private_tmp && !own_directory(build, "tmp", "tmpfs", "mode=1777", err))
+    if (plan->private_tmp && !own_tmpfs(build, "tmp", "1777", err))
         return false;
     return !build->new_root || bind_host(build, "/sys", true, err);
 }

@@ -7,7 +7,7 @@
  * top-level directory is missing (/data), a new root is made on a tmpfs, everything bound into it,
  * and the old one left.
  *
- *   /etc, /root, …   layer.h, where mount points are missing
+ *   /etc, /root, …   layer.h, where mount points are missing; /root always, for owners of their own
  *   /proc            new: that of the pid namespace
  *   /dev             the host's devices, with its own shm and pts
  *   /run             an empty tmpfs with /run/pod
@@ -30,6 +30,7 @@ struct root_plan {
     bool hosts;          /* /etc/hosts and /etc/hostname come from /run/pod */
     bool private_tmp;    /* /tmp is empty; else the host's */
     bool user_namespace; /* mount options differ */
+    unsigned owner;      /* whose the private directories are, user and group; 0 = ours */
     const char *cwd;     /* stays visible wherever it is */
 };
 

@@ -2,7 +2,7 @@
 /*
  * What this machine lets us put around a pod, from the most to the least.
  *
- *   full    root, each namespace of objects with its own range of ids
+ *   full    root; programs have ids of a range that belongs to their namespace of objects
  *   user    an ordinary user: user namespace with that one id, private mounts, pid, uts, ipc
  *   mounts  root (or CAP_SYS_ADMIN) as itself: the same without the user namespace
  *   plain   nothing: a process with an environment
@@ -20,6 +20,7 @@ enum sandbox_level { SANDBOX_LEVELS(SANDBOX_ENUM) SANDBOX_LEVEL_N };
 #undef SANDBOX_ENUM
 
 const char *sandbox_level_text(enum sandbox_level level);
+bool sandbox_level_find(const char *text, enum sandbox_level *out);
 
 /**
  * The level `wanted` names ("auto", NULL: the best that works), found by trying it in a child, with
@@ -33,9 +34,18 @@ bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *
 /**
  * Move this process into namespaces of its own: mount, uts, ipc, and at level USER a user namespace
  * in which it has the ids given. Mounts made from now on are private; those of the host still come
- * in.
+ * in. At level FULL it keeps its ids: only programs get others (sandbox_enter_range).
  */
 bool sandbox_enter(enum sandbox_level level, uid_t uid, gid_t gid, struct error *err);
+/** A user namespace in which the one id we have is `uid`, and the one group `gid`. */
+bool sandbox_enter_user(uid_t uid, gid_t gid, struct error *err);
 
-/** Give up all capabilities but the few that sshd needs, when uid 0 stands for an ordinary user. */
-void sandbox_drop_capabilities(void);
+/** A user namespace whose ids 0 to SANDBOX_RANGE - 1 are those from `base` on outside. Takes root.
+ * Its descriptor; -1 with `err`. */
+enum { SANDBOX_RANGE = 65536 };
+int sandbox_user_range(unsigned base, struct error *err);
+/** Become root of that namespace, and nothing else. */
+bool sandbox_enter_range(int user_fd, struct error *err);
+
+/** Give up all capabilities, or all but the few that sshd needs: where uid 0 is no real root. */
+void sandbox_drop_capabilities(bool keep_few);

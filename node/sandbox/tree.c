@@ -33,6 +33,15 @@ int tree_clone(int fd, bool recursive, bool read_only, struct error *err)
     return tree;
 }
 
+bool tree_map(int tree_fd, int user_fd, struct error *err)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)user_fd};
+
+    return mount_setattr(tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes) == 0 ||
+           error_errno(err, errno, "cannot map the ids of a mount");
+}
+
 bool tree_attach(int tree_fd, int target_fd, struct error *err)
 {
     int failed =

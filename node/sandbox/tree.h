@@ -7,6 +7,8 @@
 
 /** A detached copy of the mount at a descriptor (any, O_PATH will do). -1 with `err`. */
 int tree_clone(int fd, bool recursive, bool read_only, struct error *err);
+/** Show the ids of a detached tree as those of a user namespace: its 0 becomes that one's root. */
+bool tree_map(int tree_fd, int user_fd, struct error *err);
 /** Attach a detached tree at a descriptor; closes the tree. */
 bool tree_attach(int tree_fd, int target_fd, struct error *err);
 

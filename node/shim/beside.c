@@ -115,7 +115,7 @@ NORETURN static void exec_in(struct helper *helper)
     int null_fd = shim->null_fd;
 
     container_plan(c, marker, &plan); /* while the box is there to be asked */
-    if (!box_join(shim->box, c->index, c->pid, &err))
+    if (!box_join(shim->box, c->index, c->pid, &plan, &err))
         fail(helper, spawn_exit_code(SPAWN_SETUP), err.message);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
     keep_few(helper, &null_fd);

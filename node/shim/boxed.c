@@ -23,7 +23,7 @@ bool boxed_open(struct pod *pod)
     struct shim *shim = pod->shim;
     struct error err = {0};
 
-    shim->box = box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &err);
+    shim->box = box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &shim->holder.network, &err);
     if (shim->box && volumes_limited(&pod->spec))
         alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
     if (shim->box)

@@ -9,5 +9,8 @@
 /* The directory is locked (flock) through the shim's descriptor as long as it lives. */
 enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
 
+/* What shims of pods have besides when pods have a network of their own (holder.h). */
+enum { SHIM_FD_HOLDER = SHIM_FD_N, SHIM_FD_NET, SHIM_FD_NET_USER, SHIM_FD_REST };
+
 /* In the environment of every program: how processes that outlive their parents are told apart. */
 #define SHIM_MARKER "JOBFLOW_POD_UID"

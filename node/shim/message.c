@@ -60,6 +60,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     wire_put_u32(out, config->level);
     wire_put_u8(out, config->private_tmp);
     wire_put_u8(out, config->rewrite);
+    wire_put_u8(out, config->private_network);
     wire_end(out, begun);
 }
 
@@ -72,6 +73,7 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
     out->level = wire_u32(r);
     out->private_tmp = wire_u8(r);
     out->rewrite = wire_u8(r);
+    out->private_network = wire_u8(r);
     return !r->bad;
 }
 
@@ -128,6 +130,7 @@ static void put_volume(struct buf *out, const struct shim_volume *v)
     wire_put_u8(out, (uint8_t)v->kind);
     wire_put_u8(out, v->memory);
     wire_put_u8(out, v->read_only);
+    wire_put_u8(out, v->foreign);
     wire_put_i64(out, v->size_bytes);
     wire_put_text(out, v->host_path);
     wire_put_text(out, v->host_base);
@@ -151,6 +154,7 @@ static void get_volume(struct wire_reader *r, struct arena *arena, struct shim_v
     v->kind = (enum shim_volume_kind)kind;
     v->memory = wire_u8(r);
     v->read_only = wire_u8(r);
+    v->foreign = wire_u8(r);
     v->size_bytes = wire_i64(r);
     v->host_path = wire_text(r);
     v->host_base = wire_text(r);
@@ -207,6 +211,7 @@ void shim_put_start(struct buf *out, const struct shim_pod *pod)
         wire_put_u32(out, pod->n_ports);
         for (uint32_t i = 0; i < pod->n_ports; i++)
             wire_put_u32(out, pod->ports[i]);
+        wire_put_u32(out, pod->ids);
         wire_put_u32(out, pod->n_volumes);
         for (uint32_t i = 0; i < pod->n_volumes; i++)
             put_volume(out, &pod->volumes[i]);
@@ -223,6 +228,7 @@ static void get_box(struct wire_reader *r, struct arena *arena, struct shim_pod 
     pod->ports = arena_array(arena, pod->n_ports, sizeof *pod->ports);
     for (uint32_t i = 0; i < pod->n_ports; i++)
         pod->ports[i] = wire_u32(r);
+    pod->ids = wire_u32(r);
     pod->n_volumes = wire_count(r, 4 * text_bytes);
     pod->volumes = arena_array(arena, pod->n_volumes, sizeof *pod->volumes);
     for (uint32_t i = 0; i < pod->n_volumes; i++)

@@ -79,6 +79,7 @@ struct shim_volume {
     const char *name;
     enum shim_volume_kind kind;
     bool memory, read_only;
+    bool foreign; /* its ids are those of the host, whatever the pod's are */
     int64_t size_bytes;
     struct shim_file *files;
     uint32_t n_files;
@@ -105,6 +106,7 @@ struct shim_pod {
     const char *hostname, *ip, *hosts; /* NULL = none */
     uint32_t *ports;                   /* declared by any container, TCP and UDP alike */
     uint32_t n_ports;
+    uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
     struct shim_volume *volumes;
     uint32_t n_volumes;
 };
@@ -119,6 +121,7 @@ struct shim_config {
     uint32_t level;        /* of boxed pods: enum sandbox_level */
     bool private_tmp;      /* boxed pods have a /tmp of their own */
     bool rewrite;          /* addresses that boxed pods' programs use (sandbox/rewrite.h) */
+    bool private_network;  /* boxed pods with an address are in sandbox/network.h */
 };
 
 struct shim_hello {

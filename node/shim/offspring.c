@@ -27,17 +27,40 @@ static void tell_moved(struct shim *shim, const char *uid)
 
 NORETURN static void live(struct shim *parent, struct place *place, const struct wire_frame *start)
 {
-    const int fds[] = {place->listen_fd, place->dir_fd};
-    int high[countof(fds)];
+    struct holder holder = parent->holder;
+    const struct {
+        int *fd, as;
+    } kept[] = {{&place->listen_fd, SHIM_FD_LISTEN},
+                {&place->dir_fd, SHIM_FD_DIR},
+                {&holder.fd, SHIM_FD_HOLDER},
+                {&holder.network.net_fd, SHIM_FD_NET},
+                {&holder.network.user_fd, SHIM_FD_NET_USER}};
 
     setsid();
     prctl(PR_SET_NAME, "jobflow-pod", 0, 0, 0);
-    for (size_t i = 0; i < countof(fds); i++) /* none of them may be in another's way */
-        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, SHIM_FD_N);
-    for (size_t i = 0; i < countof(fds); i++)
-        dup3(high[i], SHIM_FD_LISTEN + (int)i, O_CLOEXEC);
-    close_range(SHIM_FD_N, ~0U, 0);
-    _exit(shim_run(&(struct shim){.config = parent->config, .files = parent->files}, start));
+    for (size_t i = 0; i < countof(kept); i++) /* none of them may be in another's way */
+        *kept[i].fd = fcntl(*kept[i].fd, F_DUPFD_CLOEXEC, SHIM_FD_REST);
+    for (size_t i = 0; i < countof(kept); i++)
+        *kept[i].fd = *kept[i].fd < 0 ? -1 : dup3(*kept[i].fd, kept[i].as, O_CLOEXEC);
+    close_range(holder.fd < 0 ? SHIM_FD_N : SHIM_FD_REST, ~0U, 0);
+    _exit(shim_run(
+        &(struct shim){.config = parent->config, .files = parent->files, .holder = holder}, start));
+}
+
+/* Before the first pod that is in it. A pod whose network cannot be had says so itself. */
+static void open_network(struct shim *shim, int shims_fd)
+{
+    struct error err = {0};
+    int place_fd;
+
+    if (!shim->config.private_network || holder_alive(&shim->holder))
+        return;
+    holder_close(&shim->holder);
+    place_fd = openat(shims_fd, "../net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place_fd < 0 || !holder_connect(place_fd, &shim->holder, &err))
+        log_error("no private network", kv_str("why", err.message));
+    if (place_fd >= 0)
+        close(place_fd);
 }
 
 void offspring_start(struct shim *shim, const char *uid, const struct wire_frame *start)
@@ -47,7 +70,10 @@ void offspring_start(struct shim *shim, const char *uid, const struct wire_frame
     struct error err = {0};
     int shims_fd = openat(SHIM_FD_DIR, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool made = place_make(shims_fd, uid, &place, &err);
-    pid_t pid = made ? fork() : -1;
+    pid_t pid;
+
+    open_network(shim, shims_fd);
+    pid = made ? fork() : -1;
 
     if (pid == 0)
         live(shim, &place, start);

@@ -189,6 +189,7 @@ static void shim_end(struct shim *shim)
     }
     if (empty)
         place_remove(SHIM_FD_DIR);
+    holder_close(&shim->holder);
     serve_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
     offspring_forget(shim);
@@ -223,17 +224,22 @@ int runtime_shim_main(int argc, char **argv)
 {
     struct shim shim = {
         .pool = true,
+        .holder = HOLDER_NONE,
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
-    if (argc < 1 || strcmp(argv[0], SHIM_NAME) != 0)
+    bool holder = argc > 0 && !strcmp(argv[0], HOLDER_NAME);
+
+    if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
         return -1;
-    prctl(PR_SET_NAME, SHIM_NAME, 0, 0, 0); /* it was started as /proc/self/exe */
+    prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* it was started as /proc/self/exe */
     reset_signals();
     umask(077);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     close_range(SHIM_FD_N, ~0U, 0);
+    if (holder)
+        return chdir("/") ? 1 : holder_main(argc, argv);
     raise_files_limit(&shim);
     return chdir("/") ? 1 : shim_run(&shim, NULL);
 }

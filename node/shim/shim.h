@@ -11,6 +11,7 @@
  * down. A shim with nothing to do and nobody connected ends by itself; it leaves its records.
  */
 #include "node/shim/entry.h"
+#include "node/shim/holder.h"
 #include "node/shim/message.h"
 #include "node/shim/pod.h"
 #include "node/shim/reactor.h"
@@ -42,7 +43,8 @@ struct shim {
     struct shim_config config;
     struct arena *config_arena;
     int null_fd, children_fd;
-    struct rlimit files; /* of programs: what we were started with */
+    struct holder holder; /* of the private network: ours, or that of the shim we come from */
+    struct rlimit files;  /* of programs: what we were started with */
 
     struct source listener, signals;
     struct link node;

@@ -10,11 +10,11 @@ static void first_ones_are_kept_for_ourselves(void **state)
     struct addresses a = {0};
     char text[ADDRESS_TEXT_MAX];
 
-    address_text(addresses_take(&a), text);
+    addresses_text(&a, addresses_take(&a), text);
     check_str("first", text, "127.10.4.0");
-    address_text(addresses_take(&a), text);
+    addresses_text(&a, addresses_take(&a), text);
     check_str("second", text, "127.10.4.1");
-    address_text(0, text);
+    addresses_text(&a, 0, text);
     check_str("none", text, "");
 }
 

@@ -21,6 +21,23 @@ static const char *level;
 static struct bed *bed;
 static char *data_dir;
 
+/* A directory of the host that pods reach and may write to, whoever they are; owned. */
+static char *shared_new(void)
+{
+    char *dir = mem_strdup("/tmp/jobflow-boxed-XXXXXX");
+
+    check("directory", mkdtemp(dir) && chmod(dir, 0777) == 0);
+    return dir;
+}
+
+static void shared_free(char *dir)
+{
+    if (dir)
+        file_remove_tree(AT_FDCWD, dir, NULL);
+    mem_free(dir);
+}
+SCOPED_DEFINE_PTR(shared, char *, shared_free)
+
 static bool is_plain(void)
 {
     return !strcmp(level, "plain");
@@ -156,10 +173,9 @@ static void the_working_directory_is_the_hosts_wherever_it_is(void **state)
         .main = {{.argv = {"/bin/sh", "-c", "pwd; echo seen > written-by-pod; echo $HOSTNAME"},
                   .mounts = {{"etc", "/tmp/etc/volcano", NULL, false}}}},
     };
-    scoped_str dir = test_path("work");
+    scoped(shared) char *dir = shared_new();
     scoped_str want = NULL;
 
-    mkdir(dir, 0755);
     pod.main[0].cwd = dir;
     check_int("code", run(&pod, &log), 0);
     want = mem_printf("%s\nj-0\n", dir);
@@ -435,7 +451,7 @@ static void what_cannot_be_mounted_is_told(void **state)
 
 static void host_paths_are_the_hosts(void **state)
 {
-    scoped_str dir = test_path("host");
+    scoped(shared) char *dir = shared_new();
     scoped_str file = mem_printf("%s/file", dir);
     struct runtime_volume volume[] = {
         {.name = "v", .kind = VOLUME_HOST_PATH, .host_path = dir},
@@ -453,7 +469,6 @@ static void host_paths_are_the_hosts(void **state)
     };
     scoped_str log = NULL;
 
-    mkdir(dir, 0755);
     check_int("code", run(&pod, &log), 0);
     check_int("host", access(file, F_OK), 0);
     if (!is_plain())
@@ -968,12 +983,11 @@ static void a_program_beside_a_container_sees_what_it_sees(void **state)
 
 static void hooks_run_at_the_start_and_before_the_end(void **state)
 {
-    scoped_str name = mem_printf("hooks-%s", level);
-    scoped_str dir = test_path(name);
+    scoped(shared) char *dir = shared_new();
     scoped_str path = mem_printf("%s/log", dir);
-    scoped_str script = mem_printf("trap 'echo term >> %s; exit 0' TERM; mkdir -p %s;"
+    scoped_str script = mem_printf("trap 'echo term >> %s; exit 0' TERM;"
                                    "echo begin >> %s; while :; do sleep 0.01; done",
-                                   path, dir, path);
+                                   path, path);
     scoped_str lifecycle = mem_printf(
         "{'postStart':{'exec':{'command':['/bin/sh','-c','until test -s %s; do sleep 0.01; done;"
         " echo hook >> %s']}},'preStop':{'exec':{'command':['/bin/sh','-c','echo stop >> %s']}}}",
@@ -1164,7 +1178,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_killed_shim_takes_its_pod_with_it_and_no_other),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
-    static const char *const levels[] = {"mounts", "user", "plain"};
+    static const char *const levels[] = {"full", "mounts", "user", "plain"};
     int code = runtime_shim_main(argc, argv), failed = 0;
 
     if (code >= 0)

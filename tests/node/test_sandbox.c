@@ -230,19 +230,24 @@ static void a_sub_path_never_leads_out_of_its_volume(void **state)
 
 static void a_level_is_found_or_refused_with_a_reason(void **state)
 {
-    static const struct {
+    const struct {
         const char *wanted;
         enum error_code code;
-    } cases[] = {{"everything", ERR_INVALID}, {"full", ERR_UNAVAILABLE}};
+    } cases[] = {{"everything", ERR_INVALID},
+                 {"full", geteuid() ? ERR_UNAVAILABLE : ERR_NONE}}; /* ranges of ids are root's */
     scoped_str scratch = test_path("probe");
     enum sandbox_level level;
     struct error err = {0};
     scoped_str why = NULL;
 
     for (size_t i = 0; i < countof(cases); i++) {
+        bool ok;
+
         err = (struct error){0};
-        check_error(cases[i].wanted, sandbox_probe(cases[i].wanted, scratch, &level, &why, &err),
-                    err, cases[i].code);
+        ok = sandbox_probe(cases[i].wanted, scratch, &level, &why, &err);
+        mem_free(take(why));
+        check_int(cases[i].wanted, ok, cases[i].code == ERR_NONE);
+        check_int(cases[i].wanted, err.code, cases[i].code);
     }
     check_ok("plain", sandbox_probe("plain", scratch, &level, &why, &err), err);
     check_int("plain", level, SANDBOX_PLAIN);

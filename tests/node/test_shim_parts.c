@@ -92,6 +92,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     struct pod_spec pod_spec = {
         .restart_policy = "OnFailure", .grace_s = {true, 3}, .active_deadline_s = {true, 9}};
     struct runtime_pod pod = {.uid = "u-1",
+                              .ns = "default",
                               .spec = &pod_spec,
                               .hostname = "h",
                               .pod_ip = "127.10.4.2",

@@ -181,7 +181,13 @@ static void script_free(struct runtime *rt)
     mem_free(rt);
 }
 
+static int script_socket_to(struct runtime *rt, const struct sockaddr *to)
+{
+    return -1;
+}
+
 static const struct runtime_ops script_ops = {
+    .socket_to = script_socket_to,
     .adopt = script_adopt,
     .start = script_start,
     .stop = script_stop,

@@ -421,3 +421,12 @@ char *bed_host(const char *script)
     waitpid(pid, NULL, 0);
     return buf_take(&out);
 }
+
+const char *bed_program(void)
+{
+    static char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    path[n > 0 ? n : 0] = 0;
+    return path;
+}

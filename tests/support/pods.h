@@ -65,6 +65,9 @@ char *bed_log(struct bed *bed, const char *uid, const char *container);
  * (owned) unless NULL. */
 int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_log);
 
+/** The path of the test program itself, to be run in a pod. */
+const char *bed_program(void);
+
 /** Process ids of the shims that live on this data directory; how many. */
 size_t bed_shims(const char *dir, int *pids, size_t max);
 /** A line of output "name=value" as a number; -1 when it is not there. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The runtime's tests once more as an ordinary user (they run as whoever starts ctest otherwise), and a pod of the whole
 # program: volumes, names and the working directory must be there without any privilege.
-# covers: local-runtime.md LRT-02 LRT-04 LRT-30 LRT-32
+# covers: local-runtime.md LRT-02 LRT-04 LRT-08 LRT-30 LRT-32
 set -euo pipefail
 
 if [ "$(id -u)" != 0 ]; then
@@ -17,17 +17,17 @@ as_user() { setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-a
 
 chmod 755 "$TMPDIR"
 mkdir -m 755 "$TMPDIR/bin"
-mkdir "$TMPDIR/work"
-chown "$user:$user" "$TMPDIR/work"
+mkdir "$TMPDIR/home"
+chown "$user:$user" "$TMPDIR/home"
 cp "$JOBFLOW" "$TMPDIR/bin/jobflow"
-for name in runtime_bare runtime_adopt runtime_boxed sandbox; do
+for name in runtime_bare runtime_adopt runtime_boxed runtime_network sandbox; do
     cp "$(dirname "$JOBFLOW")/tests/test_node_$name" "$TMPDIR/bin/"
     echo "== $name as uid $user"
-    as_user mkdir "$TMPDIR/work/$name"
-    (cd "$TMPDIR/work" && TMPDIR="$TMPDIR/work/$name" as_user "$TMPDIR/bin/test_node_$name")
+    as_user mkdir "$TMPDIR/home/$name"
+    (cd "$TMPDIR/home" && TMPDIR="$TMPDIR/home/$name" as_user "$TMPDIR/bin/test_node_$name")
 done
 
-cat > "$TMPDIR/work/job.yaml" <<'YAML'
+cat > "$TMPDIR/home/job.yaml" <<'YAML'
 apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
 metadata: {name: pair}
@@ -45,8 +45,8 @@ spec:
           command: [sh, -c, 'cat /etc/volcano/worker.host; echo; getent hosts pair-worker-1.pair; hostname; touch seen-$HOSTNAME']
   plugins: {svc: [], env: []}
 YAML
-cd "$TMPDIR/work"
-as_user env HOME="$TMPDIR/work" "$TMPDIR/bin/jobflow" run job.yaml --logs > out.txt 2>&1 || { cat out.txt; exit 1; }
+cd "$TMPDIR/home"
+as_user env HOME="$TMPDIR/home" "$TMPDIR/bin/jobflow" run job.yaml --logs > out.txt 2>&1 || { cat out.txt; exit 1; }
 cat out.txt
 for name in pair-worker-0 pair-worker-1; do
     test -e "seen-$name"

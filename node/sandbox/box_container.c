@@ -1,0 +1,195 @@
+/*
+ * Containers of a box: their mounts, their first process, who their programs are. See box.h.
+ */
+#include "node/sandbox/box.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/sandbox/cgroup.h"
+#include "node/sandbox/init.h"
+#include "node/sandbox/tree.h"
+
+enum { MESSAGE_MAX = 4096 };
+static const char default_message_path[] = "/dev/termination-log";
+
+/* ---- rights ---- */
+
+bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,
+                struct error *err)
+{
+    if (box->level < SANDBOX_USER)
+        return true;
+    if (box->level == SANDBOX_FULL) {
+        if (!sandbox_enter_range(box->user_fd, err))
+            return false;
+        if (!box->pod->containers[index].cwd && access(program->cwd, X_OK))
+            program->cwd = "/"; /* that of the node, where these ids may not go */
+    }
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    sandbox_drop_capabilities(box->serves_ssh);
+    return true;
+}
+
+bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *program,
+              struct error *err)
+{
+    int pidfd;
+    bool ok;
+
+    if (box->groups[index])
+        cgroup_join(box->groups[index]);
+    if (box->level == SANDBOX_PLAIN)
+        return true;
+    pidfd = pidfd_open(init, 0);
+    ok = pidfd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0;
+    if (!ok)
+        return error_errno(err, errno, "cannot join the container");
+    close(pidfd);
+    return box_become(box, index, program, err);
+}
+
+/* ---- termination messages ---- */
+
+static const char *message_path(const struct box *box, unsigned index)
+{
+    const char *path = box->pod->containers[index].termination_path;
+
+    return path && *path ? path : default_message_path;
+}
+
+static int message_file(const struct box *box, unsigned index, int flags)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "term/%u", index);
+    return openat(box->where.own_fd, name, flags | O_CLOEXEC | O_NOFOLLOW, 0666);
+}
+
+char *box_termination_message(struct box *box, unsigned index)
+{
+    int fd = message_file(box, index, O_RDWR | O_NONBLOCK);
+    char text[MESSAGE_MAX + 1];
+    ssize_t n;
+
+    if (fd < 0)
+        return NULL;
+    n = read(fd, text, MESSAGE_MAX);
+    if (n > 0 && ftruncate(fd, 0))
+        n = 0;
+    close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n > 0 ? mem_strdup(text) : NULL;
+}
+
+/* ---- containers ---- */
+
+/* `user_fd`: the namespace whose ids it shows; -1 = the host's. */
+static bool take_tree(int fd, bool read_only, int user_fd, const char *path, struct root_mount *out,
+                      struct error *err)
+{
+    struct stat info;
+    bool ok;
+
+    if (fd < 0)
+        return false;
+    *out =
+        (struct root_mount){.path = path, .is_dir = fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)};
+    out->tree_fd = tree_clone(fd, true, read_only, err);
+    close(fd);
+    if (out->tree_fd < 0)
+        return false;
+    ok = user_fd < 0 || tree_map(out->tree_fd, user_fd, err);
+    if (!ok)
+        close(out->tree_fd);
+    return ok;
+}
+
+static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
+                        struct error *err)
+{
+    const struct shim_container *c = &box->pod->containers[index];
+    int fd = message_file(box, index, O_RDWR | O_CREAT);
+
+    *count = 0;
+    if (fd >= 0)
+        fchmod(fd, 0666);
+    if (!take_tree(fd, false, box->user_fd, message_path(box, index), &mounts[0], err))
+        return error_prefix(err, "termination message: "), false;
+    ++*count;
+    for (uint32_t i = 0; i < c->n_mounts; i++, ++*count) {
+        const struct shim_mount *mount = &c->mounts[i];
+        bool mapped = !box->pod->volumes[mount->volume].foreign;
+
+        if (!take_tree(volumes_open(&box->where, box->pod, mount, err),
+                       volumes_read_only(box->pod, mount), mapped ? box->user_fd : -1, mount->path,
+                       &mounts[*count], err))
+            return error_prefix(err, "%s: ", mount->path), false;
+    }
+    return true;
+}
+
+static int run_tree(struct box *box, struct error *err)
+{
+    int fd = openat(box->where.own_fd, "run", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int tree_fd = fd < 0 ? -1 : tree_clone(fd, false, true, err);
+
+    if (fd >= 0)
+        close(fd);
+    return tree_fd;
+}
+
+static pid_t clone_init(void)
+{
+    struct clone_args args = {.flags = CLONE_NEWNS | CLONE_NEWPID, .exit_signal = SIGCHLD};
+
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
+                struct error *err)
+{
+    const struct shim_container *c = &box->pod->containers[index];
+    scoped_str scratch =
+        mem_printf("%s/%sroot", box->dir, box->level > SANDBOX_PLAIN ? "box/" : "");
+    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1, sizeof *mounts);
+    struct root_plan root = {
+        .scratch = scratch,
+        .mounts = mounts,
+        .run_tree_fd = run_tree(box, err),
+        .hosts = box->pod->hosts != NULL,
+        .private_tmp = box->private_tmp,
+        .user_namespace = box->level == SANDBOX_USER,
+        .owner = box->level == SANDBOX_FULL ? box->pod->ids : 0,
+        .cwd = program->cwd,
+    };
+    struct init_plan plan = {&root, *program, report_fd,         box->self_pidfd,
+                             box,   index,    box->groups[index]};
+    pid_t pid = -1;
+
+    if (!box->groups[index])
+        plan.group = box->groups[index] = cgroup_new(box->pod->uid, index, &c->limits);
+    if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
+        pid = clone_init();
+        if (pid == 0)
+            init_run(&plan);
+        if (pid < 0)
+            error_errno(err, errno, "cannot clone");
+    }
+    for (size_t i = 0; i < root.n_mounts; i++)
+        close(mounts[i].tree_fd);
+    if (root.run_tree_fd >= 0)
+        close(root.run_tree_fd);
+    mem_free(mounts);
+    return pid;
+}

@@ -1,0 +1,204 @@
+/*
+ * The holder of the private network. See holder.h.
+ */
+#include "node/shim/holder.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "node/shim/entry.h"
+#include "node/shim/place.h"
+
+enum {
+    CONNECTIONS_MAX = 64, /* nodes and shared shims: two, and more only after crashes */
+    FIRST_MS = 30000,     /* to wait for the one who has started us */
+    ANSWER_MS = 500,
+    GIFTS_MAX = 2,
+};
+
+/* What it sends: once at the connection, with the namespaces, and to each byte it gets, with a
+ * socket. A text says why there is no descriptor. */
+struct gift {
+    char why[ERROR_MESSAGE_MAX];
+};
+
+union gifts {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(GIFTS_MAX * sizeof(int))];
+};
+
+static bool send_gift(int to_fd, const int *fds, size_t n, const char *why)
+{
+    struct gift gift = {{0}};
+    struct iovec bytes = {&gift, sizeof gift};
+    union gifts control = {0};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+
+    strncpy(gift.why, why, sizeof gift.why - 1);
+    if (n) {
+        message.msg_control = &control;
+        message.msg_controllen = CMSG_SPACE(n * sizeof *fds);
+        control.header = (struct cmsghdr){CMSG_LEN(n * sizeof *fds), SOL_SOCKET, SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.header), fds, n * sizeof *fds);
+    }
+    return sendmsg(to_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof gift;
+}
+
+/* How many descriptors came; -1 with `err`. */
+static int receive_gift(int from_fd, int fds[GIFTS_MAX], struct error *err)
+{
+    struct gift gift;
+    struct iovec bytes = {&gift, sizeof gift};
+    union gifts control = {0};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+    ssize_t n = recvmsg(from_fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
+    int count = 0;
+
+    if (n != (ssize_t)sizeof gift) {
+        error_set(err, ERR_UNAVAILABLE, "network", "the holder of the private network is gone");
+        return -1;
+    }
+    if (message.msg_controllen && control.header.cmsg_type == SCM_RIGHTS) {
+        count = (int)((control.header.cmsg_len - CMSG_LEN(0)) / sizeof *fds);
+        memcpy(fds, CMSG_DATA(&control.header), (size_t)count * sizeof *fds);
+    }
+    gift.why[sizeof gift.why - 1] = 0;
+    if (!count) {
+        error_set(err, ERR_INTERNAL, "network", "%s", gift.why);
+        return -1;
+    }
+    return count;
+}
+
+/* ---- the other side ---- */
+
+bool holder_connect(int place_fd, struct holder *out, struct error *err)
+{
+    const struct timeval limit = {ANSWER_MS * 20 / 1000, 0}; /* it may still be at work */
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[GIFTS_MAX] = {-1, -1}, count = -1;
+    struct sockaddr_un address;
+
+    place_address(place_fd, &address);
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
+        connect(fd, (struct sockaddr *)&address, sizeof address))
+        error_errno(err, errno, "holder of the private network");
+    else
+        count = receive_gift(fd, fds, err);
+    if (count < 0) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    *out = (struct holder){fd, {fds[0], count > 1 ? fds[1] : -1}};
+    return true;
+}
+
+bool holder_alive(const struct holder *holder)
+{
+    struct pollfd peer = {holder->fd, POLLIN, 0};
+
+    return holder->fd >= 0 && poll(&peer, 1, 0) == 0;
+}
+
+void holder_close(struct holder *holder)
+{
+    const int fds[] = {holder->fd, holder->network.net_fd, holder->network.user_fd};
+
+    for (size_t i = 0; i < countof(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    *holder = HOLDER_NONE;
+}
+
+int holder_socket(const struct holder *holder, struct error *err)
+{
+    struct pollfd peer = {holder->fd, POLLIN, 0};
+    int fds[GIFTS_MAX] = {-1, -1};
+
+    if (send(holder->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
+        poll(&peer, 1, ANSWER_MS) != 1) {
+        error_set(err, ERR_TIMEOUT, "network", "the holder of the private network is silent");
+        return -1;
+    }
+    return receive_gift(holder->fd, fds, err) < 0 ? -1 : fds[0];
+}
+
+/* ---- the holder ---- */
+
+struct holding {
+    struct pollfd fds[1 + CONNECTIONS_MAX]; /* the listener first */
+    nfds_t n;
+    struct network network;
+    char why[ERROR_MESSAGE_MAX]; /* there is no network */
+};
+
+static void greet(struct holding *h)
+{
+    const int gifts[] = {h->network.net_fd, h->network.user_fd};
+    size_t n = h->network.net_fd < 0 ? 0 : h->network.user_fd < 0 ? 1 : 2;
+    int fd = accept4(SHIM_FD_LISTEN, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (h->n == countof(h->fds) || !send_gift(fd, gifts, n, h->why))
+        close(fd);
+    else
+        h->fds[h->n++] = (struct pollfd){fd, POLLIN, 0};
+}
+
+/* False: it is gone. */
+static bool serve(int fd)
+{
+    char asked;
+    int gift;
+    bool ok;
+
+    if (recv(fd, &asked, 1, MSG_DONTWAIT) != 1)
+        return false;
+    gift = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ok = send_gift(fd, &gift, gift >= 0, gift >= 0 ? "" : strerrordesc_np(errno));
+    if (gift >= 0)
+        close(gift);
+    return ok;
+}
+
+static void live(struct holding *h)
+{
+    int limit_ms = FIRST_MS;
+
+    while (poll(h->fds, h->n, limit_ms) != 0) {
+        for (nfds_t i = h->n; i-- > 1;) /* the last one takes the place of one that goes */
+            if (h->fds[i].revents && !serve(h->fds[i].fd)) {
+                close(h->fds[i].fd);
+                h->fds[i] = h->fds[--h->n];
+            }
+        if (h->fds[0].revents) {
+            greet(h);
+            limit_ms = -1;
+        }
+        if (h->n == 1)
+            return;
+    }
+}
+
+int holder_main(int argc, char **argv)
+{
+    struct holding h = {.fds = {{SHIM_FD_LISTEN, POLLIN, 0}}, .n = 1, .network = {-1, -1}};
+    enum sandbox_level level;
+    struct error err = {0};
+
+    if (argc != 2 || !sandbox_level_find(argv[1], &level) || !network_make(level, &err) ||
+        !network_hold(level, &h.network, &err))
+        strncpy(h.why, *err.message ? err.message : "no level of isolation was named",
+                sizeof h.why - 1);
+    live(&h);
+    place_remove(SHIM_FD_DIR);
+    return 0;
+}

@@ -1,0 +1,243 @@
+/*
+ * Pods in a network of their own, with real processes, as whoever runs this.
+ */
+#include "tests/unit.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "node/sandbox/network.h"
+#include "tests/support/pods.h"
+
+enum { LIMIT_MS = 30000 };
+
+static struct bed *bed;
+
+static int set_up(void **state)
+{
+    struct runtime_host_options options = {.network = "private", .restart_backoff_ms = 20};
+    scoped_str dir = test_path("network");
+
+    bed = bed_new(dir, &options);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    bed_free(bed);
+    return 0;
+}
+
+/* ---- the test program is server and client, too ---- */
+
+static int listen_mode(const char *port)
+{
+    const struct sockaddr_in any = {.sin_family = AF_INET,
+                                    .sin_port = htons((uint16_t)strtol(port, NULL, 10))};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (bind(fd, (const struct sockaddr *)&any, sizeof any) || listen(fd, 8)) {
+        perror("bind");
+        return 1;
+    }
+    for (;;) {
+        struct sockaddr_in from = {0};
+        int peer = accept(fd, (struct sockaddr *)&from, &(socklen_t){sizeof from});
+
+        dprintf(peer, "hello %s\n", inet_ntoa(from.sin_addr));
+        close(peer);
+    }
+}
+
+static int ask(int fd, const char *ip, const char *port, char *answer, size_t size)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)strtol(port, NULL, 10))};
+    ssize_t n = -1;
+
+    inet_pton(AF_INET, ip, &to.sin_addr);
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        n = read(fd, answer, size - 1);
+    answer[n > 0 ? n : 0] = 0;
+    close(fd);
+    return n > 0;
+}
+
+static int ask_mode(const char *ip, const char *port)
+{
+    char answer[64];
+
+    while (!ask(socket(AF_INET, SOCK_STREAM, 0), ip, port, answer, sizeof answer))
+        usleep(10000); /* the server is on its way */
+    dprintf(STDOUT_FILENO, "%s", answer);
+    return 0;
+}
+
+static void start_server(const char *uid, const char *ip, const char *port)
+{
+    bed_start(bed,
+              &(struct bed_pod){uid, .ip = ip, .hostname = uid, .hosts = "127.0.0.1 localhost\n",
+                                .main = {{.argv = {bed_program(), "listen", port}}}});
+    check(uid, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
+}
+
+static void end(const char *uid)
+{
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, 0);
+    check(uid, bed_final(bed, uid, LIMIT_MS));
+    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+}
+
+/* covers: local-runtime.md LRT-08 */
+static void
+pods_reach_one_another_by_their_addresses_and_have_all_ports_for_themselves(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod client = {"client", .ip = "10.127.4.9",
+                             .main = {{.argv = {bed_program(), "ask", "10.127.4.2", "80"}}}};
+    const struct pod_status *status;
+
+    start_server("one", "10.127.4.1", "80");
+    start_server("two", "10.127.4.2", "80");
+    bed_start(bed, &client);
+    status = bed_final(bed, "client", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    log = bed_log(bed, "client", NULL);
+    check_str("who is asked sees who asks", log, "hello 10.127.4.9\n");
+    bed_runtime(bed)->ops->release(bed_runtime(bed), "client");
+    end("one");
+    end("two");
+}
+
+static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    struct sockaddr_in pod = {.sin_family = AF_INET}, other = {.sin_family = AF_INET};
+    char answer[64] = "";
+
+    inet_pton(AF_INET, "10.127.4.3", &pod.sin_addr);
+    inet_pton(AF_INET, "127.0.0.1", &other.sin_addr);
+    start_server("probed", "10.127.4.3", "8080");
+    for (int i = 0; i < 500 && !*answer; i++) {
+        int fd = rt->ops->socket_to(rt, (struct sockaddr *)&pod);
+
+        check("a socket", fd >= 0);
+        if (!ask(fd, "10.127.4.3", "8080", answer, sizeof answer))
+            bed_run(bed, 10);
+    }
+    check_str("it answers", answer, "hello 10.127.0.1\n");
+    check_int("elsewhere any socket will do", rt->ops->socket_to(rt, (struct sockaddr *)&other),
+              -1);
+    end("probed");
+}
+
+static void a_pod_sees_its_own_interfaces_and_no_way_out(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "inside", .ip = "10.127.4.5",
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "tail -n +2 /proc/net/route | cut -f1-2; "
+                           "tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ' | sort"}}}};
+
+    bed_start(bed, &pod);
+    check("ends", bed_final(bed, "inside", LIMIT_MS));
+    log = bed_log(bed, "inside", NULL);
+    check_str("one route, to the pods", log, "eth0\t00007F0A\neth0\nlo\n");
+    bed_runtime(bed)->ops->release(bed_runtime(bed), "inside");
+}
+
+static void pods_and_their_network_outlive_the_node(void **state)
+{
+    struct bed_pod client = {"later", .ip = "10.127.4.8",
+                             .main = {{.argv = {bed_program(), "ask", "10.127.4.4", "80"}}}};
+    const struct pod_status *status;
+
+    start_server("server", "10.127.4.4", "80");
+    tear_down(state);
+    set_up(state);
+    check("found", bed_found(bed, "server"));
+    bed_start(bed, &client);
+    status = bed_final(bed, "later", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    bed_runtime(bed)->ops->release(bed_runtime(bed), "later");
+    end("server");
+}
+
+static void a_network_that_cannot_be_is_refused_with_the_reason(void **state)
+{
+    scoped_str dir = test_path("refused");
+    struct loop *loop = loop_new(clock_real());
+    struct error err = {0};
+
+    check("refused",
+          !runtime_host_new(loop,
+                            &(struct runtime_host_options){
+                                .directory = dir, .isolation = "plain", .network = "private"},
+                            NULL, NULL, &err));
+    check_int("code", err.code, ERR_UNAVAILABLE);
+    check_has("what", err.message, "--network private does not work here");
+    check_has("why", err.message, "level plain has no namespaces");
+    loop_free(loop);
+}
+
+/* covers: local-runtime.md LRT-08 */
+static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void **state)
+{
+    scoped_str dir = test_path("shared");
+    struct bed_pod pod = {"low", .ip = "127.10.4.2",
+                          .main = {{.argv = {bed_program(), "listen", "80"}, .port = 80}}};
+    const struct pod_status *status;
+    FILE *first = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
+    int open_from = 1024;
+
+    if (first && fscanf(first, "%d", &open_from) != 1)
+        open_from = 1024;
+    if (first)
+        fclose(first);
+    if (!geteuid() || open_from <= 80) {
+        print_message("skipped: port 80 is open to this user\n");
+        return;
+    }
+    bed = bed_new(dir, &(struct runtime_host_options){.isolation = "auto"});
+    bed_start(bed, &pod);
+    status = bed_final(bed, "low", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_has("told", status->containers.items[0].message, "bind: Permission denied");
+    bed_runtime(bed)->ops->release(bed_runtime(bed), "low");
+    bed_free(bed);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            pods_reach_one_another_by_their_addresses_and_have_all_ports_for_themselves),
+        cmocka_unit_test(the_node_reaches_pods_by_sockets_of_their_network),
+        cmocka_unit_test(a_pod_sees_its_own_interfaces_and_no_way_out),
+        cmocka_unit_test(pods_and_their_network_outlive_the_node),
+    };
+    const struct CMUnitTest anywhere[] = {
+        cmocka_unit_test(a_network_that_cannot_be_is_refused_with_the_reason),
+        cmocka_unit_test(a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told),
+    };
+    int code = runtime_shim_main(argc, argv);
+    struct error err = {0};
+
+    if (code >= 0)
+        return code;
+    if (argc == 3 && !strcmp(argv[1], "listen"))
+        return listen_mode(argv[2]);
+    if (argc == 4 && !strcmp(argv[1], "ask"))
+        return ask_mode(argv[2], argv[3]);
+    code = cmocka_run_group_tests(anywhere, NULL, NULL);
+    if (!network_probe(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, &err)) {
+        print_message("skipped: no private network here: %s\n", err.message);
+        return code;
+    }
+    return code + cmocka_run_group_tests(tests, set_up, tear_down);
+}

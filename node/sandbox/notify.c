@@ -145,18 +145,28 @@ static int call(enum rewrite_call which, int fd, const union rewrite_address *ad
     return failed ? errno : 0;
 }
 
+static uint16_t port_of(const union rewrite_address *address)
+{
+    return ntohs(address->any.sa_family == AF_INET ? address->v4.sin_port : address->v6.sin6_port);
+}
+
 /* A connect that may have to wait is made by a child, so that the shim never does. */
 static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int fd,
-                     const union rewrite_address *address, socklen_t len)
+                     const union rewrite_address *address, socklen_t len,
+                     struct port_trouble *trouble)
 {
     bool waits = which == REWRITE_CONNECT && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
     pid_t pid = waits ? fork() : -1;
+    int error;
 
     if (pid > 0)
         return; /* reaped like any other child */
-    is_done(listener_fd, id, call(which, fd, address, len));
+    error = call(which, fd, address, len);
+    is_done(listener_fd, id, error);
     if (pid == 0)
         _exit(0);
+    if (which == REWRITE_BIND && error == EACCES)
+        trouble->refused = port_of(address);
 }
 
 /* We try a bind in the asker's place, with a socket of our own: its own call is what counts. */
@@ -181,7 +191,7 @@ static bool is_taken(const struct seccomp_notif *asked, const union rewrite_addr
 }
 
 static void answer_one(int listener_fd, const struct seccomp_notif *asked,
-                       const struct rewrite *rewrite, uint16_t *out_taken)
+                       const struct rewrite *rewrite, struct port_trouble *trouble)
 {
     enum rewrite_call which = asked->data.nr == SYS_bind ? REWRITE_BIND : REWRITE_CONNECT;
     socklen_t len = (socklen_t)asked->data.args[2];
@@ -194,8 +204,7 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
         ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
         what = rewrite_decide(rewrite, which, &address, len);
     if (what == REWRITE_WATCH && is_taken(asked, &address, len))
-        *out_taken =
-            ntohs(address.any.sa_family == AF_INET ? address.v4.sin_port : address.v6.sin6_port);
+        trouble->taken = port_of(&address);
     if (what == REWRITE_ADDRESS || what == REWRITE_SOURCE)
         fd = socket_of((pid_t)asked->pid, (int)asked->data.args[0]);
     if (fd < 0) {
@@ -203,7 +212,7 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
         return;
     }
     if (what == REWRITE_ADDRESS) {
-        call_for(listener_fd, id, which, fd, &address, len);
+        call_for(listener_fd, id, which, fd, &address, len, trouble);
     } else {
         bind_source(fd, &address);
         go_on(listener_fd, id);
@@ -211,7 +220,7 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
     close(fd);
 }
 
-bool notify_answer(int listener_fd, const struct rewrite *rewrite, uint16_t *out_taken)
+bool notify_answer(int listener_fd, const struct rewrite *rewrite, struct port_trouble *trouble)
 {
     union {
         struct seccomp_notif asked;
@@ -225,6 +234,6 @@ bool notify_answer(int listener_fd, const struct rewrite *rewrite, uint16_t *out
         return !(ready.revents & (POLLHUP | POLLERR));
     memset(&message, 0, sizeof message);
     if (ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &message.asked) == 0)
-        answer_one(listener_fd, &message.asked, rewrite, out_taken);
+        answer_one(listener_fd, &message.asked, rewrite, trouble);
     return true;
 }

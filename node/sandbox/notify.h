@@ -15,6 +15,11 @@ int notify_install(void);
 /** Does it work for a process like this one? Tried in a child. */
 bool notify_works(void);
 
-/** Answer what is asked now. False when nobody is left to ask. `*out_taken` becomes a port that
- * was asked for, is not the pod's own and is in use; else it stays. */
-bool notify_answer(int listener_fd, const struct rewrite *rewrite, uint16_t *out_taken);
+/* Ports a program wanted and did not get; 0 = none. */
+struct port_trouble {
+    uint16_t taken;   /* not the pod's own, and in use */
+    uint16_t refused; /* below 1024, which is not for this user to listen on */
+};
+
+/** Answer what is asked now. False when nobody is left to ask. `trouble` is added to. */
+bool notify_answer(int listener_fd, const struct rewrite *rewrite, struct port_trouble *trouble);

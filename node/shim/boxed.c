@@ -83,7 +83,7 @@ static void on_asked(struct source *source, uint32_t events)
 
     struct container *c = asked->container;
 
-    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite, &c->taken_port))
+    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite, &c->trouble))
         close_one(asked);
 }
 

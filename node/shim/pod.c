@@ -253,6 +253,20 @@ struct shim_status pod_status_now(struct pod *pod)
 
 /* ---- containers ---- */
 
+/* What a program that failed could not have; owned, NULL = nothing. */
+static char *trouble_text(const struct port_trouble *trouble)
+{
+    if (trouble->taken)
+        return mem_printf("port %u was in use on this machine; declare it as containerPort %u, and "
+                          "it is the pod's own",
+                          trouble->taken, trouble->taken);
+    if (trouble->refused)
+        return mem_printf("port %u: permission denied: this user may not listen below 1024 on this "
+                          "machine; use a higher port, or --network private",
+                          trouble->refused);
+    return NULL;
+}
+
 void container_ended(struct container *c, int code, int number, const char *reason, char *message)
 {
     struct pod *pod = c->pod;
@@ -261,14 +275,10 @@ void container_ended(struct container *c, int code, int number, const char *reas
 
     if (!message)
         message = take(c->blame);
-    if (code && c->taken_port) {
+    if (code && c->trouble.taken)
         reason = "PortConflict";
-        if (!message)
-            message = mem_printf(
-                "port %u was in use on this machine; declare it as containerPort %u, and it is "
-                "the pod's own",
-                c->taken_port, c->taken_port);
-    }
+    if (code && !message)
+        message = trouble_text(&c->trouble);
     if (!message && code)
         message = output_tail(c);
     mem_free(c->message);
@@ -477,7 +487,7 @@ static void container_start(struct container *c)
     c->message = NULL;
     mem_free(take(c->blame));
     c->stopping = false;
-    c->taken_port = 0;
+    c->trouble = (struct port_trouble){0};
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
     c->started_ns = clock_mono_ns(clock_real());
     c->status->started_ms = now_ms();

@@ -10,6 +10,7 @@
  * What to do next is decided purely (decide.h) whenever something has happened, and carried out
  * here. The pod is final once no program, no stray child and no open output is left.
  */
+#include "node/sandbox/notify.h"
 #include "node/shim/decide.h"
 #include "node/shim/logfile.h"
 #include "node/shim/message.h"
@@ -43,7 +44,7 @@ struct container {
     bool too_big;         /* and was killed for it */
     bool stopping;        /* asked to end: its hook runs, or it has had its TERM */
     struct alarm kill;    /* of this container alone */
-    uint16_t taken_port;  /* one it wanted, that is in use and not its own; 0 = none */
+    struct port_trouble trouble;
     char *blame;          /* owned: why it was made to end; its message, if it leaves none */
     struct alarm hang_up; /* the program is gone and its output still open */
     int64_t backoff_ms;   /* of the next restart */

@@ -188,6 +188,7 @@ static void a_network_that_cannot_be_is_refused_with_the_reason(void **state)
 static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void **state)
 {
     scoped_str dir = test_path("shared");
+    scoped_str log = NULL;
     struct bed_pod pod = {"low", .ip = "127.10.4.2",
                           .main = {{.argv = {bed_program(), "listen", "80"}, .port = 80}}};
     const struct pod_status *status;
@@ -207,7 +208,9 @@ static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void 
     status = bed_final(bed, "low", LIMIT_MS);
     check("ends", status);
     check_int("phase", status->phase, POD_FAILED);
-    check_has("told", status->containers.items[0].message, "bind: Permission denied");
+    log = bed_log(bed, "low", NULL);
+    check_has("the program says so", log, "bind: Permission denied");
+    check_has("told", status->containers.items[0].message, "port 80: permission denied");
     bed_runtime(bed)->ops->release(bed_runtime(bed), "low");
     bed_free(bed);
 }

@@ -321,6 +321,8 @@ void api_free(struct api *api)
         return;
     while (api->streams)
         end_with_last_words(api->streams);
+    event_line_release(&api->event);
+    buf_release(&api->event.text);
     openapi_free(api->openapi);
     figures_stop(&api->figures);
     store_close(api->definitions);

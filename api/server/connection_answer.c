@@ -83,6 +83,9 @@ static void add_chunk(struct buf *packet, const struct buf *bytes)
  */
 static void take_packet(struct connection *c, struct buf *packet)
 {
+    enum { FRAME_BYTES = 64 }; /* more than a length, or the marks of a chunk, take */
+
+    buf_reserve(packet, c->head.len + c->out.len + FRAME_BYTES);
     if (c->head.len) {
         buf_add(packet, c->head.data, c->head.len);
         buf_clear(&c->head);
@@ -104,7 +107,7 @@ static void take_packet(struct connection *c, struct buf *packet)
 static void on_flush(struct task *task)
 {
     struct connection *c = container_of(task, struct connection, flush);
-    struct buf packet = {0};
+    scoped(buf) struct buf packet = {0};
 
     take_packet(c, &packet);
     if (packet.len)
@@ -115,7 +118,7 @@ static void on_flush(struct task *task)
 
 void answer_flush(struct connection *c)
 {
-    struct buf packet = {0};
+    scoped(buf) struct buf packet = {0};
 
     take_packet(c, &packet);
     if (packet.len)

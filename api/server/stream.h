@@ -17,13 +17,25 @@
 
 enum { BACKLOG_LOW = 256 << 10 }; /* below it a stream goes on producing */
 
+/* What the last event of a watch said, for the others who are told of it. */
+struct event_line {
+    struct object *object; /* a reference; NULL: nothing is kept */
+    enum store_change change;
+    enum media_form form;
+    const struct kind_view *view;
+    const char *version;
+    struct buf text;
+};
+void event_line_release(struct event_line *line); /* keeps the buffer */
+
 struct api {
     struct loop *loop;
     struct registry *registry;
     struct store *store;
     struct api_logs logs;       /* read NULL: this process has none */
     struct api_stream *streams; /* every one not yet ended */
-    struct store_watch *pods;   /* while logs are followed: whose containers have ended */
+    struct event_line event;
+    struct store_watch *pods; /* while logs are followed: whose containers have ended */
     size_t followers;
     struct openapi *openapi;   /* NULL until asked for */
     struct store *definitions; /* of kinds; NULL until asked for */

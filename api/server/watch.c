@@ -63,6 +63,36 @@ static void release(struct api_stream *stream)
 
 /* ---- events ---- */
 
+/* The line of an event is the same for everybody who takes the same form, so it is written once and
+ * kept until the next one. A Table begins with columns for some and has ages: it is never shared.
+ */
+static bool is_kept(const struct event_line *kept, const struct watch *watch,
+                    enum store_change change, const struct object *object)
+{
+    return kept->object == object && kept->change == change && kept->form == watch->render.form &&
+           kept->view == watch->render.view && kept->version == watch->render.table.version;
+}
+
+static void keep(struct event_line *kept, const struct watch *watch, enum store_change change,
+                 const struct object *object)
+{
+    event_line_release(kept);
+    if (watch->render.form == MEDIA_TABLE)
+        return;
+    kept->object = object_ref(object);
+    kept->change = change;
+    kept->form = watch->render.form;
+    kept->view = watch->render.view;
+    kept->version = watch->render.table.version;
+}
+
+void event_line_release(struct event_line *line)
+{
+    object_unref(line->object);
+    line->object = NULL;
+    buf_clear(&line->text);
+}
+
 static void add_event(const char *type, const struct buf *json, struct buf *out)
 {
     buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
@@ -88,10 +118,13 @@ static void add_object(struct watch *watch, enum store_change change, const stru
 
 static void send_object(struct watch *watch, enum store_change change, const struct object *object)
 {
-    scoped(buf) struct buf line = {0};
+    struct event_line *line = &watch->stream.api->event;
 
-    add_object(watch, change, object, &line);
-    send_lines(watch, &line);
+    if (!is_kept(line, watch, change, object)) {
+        keep(line, watch, change, object);
+        add_object(watch, change, object, &line->text);
+    }
+    send_lines(watch, &line->text);
 }
 
 static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end, struct buf *out)

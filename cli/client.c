@@ -88,7 +88,7 @@ static struct client *open_elsewhere(enum client_access access, struct error *er
     scoped_str daemon_dir = access_default_dir();
 
     if (kubeconfig && *kubeconfig)
-        return client_kube_open(kubeconfig, err);
+        return client_kube_open(kubeconfig, NULL, err);
     return daemon_dir && has_store(daemon_dir, NULL) ? open_directory(daemon_dir, access, err)
                                                      : NULL;
 }
@@ -107,6 +107,31 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     if (!client && err)
         *err = why;
     return client;
+}
+
+bool client_place_is_server(const struct client_place *place)
+{
+    return place->kubeconfig || place->server;
+}
+
+bool client_place_may_be(const struct client_place *place)
+{
+    return client_place_is_server(place) || has_store(place->data_dir, NULL);
+}
+
+struct client *client_open_at(const struct client_place *place, enum client_access access,
+                              struct error *err)
+{
+    const char *kubeconfig = place->kubeconfig ? place->kubeconfig : getenv("KUBECONFIG");
+
+    if (!client_place_is_server(place))
+        return client_open(place->data_dir, access, err);
+    if (strcmp(place->data_dir, CLIENT_USUAL_DIR) != 0) {
+        error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other",
+                  place->server ? "server" : "kubeconfig");
+        return NULL;
+    }
+    return client_kube_open(kubeconfig && *kubeconfig ? kubeconfig : NULL, place->server, err);
 }
 
 void client_close(struct client *client)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/scoped.h"
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct client;
@@ -25,6 +26,25 @@ enum client_access {
 
 #define CLIENT_USUAL_DIR ".jobflow"
 
+/* Where a command finds what it asks: a data directory, or a server. */
+struct client_place {
+    const char *data_dir;
+    const char *kubeconfig; /* NULL: $KUBECONFIG, where it is asked for */
+    const char *server;     /* URL; NULL: that of the kubeconfig */
+};
+#define CLIENT_PLACE_USUAL                                                                         \
+    {                                                                                              \
+        .data_dir = CLIENT_USUAL_DIR                                                               \
+    }
+
+/* Rows of a command's flags; `at` is the offset of its client_place. */
+/* clang-format off */
+#define CLIENT_PLACE_FLAGS(at)                                                                                                           \
+    {FLAG_STR, "data-dir",   0, "DIR",  "where state and logs are kept; default: .jobflow", (at) + offsetof(struct client_place, data_dir)},   \
+    {FLAG_STR, "kubeconfig", 0, "FILE", "ask the server that FILE names",                   (at) + offsetof(struct client_place, kubeconfig)}, \
+    {FLAG_STR, "server",     0, "URL",  "ask this server, as the kubeconfig's user",        (at) + offsetof(struct client_place, server)}
+/* clang-format on */
+
 /**
  * Where the usual directory is not there: the server that $KUBECONFIG names, or else the daemon of
  * this user.
@@ -33,6 +53,13 @@ enum client_access {
  * process that does not answer holds it.
  */
 struct client *client_open(const char *data_dir, enum client_access access, struct error *err);
+/** The server, when the place names one by kubeconfig or URL; else client_open. */
+struct client *client_open_at(const struct client_place *place, enum client_access access,
+                              struct error *err);
+/** Whether it does. */
+bool client_place_is_server(const struct client_place *place);
+/** Whether it does, or there is a store in the directory. */
+bool client_place_may_be(const struct client_place *place);
 void client_close(struct client *client); /* after its last call; NULL is fine */
 SCOPED_DEFINE_PTR(client, struct client *, client_close)
 

@@ -331,13 +331,26 @@ struct client *client_http_open(const char *data_dir, struct error *err)
     return &http->base;
 }
 
-struct client *client_kube_open(const char *kubeconfig, struct error *err)
+static bool check_url(const char *url, struct error *err)
+{
+    return strncmp(url, "https://", 8) == 0 || strncmp(url, "http://", 7) == 0 ||
+           error_set(err, ERR_INVALID, "",
+                     "--server: \"%s\" is no URL, like https://127.0.0.1:6480", url);
+}
+
+struct client *client_kube_open(const char *kubeconfig, const char *url, struct error *err)
 {
     scoped(kubeconfig) struct kubeconfig server = {0};
     struct http *http;
 
-    if (!kubeconfig_read(kubeconfig, &server, err))
+    if ((url && !check_url(url, err)) || (kubeconfig && !kubeconfig_read(kubeconfig, &server, err)))
         return NULL;
+    if (url) {
+        size_t len = strlen(url);
+
+        mem_free(server.server);
+        server.server = mem_printf("%.*s", (int)(len - (url[len - 1] == '/')), url);
+    }
     http = new_http(server.server);
     http->server = server;
     server = (struct kubeconfig){0};

@@ -23,8 +23,9 @@ struct client {
 
 /** NULL with NOT_FOUND when nobody listens on the socket of the directory. */
 struct client *client_http_open(const char *data_dir, struct error *err);
-/** The server that kubeconfig files name. */
-struct client *client_kube_open(const char *kubeconfig, struct error *err);
+/** The server that kubeconfig files name, or the one at `url` as their user; without files (NULL)
+ * as nobody. */
+struct client *client_kube_open(const char *kubeconfig, const char *url, struct error *err);
 struct client *client_local_open(const char *data_dir, enum client_access access,
                                  struct error *err);
 

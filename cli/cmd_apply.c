@@ -13,7 +13,8 @@
 #include <string.h>
 
 struct apply_options {
-    const char *data_dir, *namespace_;
+    struct client_place place;
+    const char *namespace_;
     struct flag_list files;
     bool dry_run;
 };
@@ -24,12 +25,12 @@ static const struct flag flags[] = {
     {FLAG_LIST, "filename",  'f', "FILE", "what to apply (a directory, - for standard input)", APPLY(files)},
     {FLAG_BOOL, "dry-run",   0,   NULL,   "check and say what would be done, but change nothing", APPLY(dry_run)},
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", APPLY(namespace_)},
-    {FLAG_STR,  "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", APPLY(data_dir)},
+    CLIENT_PLACE_FLAGS(APPLY(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct apply_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct apply_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
 
 struct apply {
     const struct apply_options *options;
@@ -159,7 +160,7 @@ static int run(const void *options, int n_operands, char **operands)
     }
     if (!load(apply.options, n_operands, operands, &set))
         return EXIT_REFUSED;
-    apply.client = client_open(apply.options->data_dir, CLIENT_CHANGE, &err);
+    apply.client = client_open_at(&apply.options->place, CLIENT_CHANGE, &err);
     if (!apply.client) {
         cli_error(&err);
         return EXIT_FAILED;

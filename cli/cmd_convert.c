@@ -17,7 +17,8 @@
 enum { PATCH_BYTES_MAX = 4 << 20 };
 
 struct convert_options {
-    const char *data_dir, *namespace_, *name, *patch, *output;
+    struct client_place place;
+    const char *namespace_, *name, *patch, *output;
 };
 
 static const char *const outputs[] = {"yaml", "json", NULL};
@@ -29,13 +30,13 @@ static const struct flag flags[] = {
     {FLAG_STR,    "patch",     0,   "FILE", "merge this into the spec of the job, as the patch of a step", CONVERT(patch)},
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the result; default: yaml", CONVERT(output), outputs},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: default", CONVERT(namespace_)},
-    {FLAG_STR,    "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", CONVERT(data_dir)},
+    CLIENT_PLACE_FLAGS(CONVERT(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct convert_options defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .output = "yaml"};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "yaml"};
 
 struct conversion {
     const struct convert_options *options;
@@ -134,7 +135,7 @@ static int convert_stored(struct conversion *c, int n, char **words)
             return EXIT_REFUSED;
         }
         if (!client)
-            client = client_open(c->options->data_dir, CLIENT_LOOK, &err);
+            client = client_open_at(&c->options->place, CLIENT_LOOK, &err);
         resource_write_path(one.kind, c->options->namespace_, one.name, &path);
         doc = client ? client_get(client, path.data, &err) : NULL;
         if (!doc || !convert(c, one.kind, doc, &err)) {

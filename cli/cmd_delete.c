@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct delete_options {
-    const char *data_dir, *namespace_, *labels, *cascade;
+    struct client_place place;
+    const char *namespace_, *labels, *cascade;
     struct flag_list files;
     int64_t grace_s, timeout_ms;
     bool all, force, ignore_not_found, wait;
@@ -30,13 +31,13 @@ static const struct flag flags[] = {
     {FLAG_DURATION, "timeout",      0,   "D",    "how long to wait; default: as long as it takes", DELETE(timeout_ms)},
     {FLAG_BOOL,     "ignore-not-found", 0, NULL, "what is not there counts as deleted", DELETE(ignore_not_found)},
     {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: default", DELETE(namespace_)},
-    {FLAG_STR,      "data-dir",     0,   "DIR",  "where state and logs are kept; default: .jobflow", DELETE(data_dir)},
+    CLIENT_PLACE_FLAGS(DELETE(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct delete_options defaults = {
-    .data_dir = ".jobflow",
+    .place = CLIENT_PLACE_USUAL,
     .namespace_ = "default",
     .cascade = "background",
     .grace_s = -1,
@@ -285,7 +286,7 @@ static int delete_found(struct deletion *deletion, const struct resources *resou
 {
     struct error err = {0};
 
-    deletion->client = client_open(deletion->options->data_dir, CLIENT_CHANGE, &err);
+    deletion->client = client_open_at(&deletion->options->place, CLIENT_CHANGE, &err);
     if (!deletion->client || !find_operands(deletion, resources, &err)) {
         cli_error(&err);
         return err.code == ERR_BAD_REQUEST ? EXIT_REFUSED : EXIT_FAILED;

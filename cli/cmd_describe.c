@@ -9,7 +9,8 @@
 #include <string.h>
 
 struct describe_options {
-    const char *data_dir, *namespace_, *labels;
+    struct client_place place;
+    const char *namespace_, *labels;
 };
 
 #define DESCRIBE(member) offsetof(struct describe_options, member)
@@ -17,12 +18,13 @@ struct describe_options {
 static const struct flag flags[] = {
     {FLAG_STR, "selector",  'l', "SEL",  "labels to select by", DESCRIBE(labels)},
     {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: default", DESCRIBE(namespace_)},
-    {FLAG_STR, "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", DESCRIBE(data_dir)},
+    CLIENT_PLACE_FLAGS(DESCRIBE(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct describe_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct describe_options defaults = {.place = CLIENT_PLACE_USUAL,
+                                                 .namespace_ = "default"};
 
 struct descriptions {
     const struct describe_options *options;
@@ -94,7 +96,7 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    all.client = client_open(all.options->data_dir, CLIENT_LOOK, &err);
+    all.client = client_open_at(&all.options->place, CLIENT_LOOK, &err);
     if (!all.client) {
         cli_error(&err);
         return EXIT_FAILED;

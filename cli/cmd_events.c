@@ -11,7 +11,8 @@
 #include <string.h>
 
 struct events_options {
-    const char *data_dir, *namespace_, *for_, *types;
+    struct client_place place;
+    const char *namespace_, *for_, *types;
     bool all_namespaces, watch, no_headers;
 };
 
@@ -24,12 +25,13 @@ static const struct flag flags[] = {
     {FLAG_STR,  "namespace",      'n', "NAME",      "namespace to look in; default: default", EVENTS(namespace_)},
     {FLAG_BOOL, "all-namespaces", 'A', NULL,        "look in all namespaces", EVENTS(all_namespaces)},
     {FLAG_BOOL, "no-headers",     0,   NULL,        "leave out the line of column names", EVENTS(no_headers)},
-    {FLAG_STR,  "data-dir",       0,   "DIR",       "where state and logs are kept; default: .jobflow", EVENTS(data_dir)},
+    CLIENT_PLACE_FLAGS(EVENTS(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct events_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct events_options defaults = {.place = CLIENT_PLACE_USUAL,
+                                               .namespace_ = "default"};
 
 struct events {
     const struct events_options *options;
@@ -154,7 +156,7 @@ static int run(const void *options, int n_operands, char **operands)
     tableprint_init(&events.table, stdout,
                     &(const struct tableprint_options){.no_headers = events.options->no_headers});
     tableprint_columns(&events.table, titles + skip, countof(titles) - skip);
-    events.client = client_open(events.options->data_dir, CLIENT_LOOK, &err);
+    events.client = client_open_at(&events.options->place, CLIENT_LOOK, &err);
     if (!events.client || !show(&events, fields, &err)) {
         cli_error(&err);
         code = EXIT_FAILED;

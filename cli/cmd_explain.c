@@ -13,7 +13,8 @@
 enum { CHAIN_MAX = 40, ROWS_MAX = 1000 };
 
 struct explain_options {
-    const char *data_dir, *namespace_, *output;
+    struct client_place place;
+    const char *namespace_, *output;
 };
 
 static const char *const outputs[] = {"text", "json", NULL};
@@ -23,13 +24,13 @@ static const char *const outputs[] = {"text", "json", NULL};
 static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the answer; default: text", EXPLAIN(output), outputs},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: default", EXPLAIN(namespace_)},
-    {FLAG_STR,    "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", EXPLAIN(data_dir)},
+    CLIENT_PLACE_FLAGS(EXPLAIN(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct explain_options defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .output = "text"};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
 
 struct answer {
     struct explain about;
@@ -338,7 +339,7 @@ static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct explain_options *options = opaque;
     const struct flowsource_options how = {
-        .data_dir = options->data_dir, .namespace_ = options->namespace_, .past = true};
+        .place = options->place, .namespace_ = options->namespace_, .past = true};
     scoped(flowsources) struct flowsources sources = {0};
     scoped(flowview) struct flowview *view = NULL;
     struct answer answer = {.about.now_ms = flowsource_now_ms()};

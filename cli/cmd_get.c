@@ -13,7 +13,8 @@
 static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 
 struct get_options {
-    const char *data_dir, *namespace_, *labels, *fields, *output;
+    struct client_place place;
+    const char *namespace_, *labels, *fields, *output;
     bool all_namespaces, watch, watch_only, no_headers, show_labels, ignore_not_found;
 };
 
@@ -30,12 +31,12 @@ static const struct flag flags[] = {
     {FLAG_BOOL, "show-labels",    0,   NULL,   "print the labels in a last column", GET(show_labels)},
     {FLAG_BOOL, "no-headers",     0,   NULL,   "leave out the line of column names", GET(no_headers)},
     {FLAG_BOOL, "ignore-not-found", 0, NULL,   "exit with 0 when nothing is found", GET(ignore_not_found)},
-    {FLAG_STR,  "data-dir",       0,   "DIR",  "where state and logs are kept; default: .jobflow", GET(data_dir)},
+    CLIENT_PLACE_FLAGS(GET(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct get_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct get_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
 
 struct get {
     const struct get_options *options;
@@ -310,7 +311,7 @@ static int run(const void *options, int n_operands, char **operands)
     int code = EXIT_REFUSED;
 
     if (get_parse(&get, n_operands, operands, &err)) {
-        get.client = client_open(get.options->data_dir, CLIENT_LOOK, &err);
+        get.client = client_open_at(&get.options->place, CLIENT_LOOK, &err);
         code = get.client ? get_run(&get) : EXIT_FAILED;
     }
     if (err.code != ERR_NONE)

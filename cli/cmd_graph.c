@@ -10,7 +10,8 @@
 enum { PAGE_COLUMNS = 160 }; /* where there is no terminal */
 
 struct graph_options {
-    const char *data_dir, *namespace_, *output;
+    struct client_place place;
+    const char *namespace_, *output;
     bool no_state, ascii;
 };
 
@@ -23,13 +24,13 @@ static const struct flag flags[] = {
     {FLAG_BOOL,   "no-state",  0,   NULL,   "of flows in files: without the states of a stored flow of the same name", GRAPH(no_state)},
     {FLAG_BOOL,   "ascii",     0,   NULL,   "draw with ASCII letters only", GRAPH(ascii)},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: default", GRAPH(namespace_)},
-    {FLAG_STR,    "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", GRAPH(data_dir)},
+    CLIENT_PLACE_FLAGS(GRAPH(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct graph_options defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .output = "text"};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
 
 /* A heading where there are several flows or something is known of them. */
 static void print_heading(const struct graph_form *form, const struct flowsources *sources,
@@ -112,7 +113,7 @@ static int print_all(const struct graph_options *options, const struct flowsourc
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct graph_options *options = opaque;
-    const struct flowsource_options how = {.data_dir = options->data_dir,
+    const struct flowsource_options how = {.place = options->place,
                                            .namespace_ = options->namespace_,
                                            .states = !options->no_state,
                                            .past = true};

@@ -17,7 +17,8 @@
 enum { FOLLOWED_AT_ONCE = 256 };
 
 struct logs_options {
-    const char *data_dir, *namespace_, *container, *labels;
+    struct client_place place;
+    const char *namespace_, *container, *labels;
     int64_t tail, since_ms, limit_bytes;
     bool follow, timestamps, previous, prefix, all_containers;
 };
@@ -36,13 +37,13 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "prefix",     0,   NULL,   "print [POD/CONTAINER] before each line, also of one pod", LOGS(prefix)},
     {FLAG_STR,      "selector",   'l', "SEL",  "of the pods with these labels", LOGS(labels)},
     {FLAG_STR,      "namespace",  'n', "NAME", "namespace to look in; default: default", LOGS(namespace_)},
-    {FLAG_STR,      "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow", LOGS(data_dir)},
+    CLIENT_PLACE_FLAGS(LOGS(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct logs_options defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .tail = -1};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .tail = -1};
 
 struct logs {
     const struct logs_options *options;
@@ -197,7 +198,7 @@ static bool print_rest(struct logs *logs, const struct list_query *pods, struct 
     if (print_present(logs, pods, err) ? !logtail_is_cut(logs->tail) : err->code != ERR_UNAVAILABLE)
         return err->code == ERR_NONE;
     *err = (struct error){0};
-    left = client_open(logs->options->data_dir, CLIENT_LOOK, err);
+    left = client_open_at(&logs->options->place, CLIENT_LOOK, err);
     if (!left)
         return false;
     logtail_go_on(logs->tail, left);
@@ -369,7 +370,7 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    logs.client = client_open(logs.options->data_dir, CLIENT_LOOK, &err);
+    logs.client = client_open_at(&logs.options->place, CLIENT_LOOK, &err);
     if (!logs.client) {
         cli_error(&err);
         return EXIT_FAILED;

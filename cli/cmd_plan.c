@@ -9,12 +9,12 @@
 #include "cli/fit.h"
 #include "cli/plan.h"
 #include <string.h>
-#include <unistd.h>
 
 enum { VALUE_COLUMNS = 60 };
 
 struct plan_command {
-    const char *data_dir, *namespace_, *output;
+    struct client_place place;
+    const char *namespace_, *output;
     int64_t max_pods;
     bool sim;
 };
@@ -28,13 +28,13 @@ static const struct flag flags[] = {
     {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
     {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: default", PLAN(namespace_)},
-    {FLAG_STR,    "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", PLAN(data_dir)},
+    CLIENT_PLACE_FLAGS(PLAN(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct plan_command defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .output = "text"};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
 
 /* ---- text ---- */
 
@@ -204,7 +204,6 @@ static void print_jobs(const json_t *plan)
 static int run(const void *opaque, int n_operands, char **operands)
 {
     struct plan_command options = *(const struct plan_command *)opaque;
-    scoped_str store = mem_printf("%s/store.db", options.data_dir);
     scoped(manifests) struct manifests set = {0};
     scoped(client) struct client *client = NULL;
     scoped(json) json_t *plan = NULL;
@@ -214,8 +213,8 @@ static int run(const void *opaque, int n_operands, char **operands)
         options.max_pods = engine_default_pods();
     if (!manifests_load(&set, n_operands, operands))
         return EXIT_REFUSED;
-    if (access(store, F_OK) == 0) {
-        client = client_open(options.data_dir, CLIENT_LOOK, &err);
+    if (client_place_may_be(&options.place)) {
+        client = client_open_at(&options.place, CLIENT_LOOK, &err);
         if (!client) {
             cli_error(&err);
             return EXIT_FAILED;

@@ -11,19 +11,20 @@
 #include <string.h>
 
 struct retry_options {
-    const char *data_dir, *namespace_;
+    struct client_place place;
+    const char *namespace_;
 };
 
 #define RETRY(member) offsetof(struct retry_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR, "namespace", 'n', "NAME", "namespace of the flow; default: default", RETRY(namespace_)},
-    {FLAG_STR, "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", RETRY(data_dir)},
+    CLIENT_PLACE_FLAGS(RETRY(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct retry_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct retry_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
 
 static bool check_failed(struct client *client, const char *path, const char *name,
                          struct error *err)
@@ -91,7 +92,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    client = client_open(options->data_dir, CLIENT_CHANGE, &err);
+    client = client_open_at(&options->place, CLIENT_CHANGE, &err);
     if (!client) {
         cli_error(&err);
         return EXIT_FAILED;

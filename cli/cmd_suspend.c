@@ -13,7 +13,8 @@
 #include <string.h>
 
 struct control_options {
-    const char *data_dir, *namespace_;
+    struct client_place place;
+    const char *namespace_;
     bool jobs;
 };
 
@@ -22,7 +23,7 @@ struct control_options {
 static const struct flag flags[] = {
     {FLAG_BOOL, "jobs",      0,   NULL,   "of a flow: its running jobs, too", CONTROL(jobs)},
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: default", CONTROL(namespace_)},
-    {FLAG_STR,  "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", CONTROL(data_dir)},
+    CLIENT_PLACE_FLAGS(CONTROL(place)),
     {0},
 };
 /* clang-format on */
@@ -30,7 +31,8 @@ static const struct flag flags[] = {
 /* Without --jobs: an aborted flow takes its jobs with it. */
 #define ABORT_FLAGS (flags + 1)
 
-static const struct control_options defaults = {.data_dir = ".jobflow", .namespace_ = "default"};
+static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL,
+                                                .namespace_ = "default"};
 
 static const char *const ended[] = {"Succeed", "Failed", "Completed", "Terminated", NULL};
 static const char *const held[] = {"Aborted", "Aborting", NULL};
@@ -240,7 +242,7 @@ static int control(const struct control *control, const struct control_options *
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    c.client = client_open(options->data_dir, CLIENT_CHANGE, &err);
+    c.client = client_open_at(&options->place, CLIENT_CHANGE, &err);
     if (!c.client) {
         cli_error(&err);
         return EXIT_FAILED;

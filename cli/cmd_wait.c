@@ -20,7 +20,8 @@ enum {
 };
 
 struct wait_options {
-    const char *data_dir, *namespace_, *for_, *labels;
+    struct client_place place;
+    const char *namespace_, *for_, *labels;
     int64_t timeout_ms;
     bool all;
 };
@@ -33,13 +34,13 @@ static const struct flag flags[] = {
     {FLAG_STR,      "selector",  'l', "SEL",  "wait for what has these labels", WAIT(labels)},
     {FLAG_BOOL,     "all",       0,   NULL,   "wait for all of the kind in the namespace", WAIT(all)},
     {FLAG_STR,      "namespace", 'n', "NAME", "namespace to look in; default: default", WAIT(namespace_)},
-    {FLAG_STR,      "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", WAIT(data_dir)},
+    CLIENT_PLACE_FLAGS(WAIT(place)),
     {0},
 };
 /* clang-format on */
 
 static const struct wait_options defaults = {
-    .data_dir = ".jobflow", .namespace_ = "default", .timeout_ms = -1};
+    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .timeout_ms = -1};
 
 struct wait {
     const struct wait_options *options;
@@ -161,7 +162,7 @@ static bool open_client(struct wait *wait)
 
     if (wait->client)
         return true;
-    wait->client = client_open(wait->options->data_dir, CLIENT_LOOK, &why);
+    wait->client = client_open_at(&wait->options->place, CLIENT_LOOK, &why);
     if (wait->client || ((why.code == ERR_NOT_FOUND || why.code == ERR_CONFLICT) && in_grace(wait)))
         return true;
     wait->err = why;
@@ -174,7 +175,7 @@ static bool may_go_on(struct wait *wait)
     if (wait->client && !client_is_live(wait->client) && wait->options->timeout_ms < 0 &&
         !in_grace(wait))
         return error_set(&wait->err, ERR_UNAVAILABLE, "", "nobody is at work in %s: %s/%s stays %s",
-                         wait->options->data_dir, wait->resource->kind->plural,
+                         client_data_dir(wait->client), wait->resource->kind->plural,
                          wait->resource->name,
                          wait->phase && *wait->phase ? wait->phase : "as it is");
     return left_ms(wait) != 0 ||

@@ -145,7 +145,7 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
             cli_errorf("\"%s\" names no flow: give files, or jf/NAME", words[0]);
             return EXIT_REFUSED;
         }
-    out->client = client_open(options->data_dir, CLIENT_LOOK, &err);
+    out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
     for (size_t i = 0; out->client && i < named.count; i++) {
         json_t *flow = stored_flow(out->client, options->namespace_, named.items[i].name, &err);
 
@@ -203,12 +203,16 @@ static void take_status(const struct flowsource_options *options, struct client 
 static int load_files(const struct flowsource_options *options, int n, char **files,
                       struct flowsources *out)
 {
-    scoped_str store = mem_printf("%s/store.db", options->data_dir);
+    struct error err = {0};
 
     if (!manifests_load(&out->set, n, files))
         return EXIT_REFUSED;
-    if (access(store, F_OK) == 0) /* what is stored adds to the files, and may be missing */
-        out->client = client_open(options->data_dir, CLIENT_LOOK, NULL);
+    if (client_place_may_be(&options->place)) /* what is stored adds to the files */
+        out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
+    if (!out->client && client_place_is_server(&options->place)) {
+        cli_error(&err);
+        return EXIT_FAILED;
+    }
     for (size_t i = 0; i < out->set.count; i++) {
         const struct manifest *manifest = &out->set.items[i];
         struct flowsource *source;

@@ -11,7 +11,8 @@
 #include "cli/manifests.h"
 
 struct flowsource_options {
-    const char *data_dir, *namespace_;
+    struct client_place place;
+    const char *namespace_;
     bool states; /* of flows in files, too */
     bool past;   /* look for completed jobs of the same templates */
 };

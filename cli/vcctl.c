@@ -166,7 +166,7 @@ bool vcctl_write_object(const struct kind *kind, const json_t *object, const cha
 static struct client *open_client(const struct options *options, enum client_access access)
 {
     struct error err = {0};
-    struct client *client = options->kubeconfig ? client_kube_open(options->kubeconfig, &err)
+    struct client *client = options->kubeconfig ? client_kube_open(options->kubeconfig, NULL, &err)
                                                 : client_open(options->data_dir, access, &err);
 
     if (!client)

@@ -323,6 +323,17 @@ def commands_find_it_as_kubectl_does():
     check_in("the user's own", "default", jobflow("get", "ns").stdout)
     with_file = {"KUBECONFIG": daemon.kubeconfig}
     check_in("by KUBECONFIG", "default", jobflow("get", "ns", env=with_file).stdout)
+    check_in("by --kubeconfig", "default", jobflow("get", "ns", "--kubeconfig", daemon.kubeconfig).stdout)
+    url = "https://localhost:%d/" % daemon.port
+    check_in("by --server, as the kubeconfig's user", "default", jobflow("get", "ns", "--server", url, env=with_file).stdout)
+    check_in("not without its authority", "no answer from", jobflow("get", "ns", "--server", url, code=1).stderr)
+    check_in("one place", "exclude each other", jobflow("get", "ns", "--server", url, "--data-dir", "x", code=1).stderr)
+    check_in("no URL", "is no URL", jobflow("get", "ns", "--server", "localhost", code=1).stderr)
+    manifest("server.json", flow("by-server", [step("a", template="t")]), template("t"))
+    for command in (["apply", "-f", "server.json"], ["wait", "jf/by-server"], ["describe", "jf/by-server"], ["explain", "jf/by-server"],
+                    ["graph", "jf/by-server"], ["events"], ["logs", "jf/by-server"], ["plan", "server.json"],
+                    ["convert", "jt/t"], ["delete", "jf/by-server"]):
+        jobflow(*command, "--kubeconfig", daemon.kubeconfig)
     write("look", jobflow("token", "create", "look", "--kubeconfig").stdout)
     both = {"KUBECONFIG": "missing:" + os.path.abspath("look") + ":" + daemon.kubeconfig}
     check_in("the first counts", "cannot list", jobflow("get", "secrets", env=both, code=1).stderr)

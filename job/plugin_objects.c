@@ -15,8 +15,13 @@
 static void run_object_hook(void *arg, const struct job_plugin *plugin,
                             const struct job_plugin_job *job)
 {
+    struct job_object_plan *plan = arg;
+    size_t before = plan->count;
+
     if (plugin->objects)
-        plugin->objects(job, arg);
+        plugin->objects(job, plan);
+    for (size_t i = before; i < plan->count; i++)
+        plan->items[i].plugin = plugin->name;
 }
 
 static struct job_object_plan plan_objects(const struct job_run *run)
@@ -159,8 +164,16 @@ static void report_warnings(struct job_run *run)
     error_list_release(&warnings);
 }
 
+static bool has_made(const struct job_object_plan *plan, const char *plugin)
+{
+    for (size_t i = 0; i < plan->count; i++)
+        if (strcmp(plan->items[i].plugin, plugin) == 0)
+            return true;
+    return false;
+}
+
 /* The record of each plugin, once its objects are there (O-P03). */
-static void record_plugins(struct job_run *run)
+static void record_plugins(struct job_run *run, const struct job_object_plan *plan)
 {
     const struct job_spec *spec = run->view.shape->spec;
     bool changed = false;
@@ -169,7 +182,7 @@ static void record_plugins(struct job_run *run)
         const char *name = spec->plugins.items[i].key;
         scoped_str key = mem_printf(RECORD_PREFIX "%s", name);
 
-        if (!job_plugin_find(name, NULL)->unrecorded)
+        if (!job_plugin_find(name, NULL)->unrecorded || has_made(plan, name))
             changed |= job_state_control(&run->view.state, key, name);
     }
     if (changed)
@@ -186,10 +199,10 @@ bool job_plugins_are_there(struct job_run *run)
     plan = plan_objects(run);
     for (size_t i = 0; i < plan.count; i++)
         all &= object_is_there(run, &plan.items[i]);
-    job_object_plan_release(&plan);
     report_warnings(run);
     if (all)
-        record_plugins(run);
+        record_plugins(run, &plan);
+    job_object_plan_release(&plan);
     return all;
 }
 

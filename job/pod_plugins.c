@@ -129,6 +129,14 @@ void job_pod_plan_apply(const struct job_pod_plan *plan, json_t *spec)
     set_absent(spec, "subdomain", plan->subdomain);
 }
 
+static const struct object *pod_at(const void *pods, size_t task, int32_t index)
+{
+    const struct job_slot *slot =
+        job_view_slot(pods, (struct slot_at){.task = (uint32_t)task, .index = index});
+
+    return slot ? slot->pod : NULL;
+}
+
 struct job_plugin_job job_plugin_job_of(const struct job_view *view)
 {
     return (struct job_plugin_job){
@@ -137,6 +145,8 @@ struct job_plugin_job job_plugin_job_of(const struct job_view *view)
         .uid = object_uid(view->job),
         .spec = view->shape->spec,
         .local = view->local_pods,
+        .pod = pod_at,
+        .pods = view,
     };
 }
 

@@ -72,6 +72,16 @@ static void post_pod_event(struct job_run *run, enum job_event event, struct slo
     job_run_post(run, request);
 }
 
+/* Does a plugin see another pod than before? Its address, and what others have written at it. */
+static bool looks_different(const struct object *before, const struct object *after)
+{
+    const char *ip = before ? pod_status_of(before)->pod_ip : NULL;
+    const char *now = after ? pod_status_of(after)->pod_ip : NULL;
+
+    return !before || !after || before->meta != after->meta ||
+           strcmp(ip ? ip : "", now ? now : "") != 0;
+}
+
 void job_run_pod(struct job_run *run, struct slot_at at, const struct object *pod,
                  const struct pod_facts *facts)
 {
@@ -87,6 +97,10 @@ void job_run_pod(struct job_run *run, struct slot_at at, const struct object *po
             post_pod_event(run, event, at, before, &known);
         object_unref(before);
         before = NULL;
+    }
+    if (run->view.shape->sees_pods && looks_different(before, pod)) {
+        run->prepared = false;
+        job_run_sync(run);
     }
     event = job_view_put(&run->view, at, pod, facts);
     slot = job_view_slot(&run->view, at);

@@ -227,20 +227,25 @@ static bool check_partitions(struct job_shape *shape)
     return true;
 }
 
+static void note_plugin(void *arg, const struct job_plugin *plugin,
+                        const struct job_plugin_job *job)
+{
+    struct job_shape *shape = arg;
+
+    shape->pods_differ |= plugin->pod != NULL;
+    shape->sees_pods |= plugin->sees_pods && plugin->sees_pods(job);
+}
+
 static bool check_plugins(struct job_shape *shape)
 {
+    const struct job_plugin_job job = {.spec = shape->spec};
     struct error_list refused = {0};
     struct error err = {0};
     bool ok;
 
-    for (size_t i = 0; i < shape->spec->plugins.count; i++) {
-        const struct job_plugin *plugin = job_plugin_find(shape->spec->plugins.items[i].key, &err);
-
-        if (!plugin)
-            return broken(shape, "PluginError", arena_strdup(shape->arena, err.message));
-        shape->pods_differ |= plugin->pod != NULL;
-    }
-    job_plugins_review(&(const struct job_plugin_job){.spec = shape->spec}, "spec", &refused, NULL);
+    if (!job_plugins_each(&job, note_plugin, shape, &err))
+        return broken(shape, "PluginError", arena_strdup(shape->arena, err.message));
+    job_plugins_review(&job, "spec", &refused, NULL);
     ok = error_list_ok(&refused, &err);
     error_list_release(&refused);
     return ok || broken(shape, "PluginError",

@@ -37,6 +37,7 @@ struct job_shape {
     bool has_policies;
     bool has_dependencies;
     bool pods_differ;   /* a plugin gives each pod of a task a body of its own */
+    bool sees_pods;     /* what a plugin makes depends on the addresses of pods */
     const char *broken; /* why the job cannot be run, or NULL (9.2 step 0) */
     const char *broken_reason;
     struct blob *group_body; /* made by job/podgroup.c, when it depends on the body alone */

@@ -1,29 +1,41 @@
 /*
  * hcclrank: the pod's rank as an annotation. A RANK that a container has, from its author or from
- * another plugin, comes first, so this plugin runs last. Ref: spec/job-plugins.md 9, O-P31.
+ * another plugin, comes first, so this plugin runs last. On request also the rank table that
+ * Ascend's libraries read, which follows the pods. Ref: spec/job-plugins.md 9, O-P31, O-P37.
  */
 #include "job/plugins/plugin.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define ANNOTATION_RANK "hccl/rankIndex"
+#include "api/types/labels.h"
+#include "api/types/limits.h"
+#include "api/types/pod.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+
+#define ANNOTATION_RANK    "hccl/rankIndex"
+#define ANNOTATION_DEVICES "ascend.kubectl.kubernetes.io/ascend-910-configuration"
+#define TABLE_PATH         "/etc/hccl"
+#define TABLE_FILE         "rank_table.json"
 
 struct hcclrank_args {
     const char *master, *worker;
+    bool table;
 };
 
 /* clang-format off */
 static const struct job_arg hcclrank_flags[] = {
-    {"master", ARG_STR, offsetof(struct hcclrank_args, master)},
-    {"worker", ARG_STR, offsetof(struct hcclrank_args, worker)},
+    {"master",     ARG_STR,  offsetof(struct hcclrank_args, master)},
+    {"worker",     ARG_STR,  offsetof(struct hcclrank_args, worker)},
+    {"rank-table", ARG_BOOL, offsetof(struct hcclrank_args, table)},
     {0},
 };
 /* clang-format on */
 
 static struct hcclrank_args read_args(const struct job_plugin_job *job)
 {
-    struct hcclrank_args args = {"master", "worker"};
+    struct hcclrank_args args = {"master", "worker", false};
 
     job_args_read(hcclrank_flags, job->args, &args, NULL);
     return args;
@@ -65,6 +77,138 @@ static const char *rank_of_containers(const struct job_task *task, const struct 
     return NULL;
 }
 
+/* ---- the rank table ---- */
+
+static char *table_name(const struct job_plugin_job *job)
+{
+    return mem_printf("%s-hccl", job->name);
+}
+
+/* The devices a pod was given, as the node that gave them has written at it: {"devices":
+ * [{"device_id", "device_ip"}]}. Ranks go on from `first`; returns the next one. */
+static int write_devices(struct jsonw *w, const struct object *pod, int first)
+{
+    const char *text = meta_annotation(pod->meta, ANNOTATION_DEVICES);
+    scoped(json) json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *device;
+    size_t i;
+
+    jsonw_member_open_list(w, "device");
+    json_array_foreach(json_object_get(doc, "devices"), i, device)
+    {
+        const char *id = json_string_value(json_object_get(device, "device_id"));
+        const char *ip = json_string_value(json_object_get(device, "device_ip"));
+        char rank[16];
+
+        snprintf(rank, sizeof rank, "%d", first++);
+        jsonw_open(w);
+        jsonw_member_str(w, "device_id", id ? id : "");
+        jsonw_member_str(w, "device_ip", ip ? ip : "");
+        jsonw_member_str(w, "rank_id", rank);
+        jsonw_close(w);
+    }
+    jsonw_close_list(w);
+    return first;
+}
+
+struct table {
+    struct jsonw servers; /* list under way */
+    int listed, devices;
+    bool whole; /* every pod has an address */
+};
+
+static void list_task(const struct job_plugin_job *job, const struct job_task *task,
+                      struct table *table)
+{
+    for (int32_t i = 0; task && i < task->replicas; i++) {
+        const struct object *pod = job->pod(job->pods, (size_t)(task - job->spec->tasks.items), i);
+        const char *ip = pod && !object_deleting(pod) ? pod_status_of(pod)->pod_ip : NULL;
+
+        if (!ip || !*ip) {
+            table->whole = false;
+            continue;
+        }
+        jsonw_open(&table->servers);
+        jsonw_member_str(&table->servers, "server_id", ip);
+        jsonw_member_str(&table->servers, "host_nic_ip", "reserve");
+        table->devices = write_devices(&table->servers, pod, table->devices);
+        jsonw_close(&table->servers);
+        table->listed++;
+    }
+}
+
+/* Servers in the order of their ranks. */
+static char *table_text(const struct job_plugin_job *job, const struct hcclrank_args *args)
+{
+    const struct job_task *master = job_task_named(job->spec, args->master);
+    const struct job_task *worker = job_task_named(job->spec, args->worker);
+    scoped(buf) struct buf servers = {0};
+    struct table table = {.servers = jsonw_to(&servers), .whole = true};
+    struct buf text = {0};
+
+    jsonw_open_list(&table.servers);
+    list_task(job, master, &table);
+    list_task(job, worker == master ? NULL : worker, &table);
+    jsonw_close_list(&table.servers);
+    buf_printf(
+        &text,
+        "{\"version\":\"1.0\",\"server_count\":\"%d\",\"server_list\":%s,\"status\":\"%s\"}\n",
+        table.listed, servers.data, table.whole ? "completed" : "initializing");
+    return buf_take(&text);
+}
+
+static void hcclrank_objects(const struct job_plugin_job *job, struct job_object_plan *plan)
+{
+    const struct hcclrank_args args = read_args(job);
+    scoped(json) json_t *body = NULL;
+    scoped_str name = NULL;
+    scoped_str text = NULL;
+
+    if (!args.table || !job->pod)
+        return;
+    name = table_name(job);
+    text = table_text(job, &args);
+    body = json_pack("{s:{s:s}}", "data", TABLE_FILE, text);
+    job_plan_object(plan, &kind_config_map, name, object_body_from_json(body))->adapt =
+        job_adapt_replace;
+}
+
+static bool hcclrank_sees_pods(const struct job_plugin_job *job)
+{
+    return read_args(job).table;
+}
+
+/* The file; and a name of its own, for on this machine only pods with one have an address. */
+static void add_table(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
+                      struct job_pod_plan *plan)
+{
+    scoped_str name = table_name(job);
+    scoped(buf) struct buf host = {0};
+
+    job_host_write(&host, job->name, task, index);
+    mem_free(plan->hostname);
+    plan->hostname = buf_take(&host);
+    job_pod_plan_value(plan, SCOPE_ALL, "RANK_TABLE_FILE", TABLE_PATH "/" TABLE_FILE);
+    job_pod_plan_volume(plan, json_pack("{s:s, s:{s:s}}", "name", name, "configMap", "name", name));
+    job_pod_plan_mount(plan, json_pack("{s:s, s:s}", "name", name, "mountPath", TABLE_PATH));
+}
+
+static void hcclrank_review_name(const struct job_plugin_job *job, struct job_review *review)
+{
+    scoped_str name = table_name(job);
+
+    if (!read_args(job).table)
+        return;
+    if (!name_is_dns_label(name, NULL))
+        job_review_refuse(review, NULL,
+                          "rank-table: \"%s\" would be the name of a volume, which is a DNS label "
+                          "of at most %d characters: give the job another name",
+                          name, LABEL_BYTES_MAX);
+    job_review_mount(job, review, TABLE_PATH, "configMap", "name", name);
+}
+
+/* ---- the rank ---- */
+
 static void hcclrank_pod(const struct job_plugin_job *job, const struct job_task *task,
                          int32_t index, struct job_pod_plan *plan)
 {
@@ -73,6 +217,8 @@ static void hcclrank_pod(const struct job_plugin_job *job, const struct job_task
     const char *given = rank_of_containers(task, plan);
     char rank[16];
 
+    if (args.table)
+        add_table(job, task, index, plan);
     if (has_rank(task))
         return;
     if (!given) {
@@ -111,7 +257,10 @@ const struct job_plugin job_plugin_hcclrank = {
     .flags = hcclrank_flags,
     .flags_size = sizeof(struct hcclrank_args),
     .unrecorded = true,
+    .sees_pods = hcclrank_sees_pods,
+    .objects = hcclrank_objects,
     .pod = hcclrank_pod,
     .review = hcclrank_review,
+    .review_name = hcclrank_review_name,
     .fixed_size = hcclrank_fixed_size,
 };

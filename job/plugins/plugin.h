@@ -32,6 +32,10 @@ struct job_plugin_job {
     const struct job_spec *spec;
     struct str_list args;
     bool local; /* pods run on this machine: loopback network, one known user */
+    /** The pod of (task position, index) as it is now, or NULL. NULL itself where nobody knows
+     * pods; a plugin that asks says so in `sees_pods`. */
+    const struct object *(*pod)(const void *pods, size_t task, int32_t index);
+    const void *pods;
 };
 
 /* Findings of a review. Either list may be NULL. A warning's field is its event's reason. */
@@ -64,7 +68,9 @@ struct job_plugin {
     const char *implies[JOB_PLUGIN_IMPLIES_MAX + 1]; /* added, without arguments, where missing */
     const struct job_arg *flags;                     /* NULL: any arguments, all ignored */
     size_t flags_size;                               /* of the struct they are read into */
-    bool unrecorded;                                 /* leaves no record in the job's status */
+    bool unrecorded; /* leaves a record in the job's status only when it has made objects */
+    /** Do its objects depend on the addresses of pods? NULL: no. */
+    bool (*sees_pods)(const struct job_plugin_job *job);
     /** The objects the job needs. May be NULL. */
     void (*objects)(const struct job_plugin_job *job, struct job_object_plan *plan);
     /** Additions for the pod of (task, index). May be NULL. */

@@ -18,16 +18,11 @@
 #define DEVICE(id, rank)                                                                           \
     "{\"device_id\":\"" id "\",\"device_ip\":\"10.0.0." id "\",\"rank_id\":\"" rank "\"}"
 
-static void scaled(struct stage *stage, const char *tasks)
-{
-    stage_job_simple(stage, "j", tasks, "minAvailable: 1;plugins: {hcclrank: [--rank-table]}");
-}
-
 static struct stage *with_table(const char *tasks)
 {
     struct stage *stage = stage_new(&(struct stage_options){0});
 
-    scaled(stage, tasks);
+    stage_job_simple(stage, "j", tasks, "minAvailable: 1;plugins: {hcclrank: [--rank-table]}");
     return stage;
 }
 
@@ -128,11 +123,11 @@ static void pods_read_the_table_in_a_file(void **state)
 
 static void the_table_follows_and_goes_with_the_job(void **state)
 {
-    struct stage *stage = with_table("master*1 worker*1");
+    struct stage *stage = with_table("worker*2");
     int64_t revision;
 
-    give_address(stage, "j-master-0", "10.1.0.1");
-    give_address(stage, "j-worker-0", "10.1.0.2");
+    give_address(stage, "j-worker-0", "10.1.0.1");
+    give_address(stage, "j-worker-1", "10.1.0.2");
     check("recorded, for it has made something", has_record(stage));
     revision = stage_get(stage, &kind_config_map, "j-hccl")->revision;
     stage_restart(stage);
@@ -140,7 +135,10 @@ static void the_table_follows_and_goes_with_the_job(void **state)
     stage_delete(stage, &kind_config_map, "j-hccl");
     check_table("made again", stage,
                 TABLE("2", SERVER("10.1.0.1", "") "," SERVER("10.1.0.2", ""), "completed"));
-    scaled(stage, "master*1 worker*0");
+    stage_patch(stage, &kind_job, "j",
+                "{\"spec\":{\"tasks\":[{\"name\":\"worker\",\"replicas\":1,\"minAvailable\":1,"
+                "\"maxRetry\":3,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+                "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}");
     check_table("smaller", stage, TABLE("1", SERVER("10.1.0.1", ""), "completed"));
     stage_pods(stage, POD_RUNNING);
     stage_pods(stage, POD_SUCCEEDED);

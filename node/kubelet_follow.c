@@ -1,16 +1,18 @@
 /*
- * Files of running pods follow their ConfigMaps and Secrets.
+ * Running pods follow their ConfigMaps and Secrets: files at once, variables from the next run of a
+ * container on.
  *
- * An index from each such object to the running pods that have files of it: a change costs the pods
- * it touches. Their volumes are resolved anew, once a turn, and handed to the runtime, which
- * replaces what differs. What cannot be resolved any more (the object is gone, a key is missing)
- * stays as it was. Ref: spec/local-runtime.md 4.4.
+ * An index from each such object to the running pods that have something of it: a change costs the
+ * pods it touches. They are resolved anew, once a turn, and handed to the runtime, which replaces
+ * what differs. What cannot be resolved any more (the object is gone, a key is missing) stays as it
+ * was. Ref: spec/local-runtime.md 4.4; spec/job-plugins.md 3.3.
  */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/kubelet_env.h"
 #include "node/kubelet_impl.h"
 
 enum { KEY_MAX = 600 };
@@ -29,6 +31,7 @@ struct source_object {
 
 /* All references of one pod. */
 struct following {
+    bool variables; /* its containers have some, and may run again */
     size_t n, cap;
     struct reference **items; /* owned */
 };
@@ -74,6 +77,66 @@ static void add_source(struct kubelet_pod *pod, const json_t *source)
     add(pod, &kind_secret, secret_name ? secret_name : source_text(secret, "name"));
 }
 
+/* ---- variables ---- */
+
+static bool runs_again(const struct pod_spec *spec)
+{
+    bool again = spec->restart_policy && strcmp(spec->restart_policy, "Never") != 0;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        again = again || spec->init_containers.items[i].restart_policy;
+    return again;
+}
+
+static const char *name_in(const json_t *doc, const char *member)
+{
+    return source_text(json_object_get(doc, member), "name");
+}
+
+static void add_variables(struct kubelet_pod *pod, const struct pod_container *container)
+{
+    size_t before = pod->following ? pod->following->n : 0;
+
+    for (size_t i = 0; i < container->env.count; i++) {
+        const json_t *from = container->env.items[i].value_from;
+
+        add(pod, &kind_config_map, name_in(from, "configMapKeyRef"));
+        add(pod, &kind_secret, name_in(from, "secretKeyRef"));
+    }
+    for (size_t i = 0; i < json_array_size(container->env_from); i++) {
+        const json_t *from = json_array_get(container->env_from, i);
+
+        add(pod, &kind_config_map, name_in(from, "configMapRef"));
+        add(pod, &kind_secret, name_in(from, "secretRef"));
+    }
+    if (pod->following && pod->following->n > before)
+        pod->following->variables = true;
+}
+
+static void follow_variables(struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        add_variables(pod, &spec->init_containers.items[i]);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        add_variables(pod, &spec->containers.items[i]);
+}
+
+static void refresh_list(struct kubelet_pod *pod, const struct source *source,
+                         const struct pod_container *containers, size_t n, uint32_t first)
+{
+    struct runtime *runtime = pod->kubelet->runtime;
+    const struct runtime_pod shown = kubelet_runtime_pod(pod);
+
+    for (size_t i = 0; i < n; i++) {
+        struct runtime_container now = {0};
+
+        if (kubelet_env(source, &containers[i], &now) == SOURCE_OK)
+            runtime->ops->set_program(runtime, &shown, first + (uint32_t)i, &now);
+    }
+}
+
+/* ---- a pod ---- */
+
 void kubelet_follow(struct kubelet_pod *pod)
 {
     const struct pod_spec *spec;
@@ -89,6 +152,8 @@ void kubelet_follow(struct kubelet_pod *pod)
         for (size_t p = 0; p < json_array_size(parts); p++)
             add_source(pod, json_array_get(parts, p));
     }
+    if (runs_again(spec))
+        follow_variables(pod, spec);
 }
 
 static void drop(struct kubelet *k, struct reference *reference)
@@ -151,9 +216,15 @@ static void refresh(struct kubelet_pod *pod)
     scoped(arena) struct arena *arena = arena_new(0);
     struct source_gap gap = {0};
     const struct source source = kubelet_source_of(pod, arena, &gap);
+    const struct pod_spec *spec = source.spec;
     struct runtime_volume *volumes;
     size_t n;
 
+    if (pod->following->variables) {
+        refresh_list(pod, &source, spec->init_containers.items, spec->init_containers.count, 0);
+        refresh_list(pod, &source, spec->containers.items, spec->containers.count,
+                     (uint32_t)spec->init_containers.count);
+    }
     if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != SOURCE_OK)
         return;
     for (size_t i = 0; i < n; i++)

@@ -194,6 +194,8 @@ void kubelet_refresh_run(struct task *task);
 /* kubelet_start.c */
 /** Give the pod to the runtime; its step is STARTED, HELD or ENDED afterwards. */
 void kubelet_start_pod(struct kubelet_pod *pod);
+/** The pod as the runtime is told of it, without its containers and volumes. Borrowed from it. */
+struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod);
 /** Where its look-ups go; `gap` is borrowed. */
 struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *arena,
                                 struct source_gap *gap);

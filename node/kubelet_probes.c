@@ -249,6 +249,16 @@ static void end_container(struct probe *probe)
                                      grace_s * MS_PER_S, why);
 }
 
+/* The containers behind a sidecar wait for that. */
+static void tell_passed(const struct probed *c)
+{
+    const struct kubelet_pod *pod = c->probing->pod;
+
+    if (c->index < pod_spec_of(pod->object)->init_containers.count)
+        pod->kubelet->runtime->ops->passed(pod->kubelet->runtime, pod->meta->uid,
+                                           (uint32_t)c->index);
+}
+
 static void tried(struct probe *probe, bool passed)
 {
     struct probed *c = probe->of;
@@ -263,6 +273,7 @@ static void tried(struct probe *probe, bool passed)
     } else if (passed && probe->place == AT_STARTUP) {
         cancel(probe);
         begin_rest(c);
+        tell_passed(c);
     }
     tell_again(c->probing);
 }
@@ -385,10 +396,13 @@ static void run_began(struct probed *c, const struct container_status *status)
     for (enum action_place place = 0; place < PROBES_N; place++)
         c->probes[place].streak = (struct probe_streak){.good = place == AT_LIVENESS || before};
     c->probes[AT_READINESS].streak.good = before && before->ready;
-    if (has_started(c))
-        begin_rest(c);
-    else
+    if (!has_started(c)) {
         begin(c, AT_STARTUP);
+        return;
+    }
+    begin_rest(c);
+    if (has(c, AT_STARTUP))
+        tell_passed(c); /* whether the shim was told before we were restarted nobody knows */
 }
 
 static void see_container(struct probed *c, struct container_status *status)
@@ -405,11 +419,20 @@ static void see_container(struct probed *c, struct container_status *status)
     status->starting_up = !has_started(c);
 }
 
+static bool any_runs(const struct pod_status *status)
+{
+    bool runs = status->phase == POD_RUNNING;
+
+    for (size_t i = 0; i < status->init_containers.count; i++)
+        runs = runs || status->init_containers.items[i].state == CONTAINER_RUNNING;
+    return runs;
+}
+
 void kubelet_probe(struct kubelet_pod *pod, struct pod_status *status)
 {
     size_t n_init = status->init_containers.count;
 
-    if (!pod->probing && !pod->kubelet->options.volumes.sim && status->phase == POD_RUNNING) {
+    if (!pod->probing && !pod->kubelet->options.volumes.sim && any_runs(status)) {
         size_t n = count_probed(pod_spec_of(pod->object));
 
         if (n)

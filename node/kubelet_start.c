@@ -164,17 +164,25 @@ static enum source_verdict resolve(struct kubelet_pod *pod, const struct source 
     return verdict;
 }
 
+struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+
+    return (struct runtime_pod){
+        .uid = pod->meta->uid,
+        .ns = pod->meta->namespace_,
+        .name = pod->meta->name,
+        .object = pod->object,
+        .spec = spec,
+        .hostname = spec->hostname && *spec->hostname ? spec->hostname : pod->meta->name,
+        .pod_ip = pod->address_text,
+    };
+}
+
 static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
 {
     struct kubelet *k = pod->kubelet;
 
-    start->uid = pod->meta->uid;
-    start->ns = pod->meta->namespace_;
-    start->name = pod->meta->name;
-    start->object = pod->object;
-    start->hostname =
-        start->spec->hostname && *start->spec->hostname ? start->spec->hostname : pod->meta->name;
-    start->pod_ip = pod->address_text;
     if (kubelet_may_look_up(pod, start->spec))
         kubelet_join_hosts(pod, start->spec);
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
@@ -210,7 +218,7 @@ void kubelet_start_pod(struct kubelet_pod *pod)
     scoped(arena) struct arena *arena = arena_new(0);
     struct source_gap gap = {0};
     const struct source source = kubelet_source_of(pod, arena, &gap);
-    struct runtime_pod start = {.spec = source.spec};
+    struct runtime_pod start = kubelet_runtime_pod(pod);
 
     if (!kubelet_ports_take(pod))
         return;

@@ -121,6 +121,12 @@ struct runtime_ops {
     /** The files of volume `index` of a running pod have changed (kind FILES). */
     void (*set_files)(struct runtime *rt, const char *uid, size_t index,
                       const struct runtime_volume *volume);
+    /** From its next run on, container `index` (init containers first) has this command and these
+     * variables: what they come from has changed. */
+    void (*set_program)(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
+                        const struct runtime_container *container);
+    /** The startup probe of a sidecar has passed: the containers behind it may start. */
+    void (*passed)(struct runtime *rt, const char *uid, uint32_t index);
     /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when
      * the pod ends or we are restarted meanwhile. */
     void (*exec)(struct runtime *rt, const struct runtime_exec *exec);

@@ -308,6 +308,21 @@ static void host_set_files(struct runtime *rt, const char *uid, size_t index,
         runtime_put_files(out, uid, index, volume);
 }
 
+static void host_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
+                             const struct runtime_container *container)
+{
+    struct buf *out = orders_of(host_pod_find(host_of(rt), pod->uid));
+
+    if (out)
+        runtime_put_program(out, pod, index, container);
+}
+
+static void host_passed(struct runtime *rt, const char *uid, uint32_t index)
+{
+    order(host_pod_find(host_of(rt), uid), SHIM_PASSED,
+          &(struct shim_order){.uid = uid, .container = index});
+}
+
 static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
     struct buf *out = orders_of(host_pod_find(host_of(rt), exec->uid));
@@ -476,6 +491,8 @@ static const struct runtime_ops ops = {
     .purge = host_purge,
     .set_hosts = host_set_hosts,
     .set_files = host_set_files,
+    .set_program = host_set_program,
+    .passed = host_passed,
     .exec = host_exec,
     .kill = host_kill,
     .read_log = host_read_log,

@@ -109,6 +109,8 @@ void host_drop_link(struct host *host, struct link *link);
 enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all);
 void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
+void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
+                         const struct runtime_container *container);
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
                        int64_t now_ms);
 

@@ -497,6 +497,15 @@ static void sim_set_files(struct runtime *rt, const char *uid, size_t index,
 {
 }
 
+static void sim_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
+                            const struct runtime_container *container)
+{
+}
+
+static void sim_passed(struct runtime *rt, const char *uid, uint32_t index)
+{
+}
+
 /* No simulated container is probed. */
 static void sim_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
@@ -553,6 +562,8 @@ static const struct runtime_ops sim_ops = {
     .purge = sim_purge,
     .set_hosts = sim_set_hosts,
     .set_files = sim_set_files,
+    .set_program = sim_set_program,
+    .passed = sim_passed,
     .exec = sim_exec,
     .kill = sim_kill,
     .read_log = sim_read_log,

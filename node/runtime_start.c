@@ -185,6 +185,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
 
     out->name = spec->name;
     out->sidecar = init && spec->restart_policy && !strcmp(spec->restart_policy, "Always");
+    out->awaited = out->sidecar && spec->startup;
     out->argv = (char **)from->argv; /* only read */
     out->n_argv = (uint32_t)from->n_argv;
     out->env = env_of(arena, pod, from, &out->n_env);
@@ -247,6 +248,21 @@ void runtime_put_files(struct buf *out, const char *uid, size_t index,
 
     fill_volume(arena, volume, &files.volume);
     shim_put_files(out, &files);
+}
+
+void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
+                         const struct runtime_container *container)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_program program = {
+        .uid = pod->uid,
+        .container = index,
+        .argv = (char **)container->argv, /* only read */
+        .n_argv = (uint32_t)container->n_argv,
+    };
+
+    program.env = env_of(arena, pod, container, &program.n_env);
+    shim_put_program(out, &program);
 }
 
 /* The ports a pod speaks of: those it declares, those it is probed at. */

@@ -22,6 +22,8 @@ struct decide_next pod_decide(const struct decide_pod *pod)
 
         if (startable(c))
             return (struct decide_next){DECIDE_START, i};
+        if (c->sidecar && c->awaited)
+            return (struct decide_next){DECIDE_WAIT};
         if (c->sidecar)
             continue;
         if (!done(c))
@@ -51,7 +53,8 @@ bool pod_initialized(const struct decide_pod *pod)
     for (unsigned i = 0; i < pod->n_init; i++) {
         const struct decide_container *c = &pod->containers[i];
 
-        if (c->sidecar ? c->state == CONTAINER_WAITING && !c->resting : !done(c) || c->exit_code)
+        if (c->sidecar ? c->awaited || (c->state == CONTAINER_WAITING && !c->resting)
+                       : !done(c) || c->exit_code)
             return false;
     }
     return true;

@@ -16,6 +16,7 @@ struct decide_container {
     bool resting;  /* waits for its back-off */
     bool starting; /* waits for its box */
     int32_t exit_code;
+    bool awaited; /* a sidecar whose startup probe has not passed yet */
 };
 
 struct decide_pod {

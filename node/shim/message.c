@@ -80,7 +80,7 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
 static void put_container(struct buf *out, const struct shim_container *c)
 {
     wire_put_text(out, c->name);
-    wire_put_u8(out, c->sidecar);
+    wire_put_u8(out, (uint8_t)(c->sidecar | c->awaited << 1));
     shim_put_list(out, c->argv, c->n_argv);
     shim_put_list(out, c->env, c->n_env);
     wire_put_text(out, c->cwd);
@@ -101,8 +101,12 @@ static void put_container(struct buf *out, const struct shim_container *c)
 
 static void get_container(struct wire_reader *r, struct arena *arena, struct shim_container *c)
 {
+    uint8_t flags;
+
     c->name = wire_must_text(r);
-    c->sidecar = wire_u8(r);
+    flags = wire_u8(r);
+    c->sidecar = flags & 1;
+    c->awaited = flags & 2;
     c->argv = shim_get_list(r, arena, &c->n_argv);
     c->env = shim_get_list(r, arena, &c->n_env);
     c->cwd = wire_text(r);
@@ -277,10 +281,10 @@ void shim_put_order(struct buf *out, enum shim_message type, const struct shim_o
         wire_put_i64(out, order->grace_ms);
     if (type == SHIM_HOSTS)
         wire_put_text(out, order->hosts);
-    if (type == SHIM_KILL) {
+    if (type == SHIM_KILL || type == SHIM_PASSED)
         wire_put_u32(out, order->container);
+    if (type == SHIM_KILL)
         wire_put_text(out, order->why);
-    }
     wire_end(out, begun);
 }
 
@@ -291,10 +295,10 @@ bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_o
         out->grace_ms = wire_i64(r);
     if (type == SHIM_HOSTS)
         out->hosts = wire_must_text(r);
-    if (type == SHIM_KILL) {
+    if (type == SHIM_KILL || type == SHIM_PASSED)
         out->container = wire_u32(r);
+    if (type == SHIM_KILL)
         out->why = wire_text(r);
-    }
     return !r->bad && shim_uid_ok(out->uid);
 }
 

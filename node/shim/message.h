@@ -3,9 +3,10 @@
  * What node and shim tell each other, and what a shim writes down.
  *
  *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE,
- *                 FILES (a volume's, that have changed), EXEC (a program beside a container's),
- * KILL (one container; it may start again) shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod
- * has got a shim of its own), EXECUTED record file   STATUS, RELEASE
+ *                 FILES (a volume's, that have changed), PROGRAM (a container's, from its next
+ *                 run on), PASSED (a sidecar's startup probe), EXEC (a program beside a
+ * container's), KILL (one container; it may start again) shim → node   HELLO, STATUS, LISTED, MOVED
+ * (a boxed pod has got a shim of its own), EXECUTED record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
  * counts and a repeated one does no harm.
@@ -19,7 +20,7 @@ enum { SHIM_VERSION = 3, SHIM_CONTAINERS_MAX = 256 }; /* init and main together 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
     X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
-    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES)
+    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES) X(PROGRAM) X(PASSED)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -54,6 +55,7 @@ struct shim_action {
 struct shim_container {
     const char *name;
     bool sidecar; /* an init container that is kept */
+    bool awaited; /* those behind it start once it is told to have PASSED */
     char **argv;  /* [n_argv] and NULL */
     char **env;   /* [n_env] KEY=VALUE and NULL; over the base of the config */
     uint32_t n_argv, n_env;
@@ -140,7 +142,7 @@ struct shim_order {
     const char *uid;
     int64_t grace_ms;   /* STOP */
     const char *hosts;  /* HOSTS */
-    uint32_t container; /* KILL: index, init containers first */
+    uint32_t container; /* KILL, PASSED: index, init containers first */
     const char *why;    /* KILL: for people */
 };
 
@@ -149,6 +151,14 @@ struct shim_files {
     const char *uid;
     uint32_t index; /* of the volume */
     struct shim_volume volume;
+};
+
+/* Command and variables of a container, anew. */
+struct shim_program {
+    const char *uid;
+    uint32_t container;
+    char **argv, **env; /* as in shim_container */
+    uint32_t n_argv, n_env;
 };
 
 /* A program to be run beside a container's, and what came of it. */
@@ -173,6 +183,7 @@ void shim_put_order(struct buf *out, enum shim_message type, const struct shim_o
 void shim_put_plain(struct buf *out, enum shim_message type); /* LIST, LISTED, BYE */
 void shim_put_status(struct buf *out, const struct shim_status *status);
 void shim_put_files(struct buf *out, const struct shim_files *files);
+void shim_put_program(struct buf *out, const struct shim_program *program);
 void shim_put_exec(struct buf *out, const struct shim_exec *exec);
 void shim_put_executed(struct buf *out, const struct shim_executed *executed);
 
@@ -185,6 +196,7 @@ bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod 
 bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out);
 bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_status *out);
 bool shim_get_files(struct wire_reader *r, struct arena *arena, struct shim_files *out);
+bool shim_get_program(struct wire_reader *r, struct arena *arena, struct shim_program *out);
 bool shim_get_exec(struct wire_reader *r, struct arena *arena, struct shim_exec *out);
 bool shim_get_executed(struct wire_reader *r, struct shim_executed *out);
 

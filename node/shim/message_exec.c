@@ -76,3 +76,23 @@ bool shim_get_executed(struct wire_reader *r, struct shim_executed *out)
     out->text = wire_text(r);
     return !r->bad && shim_uid_ok(out->uid);
 }
+
+void shim_put_program(struct buf *out, const struct shim_program *program)
+{
+    size_t begun = wire_begin(out, SHIM_PROGRAM);
+
+    wire_put_text(out, program->uid);
+    wire_put_u32(out, program->container);
+    shim_put_list(out, program->argv, program->n_argv);
+    shim_put_list(out, program->env, program->n_env);
+    wire_end(out, begun);
+}
+
+bool shim_get_program(struct wire_reader *r, struct arena *arena, struct shim_program *out)
+{
+    out->uid = wire_must_text(r);
+    out->container = wire_u32(r);
+    out->argv = shim_get_list(r, arena, &out->n_argv);
+    out->env = shim_get_list(r, arena, &out->n_env);
+    return !r->bad && out->n_argv && shim_uid_ok(out->uid);
+}

@@ -192,6 +192,7 @@ void pod_free(struct pod *pod)
         mem_free(pod->containers[i].message);
         mem_free(pod->containers[i].ended);
         mem_free(pod->containers[i].blame);
+        arena_free(pod->containers[i].renewed);
         buf_release(&pod->containers[i].tail);
     }
     mem_free(pod->own_note);
@@ -222,6 +223,7 @@ static struct decide_pod view_of(const struct pod *pod, struct decide_container 
             .sidecar = c->spec->sidecar,
             .resting = c->restart.position != 0,
             .starting = c->starting,
+            .awaited = c->spec->awaited && !c->passed,
             .exit_code = c->status->exit_code,
         };
     }
@@ -383,6 +385,40 @@ static void container_up(struct container *c)
         alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
     if (!pod->announce.position)
         alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
+}
+
+/* ---- what the node tells of it ---- */
+
+void container_renew(struct container *c, struct wire_reader fields)
+{
+    size_t len = (size_t)(fields.end - fields.at);
+    struct arena *arena = arena_new(len + 1024);
+    char *bytes = arena_alloc(arena, len + 1);
+    struct shim_container *spec = arena_alloc(arena, sizeof *spec);
+    struct shim_program program;
+
+    memcpy(bytes, fields.at, len);
+    fields = (struct wire_reader){bytes, bytes + len, false};
+    if (!shim_get_program(&fields, arena, &program)) {
+        arena_free(arena);
+        return;
+    }
+    *spec = *c->spec;
+    spec->argv = program.argv;
+    spec->n_argv = program.n_argv;
+    spec->env = program.env;
+    spec->n_env = program.n_env;
+    c->spec = spec;
+    arena_free(c->renewed);
+    c->renewed = arena;
+}
+
+/* Once is enough: when it runs again, those behind it have been started. */
+void container_passed(struct container *c)
+{
+    c->passed = true;
+    c->pod->tell = true;
+    pod_wake(c->pod);
 }
 
 /* ---- hooks ---- */

@@ -26,12 +26,14 @@ struct init_report;
 struct container {
     struct pod *pod;
     const struct shim_container *spec;
+    struct arena *renewed; /* holds a spec that is newer than the pod's; NULL = none is */
     unsigned index;
     struct container_status *status; /* its reasons are literals; message is `message` */
     char *message;                   /* owned */
 
     pid_t pid;                 /* 0 = no program runs; of a boxed one, its init (sandbox/init.h) */
     bool starting;             /* boxed: its program has not been started yet */
+    bool passed;               /* its startup probe, once */
     struct source report;      /* boxed: what its init tells; fd -1 */
     struct asked *asked;       /* where its programs ask about addresses */
     struct init_report *ended; /* boxed: its last word; owned */
@@ -97,6 +99,10 @@ void container_ended(struct container *container, int code, int number, const ch
 /** How it is started, but for the output's descriptor. `marker` has room for SHIM_MARKER=uid. */
 enum { MARKER_MAX = 128 };
 void container_plan(struct container *container, char marker[MARKER_MAX], struct spawn_plan *out);
+/** What it runs from its next run on: the fields of a PROGRAM frame (copied). */
+void container_renew(struct container *container, struct wire_reader fields);
+/** Its startup probe has passed. */
+void container_passed(struct container *container);
 /** Ask it to end: its hook, TERM; after the grace KILL. Whether it runs again is up to the policy.
  * `why` is for people; NULL = its pod ends. */
 void container_stop(struct container *container, int64_t grace_ms, const char *why);

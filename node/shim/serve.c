@@ -185,6 +185,29 @@ static void take_kill(struct shim *shim, struct wire_frame *frame)
         container_stop(c, order.grace_ms, order.why);
 }
 
+static void take_passed(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct container *c;
+
+    if (!shim_get_order(&frame->fields, SHIM_PASSED, &order))
+        return;
+    c = container_at(shim, order.uid, order.container);
+    if (c && c->pid)
+        container_passed(c);
+}
+
+static void take_program(struct shim *shim, struct wire_frame *frame)
+{
+    struct wire_reader peek = frame->fields;
+    const char *uid = wire_must_text(&peek);
+    uint32_t index = wire_u32(&peek);
+    struct container *c = peek.bad ? NULL : container_at(shim, uid, index);
+
+    if (c)
+        container_renew(c, frame->fields);
+}
+
 static void tell_executed(struct container *c, uint64_t id, int code, const char *text)
 {
     if (connected(c->pod->shim))
@@ -214,10 +237,10 @@ static void take_bye(struct shim *shim, struct wire_frame *frame)
 }
 
 static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
-    [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start, [SHIM_STOP] = take_stop,
-    [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,   [SHIM_BYE] = take_bye,
-    [SHIM_HOSTS] = take_hosts,     [SHIM_KILL] = take_kill,   [SHIM_EXEC] = take_exec,
-    [SHIM_FILES] = take_files,
+    [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start,     [SHIM_STOP] = take_stop,
+    [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,       [SHIM_BYE] = take_bye,
+    [SHIM_HOSTS] = take_hosts,     [SHIM_KILL] = take_kill,       [SHIM_EXEC] = take_exec,
+    [SHIM_FILES] = take_files,     [SHIM_PROGRAM] = take_program, [SHIM_PASSED] = take_passed,
 };
 
 /* ---- the socket ---- */

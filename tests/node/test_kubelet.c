@@ -328,6 +328,44 @@ static void files_of_running_pods_follow_their_objects(void **state)
     rig_free(rig);
 }
 
+/* covers: see 3.3 of job-plugins.md */
+static void variables_of_containers_that_may_run_again_follow_their_objects(void **state)
+{
+    static const struct {
+        const char *name, *policy, *renewed;
+    } rows[] = {
+        {"always", ",'restartPolicy':'Always'", "0 run 2 B=secret A=2;"},
+        {"on failure", ",'restartPolicy':'OnFailure'", "0 run 2 B=secret A=2;"},
+        {"never", ",'restartPolicy':'Never'", ""},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = set_up(4);
+
+        rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                        "'default'},'data':{'k':'1'}}");
+        rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                        "'default'},'data':{'B':'c2VjcmV0'}}");
+        rig_create(rig,
+                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                   "'spec':{'nodeName':'here'%s,'containers':[{'name':'c','image':'i','command':["
+                   "'run','$(A)'],'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'m',"
+                   "'key':'k'}}}],'envFrom':[{'secretRef':{'name':'s'}}]}]}}",
+                   rows[i].policy);
+        rig_settle(rig);
+        rig_tell_running(rig, "p");
+        check_str(rows[i].name, rig_started(rig, "p")->renewed, "");
+        rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'2'}}");
+        rig_settle(rig);
+        check_str(rows[i].name, rig_started(rig, "p")->renewed, rows[i].renewed);
+        rig_started(rig, "p")->renewed[0] = 0;
+        rig_delete(rig, &kind_config_map, "m", -1);
+        rig_settle(rig);
+        check_str("what went stays as it was", rig_started(rig, "p")->renewed, "");
+        rig_free(rig);
+    }
+}
+
 /* covers: local-runtime.md LRT-05 */
 static void where_ports_are_shared_the_second_pod_waits(void **state)
 {
@@ -765,6 +803,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
         cmocka_unit_test(a_missing_key_is_waited_for_too),
         cmocka_unit_test(files_of_running_pods_follow_their_objects),
+        cmocka_unit_test(variables_of_containers_that_may_run_again_follow_their_objects),
         cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
         cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),
         cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),

@@ -147,6 +147,28 @@ static void the_others_wait_for_the_startup_probe(void **state)
     rig_free(rig);
 }
 
+/* Its pod is Pending until then: the containers behind it wait. */
+static void a_sidecars_startup_probe_lets_the_others_start(void **state)
+{
+    struct rig *rig = set_up(
+        "'livenessProbe':{'exec':{'command':['alive']}}}],'initContainers':[{'name':'s','command':["
+        "'s'],'restartPolicy':'Always','startupProbe':{'exec':{'command':['up']},"
+        "'periodSeconds':1,'failureThreshold':9}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_sidecar(rig, "p");
+    rig_advance(rig, 1);
+    check_str("asked", pod->exec_argv, "up");
+    rig_answer_exec(rig, "p", 1);
+    check_int("not yet", pod->passed, 0);
+    rig_advance(rig, 1000);
+    rig_answer_exec(rig, "p", 0);
+    check_int("told", pod->passed, 1);
+    rig_tell_sidecar(rig, "p");
+    check_int("once", pod->passed, 1);
+    rig_free(rig);
+}
+
 static void a_container_that_never_starts_up_is_ended(void **state)
 {
     struct rig *rig = set_up("'startupProbe':{'exec':{'command':['started']},'periodSeconds':1,"
@@ -214,6 +236,7 @@ int main(void)
         cmocka_unit_test(a_program_that_never_answers_has_failed_a_period_later),
         cmocka_unit_test(a_container_that_is_not_alive_is_ended_once_and_probed_anew),
         cmocka_unit_test(the_others_wait_for_the_startup_probe),
+        cmocka_unit_test(a_sidecars_startup_probe_lets_the_others_start),
         cmocka_unit_test(a_container_that_never_starts_up_is_ended),
         cmocka_unit_test(another_life_still_knows_who_is_ready),
         cmocka_unit_test(what_cannot_be_asked_is_refused_with_the_way_out),

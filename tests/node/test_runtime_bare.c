@@ -2,6 +2,7 @@
  * node/runtime_host.c and the shim, with real processes: pods without a box of their own.
  */
 #include "tests/unit.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -296,6 +297,58 @@ static void init_containers_run_one_by_one_and_sidecars_beside(void **state)
     check_int("sidecar ended by TERM", status->init_containers.items[2].exit_code, 143);
 }
 
+/* The program is renewed while it runs, and the next run has it; the sidecar's word is awaited. */
+static void what_a_container_runs_next_may_change_while_it_runs(void **state)
+{
+    scoped_str mark = test_path("renewed");
+    scoped_str first = mem_printf("echo $A; until test -e %s; do sleep 0.01; done; exit 1", mark);
+    struct bed_pod pod = {
+        "renewed",
+        "OnFailure",
+        .main = {{.argv = {"/bin/sh", "-c", first}, .env = {{"A", "one"}}}},
+    };
+    static const char *const argv[] = {"/bin/sh", "-c", "echo $A $B"};
+    static const struct runtime_env env[] = {{"A", "two"}, {"B", "new"}};
+    const struct runtime_container now = {.argv = argv, .n_argv = 3, .env = env, .n_env = 2};
+    const struct runtime_pod shown = {.uid = "renewed"};
+    const struct pod_status *status;
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "renewed", POD_RUNNING, LIMIT_MS));
+    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 0, &now);
+    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 0, &now);
+    bed_runtime(bed)->ops->set_program(bed_runtime(bed), &shown, 7, &now); /* there is none */
+    bed_run(bed, 50);
+    close(open(mark, O_CREAT | O_WRONLY, 0600));
+    status = bed_final(bed, "renewed", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+    log = bed_log(bed, "renewed", NULL);
+    check_has("log", log, "two new\n");
+}
+
+static void containers_wait_for_the_sidecars_startup_probe(void **state)
+{
+    struct bed_pod pod = {
+        "awaited",
+        .grace_s = 5,
+        .init = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+                  .sidecar = true,
+                  .startup = "{'exec':{'command':['true']}}"}},
+        .main = {{.argv = {"/bin/true"}}},
+    };
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    bed_run(bed, 300);
+    check_int("waits", (int64_t)bed_finals(bed, "awaited"), 0);
+    bed_runtime(bed)->ops->passed(bed_runtime(bed), "awaited", 0);
+    status = bed_final(bed, "awaited", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_SUCCEEDED);
+}
+
 static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(void **state)
 {
     static const struct {
@@ -458,6 +511,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(on_failure_restarts_with_a_doubled_back_off),
         cmocka_unit_test(the_log_of_the_previous_run_is_kept),
         cmocka_unit_test(init_containers_run_one_by_one_and_sidecars_beside),
+        cmocka_unit_test(what_a_container_runs_next_may_change_while_it_runs),
+        cmocka_unit_test(containers_wait_for_the_sidecars_startup_probe),
         cmocka_unit_test(the_end_of_a_failing_log_is_the_message_where_that_was_asked_for),
         cmocka_unit_test(what_a_run_used_is_in_its_status),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),

@@ -137,6 +137,29 @@ static void script_set_files(struct runtime *rt, const char *uid, size_t index,
     note_volumes(pod, &(struct runtime_pod){.volumes = volume, .n_volumes = 1});
 }
 
+static void script_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
+                               const struct runtime_container *container)
+{
+    struct rig_pod *known = pod_of_uid(rig_of(rt), pod->uid);
+
+    check("a running pod", known != NULL);
+    append(known->renewed, sizeof known->renewed, "%u", index);
+    for (size_t i = 0; i < container->n_argv; i++)
+        append(known->renewed, sizeof known->renewed, " %s", container->argv[i]);
+    for (size_t i = 0; i < container->n_env; i++)
+        append(known->renewed, sizeof known->renewed, " %s=%s", container->env[i].name,
+               container->env[i].value);
+    append(known->renewed, sizeof known->renewed, ";");
+}
+
+static void script_passed(struct runtime *rt, const char *uid, uint32_t index)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    check("a running pod", pod != NULL);
+    pod->passed++;
+}
+
 static void script_exec(struct runtime *rt, const struct runtime_exec *exec)
 {
     struct rig_pod *pod = pod_of_uid(rig_of(rt), exec->uid);
@@ -195,6 +218,8 @@ static const struct runtime_ops script_ops = {
     .purge = script_purge,
     .set_hosts = script_set_hosts,
     .set_files = script_set_files,
+    .set_program = script_set_program,
+    .passed = script_passed,
     .exec = script_exec,
     .kill = script_kill,
     .read_log = script_read_log,
@@ -233,6 +258,22 @@ void rig_tell_running(struct rig *rig, const char *name)
 
     check(name, pod != NULL);
     tell(rig, pod, CONTAINER_RUNNING, 0);
+    rig_settle(rig);
+}
+
+void rig_tell_sidecar(struct rig *rig, const char *name)
+{
+    struct rig_pod *pod = rig_started(rig, name);
+    struct container_status beside = {.name = "s", .state = CONTAINER_RUNNING};
+    struct container_status waits = {.name = "c", .state = CONTAINER_WAITING};
+    const struct runtime_report report = {
+        .uid = pod->uid,
+        .status = {.phase = POD_PENDING,
+                   .init_containers = {&beside, 1},
+                   .containers = {&waits, 1}},
+    };
+
+    rig->runtime->report(rig->runtime->ctx, &report);
     rig_settle(rig);
 }
 

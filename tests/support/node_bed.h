@@ -32,7 +32,9 @@ struct rig_pod {
     char exec_argv[128];
     int kills; /* of its container */
     char kill_why[256];
-    int restarts; /* told with the next report */
+    char renewed[512]; /* "container words of command and variables;" */
+    int passed;        /* startup probes of sidecars that were told */
+    int restarts;      /* told with the next report */
 };
 
 struct rig {
@@ -91,6 +93,7 @@ void rig_pods(struct rig *rig, const char *group, int from, int to, const char *
 
 struct rig_pod *rig_started(struct rig *rig, const char *name); /* NULL = not started */
 /** The scripted runtime tells: the pod runs; it ended with `exit_code`. */
+void rig_tell_sidecar(struct rig *rig, const char *name); /* the init container runs */
 void rig_tell_running(struct rig *rig, const char *name);
 void rig_tell_ended(struct rig *rig, const char *name, int exit_code);
 /** Answer the program that was asked for last. */

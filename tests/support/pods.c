@@ -200,7 +200,7 @@ struct built {
     struct container_port ports[8];
     struct str_pair limits[8];
     char names[8][8];
-    json_t *lifecycles[8]; /* owned */
+    json_t *lifecycles[8], *startups[8]; /* owned */
 };
 
 static json_t *json_of(const char *text)
@@ -235,6 +235,7 @@ static size_t fill(struct built *built, size_t at, const struct bed_container *r
         built->limits[at] = (struct str_pair){"memory", row->memory_limit};
         spec->termination_message_policy = row->message_policy;
         spec->lifecycle = built->lifecycles[at] = json_of(row->lifecycle);
+        spec->startup = built->startups[at] = json_of(row->startup);
         spec->limits.items = &built->limits[at];
         spec->limits.count = row->memory_limit != NULL;
         c->spec = spec;
@@ -274,8 +275,10 @@ void bed_start(struct bed *bed, const struct bed_pod *row)
                                      .volumes = row->volumes,
                                      .n_volumes = row->n_volumes,
                                  });
-    for (size_t i = 0; i < countof(built.lifecycles); i++)
+    for (size_t i = 0; i < countof(built.lifecycles); i++) {
         json_decref(built.lifecycles[i]);
+        json_decref(built.startups[i]);
+    }
 }
 
 static const struct pod_status *wait_for(struct bed *bed, const char *uid, int64_t limit_ms)

@@ -21,6 +21,7 @@ struct bed_container {
     const char *memory_limit;
     const char *message_policy; /* terminationMessagePolicy */
     const char *lifecycle;      /* JSON with ' in place of " */
+    const char *startup;        /* startupProbe, the same way */
     bool sidecar;
 };
 

@@ -158,6 +158,38 @@ def the_lists_of_hosts_change_at_once_in_pods_that_run():
     daemon.stop()
 
 
+# covers: job-plugins.md PLG-034
+@untouched
+def a_container_that_restarts_has_the_variables_of_its_start():
+    """Its sibling, which did not, keeps those it has; a sidecar's startup probe is waited for on the way."""
+    here = os.getcwd()
+    script = ("echo $VC_W_NUM >> %s/nums.$VC_TASK_INDEX; test -e %s/up.$VC_TASK_INDEX || exit 9\n"
+              "until [ -e %s/go.$VC_TASK_INDEX ]; do sleep 0.05; done; rm %s/go.$VC_TASK_INDEX; exec sh -c \"$(cat %s/then)\""
+              % ((here,) * 5))
+
+    def scaled(n):
+        made = task("w", script, n, restartPolicy="OnFailure")
+        up = {"exec": {"command": ["sh", "-c", "test $VC_TASK_INDEX && touch %s/up.$VC_TASK_INDEX" % here]}, "periodSeconds": 1}
+        made["template"]["spec"]["initContainers"] = [{"name": "side", "command": ["sleep", "600"], "restartPolicy": "Always", "startupProbe": up}]
+        return job("j", [made], minAvailable=1, plugins={"svc": [], "env": []})
+
+    write("then", "exit 1")
+    daemon = Daemon("--restart-backoff=100ms")
+    daemon.apply(scaled(2))
+    wait_until("both have begun", lambda: [read("nums.%d" % i).split() for i in (0, 1)] == [["2"]] * 2)
+    daemon.apply(scaled(3))
+    wait_until("the third has begun", lambda: read("nums.2").split() == ["3"])
+    write("go.0", "")
+    wait_until("the first restarts", lambda: read("nums.0").split() == ["2", "3"])
+    check_equal("its sibling", read("nums.1").split(), ["2"])
+    write("then", "exit 0")
+    for index in (0, 1, 2):
+        write("go.%d" % index, "")
+    daemon("wait", "job/j", "--for=jsonpath={.status.state.phase}=Completed")
+    check_equal("what each began with", [read("nums.%d" % i).split() for i in (0, 1, 2)], [["2", "3"], ["2"], ["3"]])
+    daemon.stop()
+
+
 # ---- ssh ----
 
 # covers: job-plugins.md PLG-051; local-runtime.md LRT-54

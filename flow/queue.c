@@ -215,7 +215,9 @@ uint32_t flow_queue_company(const struct flow_queue *queue, uint32_t step)
 {
     const struct flow_gang_state *gang = gang_of(queue, step);
 
-    return gang ? gang->ready : 1;
+    if (!gang)
+        return 1;
+    return gang->ready < gang->least ? gang->ready : gang->least;
 }
 
 const struct flow_gang *flow_queue_gang(const struct flow_queue *queue, uint32_t step)

@@ -43,7 +43,8 @@ static inline uint32_t flow_queue_count(const struct flow_queue *queue)
     return queue->ready.count;
 }
 uint32_t flow_queue_next(const struct flow_queue *queue); /* or STEP_NONE */
-/** How many jobs the next step brings along: the ready members of its gang, or 1. */
+/** How many jobs the next step brings along: the ready members of its gang, but no more than it
+ * needs at once; or 1. */
 uint32_t flow_queue_company(const struct flow_queue *queue, uint32_t step);
 /** The gang of a step, or NULL. */
 const struct flow_gang *flow_queue_gang(const struct flow_queue *queue, uint32_t step);

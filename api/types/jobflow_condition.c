@@ -244,6 +244,21 @@ static void check_gang_order(struct control_check *c, size_t g)
     }
 }
 
+/* It starts when there is room for all that it needs. */
+static void check_gang_fits(struct control_check *c, size_t g)
+{
+    const struct flow_gang *gang = &c->spec->gangs.items[g];
+    const struct flow_scheduling *scheduling = c->spec->scheduling;
+    size_t least = gang->min_available.set ? (size_t)gang->min_available.value : gang->steps.count;
+
+    if (!scheduling || !scheduling->max_running || least <= (size_t)scheduling->max_running)
+        return;
+    FINDING(c->errors, ("spec.gangs[%zu]", g),
+            "Invalid value: \"%.64s\": needs %zu jobs at once, and spec.scheduling.maxRunningJobs "
+            "allows %d: raise that, or give the gang a smaller minAvailable",
+            gang->name, least, scheduling->max_running);
+}
+
 void jobflow_check_gangs(struct control_check *c)
 {
     uint32_t *gang_of =
@@ -263,6 +278,7 @@ void jobflow_check_gangs(struct control_check *c)
                     "Invalid value: %d: the gang has %zu members", gang->min_available.value,
                     gang->steps.count);
         check_gang_order(c, g);
+        check_gang_fits(c, g);
     }
     mem_free(gang_of);
 }

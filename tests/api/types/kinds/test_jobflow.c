@@ -152,6 +152,8 @@ static const struct verdict_case cases[] = {
     {"175: but for a probe",       PROBE("tcpSocketList: [{port: 1}]") "  gangs: [{name: g, flows: [a, b]}]\n"},
     {"in two gangs",               FLOW(STEP("a")) "  gangs: [{name: g, flows: [a]}, {name: h, flows: [a]}]\n", "spec.gangs[1].flows[0]", "in a gang already"},
     {"gang of too few",            FLOW(STEP("a")) "  gangs: [{name: g, flows: [a], minAvailable: 2}]\n", "spec.gangs[0].minAvailable", "has 1 members"},
+    {"gang without room",          FLOW(STEP("a") "," STEP("b")) "  scheduling: {maxRunningJobs: 1}\n  gangs: [{name: g, flows: [a, b]}]\n", "spec.gangs[0]", "needs 2 jobs at once"},
+    {"gang that fits",             FLOW(STEP("a") "," STEP("b")) "  scheduling: {maxRunningJobs: 1}\n  gangs: [{name: g, flows: [a, b], minAvailable: 1}]\n"},
     {"gang of a switch",           FLOW("{name: a, switch: {default: [b]}}, " STEP("b")) "  gangs: [{name: g, flows: [a]}]\n", "spec.gangs[0].flows[0]", "makes no job"},
     {"13.7 scheduling",            FLOW(STEP("a")) "  scheduling: {queue: q, maxRunningJobs: 3, order: criticalPath, plugins: {svc: []}}\n"},
     {"no running jobs at all",     FLOW(STEP("a")) "  scheduling: {maxRunningJobs: 0}\n", "spec.scheduling.maxRunningJobs", "1"},

@@ -97,7 +97,7 @@ static void on_time(struct timer *timer)
     struct step_backoff *backoff = container_of(timer, struct step_backoff, timer);
 
     backoff->over = true;
-    go_on(backoff);
+    flow_backoff_follow(backoff->flow, backoff->step);
 }
 
 /* When the job came to its end; now, when it does not say. */

@@ -22,22 +22,21 @@ static bool names(const struct flow_depends *depends, size_t target, const char 
     return strcmp(depends->targets.items[target], name) == 0;
 }
 
-/* A step with probes has latches for its targets; what was met stays met. */
+/* A step with probes has latches for its targets; what was met stays met. Whether a target that
+ * completed is met is for its probes to say; a failure that is ignored is as good as that. */
 static void tell_prober(struct flow_record *r, uint32_t i, uint32_t dependent, enum outcome outcome)
 {
     struct step_control *ctl = &r->control->steps[dependent];
     struct step_probe *probe = r->steps[dependent].probe;
+    bool asked = outcome == MET && r->steps[i].phase == JOB_COMPLETED;
 
     step_set_add(&r->probing, dependent);
-    for (size_t t = 0; outcome != MET && t < probe->depends->targets.count; t++) {
+    for (size_t t = 0; !asked && t < probe->depends->targets.count; t++) {
         if (probe->met[t] || !names(probe->depends, t, flow_graph_name(r->graph, i)))
             continue;
-        if (outcome == LOST) {
-            ctl->lost++;
-        } else if (is_any(r, dependent)) {
-            ctl->skipped++;
-        } else {
-            ctl->skipped++;
+        ctl->lost += outcome == LOST;
+        ctl->skipped += outcome == SKIPPED;
+        if (outcome == MET || (outcome == SKIPPED && !is_any(r, dependent))) {
             step_probe_meet(probe, t);
             r->steps[dependent].waiting -= r->steps[dependent].waiting > 0;
         }

@@ -160,7 +160,7 @@ static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
 {
     struct flow_record *r = &flow->record;
 
-    if (!flow_record_lose_job(r, step, job, flow_creates(flow), flow_now_ms(flow)))
+    if (!flow_record_lose_job(r, step, job, flow_goes_on(flow), flow_now_ms(flow)))
         return;
     if (r->steps[step].backoff)
         flow_backoff_follow(flow, step);

@@ -58,7 +58,8 @@ void flow_follow_deadline(struct flow *flow)
     left_ms = counted_from(flow) + deadline->value * 1000 - flow_now_ms(flow);
     flow->deadline.fire = on_deadline;
     if (left_ms <= 0)
-        flow->deadline_passed = flow_deadline_hit(flow) || !flow_record_failed(&flow->record);
+        flow->deadline_passed = flow_deadline_hit(flow) || !flow_record_failed(&flow->record) ||
+                                flow_failure_policy(flow) == FAILURE_CONTINUE;
     else if (!timer_armed(&flow->deadline))
         timer_start(loop, &flow->deadline, left_ms);
 }
@@ -85,11 +86,12 @@ enum flow_phase flow_end(struct flow *flow, enum flow_phase next)
         return next;
     if (next == FLOW_TERMINATING)
         return next;
-    if (!flow_ending(flow) && flow_phase_finished(next))
-        begin_end(flow, next);
+    if (flow_phase_finished(next) &&
+        (!flow_ending(flow) || (next == FLOW_FAILED && flow->ending == FLOW_SUCCEED)))
+        begin_end(flow, next); /* somebody may still ask for another end */
     if (!flow_ending(flow))
         return next;
-    if (!r->control->ended && !flow_record_unfinished(r) && !r->creating)
+    if (!r->control->ended && !flow_record_ordinary_unfinished(r) && !r->creating)
         flow_control_end(r);
     if (!r->control->ended || flow_control_finals_open(r))
         return flow_record_ran(r) || flow->state.phase == FLOW_RUNNING ? FLOW_RUNNING

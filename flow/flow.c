@@ -58,13 +58,18 @@ static bool flow_suspended(const struct flow *flow)
     return !flow->record.upstream && jobflow_spec_of(flow->object)->suspend;
 }
 
-bool flow_creates(const struct flow *flow)
+bool flow_goes_on(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
-           !flow_phase_finished(flow->state.phase) && !flow_suspended(flow) &&
-           (flow_ending(flow) ||
-            (!jobflow_aborted(flow->object) && (!flow_record_failed(&flow->record) ||
-                                                flow_failure_policy(flow) == FAILURE_CONTINUE)));
+           !flow_phase_finished(flow->state.phase) &&
+           (flow_ending(flow) || (!jobflow_aborted(flow->object) && !flow->deadline_passed &&
+                                  (!flow_record_failed(&flow->record) ||
+                                   flow_failure_policy(flow) == FAILURE_CONTINUE)));
+}
+
+bool flow_creates(const struct flow *flow)
+{
+    return flow_goes_on(flow) && !flow_suspended(flow);
 }
 
 /* ---- jobs ---- */

@@ -126,7 +126,8 @@ void flow_close(struct flow *flow);
 void flow_sync(struct flow *flow);
 /** A version of one of its jobs. */
 void flow_see_job(struct flow *flow, uint32_t step, const struct object *job);
-bool flow_creates(const struct flow *flow); /* jobs may still be created */
+bool flow_goes_on(const struct flow *flow); /* jobs may still be created, now or when resumed */
+bool flow_creates(const struct flow *flow); /* now */
 /** The job of a step if it is this flow's: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
 enum failure_policy flow_failure_policy(const struct flow *flow);

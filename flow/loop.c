@@ -27,7 +27,8 @@ static bool has_no_job(const struct step *child)
     return is_to_start(child) || child->state == STEP_READY || child->state == STEP_BLOCKED;
 }
 
-/* Iterations that do not run any more. Those of an until that never ran were never promised. */
+/* Iterations that do not run any more, nor again. Those of an until that never ran were never
+ * promised. */
 static void skip_rest(struct flow_record *r, uint32_t loop)
 {
     uint32_t count = flow_graph_iterations(r->graph, loop);
@@ -38,6 +39,8 @@ static void skip_rest(struct flow_record *r, uint32_t loop)
 
         if (has_no_job(child) && (promised || child->attempt))
             flow_record_move_step(r, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
+        else if (child->state == STEP_BACKOFF)
+            flow_record_move_step(r, loop + 1 + k, STEP_STARTED, (enum job_phase)child->phase);
     }
     r->control->steps[loop].next = count;
 }

@@ -87,7 +87,7 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
     uint32_t target = target_step(flow, probe, t);
     const struct object *job = flow_job_of(flow, target);
 
-    if (job || r->steps[target].state == STEP_STARTED)
+    if (job || r->steps[target].state == STEP_STARTED || r->steps[target].state == STEP_SKIPPED)
         step_probe_know(probe, t, job ? job_spec_of(job) : NULL);
     if (probe->met[t])
         return;

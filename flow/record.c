@@ -177,8 +177,10 @@ static void see_attempt(struct flow_record *r, uint32_t i, unsigned attempt, int
 
     if (attempt <= step->attempt)
         return;
-    if (step->detail) /* of the attempt before, when this one was made unseen */
+    if (step->detail) { /* of the attempt before, when this one was made unseen */
         step_detail_end_attempt(step->detail, step->attempt, now_ms);
+        step->detail->next_retry_ms = 0;
+    }
     if (attempt > expected)
         step->retries = (uint16_t)(step->retries + attempt - expected);
     step->restored = false;
@@ -197,13 +199,21 @@ static void keep_results(struct step *step, struct job_results *results)
         step_detail_set_results(step->detail, results);
 }
 
+/* An iteration of a loop that has failed meanwhile: nobody waits for it any more. */
+static bool loop_is_over(const struct flow_record *r, uint32_t i)
+{
+    const struct step *loop = r->steps[i].inner ? &r->steps[flow_graph_loop(r->graph, i)] : NULL;
+
+    return loop && loop->state == STEP_STARTED && job_phase_finished((enum job_phase)loop->phase);
+}
+
 /* The state that the phase of its job puts a step in. */
 static enum step_state state_of(struct flow_record *r, uint32_t i, enum job_phase phase)
 {
     struct step *step = &r->steps[i];
     const struct job_results *results = step->detail ? step->detail->results : NULL;
 
-    if (!r->retrying || (r->closed && !step->final) || step->handled)
+    if (!r->retrying || (r->closed && !step->final) || step->handled || loop_is_over(r, i))
         return STEP_STARTED;
     if (step->state == STEP_BACKOFF && step->phase == phase)
         return STEP_BACKOFF;
@@ -254,10 +264,11 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
 static void lose_unfinished(struct flow_record *r, uint32_t i, bool open, int64_t now_ms)
 {
     struct step *step = &r->steps[i];
+    bool over = loop_is_over(r, i);
 
     step_detail_end_attempt(step->detail, step->attempt, now_ms);
-    step->recreate = open;
-    flow_record_move_step(r, i, open ? STEP_READY : STEP_WAITING, JOB_NONE);
+    step->recreate = open && !over;
+    flow_record_move_step(r, i, over ? STEP_SKIPPED : open ? STEP_READY : STEP_WAITING, JOB_NONE);
 }
 
 bool flow_record_lose_job(struct flow_record *r, uint32_t i, const struct object *job, bool open,
@@ -401,6 +412,7 @@ void flow_record_recount(struct flow_record *r)
     memset(r->by_phase, 0, sizeof r->by_phase);
     memset(r->fates, 0, sizeof r->fates);
     r->started = r->creating = r->failed_jobs = r->backing_off = r->hidden = 0;
+    r->finals_unfinished = 0;
     r->settled = true;
     for (uint32_t i = 0; i < r->graph->steps; i++)
         recount_step(r, i);
@@ -451,6 +463,13 @@ static bool stays_skipped(const struct flow_record *r, uint32_t i)
     return r->steps[i].inner && r->steps[flow_graph_loop(r->graph, i)].state == STEP_STARTED;
 }
 
+static void decide_anew(struct flow_record *r, uint32_t i)
+{
+    r->steps[i].state = STEP_WAITING;
+    if (r->probed)
+        forget_met(r, i);
+}
+
 uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
 {
     uint32_t count = 0;
@@ -458,8 +477,10 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
     assert(!r->failed_jobs);
     r->closed = false;
     for (uint32_t i = 0; i < r->graph->steps; i++) {
-        if (r->steps[i].state == STEP_SKIPPED && !stays_skipped(r, i)) /* it is decided anew */
-            r->steps[i].state = STEP_WAITING;
+        if (r->steps[i].state == STEP_SKIPPED && !stays_skipped(r, i))
+            decide_anew(r, i);
+        if (r->steps[i].state != STEP_STARTED) /* its next attempt had not begun */
+            r->steps[i].retries = 0;
         if (r->steps[i].final ? r->steps[i].state != STEP_STARTED : !flow_record_step_failed(r, i))
             continue;
         start_again(r, i, now_ms);
@@ -470,31 +491,4 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
     r->changes++;
     flow_record_recount(r);
     return count;
-}
-
-bool flow_record_active(const struct flow_record *r)
-{
-    return flow_record_unfinished(r) || r->creating || flow_queue_count(&r->queue) ||
-           r->blocked.count || r->backing_off;
-}
-
-uint32_t flow_record_unfinished(const struct flow_record *r)
-{
-    return r->started - r->by_phase[JOB_COMPLETED] - r->by_phase[JOB_FAILED] -
-           r->by_phase[JOB_TERMINATED];
-}
-
-uint32_t flow_record_failed(const struct flow_record *r)
-{
-    return r->fates[0][FATE_FAILED];
-}
-
-bool flow_record_all_done(const struct flow_record *r)
-{
-    return !r->fates[0][FATE_OPEN] && !r->fates[0][FATE_FAILED];
-}
-
-uint32_t flow_record_ran(const struct flow_record *r)
-{
-    return r->started - r->by_phase[JOB_NONE] - r->by_phase[JOB_PENDING];
 }

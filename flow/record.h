@@ -103,7 +103,8 @@ struct flow_record {
     uint32_t creating;
     uint32_t fates[2][FATE_N]; /* of ordinary and of final steps */
     uint32_t backing_off;
-    uint32_t hidden;      /* steps that are in no list: they make no job */
+    uint32_t finals_unfinished; /* started and not finished */
+    uint32_t hidden;            /* steps that are in no list: they make no job */
     uint32_t failed_jobs; /* jobs a manual retry removes: of unhandled failures, of final steps */
     uint32_t probed;      /* steps with probes */
     uint32_t changes;     /* grows with every change of a step */
@@ -179,6 +180,7 @@ void flow_record_move(struct flow_record *r, struct flow_record *old);
 void flow_record_recount(struct flow_record *r);
 
 uint32_t flow_record_unfinished(const struct flow_record *r); /* started and not finished */
+uint32_t flow_record_ordinary_unfinished(const struct flow_record *r); /* … but final steps */
 /* Of the steps that are not final: */
 uint32_t flow_record_failed(const struct flow_record *r); /* finally and unhandled */
 bool flow_record_all_done(const struct flow_record *r);   /* completed, skipped or handled */

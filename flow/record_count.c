@@ -80,6 +80,8 @@ void flow_record_count(struct flow_record *r, uint32_t i, bool in)
         step_set_remove(&r->completed, i);
     r->started += one;
     r->by_phase[step->phase] += one;
+    if (step->final && !job_phase_finished((enum job_phase)step->phase))
+        r->finals_unfinished += one;
     if (step->job && (step->final ? job_phase_finished((enum job_phase)step->phase)
                                   : phase_failed(step->phase) && !step->handled))
         r->failed_jobs += one;
@@ -126,4 +128,36 @@ void flow_record_release_sets(struct flow_record *r)
 {
     for (int i = 0; i < SETS; i++)
         step_set_release(set_at(r, i));
+}
+
+bool flow_record_active(const struct flow_record *r)
+{
+    return flow_record_unfinished(r) || r->creating || flow_queue_count(&r->queue) ||
+           r->blocked.count || r->backing_off;
+}
+
+uint32_t flow_record_unfinished(const struct flow_record *r)
+{
+    return r->started - r->by_phase[JOB_COMPLETED] - r->by_phase[JOB_FAILED] -
+           r->by_phase[JOB_TERMINATED];
+}
+
+uint32_t flow_record_ordinary_unfinished(const struct flow_record *r)
+{
+    return flow_record_unfinished(r) - r->finals_unfinished;
+}
+
+uint32_t flow_record_failed(const struct flow_record *r)
+{
+    return r->fates[0][FATE_FAILED];
+}
+
+bool flow_record_all_done(const struct flow_record *r)
+{
+    return !r->fates[0][FATE_OPEN] && !r->fates[0][FATE_FAILED];
+}
+
+uint32_t flow_record_ran(const struct flow_record *r)
+{
+    return r->started - r->by_phase[JOB_NONE] - r->by_phase[JOB_PENDING];
 }

@@ -345,6 +345,10 @@ void flow_restore_lost(struct flow_record *r)
 
         if (step->state != STEP_WAITING || !step->attempt)
             continue;
+        if (step->restored && step->detail && step->detail->next_retry_ms) {
+            step->state = STEP_BACKOFF; /* its time is not over yet, perhaps */
+            step->phase = JOB_FAILED;
+        }
         step->recreate = !step->retry;
         if (step->detail && step->detail->kept_attempt)
             step_detail_add_earlier(step->detail, take(step->detail->kept_attempt));

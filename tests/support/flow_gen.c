@@ -1,10 +1,8 @@
 /*
- * Flows from dice. Steps only name steps before them, and switches list steps behind them, so every
- * flow has an order; what else may be wrong with one is admission's to say.
+ * Flows from dice.
  */
 #include "tests/support/flow_gen.h"
 #include "base/hash.h"
-#include <stdio.h>
 #include <string.h>
 
 static uint32_t dice_below(struct dice *dice, uint32_t n)
@@ -12,8 +10,7 @@ static uint32_t dice_below(struct dice *dice, uint32_t n)
     return (uint32_t)dice_roll(dice, (int)n);
 }
 
-/* Everything a step waits for, directly or through others. */
-static uint32_t ancestors(const struct gen_flow *flow, uint32_t at)
+uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t at)
 {
     uint32_t all = flow->steps[at].targets;
 
@@ -32,196 +29,201 @@ static uint32_t pick(struct dice *dice, uint32_t bits)
             return i;
 }
 
-static void add_term(struct dice *dice, uint32_t bits, struct buf *out)
-{
-    static const char *const kinds[] = {
-        "phases: [Failed, Terminated]",
-        "phases: [Completed]",
-        "phases: [Skipped]",
-        "output: {key: k, operator: Gt, values: [\"1\"]}",
-        "output: {key: k, operator: In, values: [\"0\", \"2\"]}",
-        "exitCode: {operator: In, values: [1, 2]}",
-        "taskStatus: {taskName: main, phase: Failed}",
-    };
+/* ---- parts of a step ---- */
 
-    buf_printf(out, "{target: s%u, %s%s}", pick(dice, bits),
-               dice_chance(dice, 20) ? "not: true, " : "",
-               kinds[dice_below(dice, sizeof kinds / sizeof *kinds)]);
+static void roll_condition(struct dice *dice, uint32_t ancestors, struct gen_condition *out)
+{
+    out->any = dice_chance(dice, 30);
+    out->count = 1 + dice_chance(dice, 30);
+    for (uint32_t i = 0; i < out->count; i++)
+        out->terms[i] = (struct gen_term){.about = (enum gen_about)dice_below(dice, GEN_ABOUT_N),
+                                          .target = pick(dice, ancestors),
+                                          .negate = dice_chance(dice, 20)};
 }
 
-static void add_condition(struct dice *dice, uint32_t bits, struct buf *out)
-{
-    buf_printf(out, "{strategy: %s, terms: [", dice_chance(dice, 30) ? "any" : "all");
-    add_term(dice, bits, out);
-    if (dice_chance(dice, 30)) {
-        buf_str(out, ", ");
-        add_term(dice, bits, out);
-    }
-    buf_str(out, "]}");
-}
-
-static void add_targets(struct dice *dice, struct gen_flow *flow, uint32_t at)
+static void roll_targets(struct dice *dice, struct gen_flow *flow, uint32_t at)
 {
     struct gen_step *step = &flow->steps[at];
+    bool jobs = true;
 
     for (uint32_t i = 0; i < at; i++)
-        if (flow->steps[i].final == step->final && dice_chance(dice, at < 3 ? 50 : 30))
+        if (flow->steps[i].final == step->final && dice_chance(dice, at < 3 ? 50 : 30)) {
             step->targets |= 1u << i;
+            jobs &= !flow->steps[i].chooses && !flow->steps[i].loop;
+        }
     step->any = step->targets && dice_chance(dice, 15);
-    if (!step->targets)
-        return;
-    buf_str(&flow->spec, ", dependsOn: {targets: [");
-    for (uint32_t i = 0; i < at; i++)
-        if (step->targets >> i & 1)
-            buf_printf(&flow->spec, "s%u,", i);
-    buf_printf(&flow->spec, "]%s}", step->any ? ", strategy: any" : "");
+    step->probes = step->targets && jobs && dice_chance(dice, 15);
+    flow->early |= step->probes;
 }
 
-/* Steps behind it that no switch lists yet. */
-static void add_switch(struct dice *dice, struct gen_flow *flow, uint32_t at, uint32_t before)
+/* Two steps behind it that no switch lists yet. */
+static void roll_switch(struct dice *dice, struct gen_flow *flow, uint32_t at, uint32_t ancestors)
 {
+    struct gen_step *step = &flow->steps[at];
     uint32_t free = 0;
 
     for (uint32_t i = at + 1; i < flow->count; i++)
-        if (!flow->steps[i].listed && !flow->steps[i].final)
+        if (flow->steps[i].listed_by == GEN_NOWHERE && !flow->steps[i].final)
             free |= 1u << i;
     if (!free)
         return;
-    flow->steps[at].chooses = true;
-    buf_str(&flow->spec, ", switch: {cases: [{name: one, if: ");
-    add_condition(dice, before, &flow->spec);
-    buf_str(&flow->spec, ", flows: [");
-    for (int i = 0; i < 2; i++) {
-        uint32_t step = pick(dice, free);
-
-        flow->steps[step].listed = true;
-        buf_printf(&flow->spec, i ? "]}], default: [s%u]}" : "s%u", step);
-    }
+    step->chooses = true;
+    roll_condition(dice, ancestors, &step->case_condition);
+    step->case_step = pick(dice, free);
+    step->default_step = pick(dice, free);
+    flow->steps[step->case_step].listed_by = (int)at;
+    flow->steps[step->default_step].listed_by = (int)at;
 }
 
-static void add_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
+static void roll_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
 {
     struct gen_step *step = &flow->steps[at];
 
+    step->loop = (enum gen_loop)(GEN_ITEMS + dice_below(dice, 3));
     step->iterations = 1 + dice_below(dice, GEN_ITERATIONS_MAX);
-    step->until = dice_chance(dice, 40);
-    if (step->until) {
-        step->parallelism = 1;
-        buf_printf(&flow->spec,
-                   ", for: {maxIterations: %u, until: {terms: [{target: s%u, output: {key: k, "
-                   "operator: Gt, values: [\"1\"]}}]}}",
-                   step->iterations, at);
-        return;
-    }
-    step->parallelism = dice_below(dice, 3);
+    step->parallelism = step->loop == GEN_UNTIL ? 1 : dice_below(dice, 3);
+    step->range_start = dice_roll(dice, 3);
     flow->early |= step->parallelism != 1 && step->iterations > 1;
-    buf_printf(&flow->spec, ", for: {range: {end: %u}, parallelism: %u}", step->iterations,
-               step->parallelism);
 }
 
-static void add_retry(struct dice *dice, struct gen_flow *flow, uint32_t at)
+static void roll_retry(struct dice *dice, struct gen_step *step)
 {
-    static const char *const more[] = {"", ", backoffSeconds: 0", ", backoffSeconds: 30",
-                                       ", phases: [Failed]",
-                                       ", exitCodes: {operator: NotIn, values: [2]}"};
-
-    flow->steps[at].max_retry = (int)dice_below(dice, 3);
-    buf_printf(&flow->spec, ", retry: {maxRetry: %d%s}", flow->steps[at].max_retry,
-               more[dice_below(dice, 5)]);
+    step->retries = true;
+    step->max_retry = dice_roll(dice, 3);
+    step->not_code_2 = dice_chance(dice, 20);
+    step->not_terminated = dice_chance(dice, 20);
+    step->backoff_s = 5 * dice_roll(dice, 4);
+    step->backoff_factor = 1 + dice_roll(dice, 3);
+    step->most_s = dice_chance(dice, 20) ? 8 : 300;
 }
 
-static void add_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
+static void roll_job(struct dice *dice, struct gen_flow *flow, uint32_t at)
 {
     struct gen_step *step = &flow->steps[at];
-    uint32_t before;
+    uint32_t plain = 0;
 
-    buf_printf(&flow->spec, "{name: s%u", at);
-    if (step->final)
-        buf_str(&flow->spec, ", when: always");
-    add_targets(dice, flow, at);
-    before = ancestors(flow, at);
-    if (before && dice_chance(dice, 25)) {
-        step->conditional = true;
-        flow->early |= step->any;
-        buf_str(&flow->spec, ", if: ");
-        add_condition(dice, before, &flow->spec);
-    }
-    if (before && !step->final && dice_chance(dice, 12))
-        add_switch(dice, flow, at, before);
-    if (step->chooses) {
-        flow->early |= step->any;
-    } else {
-        buf_str(&flow->spec, ", jobTemplateName: t");
-        if (dice_chance(dice, 20))
-            add_loop(dice, flow, at);
-        if (dice_chance(dice, 25))
-            add_retry(dice, flow, at);
-    }
-    step->ignored = dice_chance(dice, 12);
-    if (step->ignored)
-        buf_str(&flow->spec, ", failurePolicy: ignore");
-    buf_str(&flow->spec, "},");
+    if (dice_chance(dice, 20))
+        roll_loop(dice, flow, at);
+    if (dice_chance(dice, 25))
+        roll_retry(dice, step);
+    step->other = dice_chance(dice, 20);
+    step->patched = dice_chance(dice, 40);
+    for (uint32_t i = 0; i < at; i++)
+        if ((step->targets >> i & 1) && !flow->steps[i].chooses && !flow->steps[i].loop)
+            plain |= 1u << i;
+    if (step->patched && plain && !step->any && !step->probes && dice_chance(dice, 50))
+        step->output_of = (int)pick(dice, plain);
 }
 
-static void add_rest(struct dice *dice, struct gen_flow *flow, int max_retry)
+static void roll_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
 {
-    static const char *const policies[] = {"stop", "abort", "continue", "continue"};
-    uint32_t policy = dice_below(dice, 4);
+    struct gen_step *step = &flow->steps[at];
+    uint32_t ancestors;
 
-    flow->goes_on = policy >= 2;
-    buf_printf(&flow->spec, "], failurePolicy: %s", policies[policy]);
-    if (max_retry)
-        buf_printf(&flow->spec, ", maxRetry: %d", max_retry);
-    if (dice_chance(dice, 20)) {
-        flow->max_running = 1 + dice_below(dice, 3);
-        buf_printf(&flow->spec, ", scheduling: {maxRunningJobs: %u%s}", flow->max_running,
-                   dice_chance(dice, 50) ? ", order: criticalPath" : "");
-    } else if (dice_chance(dice, 15)) {
-        buf_str(&flow->spec, ", gangs: [{name: g, flows: [s0, s1]}]");
-    }
-    if (dice_chance(dice, 8)) {
-        flow->deadline = true;
-        buf_printf(&flow->spec, ", activeDeadlineSeconds: %u", 5 + dice_below(dice, 60));
-    }
-    if (dice_chance(dice, 15)) {
-        flow->deletes = true;
-        buf_str(&flow->spec, ", jobRetainPolicy: delete");
-    }
+    step->output_of = GEN_NOWHERE;
+    step->max_retry = flow->max_retry;
+    step->backoff_s = 10;
+    step->backoff_factor = 2;
+    step->most_s = 300;
+    roll_targets(dice, flow, at);
+    ancestors = gen_ancestors(flow, at);
+    if (ancestors && dice_chance(dice, 25))
+        roll_condition(dice, ancestors, &step->condition);
+    if (ancestors && !step->final && !step->probes && dice_chance(dice, 12))
+        roll_switch(dice, flow, at, ancestors);
+    for (uint32_t i = 0; i <= at; i++) /* somebody may still run when it is asked */
+        flow->early |= (step->condition.count || step->chooses) && flow->steps[i].any;
+    if (!step->chooses)
+        roll_job(dice, flow, at);
+    step->ignored = dice_chance(dice, 12);
+}
+
+/* ---- the flow ---- */
+
+static void roll_gang(struct dice *dice, struct gen_flow *flow)
+{
+    uint32_t fit = 0, first, second;
+
+    for (uint32_t i = 0; i < flow->count; i++)
+        if (!flow->steps[i].chooses && !flow->steps[i].loop && !flow->steps[i].final)
+            fit |= 1u << i;
+    if (__builtin_popcount(fit) < 2)
+        return;
+    first = pick(dice, fit);
+    second = pick(dice, fit & ~(1u << first));
+    if ((gen_ancestors(flow, first) >> second | gen_ancestors(flow, second) >> first) & 1)
+        return;
+    flow->gang = 1u << first | 1u << second;
+    flow->gang_least = dice_below(dice, 3);
+}
+
+static void roll_rest(struct dice *dice, struct gen_flow *flow)
+{
+    static const enum gen_policy policies[] = {GEN_STOP, GEN_ABORT, GEN_CONTINUE, GEN_CONTINUE};
+
+    flow->policy = policies[dice_roll(dice, 4)];
+    flow->max_running = dice_chance(dice, 20) ? 1 + dice_below(dice, 3) : 0;
+    flow->critical_path = dice_chance(dice, 15);
+    flow->classed = dice_chance(dice, 15);
+    if (dice_chance(dice, 20))
+        roll_gang(dice, flow);
+    flow->deadline_s = dice_chance(dice, 8) ? 5 + dice_roll(dice, 60) : 0;
+    flow->ttl_s = dice_chance(dice, 10) ? dice_roll(dice, 100) : -1;
+    flow->deletes = dice_chance(dice, 15);
+    flow->parameter = dice_roll(dice, 3);
+    flow->parameter_given = dice_chance(dice, 50);
 }
 
 void gen_flow(uint64_t seed, struct gen_flow *out)
 {
     struct dice dice = {seed * UINT64_C(0x2545f4914f6cdd1d)};
-    int max_retry = dice_chance(&dice, 25) ? 1 : 0;
     uint32_t finals;
 
     memset(out, 0, sizeof *out);
-    out->count = 1 + dice_below(&dice, GEN_STEPS_MAX);
+    out->max_retry = dice_chance(&dice, 25) ? 1 : 0;
+    out->count = 1 + dice_below(&dice, GEN_STEPS_MAX - 1);
     finals = dice_chance(&dice, 25) ? 1 + dice_below(&dice, 2) : 0;
-    buf_str(&out->spec, "flows: [");
     for (uint32_t i = 0; i < out->count; i++) {
         out->steps[i].final = i > 0 && i + finals >= out->count;
-        out->steps[i].max_retry = max_retry;
+        out->steps[i].listed_by = GEN_NOWHERE;
     }
     for (uint32_t i = 0; i < out->count; i++)
-        add_step(&dice, out, i);
-    add_rest(&dice, out, max_retry);
+        roll_step(&dice, out, i);
+    roll_rest(&dice, out);
 }
 
-void gen_flow_release(struct gen_flow *flow)
+bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
 {
-    buf_release(&flow->spec);
+    uint32_t at = flow->count;
+
+    if (at == GEN_STEPS_MAX)
+        return false;
+    flow->count++;
+    flow->steps[at] = (struct gen_step){.listed_by = GEN_NOWHERE};
+    roll_step(dice, flow, at);
+    return true;
 }
 
-struct gen_end gen_end_of(uint64_t seed, const char *job, unsigned attempt)
+/* ---- what jobs come to ---- */
+
+static bool is_asked_for_output(const struct gen_flow *flow, uint32_t step)
+{
+    for (uint32_t i = 0; i < flow->count; i++)
+        if (flow->steps[i].output_of == (int)step)
+            return true;
+    return false;
+}
+
+struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
+                          const char *job, unsigned attempt)
 {
     struct dice dice = {seed ^ hash_stable(job, strlen(job)) ^ attempt * UINT64_C(0x9e3779b9)};
-    struct gen_end end = {0};
+    struct gen_end end = {.k = -1};
 
     if (dice_chance(&dice, 25))
-        end.code = 1 + (int)dice_below(&dice, 2);
+        end.code = 1 + dice_roll(&dice, 2);
     end.terminated = end.code && dice_chance(&dice, 20);
-    if (dice_chance(&dice, 80))
-        snprintf(end.message, sizeof end.message, "k=%u", dice_below(&dice, 4));
+    if (dice_chance(&dice, 80) || is_asked_for_output(flow, step))
+        end.k = dice_roll(&dice, 4);
     return end;
 }

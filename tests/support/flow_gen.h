@@ -1,41 +1,102 @@
 #pragma once
 /*
  * Random flows: a spec with every feature in it, and what becomes of each attempt of each job; all
- * of it a function of the seed.
+ * of it a function of the seed. A flow is rolled as a structure, which is what the rules
+ * (tests/support/flow_rules) read, and written as YAML, which is what the engine reads.
+ *
+ * Steps only name steps before them, and switches list steps behind them, so every flow has an
+ * order; what else may be wrong with one is admission's to say.
  */
 #include "base/buf.h"
 #include "tests/support/dice.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GEN_STEPS_MAX = 9, GEN_ITERATIONS_MAX = 4 };
+enum { GEN_STEPS_MAX = 10, GEN_ITERATIONS_MAX = 4, GEN_TERMS_MAX = 2, GEN_NOWHERE = -1 };
+
+/* What a term of a condition asks. */
+enum gen_about {
+    GEN_HAS_FAILED,    /* phases: [Failed, Terminated] */
+    GEN_HAS_COMPLETED, /* phases: [Completed] */
+    GEN_WAS_SKIPPED,   /* phases: [Skipped] */
+    GEN_OUTPUT_ABOVE,  /* output k Gt 1 */
+    GEN_OUTPUT_AMONG,  /* output k In 0, 2 */
+    GEN_OUTPUT_THERE,  /* output k Exists */
+    GEN_CODE_AMONG,    /* exitCode In 1, 2 */
+    GEN_POD_FAILED,    /* taskStatus main Failed */
+    GEN_PARAMETER,     /* parameter p In 1; no target */
+    GEN_ABOUT_N
+};
+struct gen_term {
+    enum gen_about about;
+    uint32_t target;
+    bool negate;
+};
+struct gen_condition {
+    bool any;
+    uint32_t count; /* 0 = none */
+    struct gen_term terms[GEN_TERMS_MAX];
+};
+
+enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL };
 
 struct gen_step {
     uint32_t targets; /* bits: positions of lower steps */
-    bool any, conditional, chooses, listed, ignored, final, until;
-    uint32_t iterations; /* 0 = no loop */
-    uint32_t parallelism;
-    int max_retry; /* that holds for it */
+    bool any, ignored, final, probes;
+    struct gen_condition condition;
+    bool chooses; /* one case with one step, and another by default */
+    struct gen_condition case_condition;
+    uint32_t case_step, default_step;
+    int listed_by; /* position of the switch that lists it, or GEN_NOWHERE */
+    enum gen_loop loop;
+    uint32_t iterations;  /* 0 = no loop */
+    uint32_t parallelism; /* 0 = all at once; of until 1 */
+    int range_start;
+    bool retries; /* has a policy of its own */
+    int max_retry;
+    bool not_code_2, not_terminated;       /* what its policy does not try again */
+    int backoff_s, backoff_factor, most_s; /* that hold for it */
+    bool patched;                          /* an environment variable W of what the flow knows */
+    int output_of;                         /* … and the output k of that target, or GEN_NOWHERE */
+    bool other;                            /* of the template u */
 };
+
+enum gen_policy { GEN_STOP, GEN_ABORT, GEN_CONTINUE };
 
 struct gen_flow {
     struct gen_step steps[GEN_STEPS_MAX];
     uint32_t count;
-    uint32_t max_running; /* 0 = no limit */
-    bool goes_on;         /* failurePolicy: continue */
-    bool deadline, deletes;
-    bool early;      /* who ends first decides: a condition asked early, a loop cut short */
-    struct buf spec; /* YAML, flow style, without suspend */
+    enum gen_policy policy;
+    int max_retry;
+    uint32_t max_running;        /* 0 = no limit */
+    bool critical_path, classed; /* order, priorityClassName */
+    uint32_t gang;               /* bits: members; 0 = none */
+    uint32_t gang_least;         /* 0 = all */
+    int deadline_s, ttl_s;       /* 0, -1 = none */
+    bool deletes;                /* jobRetainPolicy */
+    int parameter;               /* the value of p */
+    bool parameter_given;        /* it is not just the default */
+    bool early; /* who ends first decides: a condition asked early, a loop cut short */
 };
 
 /** A flow of that seed; it may be one that admission refuses. */
 void gen_flow(uint64_t seed, struct gen_flow *out);
-void gen_flow_release(struct gen_flow *flow);
+/** One step more, at the end; false when there is no place. */
+bool gen_flow_append(struct gen_flow *flow, struct dice *dice);
+/** All that a step waits for, directly or through others, as bits. */
+uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t step);
+
+/** The spec in YAML, flow style. */
+void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out);
+/** What a job's variable W says; `k` is the output it asks for, or -1. */
+void gen_patch_text(const struct gen_flow *flow, uint32_t step, uint32_t iteration, int k,
+                    struct buf *out);
 
 /* What an attempt of a job comes to. */
 struct gen_end {
-    int code;         /* of its pod */
-    bool terminated;  /* instead of Failed */
-    char message[32]; /* outputs */
+    int code;        /* of its pod */
+    bool terminated; /* instead of Failed */
+    int k;           /* its output, or -1 */
 };
-struct gen_end gen_end_of(uint64_t seed, const char *job, unsigned attempt);
+struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
+                          const char *job, unsigned attempt);

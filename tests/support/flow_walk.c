@@ -1,356 +1,106 @@
 /*
- * Walks. The world is a flow_bed whose flow controller sees the cluster through a faulty one; the
- * walk plays the job controller, the kubelet and the user, and watches.
+ * Things that happen to the flow, one a step. The world is a flow_bed whose flow controller sees
+ * the cluster through a faulty one; the walk plays the job controller, the kubelet and the user.
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_walk.h"
+#include "tests/support/flow_walk_impl.h"
 
 #include "api/types/command.h"
 #include "tests/fake/faulty.h"
-#include "tests/support/flow_bed.h"
-#include "tests/support/flow_gen.h"
-#include <stdarg.h>
 #include <stdio.h>
 
-enum { JOBS_MAX = GEN_STEPS_MAX * (GEN_ITERATIONS_MAX + 1), EVENTS = 40, QUIET_ROUNDS = 400 };
-
-struct seen_job {
-    char name[24];
-    char uid[40];
-    unsigned attempt; /* newest */
-    unsigned created, deleted_by_hand;
-    unsigned since_retry; /* created, without what was deleted by hand, since the last retry */
-    uint32_t step;
-    enum job_phase phase; /* last seen */
-    bool there, ended_well;
+enum {
+    EVENTS = 40,
+    QUIET_ROUNDS = 400,
+    RETRIES = 2,
+    TERMINATED_CODE = 143,
+    CALM_MS = 31000,
+    SHORT_MS = 3000,
+    STORED_MS = 5000 /* surely, unless writes go wrong */
 };
 
-struct walk {
-    uint64_t seed;
-    struct gen_flow flow;
-    struct flow_bed *bed;
-    struct cluster *faulty;
-    struct cluster_watcher flows, jobs;
-    struct dice dice;
-    struct seen_job seen[JOBS_MAX];
-    uint32_t n_seen;
-    enum flow_phase phase; /* as stored */
-    bool retry_asked, disturbed;
-    bool suspended, trace;
-    int retries;
-    char *violation;
-    const char *event; /* what was done last */
-    char about[64];
-};
+/* ---- the controller, and the user ---- */
 
-static void PRINTF_LIKE(2, 3) violated(struct walk *w, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    if (*w->violation)
-        return;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    snprintf(w->violation, FLOW_WALK_TEXT, "%s; after: %s %s", text, w->event, w->about);
-}
-
-static void did(struct walk *w, const char *event, const char *about)
-{
-    w->event = event;
-    snprintf(w->about, sizeof w->about, "%s", about);
-    if (w->trace)
-        fprintf(stderr, "  %s %s\n", event, about);
-}
-
-/* ---- watching ---- */
-
-static struct seen_job *seen_of(struct walk *w, const char *name)
-{
-    for (uint32_t i = 0; i < w->n_seen; i++)
-        if (strcmp(w->seen[i].name, name) == 0)
-            return &w->seen[i];
-    assert_true(w->n_seen < JOBS_MAX);
-    snprintf(w->seen[w->n_seen].name, sizeof w->seen->name, "%s", name);
-    w->seen[w->n_seen].step = (uint32_t)strtoul(name + strlen("f-s"), NULL, 10);
-    return &w->seen[w->n_seen++];
-}
-
-static unsigned attempt_of(const struct object *job)
-{
-    const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
-
-    return text ? (unsigned)strtoul(text, NULL, 10) : 1;
-}
-
-/* Of the jobs of a step: is one unfinished, did one ever exist, did all that exist end well? */
-struct standing {
-    bool unfinished, exists, well, failed;
-};
-
-static struct standing standing_of(const struct walk *w, uint32_t step)
-{
-    struct standing s = {.well = true};
-
-    for (uint32_t i = 0; i < w->n_seen; i++) {
-        const struct seen_job *job = &w->seen[i];
-
-        if (job->step != step || !job->created)
-            continue;
-        s.exists = true;
-        s.unfinished |= !job_phase_finished(job->phase);
-        s.failed |= job->phase == JOB_FAILED || job->phase == JOB_TERMINATED;
-        s.well &= job->phase == JOB_COMPLETED;
-    }
-    return s;
-}
-
-/* INV-F2: what a plain step waits for has ended, as it must have. */
-static void check_dependencies(struct walk *w, const struct seen_job *job)
-{
-    const struct gen_step *step = &w->flow.steps[job->step];
-    bool one_well = !step->targets;
-
-    if (step->conditional || step->listed)
-        return;
-    for (uint32_t t = 0; t < job->step; t++) {
-        const struct gen_step *target = &w->flow.steps[t];
-        struct standing s = standing_of(w, t);
-
-        if (!(step->targets >> t & 1))
-            continue;
-        one_well |= target->chooses || (s.exists && s.well) || (target->ignored && s.failed);
-        if (!step->any && s.unfinished && !(target->ignored && s.failed))
-            violated(w, "INV-F2: %s was made before s%u ended", job->name, t);
-        if (!step->any && s.failed && !target->ignored)
-            violated(w, "INV-F2: %s was made although s%u failed", job->name, t);
-    }
-    if (!one_well && !w->retries)
-        violated(w, "INV-F2: %s was made, and nothing it waits for was met", job->name);
-}
-
-/* The other way: nothing that waited for all its targets was made before this one. */
-static void check_order(struct walk *w, const struct seen_job *job)
-{
-    for (uint32_t i = 0; i < w->n_seen && job->created == 1 && !w->retries; i++) {
-        const struct gen_step *other = &w->flow.steps[w->seen[i].step];
-
-        if (w->seen[i].created && other->targets >> job->step & 1 && !other->any &&
-            !w->flow.steps[job->step].iterations)
-            violated(w, "INV-F2: %s was made after %s, which waits for it", job->name,
-                     w->seen[i].name);
-    }
-}
-
-static uint32_t count_unfinished(const struct walk *w, uint32_t step)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < w->n_seen; i++)
-        count += w->seen[i].there && !job_phase_finished(w->seen[i].phase) &&
-                 (step == UINT32_MAX || w->seen[i].step == step);
-    return count;
-}
-
-static void check_limits(struct walk *w, const struct seen_job *job)
-{
-    const struct gen_step *step = &w->flow.steps[job->step];
-
-    if (w->flow.max_running && count_unfinished(w, UINT32_MAX) > w->flow.max_running)
-        violated(w, "%s is one job more than maxRunningJobs", job->name);
-    if (step->iterations && step->parallelism && count_unfinished(w, job->step) > step->parallelism)
-        violated(w, "%s is one iteration more than parallelism", job->name);
-    if (job->since_retry > 1u + (unsigned)step->max_retry)
-        violated(w, "P-05: %s had %u attempts, %d retries are allowed", job->name, job->since_retry,
-                 step->max_retry);
-    if (w->suspended)
-        violated(w, "%s was made although the flow is suspended", job->name);
-}
-
-static void job_made(struct walk *w, const struct object *object)
-{
-    struct seen_job *job = seen_of(w, object_name(object));
-    unsigned attempt = attempt_of(object);
-
-    if (job->created && attempt <= job->attempt)
-        violated(w, "INV-F1: %s was made twice as attempt %u", job->name, attempt);
-    if (flow_phase_finished(w->phase))
-        violated(w, "INV-F4: %s was made although the flow had ended", job->name);
-    if (job->created && job->ended_well && !w->flow.steps[job->step].final)
-        violated(w, "P-05: %s had completed and was made again", job->name);
-    job->attempt = attempt;
-    job->created++;
-    job->since_retry++;
-    job->there = true;
-    job->phase = JOB_NONE;
-    snprintf(job->uid, sizeof job->uid, "%s", object_uid(object));
-    check_limits(w, job);
-    check_dependencies(w, job);
-    check_order(w, job);
-}
-
-static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
-                   const struct object *old, const struct object *object)
-{
-    struct walk *w = container_of(watcher, struct walk, jobs);
-    struct seen_job *job;
-
-    if (strncmp(object_name(object), "f-s", 3) != 0)
-        return;
-    if (change == CHANGE_ADDED) {
-        job_made(w, object);
-        return;
-    }
-    job = seen_of(w, object_name(object));
-    if (change == CHANGE_DELETED) {
-        job->there = false;
-        return;
-    }
-    job->phase = job_status_of(object)->phase;
-    job->ended_well |= job->phase == JOB_COMPLETED;
-}
-
-static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
-                    const struct object *old, const struct object *object)
-{
-    struct walk *w = container_of(watcher, struct walk, flows);
-    enum flow_phase phase = jobflow_phase_of(object);
-
-    if (change == CHANGE_DELETED || phase == w->phase)
-        return;
-    if (flow_phase_finished(w->phase) && !(w->phase == FLOW_FAILED && w->retry_asked))
-        violated(w, "INV-F4: the phase went from %s to %s", flow_phase_text(w->phase),
-                 flow_phase_text(phase));
-    if (flow_phase_finished(w->phase) && phase == FLOW_RUNNING) {
-        w->retry_asked = false;
-        for (uint32_t i = 0; i < w->n_seen; i++)
-            w->seen[i].since_retry = 0;
-    }
-    if (w->trace)
-        fprintf(stderr, "    flow %s\n", flow_phase_text(phase));
-    w->phase = phase;
-}
-
-/* ---- the status ---- */
-
-static void mark_listed(struct walk *w, const json_t *status, const char *list, int *counts)
-{
-    const json_t *name;
-    size_t i;
-
-    json_array_foreach(json_object_get(status, list), i, name)
-    {
-        const char *text = json_string_value(name);
-
-        if (strncmp(text, "f-s", 3) != 0)
-            violated(w, "INV-F6: %s lists %s", list, text);
-        else
-            counts[seen_of(w, text) - w->seen]++;
-    }
-}
-
-static void check_histories(struct walk *w, const json_t *status)
-{
-    const json_t *entry, *span;
-    size_t i, k;
-
-    json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
-    {
-        const json_t *spans = json_object_get(entry, "runningHistories");
-
-        json_array_foreach(spans, k, span)
-        {
-            const char *start = json_string_value(json_object_get(span, "startTimestamp"));
-            const char *end = json_string_value(json_object_get(span, "endTimestamp"));
-
-            if (!end && k + 1 < json_array_size(spans))
-                violated(w, "INV-F8: an entry that is not the last is open");
-            if (start && end && strcmp(end, start) < 0)
-                violated(w, "INV-F8: an entry ends before it starts");
-        }
-    }
-}
-
-/* When the status has been written. */
-static void check_status(struct walk *w)
-{
-    static const char *const lists[] = {"pendingJobs",   "runningJobs",    "failedJobs",
-                                        "completedJobs", "terminatedJobs", "unKnowJobs",
-                                        "waitingJobs",   "skippedJobs"};
-    scoped(json) json_t *status = flow_bed_flow_status(w->bed, "f");
-    int counts[JOBS_MAX] = {0};
-
-    for (size_t i = 0; i < countof(lists); i++)
-        mark_listed(w, status, lists[i], counts);
-    for (uint32_t i = 0; i < w->n_seen; i++)
-        if (counts[i] != 1 && w->seen[i].created)
-            violated(w, "INV-F6: %s is in %d lists", w->seen[i].name, counts[i]);
-    check_histories(w, status);
-}
-
-/* ---- life ---- */
-
-static void start(struct walk *w)
-{
-    w->bed->flows = flow_controller_start(w->faulty, &w->bed->options);
-    flow_bed_settle(w->bed);
-}
-
-static void stop(struct walk *w)
+/* What probes found is perhaps not stored, nor whose place a job has taken. */
+static void stop(struct flow_walk *w)
 {
     flow_controller_stop(take(w->bed->flows));
     flow_bed_settle(w->bed);
+    w->away = true;
+    for (uint32_t i = 0; i < w->n_seen; i++) {
+        struct seen_job *job = &w->seen[i];
+
+        if (walk_fact(w, job)->passed == RULE_YES)
+            walk_fact(w, job)->passed = RULE_PERHAPS;
+        job->blurred |= job->replaces && walk_now_ms(w) < job->made_ms + STORED_MS;
+        if (job->blurred && walk_fact(w, job)->again)
+            walk_fact(w, job)->end = RULE_UNSURE;
+    }
 }
 
-static void restart(struct walk *w)
+/* What pods show now is seen. */
+static void start(struct flow_walk *w)
 {
-    stop(w);
-    start(w);
-}
-
-static bool apply(struct walk *w, bool suspend)
-{
-    scoped_str yaml = mem_printf(
-        "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f, annotations: "
-        "{flow.volcano.sh/allow-updates: \"true\"}}, spec: {%s%s}}\n",
-        w->flow.spec.data, suspend ? ", suspend: true" : "");
-
-    return flow_bed_try(w->bed, yaml);
-}
-
-static bool begin(struct walk *w, uint64_t seed, struct flow_bed *bed)
-{
-    gen_flow(seed, &w->flow);
-    w->seed = seed;
-    w->bed = bed;
-    w->event = "the start";
-    flow_controller_stop(take(bed->flows));
-    w->faulty = faulty_new(bed->cluster);
-    w->flows = (struct cluster_watcher){on_flow, &kind_job_flow};
-    w->jobs = (struct cluster_watcher){on_job, &kind_job};
-    cluster_watch(bed->cluster, &w->flows);
-    cluster_watch(bed->cluster, &w->jobs);
-    flow_bed_templates(bed, "t");
-    start(w);
-    return apply(w, false);
-}
-
-static void end(struct walk *w)
-{
-    stop(w);
-    cluster_unwatch(w->bed->cluster, &w->flows);
-    cluster_unwatch(w->bed->cluster, &w->jobs);
+    w->away = false;
+    w->bed->flows = flow_controller_start(w->faulty, &w->bed->options);
     flow_bed_settle(w->bed);
-    faulty_free(w->faulty);
-    gen_flow_release(&w->flow);
+    for (uint32_t i = 0; i < w->n_seen; i++) {
+        scoped_str name = mem_printf("%s-main-0", w->seen[i].name);
+        const struct object *pod = w->seen[i].there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
+
+        if (pod && (pod_status_of(pod)->phase == POD_RUNNING ||
+                    pod_status_of(pod)->phase == POD_SUCCEEDED))
+            walk_fact(w, &w->seen[i])->passed = RULE_YES;
+    }
+    walk_judge(w);
 }
 
-/* ---- what happens ---- */
+void walk_restart(struct flow_walk *w)
+{
+    stop(w);
+    start(w);
+}
+
+static bool apply(struct flow_walk *w, bool suspend)
+{
+    scoped(buf) struct buf yaml = {0};
+
+    buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f, "
+                   "annotations: {flow.volcano.sh/allow-updates: \"true\"");
+    if (w->aborted)
+        buf_printf(&yaml, ", %s: \"1\"", ANNOTATION_FLOW_ABORT);
+    if (w->retries)
+        buf_printf(&yaml, ", %s: \"%d\"", ANNOTATION_FLOW_RETRY, w->retries);
+    buf_str(&yaml, "}}, spec: {");
+    gen_flow_write(&w->flow, suspend, &yaml);
+    buf_str(&yaml, "}}\n");
+    return flow_bed_try(w->bed, yaml.data);
+}
+
+/* What the kubelet and then the job controller store; its output is what the seed says. */
+static void end_job(struct flow_walk *w, struct seen_job *job, int code, enum job_phase phase)
+{
+    char message[16];
+
+    if (job->phase != JOB_RUNNING)
+        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
+    snprintf(message, sizeof message, "k=%d", job->end.k);
+    job->end.code = code;
+    if (job->there)
+        flow_bed_end_pod(w->bed, job->name, "main", 0, code, job->end.k >= 0 ? message : NULL);
+    if (job->there)
+        flow_bed_phase(w->bed, job->name, phase);
+}
+
+static void roll_end(struct flow_walk *w, struct seen_job *job)
+{
+    job->end = gen_end_of(&w->flow, w->seed, job->step, job->name,
+                          w->disturbed ? job->attempt : job->created);
+}
 
 /* The job controller carries out Commands. */
-static void obey(struct walk *w)
+static void obey(struct flow_walk *w)
 {
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[i];
@@ -360,28 +110,30 @@ static void obey(struct walk *w)
             continue;
         flow_bed_delete(w->bed, &kind_command, command, REGISTRY_BACKGROUND);
         if (!job_phase_finished(job->phase))
-            flow_bed_phase(w->bed, job->name, JOB_TERMINATED);
+            roll_end(w, job), end_job(w, job, TERMINATED_CODE, JOB_TERMINATED);
     }
 }
 
-static void end_job(struct walk *w, struct seen_job *job)
+void walk_calm(struct flow_walk *w)
 {
-    struct gen_end end_ =
-        gen_end_of(w->seed, job->name, w->disturbed ? job->attempt : job->created);
-
-    did(w, end_.code ? "fails" : "completes", job->name);
-    if (job->phase != JOB_RUNNING)
-        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
-    if (!job->there)
-        return;
-    flow_bed_end_pod(w->bed, job->name, "main", 0, end_.code, *end_.message ? end_.message : NULL);
-    flow_bed_phase(w->bed, job->name,
-                   !end_.code        ? JOB_COMPLETED
-                   : end_.terminated ? JOB_TERMINATED
-                                     : JOB_FAILED);
+    faulty_clear(w->faulty);
+    w->faults = false;
+    flow_bed_advance(w->bed, CALM_MS);
+    obey(w);
+    flow_bed_advance(w->bed, SHORT_MS);
 }
 
-static struct seen_job *some_job(struct walk *w, bool unfinished)
+/* Writes under way have come to their ends. */
+static void breathe(struct flow_walk *w)
+{
+    faulty_clear(w->faulty);
+    w->faults = false;
+    flow_bed_advance(w->bed, SHORT_MS);
+}
+
+/* ---- what happens ---- */
+
+static struct seen_job *some_job(struct flow_walk *w, bool unfinished)
 {
     uint32_t from = w->n_seen ? (uint32_t)dice_roll(&w->dice, (int)w->n_seen) : 0;
 
@@ -394,13 +146,64 @@ static struct seen_job *some_job(struct walk *w, bool unfinished)
     return NULL;
 }
 
-static void fault(struct walk *w)
+static void job_ends(struct flow_walk *w)
+{
+    struct seen_job *job = some_job(w, true);
+
+    if (!job) {
+        flow_bed_advance(w->bed, 1000);
+        return;
+    }
+    roll_end(w, job);
+    walk_did(w, job->end.code ? "fails:" : "completes:", job->name);
+    end_job(w, job, job->end.code,
+            !job->end.code        ? JOB_COMPLETED
+            : job->end.terminated ? JOB_TERMINATED
+                                  : JOB_FAILED);
+}
+
+static void pod_runs(struct flow_walk *w)
+{
+    struct seen_job *job = some_job(w, true);
+
+    if (!job)
+        return;
+    walk_did(w, "runs:", job->name);
+    if (job->phase != JOB_RUNNING)
+        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
+    if (job->there)
+        flow_bed_pod(w->bed, job->name, "main", 0, POD_RUNNING, NULL);
+}
+
+static void time_passes(struct flow_walk *w)
+{
+    walk_did(w, "time passes", "");
+    flow_bed_advance(w->bed, 1 + dice_roll(&w->dice, 15000));
+}
+
+/* Also with things that happen while nobody looks. */
+static void controller_restarts(struct flow_walk *w)
+{
+    walk_did(w, "the controller restarts", "");
+    stop(w);
+    for (int n = dice_chance(&w->dice, 40) ? 1 + dice_roll(&w->dice, 3) : 0; n > 0; n--) {
+        if (dice_chance(&w->dice, 60))
+            job_ends(w);
+        else if (dice_chance(&w->dice, 50))
+            pod_runs(w);
+        else
+            time_passes(w);
+    }
+    start(w);
+}
+
+static void writes_go_wrong(struct flow_walk *w)
 {
     static const enum faulty_way ways[] = {FAULTY_REFUSE, FAULTY_LOSE, FAULTY_DELAY};
     static const enum error_code codes[] = {ERR_CONFLICT, ERR_UNAVAILABLE, ERR_TIMEOUT};
     struct faulty_rule rule = {
         .ops = 1u << dice_roll(&w->dice, 4),
-        .times = 1 + (int)dice_roll(&w->dice, 3),
+        .times = 1 + dice_roll(&w->dice, 3),
         .way = ways[dice_roll(&w->dice, 3)],
         .code = codes[dice_roll(&w->dice, 3)],
         .delay_ms = 1 + dice_roll(&w->dice, 2000),
@@ -408,159 +211,238 @@ static void fault(struct walk *w)
 
     if (rule.way == FAULTY_DELAY && rule.ops == FAULTY_CREATE)
         rule.way = FAULTY_LOSE; /* a late one would belong to what the flow was */
-    did(w, "writes go wrong", "");
+    walk_did(w, "writes go wrong", "");
     faulty_clear(w->faulty);
     faulty_plan(w->faulty, &rule);
+    w->faults = true;
 }
 
 /* A result of which the status knows nothing yet is lost with its job: it is stored first. */
-static void remove_by_hand(struct walk *w)
+static void job_is_deleted(struct flow_walk *w)
 {
     struct seen_job *job;
 
-    faulty_clear(w->faulty);
-    flow_bed_advance(w->bed, 3000);
+    breathe(w);
     job = some_job(w, dice_chance(&w->dice, 50));
     if (!job)
         return;
-    did(w, "is deleted by hand:", job->name);
+    walk_did(w, "is deleted by hand:", job->name);
     if (!job_phase_finished(job->phase) && job->since_retry)
         job->since_retry--;
     w->disturbed = true;
     flow_bed_delete(w->bed, &kind_job, job->name, REGISTRY_BACKGROUND);
 }
 
-static void suspend(struct walk *w)
+static void flow_is_suspended(struct flow_walk *w)
 {
     if (flow_phase_finished(w->phase))
         return;
-    did(w, w->suspended ? "is resumed" : "is suspended", "f");
     if (!w->suspended) { /* jobs that are being made are there first */
-        faulty_clear(w->faulty);
-        flow_bed_advance(w->bed, 3000);
+        breathe(w);
         if (flow_phase_finished(w->phase))
             return;
     }
+    walk_did(w, w->suspended ? "is resumed:" : "is suspended:", "f");
     w->suspended = !w->suspended;
     apply(w, w->suspended);
 }
 
-static void ask_retry(struct walk *w)
+static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    if (w->phase != FLOW_FAILED || w->retries == 2)
+    if (w->phase != FLOW_FAILED || w->retries == RETRIES || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
-    did(w, "is retried", value);
+    walk_did(w, "is retried:", value);
     w->retry_asked = w->disturbed = true;
     flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_RETRY, value);
     flow_bed_settle(w->bed);
 }
 
-static void happen(struct walk *w)
+static void flow_is_aborted(struct flow_walk *w)
 {
-    int what = dice_roll(&w->dice, 100);
-    struct seen_job *job = some_job(w, true);
+    if (flow_phase_finished(w->phase) || !dice_chance(&w->dice, 30))
+        return;
+    breathe(w);
+    if (flow_phase_finished(w->phase))
+        return;
+    walk_did(w, "is aborted:", "f");
+    w->aborted = w->disturbed = true;
+    walk_judge(w);
+    flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_ABORT, "1");
+    flow_bed_settle(w->bed);
+}
 
-    if (what < 50 && job)
-        end_job(w, job);
-    else if (what < 65)
-        did(w, "time passes", ""), flow_bed_advance(w->bed, 1 + dice_roll(&w->dice, 15000));
-    else if (what < 78)
-        did(w, "restart", ""), restart(w);
-    else if (what < 88)
-        fault(w);
-    else if (what < 92)
-        remove_by_hand(w);
-    else if (what < 96)
-        suspend(w);
+/* 13.10: a step more, or a last one that never ran less; none of it in a flow that ends. */
+static void flow_is_edited(struct flow_walk *w)
+{
+    const struct gen_flow before = w->flow;
+    uint32_t last = w->flow.count - 1;
+    bool removes = dice_chance(&w->dice, 40), accepted, finished;
+
+    breathe(w);
+    finished = flow_phase_finished(w->phase);
+    if (!w->exists || w->rules.ending || w->retry_asked)
+        return;
+    if (removes && (last == 0 || w->flow.steps[last].final || w->flow.steps[last].loop ||
+                    w->flow.steps[last].listed_by != GEN_NOWHERE || w->flow.gang >> last & 1 ||
+                    w->rules.steps[last].jobs[0].made || w->rules.steps[last].ran_before))
+        return;
+    if (removes)
+        w->flow.count--;
+    else if (!gen_flow_append(&w->flow, &w->dice))
+        return;
     else
-        ask_retry(w);
+        w->rules.steps[last + 1] = walk_new_step();
+    accepted = apply(w, w->suspended);
+    walk_did(w, removes ? "a step is removed" : "a step is added", accepted ? "" : "(refused)");
+    if (accepted && finished)
+        walk_violated(w, "13.10: a flow that has ended was changed");
+    if (!accepted)
+        w->flow = before;
+    w->disturbed |= accepted;
+    walk_judge(w);
+    flow_bed_settle(w->bed);
+}
+
+static void template_goes(struct flow_walk *w)
+{
+    walk_did(w, w->no_template ? "the template is back" : "the template is deleted", "");
+    if (!w->no_template)
+        flow_bed_delete(w->bed, &kind_job_template, "t", REGISTRY_BACKGROUND);
+    w->no_template = !w->no_template;
+    if (!w->no_template)
+        flow_bed_templates(w->bed, "t");
+    flow_bed_settle(w->bed);
+}
+
+/* INV-F3, INV-S8: a flow of the same name is another flow, and jobs of the old one are nobody's. */
+static void flow_is_deleted(struct flow_walk *w)
+{
+    static const enum registry_propagation ways[] = {REGISTRY_BACKGROUND, REGISTRY_FOREGROUND,
+                                                     REGISTRY_ORPHAN};
+    enum registry_propagation how = ways[dice_roll(&w->dice, 3)];
+
+    if (!dice_chance(&w->dice, 30))
+        return;
+    breathe(w);
+    if (!w->exists)
+        return;
+    walk_did(w, "the flow is deleted", how == REGISTRY_ORPHAN ? "without its jobs" : "");
+    w->disturbed = w->deleting = true;
+    flow_bed_delete(w->bed, &kind_job_flow, "f", how);
+    flow_bed_advance(w->bed, SHORT_MS);
+    if (w->exists)
+        walk_violated(w, "P-10: the flow is still there");
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].there != (how == REGISTRY_ORPHAN) && w->seen[i].there)
+            walk_violated(w, "P-10: %s is left", w->seen[i].name);
+    walk_forget(w);
+    w->suspended = false;
+    apply(w, false);
+}
+
+static const struct {
+    int weight;
+    void (*happens)(struct flow_walk *w);
+} happenings[] = {
+    {48, job_ends},
+    {8, pod_runs},
+    {14, time_passes},
+    {12, controller_restarts},
+    {10, writes_go_wrong},
+    {4, job_is_deleted},
+    {4, flow_is_suspended},
+    {4, flow_is_retried},
+    {2, flow_is_aborted},
+    {3, flow_is_edited},
+    {2, template_goes},
+    {2, flow_is_deleted},
+    {4, NULL},
+};
+
+static void something_happens(struct flow_walk *w)
+{
+    int total = 0, at;
+
+    for (size_t i = 0; i < countof(happenings); i++)
+        total += happenings[i].weight;
+    at = dice_roll(&w->dice, total);
+    for (size_t i = 0; i < countof(happenings); i++) {
+        at -= happenings[i].weight;
+        if (at >= 0)
+            continue;
+        if (happenings[i].happens) {
+            happenings[i].happens(w);
+        } else {
+            walk_did(w, "nothing happens for a while", "");
+            walk_calm(w);
+            walk_check_calm(w);
+        }
+        break;
+    }
     obey(w);
+    walk_judge(w);
 }
 
 /* ---- the end ---- */
 
-/* LIV-1: with nothing going wrong any more the flow comes to its end. */
-static void run_out(struct walk *w)
+static void remove_strangers(struct flow_walk *w)
 {
-    faulty_clear(w->faulty);
-    flow_bed_advance(w->bed, 3000);
-    if (w->suspended)
-        suspend(w);
-    for (int i = 0; i < QUIET_ROUNDS; i++) {
-        struct seen_job *job = some_job(w, true);
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].foreign)
+            flow_bed_delete(w->bed, &kind_job, w->seen[i].name, REGISTRY_BACKGROUND);
+}
 
-        if (!job && flow_phase_finished(w->phase) && !w->retry_asked)
+/* LIV-1: with nothing going wrong any more the flow comes to its end. */
+static void run_out(struct flow_walk *w)
+{
+    breathe(w);
+    remove_strangers(w);
+    if (w->no_template)
+        template_goes(w);
+    if (w->suspended)
+        flow_is_suspended(w);
+    for (int i = 0; i < QUIET_ROUNDS && !*w->violation; i++) {
+        if (!w->exists || (!some_job(w, true) && flow_phase_finished(w->phase) && !w->retry_asked))
             return;
-        if (job)
-            end_job(w, job);
+        if (some_job(w, true))
+            job_ends(w);
         else
-            did(w, "time passes", ""), flow_bed_advance(w->bed, 31000);
+            walk_did(w, "time passes", ""), flow_bed_advance(w->bed, CALM_MS);
         obey(w);
     }
-    violated(w, "LIV-1: the flow does not end: %s", flow_bed_at(w->bed, "f", "conditions"));
+    walk_violated(w, "LIV-1: the flow does not end: %s", flow_bed_at(w->bed, "f", "conditions"));
 }
 
-/* Equal but for what they show of a place at which they differ. */
-static void check_same(struct walk *w, const char *before, const char *after)
-{
-    size_t at = 0, from;
+/* ---- a walk, and its twin ---- */
 
-    while (before[at] && before[at] == after[at])
-        at++;
-    from = at < 80 ? 0 : at - 80;
-    if (before[at] != after[at])
-        violated(w, "INV-F5: after a restart the status says …%.160s… instead of …%.160s…",
-                 after + from, before + from);
+static bool begin(struct flow_walk *w, uint64_t seed, struct flow_bed *bed)
+{
+    gen_flow(seed, &w->flow);
+    w->seed = seed;
+    w->bed = bed;
+    w->event = "the start";
+    walk_forget(w);
+    flow_controller_stop(take(bed->flows));
+    w->faulty = faulty_new(bed->cluster);
+    walk_watch(w);
+    flow_bed_templates(bed, "t u");
+    start(w);
+    return apply(w, false);
 }
 
-/* A flow without conditions succeeds when no failure counts, and fails only for one that does. */
-static void check_end(struct walk *w)
+static void end(struct flow_walk *w)
 {
-    bool conditions = false, failed = w->flow.deadline;
-
-    for (uint32_t i = 0; i < w->flow.count; i++) {
-        conditions |= w->flow.steps[i].conditional;
-        failed |= w->flow.steps[i].until && !w->flow.steps[i].ignored;
-    }
-    for (uint32_t i = 0; i < w->n_seen && !conditions; i++) {
-        const struct seen_job *job = &w->seen[i];
-        bool counts = (job->phase == JOB_FAILED || job->phase == JOB_TERMINATED) &&
-                      !w->flow.steps[job->step].ignored;
-
-        if (counts && job->since_retry && w->phase == FLOW_SUCCEED)
-            violated(w, "the flow succeeded although %s failed", job->name);
-        failed |= counts;
-    }
-    if (!conditions && !failed && w->phase == FLOW_FAILED)
-        violated(w, "the flow failed although nothing did");
-}
-
-static void check_rest(struct walk *w)
-{
-    scoped_str before = NULL;
-    unsigned writes;
-
-    flow_bed_advance(w->bed, 60000);
-    check_status(w);
-    check_end(w);
-    before = mem_strdup(flow_bed_at(w->bed, "f", ""));
-    writes = w->bed->flow_writes;
-    flow_bed_advance(w->bed, 600000);
-    if (w->bed->flow_writes != writes)
-        violated(w, "INV-F11: at rest the status is written");
-    restart(w);
-    flow_bed_advance(w->bed, 60000);
-    check_same(w, before, flow_bed_at(w->bed, "f", ""));
-    for (uint32_t i = 0; i < w->n_seen; i++)
-        if (w->flow.deletes && w->phase == FLOW_SUCCEED && w->seen[i].there)
-            violated(w, "INV-F9: %s is left", w->seen[i].name);
+    stop(w);
+    walk_unwatch(w);
+    flow_bed_settle(w->bed);
+    faulty_free(w->faulty);
 }
 
 /* How the flow ended: its phase and the steps by list. */
-static char *summary(struct walk *w)
+static char *summary(struct flow_walk *w)
 {
     static const char *const lists[] = {"failedJobs", "completedJobs", "terminatedJobs",
                                         "skippedJobs"};
@@ -574,14 +456,14 @@ static char *summary(struct walk *w)
 
 static char *twin(uint64_t seed, char violation[FLOW_WALK_TEXT])
 {
-    struct walk w = {.violation = violation};
+    struct flow_walk w = {.violation = violation};
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
     char *text = NULL;
 
     if (begin(&w, seed, bed)) {
         run_out(&w);
-        flow_bed_advance(bed, 60000);
-        text = summary(&w);
+        flow_bed_advance(bed, CALM_MS);
+        text = w.exists ? summary(&w) : NULL;
     }
     end(&w);
     return text;
@@ -589,40 +471,53 @@ static char *twin(uint64_t seed, char violation[FLOW_WALK_TEXT])
 
 /* The order of events changes what a stopped flow has started, whose condition is asked when, and
  * whether the deadline comes first. */
-static bool comparable(const struct walk *w)
+static bool comparable(const struct flow_walk *w)
 {
-    return w->flow.goes_on && !w->flow.early && !w->flow.deadline && !w->disturbed;
+    return w->flow.policy == GEN_CONTINUE && !w->flow.early && !w->flow.deadline_s &&
+           w->flow.ttl_s < 0 && !w->disturbed && w->exists;
 }
 
-static void compare(struct walk *w)
+static void compare(struct flow_walk *w)
 {
     scoped_str wanted = comparable(w) ? twin(w->seed, w->violation) : NULL;
-    scoped_str got = summary(w);
+    scoped_str got = wanted ? summary(w) : NULL;
 
     if (wanted && strcmp(wanted, got) != 0)
-        violated(w, "P-12: it ended as %s; undisturbed as %s", got, wanted);
+        walk_violated(w, "P-12: it ended as %s; undisturbed as %s", got, wanted);
+}
+
+static void tell_flow(const struct flow_walk *w)
+{
+    scoped(buf) struct buf yaml = {0};
+
+    gen_flow_write(&w->flow, false, &yaml);
+    fprintf(stderr, "%s\n", yaml.data);
 }
 
 bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
                char violation[FLOW_WALK_TEXT])
 {
-    struct walk w = {.violation = violation, .trace = options && options->trace};
+    struct flow_walk w = {.violation = violation,
+                          .trace = options && options->trace,
+                          .syncs = options ? options->syncs : NULL};
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
 
     *violation = '\0';
     w.dice.state = ~seed;
     if (begin(&w, seed, bed)) {
         if (w.trace)
-            fprintf(stderr, "%s\n", w.flow.spec.data);
-        for (int i = 0; i < EVENTS && !*violation; i++)
-            happen(&w);
+            tell_flow(&w);
+        for (int i = 0; i < EVENTS && !*violation && w.exists; i++)
+            something_happens(&w);
         if (!*violation)
             run_out(&w);
         if (!*violation)
-            check_rest(&w);
+            walk_check_rest(&w);
         if (!*violation)
             compare(&w);
     }
     end(&w);
+    if (options && options->hash)
+        *options->hash = w.hash;
     return !*violation;
 }

@@ -1,9 +1,10 @@
 #pragma once
 /*
  * A random walk through the life of a flow (tests/support/flow_gen): jobs come to their ends, time
- * passes, the controller restarts, writes fail or are lost, people suspend the flow, delete its
- * jobs, retry it; after each of these everything that must hold (reliability.md INV-F1…F11,
- * LIV-1…3).
+ * passes, the controller restarts, writes fail or are lost, people suspend, abort, retry, edit and
+ * delete the flow, its jobs, its template. What the engine does meanwhile is compared with the
+ * rules (tests/support/flow_rules), change by change and whenever all is quiet: reliability.md
+ * INV-F1…F11, LIV-1…3.
  *
  * A walk has a twin: the same flow with the same ends of its jobs, without anything else happening.
  * Where the order of events cannot matter, both must end alike.
@@ -14,7 +15,9 @@
 enum { FLOW_WALK_TEXT = 1024 };
 
 struct flow_walk_options {
-    bool trace; /* print what happens */
+    bool trace;              /* print what happens */
+    unsigned (*syncs)(void); /* decisions of the engine so far, or NULL: LIV-3 is asked */
+    uint64_t *hash;          /* of all that happened, or NULL */
 };
 
 /** True when nothing was violated; otherwise `violation` says what, and after which event. */

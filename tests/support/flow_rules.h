@@ -1,0 +1,78 @@
+#pragma once
+/*
+ * The rules of a flow once more, written down from spec/jobflow.md (6, 8.3, 13.3 to 13.7) without a
+ * look at flow/: plain, slow, every step judged anew each time. What the engine does is compared
+ * with this.
+ *
+ * The rules know what anybody can see: which jobs were made and how they ended. Where several ends
+ * are right (a condition that held at one moment and not at the next, a probe that perhaps nobody
+ * saw passing) they say so, and both are accepted.
+ */
+#include "tests/support/flow_gen.h"
+
+enum rule_end {
+    RULE_OPEN,
+    RULE_COMPLETED,
+    RULE_FAILED,
+    RULE_TERMINATED,
+    RULE_SKIPPED,
+    RULE_UNSURE
+};
+enum rule_sure { RULE_NO, RULE_PERHAPS, RULE_YES };
+enum rule_verdict { RULE_WAITS, RULE_RUNS, RULE_SKIPS, RULE_EITHER };
+enum rule_phase { RULE_GOES_ON, RULE_SUCCEEDS, RULE_FAILS };
+
+/* A job of a step: the only one, or an iteration's. */
+struct rule_job {
+    bool made;             /* since the step last began */
+    bool unfinished;       /* it exists and has not ended */
+    bool again;            /* it failed, and is to be tried again */
+    enum rule_end end;     /* and it stays so */
+    bool known;            /* what its pod left behind: */
+    int code, k;           /* k -1: no output */
+    enum rule_sure passed; /* its pod has run */
+};
+
+struct rule_step {
+    struct rule_job jobs[GEN_ITERATIONS_MAX];
+    bool ran_before;              /* before a retry by hand: its condition is not asked again */
+    bool handled;                 /* its failure, before a retry by hand */
+    bool stays;                   /* a switch that has chosen, before a retry by hand */
+    bool unclear;                 /* whether it begins again after a retry by hand */
+    bool held, held_not;          /* its condition since it was due */
+    bool took_case, took_default; /* a switch since then */
+    /* what follows, worked out by rules_judge: */
+    enum rule_verdict verdict;
+    enum rule_end end;
+};
+
+struct rules {
+    const struct gen_flow *flow;
+    struct rule_step steps[GEN_STEPS_MAX];
+    bool aborted, late;     /* asked to end; past its deadline */
+    bool seen_late;         /* and perhaps past it */
+    enum rule_phase ending; /* how it ends: only final steps are still to run */
+    bool perhaps_ending;    /* perhaps it ends by now */
+    /* what follows: */
+    enum rule_phase phase; /* with final steps done */
+    bool closed;           /* no ordinary job may be made any more */
+    bool unsure;           /* about the phase */
+};
+
+/** Work out everything from the jobs. */
+void rules_judge(struct rules *rules);
+
+/** A retry by hand: what failed or never ran begins again. */
+void rules_start_again(struct rules *rules);
+
+/** Whether a job that ended so is tried again, having been tried again `retries` times; how long
+ * after the end of that attempt. */
+bool rule_retries(const struct gen_step *step, bool terminated, int code, int retries);
+int64_t rule_delay_ms(const struct gen_step *step, int retry);
+
+/** Whether the next job of the step may be made now, as far as its loop goes. */
+bool rule_iteration_due(const struct rules *rules, uint32_t step, uint32_t iteration);
+/** … and its gang. */
+bool rule_gang_forms(const struct rules *rules, uint32_t step);
+/** Jobs that have not ended. */
+uint32_t rule_unfinished(const struct rules *rules);

@@ -1,0 +1,254 @@
+/*
+ * What must hold when nothing is under way: of the status, of what has been done and not done, and
+ * of a flow at rest.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_walk_impl.h"
+
+#include "tests/fake/faulty.h"
+
+enum { CALM_MS = 31000, MINUTE_MS = 60000, SYNCS_A_MINUTE = 20 };
+
+/* ---- the status ---- */
+
+static void mark_listed(struct flow_walk *w, const json_t *status, const char *list, int *counts)
+{
+    const json_t *name;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, list), i, name)
+    {
+        struct seen_job *job = walk_seen(w, json_string_value(name));
+
+        if (!job)
+            walk_violated(w, "INV-F6: %s lists %s", list, json_string_value(name));
+        else
+            counts[job - w->seen]++;
+    }
+}
+
+static void check_histories(struct flow_walk *w, const json_t *status)
+{
+    const json_t *entry, *span;
+    size_t i, k;
+
+    json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
+    {
+        const json_t *spans = json_object_get(entry, "runningHistories");
+
+        json_array_foreach(spans, k, span)
+        {
+            const char *start = json_string_value(json_object_get(span, "startTimestamp"));
+            const char *end = json_string_value(json_object_get(span, "endTimestamp"));
+
+            if (!end && k + 1 < json_array_size(spans))
+                walk_violated(w, "INV-F8: an entry that is not the last is open");
+            if (start && end && strcmp(end, start) < 0)
+                walk_violated(w, "INV-F8: an entry ends before it starts");
+        }
+    }
+}
+
+static bool is_listed(const json_t *list, const char *name)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(list, i, entry)
+    {
+        if (strcmp(json_string_value(entry), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* 13.3: skipped are those, and only those, that do not run. */
+static void check_skipped(struct flow_walk *w, const json_t *status)
+{
+    const json_t *skipped = json_object_get(status, "skippedJobs");
+
+    for (uint32_t i = 0; i < w->flow.count && !w->rules.closed && !w->rules.unsure; i++) {
+        const struct gen_step *step = &w->flow.steps[i];
+        char name[NAME_MAX_HERE];
+
+        if (step->chooses || step->loop == GEN_UNTIL)
+            continue;
+        snprintf(name, sizeof name, step->loop ? "f-s%u-0" : "f-s%u", i);
+        if (w->rules.steps[i].end == RULE_SKIPPED && !is_listed(skipped, name))
+            walk_violated(w, "13.3: %s is not skipped", name);
+        if (!step->loop && w->rules.steps[i].end != RULE_SKIPPED && is_listed(skipped, name))
+            walk_violated(w, "13.3: %s is skipped", name);
+    }
+}
+
+void walk_check_status(struct flow_walk *w)
+{
+    static const char *const lists[] = {"pendingJobs",   "runningJobs",    "failedJobs",
+                                        "completedJobs", "terminatedJobs", "unKnowJobs",
+                                        "waitingJobs",   "skippedJobs"};
+    scoped(json) json_t *status = flow_bed_flow_status(w->bed, "f");
+    int counts[WALK_JOBS_MAX] = {0};
+
+    for (size_t i = 0; i < countof(lists); i++)
+        mark_listed(w, status, lists[i], counts);
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (counts[i] != 1 && w->seen[i].created)
+            walk_violated(w, "INV-F6: %s is in %d lists", w->seen[i].name, counts[i]);
+    check_histories(w, status);
+    check_skipped(w, status);
+}
+
+/* ---- calm ---- */
+
+/* Perhaps of another iteration, which stands in the way of this one. */
+static bool name_is_taken(struct flow_walk *w, uint32_t step)
+{
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].step == step && w->seen[i].foreign)
+            return true;
+    return false;
+}
+
+static bool retry_is_due(struct flow_walk *w, uint32_t step, uint32_t iteration)
+{
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].step == step && w->seen[i].iteration == iteration)
+            return w->seen[i].ended_ms + rule_delay_ms(&w->flow.steps[step], w->seen[i].retried) +
+                       CALM_MS / 2 <
+                   walk_now_ms(w);
+    return false;
+}
+
+bool walk_is_due(struct flow_walk *w, uint32_t i, uint32_t k)
+{
+    const struct gen_step *spec = &w->flow.steps[i];
+    const struct rule_step *step = &w->rules.steps[i];
+    const struct rule_job *job = &step->jobs[k];
+
+    if (spec->chooses || k >= (spec->loop ? spec->iterations : 1) || job->unfinished ||
+        job->end != RULE_OPEN || w->suspended || w->rules.unsure || flow_phase_finished(w->phase) ||
+        w->deleting || (w->no_template && !spec->other) || name_is_taken(w, i) ||
+        (w->rules.closed && !spec->final))
+        return false;
+    if (spec->loop && step->end != RULE_OPEN)
+        return false;
+    if (!job->made && (step->verdict != RULE_RUNS || !rule_iteration_due(&w->rules, i, k)))
+        return false;
+    if (job->again && !retry_is_due(w, i, k))
+        return false;
+    return rule_gang_forms(&w->rules, i);
+}
+
+static uint32_t room(const struct flow_walk *w)
+{
+    uint32_t there = rule_unfinished(&w->rules);
+
+    if (!w->flow.max_running)
+        return UINT32_MAX;
+    return there < w->flow.max_running ? w->flow.max_running - there : 0;
+}
+
+/* A gang waits until there is room for all of it, and whoever is behind it waits, too. */
+static void check_made(struct flow_walk *w)
+{
+    if (room(w) == 0 || (w->flow.max_running && w->flow.gang))
+        return;
+    for (uint32_t i = 0; i < w->flow.count; i++)
+        for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+            if (walk_is_due(w, i, k))
+                walk_violated(w, "P-12: nothing holds up s%u, iteration %u, and it is not made", i,
+                              k);
+}
+
+static void check_phase(struct flow_walk *w)
+{
+    bool finished = flow_phase_finished(w->phase);
+
+    if (w->rules.unsure || w->suspended || w->no_template || w->deleting || w->retry_asked)
+        return;
+    if (!finished && w->rules.phase != RULE_GOES_ON && !rule_unfinished(&w->rules))
+        walk_violated(w, "LIV-1: the flow has %s, and it is %s",
+                      w->rules.phase == RULE_SUCCEEDS ? "succeeded" : "failed",
+                      flow_phase_text(w->phase));
+}
+
+/* LIV-3: without a change from outside. */
+static void pass_minute(struct flow_walk *w)
+{
+    unsigned before = w->syncs ? w->syncs() : 0;
+
+    flow_bed_advance(w->bed, MINUTE_MS);
+    if (w->syncs && w->syncs() - before > SYNCS_A_MINUTE)
+        walk_violated(w, "LIV-3: %u decisions in a minute", w->syncs() - before);
+}
+
+void walk_check_calm(struct flow_walk *w)
+{
+    if (!w->exists)
+        return;
+    walk_judge(w);
+    check_made(w);
+    check_phase(w);
+    if (!w->deleting && !*w->violation)
+        walk_check_status(w);
+}
+
+/* ---- rest ---- */
+
+/* Equal but for what they show of a place at which they differ. */
+static void check_same(struct flow_walk *w, const char *before, const char *after)
+{
+    size_t at = 0, from;
+
+    while (before[at] && before[at] == after[at])
+        at++;
+    from = at < 80 ? 0 : at - 80;
+    if (before[at] != after[at])
+        walk_violated(w, "INV-F5: after a restart the status says …%.160s… instead of …%.160s…",
+                      after + from, before + from);
+}
+
+static void check_jobs_gone(struct flow_walk *w, const char *invariant)
+{
+    for (uint32_t i = 0; i < w->n_seen; i++)
+        if (w->seen[i].there)
+            walk_violated(w, "%s: %s is left", invariant, w->seen[i].name);
+}
+
+/* 13.11, INV-J8: the flow goes when its time has come, and its jobs with it. */
+static void check_end_of_life(struct flow_walk *w)
+{
+    flow_bed_advance(w->bed, w->flow.ttl_s * INT64_C(1000) + MINUTE_MS);
+    if (w->exists)
+        walk_violated(w, "13.11: the flow is still there %lld ms after its end",
+                      (long long)(walk_now_ms(w) - w->finished_ms));
+    check_jobs_gone(w, "P-10");
+}
+
+static void check_nothing_is_done(struct flow_walk *w)
+{
+    scoped_str before = mem_strdup(flow_bed_at(w->bed, "f", ""));
+    unsigned writes = w->bed->flow_writes;
+
+    for (int i = 0; i < 5; i++)
+        pass_minute(w);
+    if (w->bed->flow_writes != writes)
+        walk_violated(w, "INV-F11: at rest the status is written");
+    walk_restart(w);
+    flow_bed_advance(w->bed, MINUTE_MS);
+    check_same(w, before, flow_bed_at(w->bed, "f", ""));
+    if (w->flow.deletes && w->phase == FLOW_SUCCEED)
+        check_jobs_gone(w, "INV-F9");
+}
+
+void walk_check_rest(struct flow_walk *w)
+{
+    if (w->exists && w->flow.ttl_s >= 0)
+        check_end_of_life(w);
+    if (!w->exists)
+        return;
+    flow_bed_advance(w->bed, MINUTE_MS);
+    walk_check_calm(w);
+    check_nothing_is_done(w);
+}

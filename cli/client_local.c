@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/client_transport.h"
 #include "cli/engine.h"
+#include "cli/serving.h"
 #include "node/runtime.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -209,6 +210,7 @@ struct client *client_local_open(const char *data_dir, enum client_access access
     local->changes = access == CLIENT_CHANGE;
     local->api = api_new(engine_loop(engine), engine_registry(engine),
                          &(const struct api_logs){read_log, local});
+    api_convert_with(local->api, &serving_conversions);
     if (local->changes)
         api_allow_backups(local->api, engine_data_dir(engine));
     return &local->base;

@@ -118,14 +118,41 @@ static int convert_files(struct conversion *c, int n, char **files)
     return EXIT_OK;
 }
 
+/* The server knows more of a job: from which template it comes. */
+static json_t *template_of(struct conversion *c, struct client *client, const char *job_path)
+{
+    scoped_str path = mem_printf("%s/template", job_path);
+    json_t *made = client_get(client, path, NULL);
+
+    if (made && c->options->name)
+        json_object_set_new(json_object_get(made, "metadata"), "name",
+                            json_string(c->options->name));
+    return made;
+}
+
+static bool convert_one(struct conversion *c, struct client *client, const struct resource *one,
+                        struct error *err)
+{
+    scoped(buf) struct buf path = {0};
+    scoped(json) json_t *doc = NULL;
+    json_t *made;
+
+    resource_write_path(one->kind, c->options->namespace_, one->name, &path);
+    doc = client_get(client, path.data, err);
+    if (!doc)
+        return false;
+    made = one->kind == &kind_job && !c->patch ? template_of(c, client, path.data) : NULL;
+    if (made)
+        return json_array_append_new(c->made, made) == 0;
+    return convert(c, one->kind, doc, err);
+}
+
 static int convert_stored(struct conversion *c, int n, char **words)
 {
     scoped(client) struct client *client = NULL;
     struct error err = {0};
 
     for (int i = 0; i < n; i++) {
-        scoped(buf) struct buf path = {0};
-        scoped(json) json_t *doc = NULL;
         struct resource one;
 
         if (!resource_parse(words[i], &one, &err) ||
@@ -136,9 +163,7 @@ static int convert_stored(struct conversion *c, int n, char **words)
         }
         if (!client)
             client = client_open_at(&c->options->place, CLIENT_LOOK, &err);
-        resource_write_path(one.kind, c->options->namespace_, one.name, &path);
-        doc = client ? client_get(client, path.data, &err) : NULL;
-        if (!doc || !convert(c, one.kind, doc, &err)) {
+        if (!client || !convert_one(c, client, &one, &err)) {
             cli_error(&err);
             return EXIT_FAILED;
         }

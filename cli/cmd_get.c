@@ -14,9 +14,11 @@ static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io
 
 struct get_options {
     struct client_place place;
-    const char *namespace_, *labels, *fields, *output;
+    const char *namespace_, *labels, *fields, *output, *subresource;
     bool all_namespaces, watch, watch_only, no_headers, show_labels, ignore_not_found;
 };
+
+static const char *const subresources[] = {"status", "scale", "steps", NULL};
 
 #define GET(member) offsetof(struct get_options, member)
 /* clang-format off */
@@ -28,6 +30,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL, "all-namespaces", 'A', NULL,   "look in all namespaces", GET(all_namespaces)},
     {FLAG_STR,  "selector",       'l', "SEL",  "labels to select by: a=b,c!=d,e in (x,y),!f", GET(labels)},
     {FLAG_STR,  "field-selector", 0,   "SEL",  "fields to select by: status.phase=Running", GET(fields)},
+    {FLAG_CHOICE, "subresource",  0,   "NAME", "a part of the object: steps are those of a flow, one by one", GET(subresource), subresources},
     {FLAG_BOOL, "show-labels",    0,   NULL,   "print the labels in a last column", GET(show_labels)},
     {FLAG_BOOL, "no-headers",     0,   NULL,   "leave out the line of column names", GET(no_headers)},
     {FLAG_BOOL, "ignore-not-found", 0, NULL,   "exit with 0 when nothing is found", GET(ignore_not_found)},
@@ -136,6 +139,29 @@ static bool report(struct get *get, const struct error *err)
     return false;
 }
 
+static void write_path(const struct get *get, const struct resource *resource, struct buf *out)
+{
+    resource_write_path(resource->kind, get->options->namespace_, resource->name, out);
+    if (get->options->subresource)
+        buf_printf(out, "/%s", get->options->subresource);
+}
+
+static void get_steps(struct get *get, const struct resource *flow)
+{
+    scoped(buf) struct buf target = {0};
+    struct error err = {0};
+
+    write_path(get, flow, &target);
+    if (!list_pages_at(get->client, target.data, get->as_table ? table_accept : NULL, print_page,
+                       get, NULL, &err))
+        report(get, &err);
+}
+
+static bool lists_steps(const struct get *get)
+{
+    return get->options->subresource && strcmp(get->options->subresource, "steps") == 0;
+}
+
 static void get_one(struct get *get, const struct resource *resource)
 {
     scoped(buf) struct buf target = {0};
@@ -143,7 +169,7 @@ static void get_one(struct get *get, const struct resource *resource)
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
 
-    resource_write_path(resource->kind, get->options->namespace_, resource->name, &target);
+    write_path(get, resource, &target);
     call.target = target.data;
     if (!client_do(get->client, &call, &err)) {
         report(get, &err);
@@ -161,7 +187,9 @@ static void get_resource(struct get *get, const struct resource *resource, char 
     const struct list_query query = query_of(get, resource);
     struct error err = {0};
 
-    if (resource->name && !revision)
+    if (lists_steps(get))
+        get_steps(get, resource);
+    else if (resource->name && !revision)
         get_one(get, resource);
     else if (!list_pages(get->client, &query, print_page, get, revision, &err))
         report(get, &err);
@@ -279,6 +307,14 @@ static bool get_parse(struct get *get, int n_operands, char **operands, struct e
         return false;
     get->objects.as_list =
         (get->resources.count > 1 || !get->resources.items[0].name) && !get->options->watch;
+    if (lists_steps(get))
+        get->objects.as_list = true;
+    for (size_t i = 0; i < get->resources.count; i++)
+        if (get->options->subresource && (!get->resources.items[i].name || get->options->watch))
+            return error_set(err, ERR_BAD_REQUEST, "",
+                             "--subresource is about objects by name, without -w: '%s get jf/NAME "
+                             "--subresource steps'",
+                             cli_program);
     for (size_t i = 0; i < get->resources.count; i++)
         if (get->resources.items[i].name && (get->options->labels || get->options->all_namespaces))
             return error_set(err, ERR_BAD_REQUEST, "", "a resource cannot be retrieved by name %s",

@@ -76,6 +76,18 @@ json_t *convert_to_template(const json_t *job, const char *name)
 
 /* ---- to a job ---- */
 
+static json_t *merged_spec(const struct object *template_, const json_t *patch, struct error *err)
+{
+    const struct template_patch change = {.spec = patch};
+    struct template_cache *cache = template_cache_new();
+    struct blob *body = template_instantiate(cache, template_, patch ? &change : NULL, err);
+    scoped(json) json_t *made_body = body ? json_loadb(body->text, body->len, 0, NULL) : NULL;
+
+    blob_unref(body);
+    template_cache_free(cache);
+    return json_incref(json_object_get(made_body, "spec"));
+}
+
 static json_t *patched_spec(struct engine *engine, const json_t *template_, const json_t *patch,
                             struct error *err)
 {
@@ -83,10 +95,6 @@ static json_t *patched_spec(struct engine *engine, const json_t *template_, cons
     scoped(json) json_t *doc = json_deep_copy(template_);
     struct error_list errors = {0};
     const struct object *object = NULL;
-    struct template_cache *cache;
-    struct template_patch change = {.spec = patch};
-    struct blob *body = NULL;
-    json_t *spec = NULL;
 
     if (!json_object_get(json_object_get(doc, "metadata"), "namespace"))
         json_object_set_new(json_object_get(doc, "metadata"), "namespace", json_string("default"));
@@ -95,17 +103,7 @@ static json_t *patched_spec(struct engine *engine, const json_t *template_, cons
         error_list_release(&errors);
         return NULL;
     }
-    change.owner = object->body;
-    cache = template_cache_new();
-    body = template_instantiate(cache, object, &change, err);
-    if (body) {
-        scoped(json) json_t *made_body = json_loadb(body->text, body->len, 0, NULL);
-
-        spec = json_incref(json_object_get(made_body, "spec"));
-    }
-    blob_unref(body);
-    template_cache_free(cache);
-    return spec;
+    return merged_spec(object, patch, err);
 }
 
 static json_t *spec_of(const json_t *template_, const json_t *patch, struct error *err)
@@ -133,13 +131,13 @@ static void set_member(json_t *metadata, const char *map, const char *key, const
     json_object_set_new(members, key, json_string(value));
 }
 
-json_t *convert_to_job(const json_t *template_, const char *name, const char *ns,
-                       const json_t *patch, struct error *err)
+/* `spec` is consumed; NULL gives NULL. */
+static json_t *job_document(const json_t *template_, const char *name, const char *ns, json_t *spec)
 {
     const char *its_ns = describe_text(template_, "metadata.namespace");
     const char *its_name = describe_text(template_, "metadata.name");
-    json_t *spec = spec_of(template_, patch, err), *metadata;
     char label[TEMPLATE_LABEL_MAX + 1];
+    json_t *metadata;
 
     if (!spec)
         return NULL;
@@ -152,4 +150,18 @@ json_t *convert_to_job(const json_t *template_, const char *name, const char *ns
         set_member(metadata, "annotations", LABEL_CREATED_BY_TEMPLATE, full);
     }
     return document(&kind_job, metadata, spec);
+}
+
+json_t *convert_to_job(const json_t *template_, const char *name, const char *ns,
+                       const json_t *patch, struct error *err)
+{
+    return job_document(template_, name, ns, spec_of(template_, patch, err));
+}
+
+json_t *convert_stored_to_job(const struct object *template_, const json_t *patch,
+                              struct error *err)
+{
+    scoped(json) json_t *doc = object_to_json(template_);
+
+    return job_document(doc, NULL, object_namespace(template_), merged_spec(template_, patch, err));
 }

@@ -4,6 +4,7 @@
  * made stays behind, so that there and back again is what it was. Ref: spec/jobflow.md 13.8.
  */
 #include "api/types/json_text.h"
+#include "api/types/object.h"
 #include "base/error.h"
 
 /** The JobTemplate of a Job; owned. `name` NULL: the job's. */
@@ -16,3 +17,6 @@ json_t *convert_to_template(const json_t *job, const char *name);
  */
 json_t *convert_to_job(const json_t *template_, const char *name, const char *ns,
                        const json_t *patch, struct error *err);
+/** The same of a template as it is stored, without the name. */
+json_t *convert_stored_to_job(const struct object *template_, const json_t *patch,
+                              struct error *err);

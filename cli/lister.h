@@ -25,6 +25,11 @@ bool list_pages(struct client *client, const struct list_query *query,
                 bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
                 struct error *err);
 
+/** The same of whatever is at `target`, a path with or without a query. */
+bool list_pages_at(struct client *client, const char *target, const char *accept,
+                   bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
+                   struct error *err);
+
 /** What a watch tells; `object` is borrowed. */
 enum watch_event { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED };
 

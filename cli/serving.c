@@ -3,6 +3,7 @@
  */
 #include "cli/serving.h"
 #include "base/mem.h"
+#include "cli/convert.h"
 
 struct serving {
     struct api *api;
@@ -17,12 +18,20 @@ static bool read_log(void *ctx, const struct object *pod, const struct log_query
     return runtime->ops->read_log(runtime, object_uid(pod), query, offset, out, err);
 }
 
+static json_t *template_of(const json_t *job)
+{
+    return convert_to_template(job, NULL);
+}
+
+const struct api_conversions serving_conversions = {template_of, convert_stored_to_job};
+
 struct serving *serving_new(struct engine *engine, const struct listener_options *options)
 {
     const struct api_logs logs = {read_log, engine_runtime(engine)};
     struct serving *serving = mem_alloc(sizeof *serving);
 
     serving->api = api_new(engine_loop(engine), engine_registry(engine), &logs);
+    api_convert_with(serving->api, &serving_conversions);
     api_allow_backups(serving->api, engine_data_dir(engine));
     serving->listener = listener_new(engine_loop(engine), serving->api, options);
     return serving;

@@ -10,6 +10,9 @@
 
 struct serving;
 
+/** How every API of the program converts. */
+extern const struct api_conversions serving_conversions;
+
 /** The API of `engine` (borrowed; with a node), on no socket yet. `options` NULL: for the user of
  * this process alone. */
 struct serving *serving_new(struct engine *engine, const struct listener_options *options);

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/client_transport.h"
+#include "cli/client.h"
 #include "cli/describe.h"
 #include "cli/lister.h"
 #include "cli/manifests.h"
@@ -18,7 +18,8 @@ enum { COLUMNS_MAX = 4, COLUMN_GAP = 4, ITEMS_MAX = 100000 };
 
 struct options {
     const struct kind *kind;
-    const char *file, *namespace_, *name, *format, *data_dir, *kubeconfig, *compat;
+    const char *file, *namespace_, *name, *format, *compat;
+    struct client_place place;
     bool all_namespaces;
 };
 
@@ -166,8 +167,7 @@ bool vcctl_write_object(const struct kind *kind, const json_t *object, const cha
 static struct client *open_client(const struct options *options, enum client_access access)
 {
     struct error err = {0};
-    struct client *client = options->kubeconfig ? client_kube_open(options->kubeconfig, NULL, &err)
-                                                : client_open(options->data_dir, access, &err);
+    struct client *client = client_open_at(&options->place, access, &err);
 
     if (!client)
         cli_error(&err);
@@ -377,8 +377,9 @@ static const char *const compats[] = {"design", "upstream", NULL};
 #define NAME_FLAG      {FLAG_STR,  "name",      'N', "NAME", "name of the object", OPTION(name)}
 #define NAMESPACE_FLAG {FLAG_STR,  "namespace", 'n', "NAME", "namespace of the object; default: default", OPTION(namespace_)}
 #define COMPAT_FLAG    {FLAG_CHOICE, "jobflow-compat", 0, "MODE", "upstream: a failure is told and the exit code is 0", OPTION(compat), compats}
-#define COMMON_FLAGS   {FLAG_STR,  "kubeconfig", 'k', "FILE", "the server this file names", OPTION(kubeconfig)}, \
-                       {FLAG_STR,  "data-dir",  0,   "DIR",  "where state and logs are kept; default: .jobflow", OPTION(data_dir)}, \
+#define COMMON_FLAGS   {FLAG_STR,  "master",     's', "URL",  "ask this server, as the kubeconfig's user", OPTION(place.server)}, \
+                       {FLAG_STR,  "kubeconfig", 'k', "FILE", "ask the server that FILE names", OPTION(place.kubeconfig)}, \
+                       {FLAG_STR,  "data-dir",   0,   "DIR",  "where state and logs are kept; default: .jobflow", OPTION(place.data_dir)}, \
                        {0}
 static const struct flag create_flags[] = {FILE_FLAG, NAMESPACE_FLAG, COMPAT_FLAG, COMMON_FLAGS};
 static const struct flag list_flags[] = {NAMESPACE_FLAG,
@@ -403,7 +404,7 @@ int vcctl_run(const struct vcctl_verb *verb, const struct kind *kind, int argc, 
     const struct options defaults = {.kind = kind,
                                      .namespace_ = "default",
                                      .format = "yaml",
-                                     .data_dir = CLIENT_USUAL_DIR,
+                                     .place = CLIENT_PLACE_USUAL,
                                      .compat = "design"};
     scoped_str name = mem_printf("vcctl %s %s", kind->singular, verb->name);
     const struct command command = {.name = name,

@@ -32,6 +32,7 @@ struct step_detail {
     char *kept_condition;        /* entry of conditions */
     char *kept_attempt;          /* entry of nodes[].attempts */
     struct job_results *results; /* of the last job, once it is finished; or NULL */
+    uint64_t spec_hash;          /* of what its job was made from; 0 = not known */
     int64_t next_retry_ms;       /* between two attempts; else 0 */
     int32_t restarts;            /* of earlier attempts, and these attempts themselves */
 };

@@ -110,6 +110,7 @@ struct flow_record {
     uint32_t changes;     /* grows with every change of a step */
     uint32_t name_len;
     char *name;                   /* of the flow */
+    uint64_t *spec_hashes;        /* of the entries of the spec; NULL until asked for */
     struct flow_control *control; /* NULL: a step depends on completed targets, and that is all */
     bool retrying;                /* a step may have another attempt */
     bool closed;                  /* … but no more: the flow is over */
@@ -169,11 +170,15 @@ void flow_record_handle_failure(struct flow_record *r, uint32_t step);
 
 /** Whether the step failed finally and nobody waited for that. */
 bool flow_record_step_failed(const struct flow_record *r, uint32_t step);
+/** A step's job changed: those who wait for its completion, or for more than that. */
+void flow_record_tell_dependents(struct flow_record *r, uint32_t step);
+
+/* ---- record_again.c ---- */
+
 /** Manual retry: the attempts of failed steps are over, they and the steps that never ran wait and
  * start as if nothing had been. Their jobs must be gone (failed_jobs is 0). Returns how many had
  * failed. O(steps + edges). */
 uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms);
-
 /** Take over what `old` knows of steps that still exist by name; for a changed spec. */
 void flow_record_move(struct flow_record *r, struct flow_record *old);
 /** Work out sets, counters and readiness anew from the steps. O(steps + edges). */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/control.h"
+#include "flow/spec_hash.h"
 #include "flow/step_bits.h"
 #include "flow/step_probe.h"
 #include <string.h>
@@ -287,6 +288,8 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
         if (step->probe)
             restore_met_targets(step->probe, node);
         restore_results_of(step, node);
+        if (text_of(node, "specHash"))
+            detail_of(step)->spec_hash = spec_hash_parse(text_of(node, "specHash"));
         restore_phase(step, text_of(node, "phase"));
         if (r->control && text_of(node, "case") && !r->control->steps[at].chosen)
             r->control->steps[at].chosen = mem_strdup(text_of(node, "case"));

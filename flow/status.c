@@ -6,6 +6,7 @@
 #include "flow/block.h"
 #include "flow/condition.h"
 #include "flow/control.h"
+#include "flow/spec_hash.h"
 #include "flow/step_bits.h"
 #include "flow/step_probe.h"
 #include <string.h>
@@ -168,6 +169,16 @@ static void write_met_targets(const struct step_probe *probe, struct jsonw *w)
     jsonw_close_list(w);
 }
 
+static void write_spec_hash(const struct step_detail *detail, struct jsonw *w)
+{
+    char text[SPEC_HASH_TEXT_MAX];
+
+    if (!detail || !detail->spec_hash)
+        return;
+    spec_hash_format(detail->spec_hash, text);
+    jsonw_member_str(w, "specHash", text);
+}
+
 static void write_why(const struct step *step, const struct step_detail *detail, struct jsonw *w)
 {
     if (step->block && step->state != STEP_STARTED) {
@@ -230,6 +241,7 @@ static void write_nodes(struct page *page)
         if (s->state == STEP_BACKOFF && detail)
             jsonw_member_time_opt(w, "nextRetryTime", detail->next_retry_ms);
         write_met_targets(s->probe, w);
+        write_spec_hash(detail, w);
         if (page->r->control && page->r->control->steps[step].chosen && s->state == STEP_STARTED)
             jsonw_member_str(w, "case", page->r->control->steps[step].chosen);
         job_results_write_outputs(flow_results_of(page->r, step), w);

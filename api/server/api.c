@@ -112,6 +112,9 @@ static const verb_fn object_verbs[ROUTE_N][API_METHOD_N] = {
         [API_PATCH]  = verb_patch,
     },
     [ROUTE_SCALE]        = {[API_GET] = verb_scale_get, [API_PUT] = verb_scale_set, [API_PATCH] = verb_scale_set},
+    [ROUTE_STEPS]        = {[API_GET] = verb_steps, [API_HEAD] = verb_steps},
+    [ROUTE_TEMPLATE]     = {[API_GET] = verb_template, [API_HEAD] = verb_template},
+    [ROUTE_INSTANTIATE]  = {[API_POST] = verb_instantiate},
     [ROUTE_LOG]          = {[API_GET] = verb_log},
     [ROUTE_EVICTION]     = {[API_POST] = verb_evict},
     [ROUTE_BINDING]      = {[API_POST] = verb_bind},
@@ -147,7 +150,7 @@ static verb_fn verb_of(const struct api_call *call)
 
 static enum accept_endpoint endpoint_of(verb_fn verb)
 {
-    if (verb == verb_list)
+    if (verb == verb_list || verb == verb_steps)
         return ACCEPT_LIST;
     return verb == verb_get || verb == verb_watch ? ACCEPT_ITEM : ACCEPT_PLAIN;
 }

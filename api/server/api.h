@@ -27,8 +27,17 @@ struct api_logs {
     void *ctx;
 };
 
+/** How jobs become templates and templates jobs; owned documents. `patch` may be NULL. */
+struct api_conversions {
+    json_t *(*to_template)(const json_t *job);
+    json_t *(*to_job)(const struct object *template_, const json_t *patch, struct error *err);
+};
+
 /** Borrows the registry. `logs` is copied; NULL when this process has none. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
+/** Before the first request: …/jobs/NAME/template and …/jobtemplates/NAME/instantiate work by
+ * these. */
+void api_convert_with(struct api *api, const struct api_conversions *conversions);
 /** Administrators may GET /backup; the copy is made in `directory`. Once. */
 void api_allow_backups(struct api *api, const char *directory);
 /** /version says that this is a daemon, which takes in what others want to run. */

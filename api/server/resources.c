@@ -33,6 +33,16 @@ static bool is_pod(const struct kind *kind)
     return kind == &kind_pod;
 }
 
+static bool is_flow(const struct kind *kind)
+{
+    return kind == &kind_job_flow;
+}
+
+static bool is_template(const struct kind *kind)
+{
+    return kind == &kind_job_template;
+}
+
 static bool is_job(const struct kind *kind)
 {
     return kind == &kind_job;
@@ -42,6 +52,9 @@ static bool is_job(const struct kind *kind)
 const struct subresource subresources[] = {
     {"status",      ROUTE_STATUS,       has_status,   NULL,          NULL, NULL,       "get patch update"},
     {"scale",       ROUTE_SCALE,        is_job,       "autoscaling", "v1", "Scale",    "get patch update"},
+    {"steps",       ROUTE_STEPS,        is_flow,      NULL,          NULL, NULL,       "get"},
+    {"template",    ROUTE_TEMPLATE,     is_job,       "flow.volcano.sh", "v1alpha1", "JobTemplate", "get"},
+    {"instantiate", ROUTE_INSTANTIATE,  is_template,  "batch.volcano.sh", "v1alpha1", "Job", "create"},
     {"log",         ROUTE_LOG,          is_pod,       NULL,          NULL, NULL,       "get"},
     {"eviction",    ROUTE_EVICTION,     is_pod,       "policy",      "v1", "Eviction", "create"},
     {"binding",     ROUTE_BINDING,      is_pod,       "",            "v1", "Binding",  "create"},

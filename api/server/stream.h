@@ -32,7 +32,8 @@ struct api {
     struct loop *loop;
     struct registry *registry;
     struct store *store;
-    struct api_logs logs;       /* read NULL: this process has none */
+    struct api_logs logs; /* read NULL: this process has none */
+    struct api_conversions conversions;
     struct api_stream *streams; /* every one not yet ended */
     struct event_line event;
     struct store_watch *pods; /* while logs are followed: whose containers have ended */
@@ -148,6 +149,9 @@ struct api_stream *verb_delete_collection(const struct api_call *call);
 struct api_stream *verb_evict(const struct api_call *call);
 struct api_stream *verb_scale_get(const struct api_call *call);
 struct api_stream *verb_scale_set(const struct api_call *call);
+struct api_stream *verb_steps(const struct api_call *call);
+struct api_stream *verb_template(const struct api_call *call);
+struct api_stream *verb_instantiate(const struct api_call *call);
 struct api_stream *verb_bind(const struct api_call *call);
 struct api_stream *verb_no_stream(const struct api_call *call);
 

@@ -38,3 +38,16 @@ static inline const struct object *lookup(const struct admission *adm, const str
 {
     return adm->get ? adm->get(adm->ctx, kind, ns, name) : NULL;
 }
+
+enum { GENERATED_SUFFIX = 5 }; /* characters the server adds to generateName */
+
+/** An object's name as far as it is known: a generated one has its length, which is what rules
+ * about names that are made from it ask for. */
+static inline void name_as_known(const struct meta *meta, struct buf *out)
+{
+    if (*meta->name)
+        buf_str(out, meta->name);
+    else
+        buf_printf(out, "%s%.*s", meta->generate_name ? meta->generate_name : "", GENERATED_SUFFIX,
+                   "xxxxx");
+}

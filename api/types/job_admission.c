@@ -173,12 +173,14 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
 {
     const struct job_spec *spec = job_spec_of(job);
     const char *fallback = meta_annotation(job->meta, ANNOTATION_VOLUME_FALLBACK);
+    scoped(buf) struct buf name = {0};
 
     if (!fallback || strcmp(fallback, "emptyDir") != 0)
         job_check_volume_sources(spec, "spec", errors);
-    job_check_names(spec, object_name(job), errors);
+    name_as_known(job->meta, &name);
+    job_check_names(spec, name.data, errors);
     if (adm->plugins)
-        adm->plugins->check(adm, spec, object_name(job), "spec", errors);
+        adm->plugins->check(adm, spec, name.data, "spec", errors);
     if (old) {
         job_check_update(old, job, errors);
         check_partitioned_scale(old, job, errors);

@@ -93,21 +93,6 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
 
 /* ---- names ---- */
 
-enum { GENERATED_SUFFIX = 5 }; /* characters the server adds to generateName */
-
-/* The flow's name as far as it is known: a generated one has its length, which is what the rules
- * ask for. */
-static void flow_name(const struct object *flow, struct buf *out)
-{
-    const struct meta *meta = flow->meta;
-
-    if (*meta->name)
-        buf_str(out, meta->name);
-    else
-        buf_printf(out, "%s%.*s", meta->generate_name ? meta->generate_name : "", GENERATED_SUFFIX,
-                   "xxxxx");
-}
-
 struct name_check {
     const struct admission *adm;
     const struct object *flow;
@@ -250,7 +235,7 @@ static void check_names(struct name_check *c)
 {
     scoped(name_index) struct name_index names = {0};
 
-    flow_name(c->flow, &c->job);
+    name_as_known(c->flow->meta, &c->job);
     buf_char(&c->job, '-');
     c->prefix_len = c->job.len;
     name_index_init(&names, c->spec->steps.count);

@@ -34,8 +34,10 @@ static void warn_about_job(const struct admission *adm, const struct object *tem
                            const struct job_spec *spec)
 {
     struct error_list findings = {0};
+    scoped(buf) struct buf name = {0};
 
-    job_check_names(spec, object_name(template), &findings);
+    name_as_known(template->meta, &name);
+    job_check_names(spec, name.data, &findings);
     job_check_queue(adm, spec->queue && *spec->queue ? spec->queue : "default", &findings);
     for (size_t i = 0; i < findings.count; i++)
         error_list_append(adm->warnings, &findings.items[i]);

@@ -18,6 +18,9 @@
     "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"                                           \
     "metadata: {name: " name ", namespace: ns, annotations: {" annotations "}}\n"                  \
     "spec: {" members "}\n"
+#define GENERATED(prefix, members)                                                                 \
+    "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"                                           \
+    "metadata: {generateName: " prefix ", namespace: ns}\nspec: {" members "}\n"
 #define JOB(members)        NAMED("j", "", members)
 #define POLICIES(list)      JOB("tasks: [" ONE "], policies: [" list "]")
 #define TASK_POLICIES(list) JOB("tasks: [" TASK("t", "replicas: 1, policies: [" list "]") "]")
@@ -125,6 +128,9 @@ static const struct verdict_case cases[] = {
     {"job name",                        NAMED("\"-j\"", "", "tasks: [" ONE "]"), "metadata.name", "-j"},
     {"pod name by the highest index",   NAMED("a2345678901234567890123456789012345678901234567890123456789", "", "tasks: [" TASK("t", "replicas: 11") "]"),
                                         "metadata.name", "a2345678901234567890123456789012345678901234567890123456789-t-10 (64 characters)"},
+    {"generated name",                  GENERATED("j-", "tasks: [" ONE "]")},
+    {"generated name too long",         GENERATED("a2345678901234567890123456789012345678901234567890123456", "tasks: [" ONE "]"),
+                                        "metadata.name", "a2345678901234567890123456789012345678901234567890123456xxxxx-t-0"},
     {"pod name that fits",              NAMED("a2345678901234567890123456789012345678901234567890123456789", "", "tasks: [" TASK("t", "replicas: 10") "]")},
     {"too many replicas",               JOB("tasks: [" TASK("t", "replicas: 10001") "]"), "spec.tasks", "at most 10000"},
     {"too many retries",                JOB("maxRetry: 101, tasks: [" ONE "]"), "spec.maxRetry", "at most 100"},

@@ -1,0 +1,83 @@
+"""Steps of a flow one by one, and conversions, over the API: `…/steps`, `…/template`, `…/instantiate`.
+
+# covers: jobflow.md 181
+"""
+import json
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_serve import *  # noqa: E402,F403
+
+JT = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobtemplates"
+VCJOB = "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"
+
+
+def steps_of_a_large_flow_are_read_in_pages():
+    many = [step("s%d" % i, ["s%d" % (i - 1)] if i % 100 else [], template="t") for i in range(1200)]
+    manifest("f.yaml", flow("f", many), template("t"))
+    jobflow("run", "--runtime", "sim", "--data-dir", "d", "f.yaml")
+    got = json.loads(jobflow("get", "jf/f", "--subresource", "steps", "-o", "json", "--data-dir", "d").stdout)["items"]
+    check_equal("names", [s["name"] for s in got], ["s%d" % i for i in range(1200)])
+    check_equal("phases", sorted({s["phase"] for s in got}), ["Completed"])
+    rows = jobflow("get", "jf/f", "--subresource", "steps", "--data-dir", "d").stdout.split("\n")
+    check_equal("a table", (rows[0].split(), rows[1200].split()[:3]),
+                (["NAME", "STATUS", "ATTEMPTS", "STARTED", "DURATION"], ["s1199", "Completed", "1"]))
+    check_in("by name only", "about objects by name", jobflow("get", "jf", "--subresource", "steps", "--data-dir", "d", code=2).stderr)
+
+
+def kubectl_reads_them_raw():
+    daemon = Daemon()
+    manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a"), template("b"))
+    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
+    jobflow("wait", "jf/f", "--data-dir", "d")
+    got = json.loads(daemon.kubectl("get", "--raw", JF + "/f/steps?limit=1").stdout)
+    check_equal("the first", [s["name"] for s in got["items"]], ["a"])
+    check("specHash" in got["items"][0], "made from: %s" % got["items"][0])
+    check_equal("what remains", got["metadata"]["remainingItemCount"], 1)
+    rest = json.loads(daemon.kubectl("get", "--raw", JF + "/f/steps?limit=1&continue=" + got["metadata"]["continue"]).stdout)
+    check_equal("the rest", [s["name"] for s in rest["items"]], ["b"])
+    daemon.stop()
+
+
+def templates_become_jobs_and_jobs_templates():
+    daemon = Daemon()
+    manifest("t.yaml", template("t", "true", runningEstimate="5m"))
+    jobflow("apply", "-f", "t.yaml", "--data-dir", "d")
+    status, text = daemon.ask("POST", JT + "/t/instantiate", {"metadata": {"name": "j", "labels": {"team": "x"}},
+                                                            "patch": {"tasks": [{"name": "main", "replicas": 2}]}})
+    check_equal(text, status, 201)
+    made = json.loads(text)
+    check_equal("kind", made["kind"], "Job")
+    check_equal("patched", made["spec"]["tasks"][0]["replicas"], 2)
+    check_equal("labels", made["metadata"]["labels"], {"team": "x", "volcano.sh/createdByJobTemplate": "default.t"})
+    jobflow("wait", "job/j", "--data-dir", "d")
+    status, text = daemon.ask("POST", JT + "/t/instantiate", {"metadata": {"generateName": "k-"}})
+    check_equal(text, status, 201)
+    name = json.loads(text)["metadata"]["name"]
+    back = daemon.get(VCJOB + "/" + name + "/template")
+    stored = daemon.get(JT + "/t")
+    check_equal("there and back", back["spec"], stored["spec"])
+    check_equal("kind", (back["kind"], back["apiVersion"]), ("JobTemplate", "flow.volcano.sh/v1alpha1"))
+    by_hand = json.loads(jobflow("convert", "job/" + name, "-N", "again", "-o", "json", "--data-dir", "d").stdout)
+    check_equal("by our own client", (by_hand["metadata"]["name"], by_hand["spec"]), ("again", stored["spec"]))
+    patched = daemon.get(VCJOB + "/j/template")
+    check_equal("of a patched job", patched["spec"]["tasks"][0]["replicas"], 2)
+    check("createdByJobTemplate" not in json.dumps(back["metadata"]), "made by the server: %s" % back["metadata"])
+    for body, wanted, part in [({}, 422, "name or generateName is required"), ({"metadata": {"name": "j"}}, 409, "already exists"),
+                               ({"metadata": {"name": "x"}, "spec": {}}, 400, "unknown field"),
+                               ({"metadata": {"name": "x"}, "patch": []}, 422, "must be an object"),
+                               ({"metadata": {"name": "x"}, "patch": {"tasks": [{"name": "main", "replicas": -1}]}}, 422, "replicas")]:
+        status, text = daemon.ask("POST", JT + "/t/instantiate", body)
+        check_equal(text, status, wanted)
+        check_in("why", part, text)
+    check_equal("no template", daemon.ask("POST", JT + "/zzz/instantiate", {"metadata": {"name": "x"}})[0], 404)
+    check_equal("no job", daemon.ask("GET", VCJOB + "/zzz/template")[0], 404)
+    status, text = daemon.ask("POST", JT + "/t/instantiate?dryRun=All", {"metadata": {"name": "dry"}})
+    check_equal(text, status, 201)
+    check_equal("nothing is kept", daemon.ask("GET", VCJOB + "/dry")[0], 404)
+    daemon.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

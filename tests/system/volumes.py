@@ -32,12 +32,6 @@ def why(status):
     return " ".join(said)
 
 
-def need_boxes():
-    """At level plain mounts are links, and there is nothing to attack them from."""
-    if "plain" in jobflow("doctor", code=None).stdout.split("isolation", 1)[-1].split("\n")[0]:
-        raise Skip("pods have no file system of their own here")
-
-
 # covers: reliability.md SEC-20
 def host_paths_are_mounted_by_rule():
     """SEC-20: beneath what was allowed, read-only unless told otherwise, never the daemon's own."""

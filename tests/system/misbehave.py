@@ -1,0 +1,172 @@
+"""Pods that do what programs should not: each beside a good neighbour, in a daemon that others use meanwhile.
+
+After each, by one rule: the status says what happened, nothing is left (processes, mounts, control groups, directories),
+the neighbour never noticed, and the next pod starts.
+"""
+import glob
+import re
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
+
+LOG_BOUND = 3 * (10 << 20) + (1 << 20)  # L-38: three files of ten MiB, and what one write adds
+BIG = (1 << 30) // (SLOW * 2 if SLOW > 1 else 1)
+
+BOMB = """
+import os, time
+n = 0
+while True:
+    try:
+        if os.fork() == 0:
+            os.setsid()
+            while True:
+                time.sleep(60)
+        n += 1
+    except OSError as e:
+        print("forked", n, "times:", e.strerror, flush=True)
+        time.sleep(1)
+"""
+
+
+def shell(script):
+    return ["sh", "-c", script]
+
+
+def make(name, command, **spec):
+    container = {"name": "c", "command": command}
+    for key in ("resources", "volumeMounts"):
+        if key in spec:
+            container[key] = spec.pop(key)
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"},
+            "spec": dict({"restartPolicy": "Never", "containers": [container]}, **spec)}
+
+
+def disk(limit, **more):
+    return {"volumes": [{"name": "v", "emptyDir": dict({"sizeLimit": limit}, **more)}], "volumeMounts": [{"name": "v", "mountPath": "/fill"}]}
+
+
+def has_ended(status):
+    return status if status.get("phase") in ("Succeeded", "Failed") else None
+
+
+def terminated(status):
+    return (status.get("containerStatuses") or [{}])[0].get("state", {}).get("terminated", {})
+
+
+class Case:
+    """A pod, what is done to it, and what its status and log must say."""
+
+    def __init__(self, name, command, phase, code, says, act=None, log="", need=None, **spec):
+        self.name, self.phase, self.code, self.says, self.act, self.log, self.need = name, phase, code, says, act, log, need
+        self.pod = make(name, command, **spec)
+
+
+def kill_its_shim(daemon, case):
+    """The supervisor of this pod alone, above the program and its init."""
+    marker = "sleep 7531"
+    wait_until("it runs", lambda: any(command_line(p) == marker for p in descendants()))
+    pid = [p for p in descendants() if command_line(p) == marker][0]
+    while stat_of(pid)[2] != "jobflow-pod" or stat_of(stat_of(pid)[0])[2] == "jobflow-pod":
+        pid = stat_of(pid)[0]
+    os.kill(pid, signal.SIGKILL)
+
+
+def ask_all_the_while(daemon, case):
+    """Others are answered while it prints; nobody waits for its disk."""
+    slowest = 0
+    while daemon.get("pod/" + case.name)["status"].get("phase") not in ("Succeeded", "Failed"):
+        began = time.monotonic()
+        daemon("get", "pods")
+        slowest = max(slowest, time.monotonic() - began)
+        time.sleep(0.05)
+    check(slowest < 3 * SLOW, "a client waited %.1f s" % slowest)
+    kept = sum(os.stat(f).st_size for f in glob.glob("data/node/logs/**", recursive=True) if os.path.isfile(f))
+    check(kept <= LOG_BOUND, "%d bytes of logs are kept" % kept)
+
+
+def limits_processes():
+    if "processes" not in re.search(r"limits of pods.*", jobflow("doctor", code=None).stdout).group(0):
+        raise Skip("the kernel limits no processes here")
+
+
+CASES = [
+    Case("supervisor-killed", shell("echo begun; sleep 7531 & setsid sleep 7531 & sleep 7531"), "Failed", 137, "SupervisorLost",
+         act=kill_its_shim, log="begun", **disk("1Gi")),
+    Case("deaf", shell("trap '' TERM; setsid sh -c \"trap '' TERM; sleep 600\" & while :; do sleep 0.1; done"), "Failed", 137, "DeadlineExceeded",
+         activeDeadlineSeconds=1, terminationGracePeriodSeconds=1),
+    Case("deaf-in-a-box", shell("trap '' TERM; setsid sh -c \"trap '' TERM; sleep 600\" & while :; do sleep 0.1; done"), "Failed", 137,
+         "DeadlineExceeded", activeDeadlineSeconds=1, terminationGracePeriodSeconds=1, **disk("1Gi")),
+    Case("forks", ["python3", "-c", BOMB], "Failed", 137, "DeadlineExceeded", log="Resource temporarily unavailable", need=limits_processes,
+         activeDeadlineSeconds=4 * SLOW, terminationGracePeriodSeconds=0, resources={"limits": {"memory": "2Gi"}}),
+    Case("fills-its-disk", shell("while :; do head -c 1M /dev/zero >> /fill/x; sleep 0.01; done"), "Failed", 137, "EmptyDir volume \"v\" exceeds",
+         **disk("20Mi")),
+    Case("fills-its-memory", shell("head -c 20M /dev/zero > /fill/x || exit 8"), "Failed", 8, "Error", log="No space left",
+         **disk("10Mi", medium="Memory")),
+    Case("closes-its-output", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before"),
+    Case("closes-its-output-in-a-box", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before", **disk("1Gi")),
+    Case("prints-without-end", shell("yes 0123456789abcdef0123456789abcdef | head -c %d; echo the end" % BIG), "Succeeded", 0, "Completed",
+         act=ask_all_the_while, log="the end"),
+    Case("leaves-daemons", shell("for i in 1 2 3; do setsid nohup sleep 600 > /dev/null 2>&1 & done; (setsid sleep 600 &); echo left"),
+         "Succeeded", 0, "Completed", log="left"),
+    Case("leaves-daemons-in-a-box", shell("for i in 1 2 3; do setsid nohup sleep 600 > /dev/null 2>&1 & done; (setsid sleep 600 &); echo left"),
+         "Succeeded", 0, "Completed", log="left", **disk("1Gi")),
+    Case("leaves-daemons-that-print", shell("(setsid sh -c 'while :; do echo still; sleep 0.1; done' &); echo left"), "Succeeded", 0, "Completed",
+         log="left"),
+]
+
+
+def what_is_left(uid):
+    """Of a pod that has ended: directories of its supervisor, control groups. Its log stays with its object."""
+    return control_groups([uid]) + [p for p in glob.glob("data/node/shims/**", recursive=True) if uid in p]
+
+
+def check_case(daemon, case, before):
+    daemon.apply(case.pod)
+    uid = daemon.get("pod/" + case.name)["metadata"]["uid"]
+    if case.act:
+        case.act(daemon, case)
+    status = wait_until(case.name + " has ended", lambda: has_ended(daemon.get("pod/" + case.name)["status"]))
+    check_equal("phase of " + case.name, status["phase"], case.phase)
+    check_equal("exit code of " + case.name, terminated(status).get("exitCode"), case.code)
+    check_in("status of " + case.name, case.says, json.dumps(status).replace("\\\"", "\""))
+    check_in("log of " + case.name, case.log, daemon("logs", "pod/" + case.name).stdout[-100000:])
+    wait_until("nothing of %s is left: %s" % (case.name, what_is_left(uid)), lambda: not what_is_left(uid))
+    wait_until("no process of %s is left: %s" % (case.name, [command_line(p) for p in descendants()]),
+               lambda: sorted(map(command_line, descendants())) == before)
+    daemon("delete", "pod/" + case.name)
+    wait_until("its log goes with it", lambda: not [p for p in glob.glob("data/node/logs/**", recursive=True) if uid in p])
+    daemon.apply(make("next-" + case.name, shell("echo next")))
+    wait_until("the next pod starts", lambda: daemon.get("pod/next-" + case.name)["status"].get("phase") == "Succeeded")
+
+
+# covers: reliability.md FT-20 L-38; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
+def whatever_a_pod_does_nothing_is_left_and_others_go_on():
+    daemon = Daemon("--max-pods=8")
+    neighbours = {"good": {}, "good-in-a-box": disk("1Gi")}
+    for name, spec in neighbours.items():
+        daemon.apply(make(name, ["sleep", "600"], **spec))
+        wait_until(name + " runs", lambda: daemon.get("pod/" + name)["status"].get("phase") == "Running")
+    before = sorted(map(command_line, descendants()))
+    for case in CASES:
+        began = time.monotonic()
+        try:
+            if case.need:
+                case.need()
+            if "volumes" in case.pod["spec"]:
+                need_boxes()
+            check_case(daemon, case, before)
+            print("  %-30s %5.1fs" % (case.name, time.monotonic() - began), flush=True)
+        except Skip as reason:
+            print("  %-30s skipped: %s" % (case.name, reason))
+    for name in neighbours:
+        status = daemon.get("pod/" + name)["status"]
+        check_equal("the neighbour", (status["phase"], status["containerStatuses"][0]["restartCount"]), ("Running", 0))
+        daemon("delete", "--grace-period=0", "pod/" + name)
+    daemon.stop()
+    nothing_left()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -77,6 +77,15 @@ static void write_value(const json_t *value, struct buf *out)
     free(text);
 }
 
+/* Values that are never quoted (SEC-30): data of Secrets, and arguments of ssh, which may be keys.
+ */
+static bool is_secret(const struct manifest *manifest, const char *field)
+{
+    return strstr(field, "plugins[ssh]") || (manifest->kind == &kind_secret &&
+                                             (!strncmp(field, "data", strlen("data")) ||
+                                              !strncmp(field, "stringData", strlen("stringData"))));
+}
+
 /* The API's wording is Kubernetes': it names the field again, and of a value of the wrong type only
  * the type. Beside a line of a file that is said shorter and with the value. */
 static void write_message(const struct manifest *manifest, const struct error *err, struct buf *out)
@@ -97,8 +106,11 @@ static void write_message(const struct manifest *manifest, const struct error *e
         const char *end = strchr(type, ':');
 
         buf_str(out, "Invalid value: ");
-        write_value(value, out);
-        buf_printf(out, ": %.*s", end ? (int)(end - type) : (int)strlen(type), type);
+        if (!is_secret(manifest, err->field)) {
+            write_value(value, out);
+            buf_str(out, ": ");
+        }
+        buf_printf(out, "%.*s", end ? (int)(end - type) : (int)strlen(type), type);
         return;
     }
     buf_add(out, message, (size_t)(place - again.len - message));

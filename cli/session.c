@@ -18,6 +18,7 @@
 #include "cli/stuck.h"
 #include "cli/takeup.h"
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
@@ -400,6 +401,7 @@ int session_run(const struct session_options *options, struct manifests *set)
     bool known_store = store_exists(options->data_dir);
     struct error err = {0};
 
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* Secrets are in our memory (SEC-33) */
     if (!has_something_to_run(set) ||
         (!known_store && !checked(options, set, NULL, pods_at_once(options))))
         return EXIT_REFUSED;

@@ -1,0 +1,185 @@
+"""Secret values, tokens and keys: put everywhere a user can put them, and looked for in everything that is written.
+
+What may have them: the Secret itself when it is asked for as YAML or JSON, the pods that were given them, the store
+(0600), and an answer to whoever asked for a token.
+"""
+import base64
+import glob
+import re
+import stat
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
+
+MARK = "Kanarienvogel"
+
+
+def canary(n):
+    return "%s%04dxQ9vT3" % (MARK, n)
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def shown_forms():
+    """The mark as text and in base64, at each of the three ways it can lie there."""
+    forms = [MARK]
+    for shift in range(3):
+        form = base64.b64encode(b"\\0" * shift + MARK.encode()).decode().rstrip("=")
+        forms.append(form[4:-4])
+    return forms
+
+
+def secret(name, data=None, **more):
+    return dict({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "default"}, "data": data or {}}, **more)
+
+
+def ref(name, key, **more):
+    return {"valueFrom": {"secretKeyRef": dict({"name": name, "key": key}, **more)}}
+
+
+# Secrets as they are and as they should not be: refused ones are seen by their answers.
+SECRETS = [
+    secret("good", {"env": encoded(canary(1)), "file": encoded(canary(2)), "ALL": encoded(canary(3))}),
+    secret("text", stringData={"k": canary(4)}),
+    secret("odd", {"k": encoded(canary(5))}, type="kubernetes.io/dockerconfigjson"),
+    secret("not-base64", {"k": canary(6) + "!!"}),
+    secret("a-number", {"k": 7}, stringData={"k": canary(7)}),
+    secret("bad-key", {"a/../x": encoded(canary(8))}),
+    secret("a-list", {"k": [canary(9)]}),
+    secret("no-such-field", {"k": encoded(canary(10))}, dta={"k": canary(11)}),
+    secret("no-map", [canary(13)]),
+    secret("text-alone", canary(14)),
+    job("no-list", [task("w", "true")], plugins={"ssh": "--ssh-private-key=" + canary(15)}),
+    job("no-words", [task("w", "true")], plugins={"ssh": [{"ssh-private-key": canary(16)}]}),
+    secret("big", {"k": encoded(canary(12) * 60000)}),
+]
+
+
+def user():
+    """A pod that is given them in every way, and fails, so that much is said about it."""
+    body = {"name": "c", "command": ["sh", "-c", "test -n \"$A$ALL\" && test -s /s/file && test -s /p/x/y && sleep 1; exit 7"],
+            "env": [dict({"name": "A"}, **ref("good", "env")), dict({"name": "O"}, **ref("good", "none", optional=True))],
+            "envFrom": [{"secretRef": {"name": "good"}}],
+            "volumeMounts": [{"name": "s", "mountPath": "/s"}, {"name": "p", "mountPath": "/p"}, {"name": "s", "mountPath": "/one", "subPath": "file"}],
+            "args": ["$(A)", "$(ALL)"]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "user", "namespace": "default"},
+            "spec": {"restartPolicy": "OnFailure", "activeDeadlineSeconds": 4 * SLOW, "containers": [body],
+                     "volumes": [{"name": "s", "secret": {"secretName": "good"}},
+                                 {"name": "p", "projected": {"sources": [{"secret": {"name": "good", "items": [{"key": "file", "path": "x/y"}]}}]}}]}}
+
+
+def starved():
+    """One that waits for a key that is not there, and one whose volume cannot be."""
+    pod = user()
+    pod["metadata"]["name"] = "starved"
+    pod["spec"]["containers"][0]["env"] = [dict({"name": "A"}, **ref("good", "missing"))]
+    return pod
+
+
+KINDS = ["pods", "secrets", "events", "configmaps", "jobs", "jobflows", "podgroups", "services", "nodes", "queues"]
+
+
+def look_at_everything(daemon):
+    """All that can be asked for but Secrets in full."""
+    told = []
+    for kind in KINDS:
+        for form in ([], ["-o", "wide"], ["-o", "name"], ["-A"]) + ((["-o", "yaml"], ["-o", "json"]) if kind != "secrets" else ()):
+            told.append(daemon("get", kind, *form, code=None))
+    for what in ("secret/good", "secret/text", "pod/user", "pod/starved", "job/j"):
+        told.append(daemon("describe", what, code=None))
+    told += [daemon("events", code=None), daemon("get", "secret/good", "-o", "jsonpath={.metadata.name}", code=None)]
+    return [done.stdout + done.stderr for done in told]
+
+
+def processes_arguments():
+    """Command lines of our own processes; those of the pods' programs are the pods'."""
+    ours = [p for p, name in descendants().items() if name.startswith("jobflow")]
+    return [command_line(p) for p in ours]
+
+
+def check_unseen(where, text):
+    for form in shown_forms():
+        at = text.find(form)
+        check(at < 0, "%s shows a secret:\n%s" % (where, text[max(0, at - 300):at + 100]))
+
+
+def check_files(root):
+    """Nobody else may read anything; and only the store has any."""
+    for path in [root] + glob.glob(root + "/**", recursive=True, include_hidden=True):
+        with contextlib.suppress(FileNotFoundError):
+            info = os.lstat(path)
+            inside = os.path.relpath(path, root)
+            check(stat.S_ISLNK(info.st_mode) or info.st_mode & 0o077 == 0 or "/" in inside, "%s can be read by others: %o" % (path, info.st_mode))
+            if stat.S_ISREG(info.st_mode) and not re.search(r"\.db(-wal|-shm)?$", path):
+                check_unseen(path, read(path))
+    for path in glob.glob(root + "/store.db*"):
+        check_equal("mode of " + path, os.stat(path).st_mode & 0o777, 0o600)
+
+
+def check_cores(pids):
+    """None is written, whoever crashes; those that have gone meanwhile are gone."""
+    for pid in pids:
+        found = re.search(r"Max core file size +(\S+) +(\S+)", read("/proc/%d/limits" % pid))
+        check_equal("core size of %s" % command_line(pid), found.groups() if found else ("0", "0"), ("0", "0"))
+
+
+# covers: reliability.md SEC-30 SEC-33 FT-33; see SEC-32
+def secrets_are_seen_by_nobody_they_were_not_given_to():
+    daemon = Daemon("--verbose")
+    told = []
+    for each in SECRETS:
+        manifest("one.yaml", each)
+        for verb in (["validate", "one.yaml"], ["apply", "-f", "one.yaml"], ["apply", "--server-side", "-f", "one.yaml"]):
+            done = jobflow(*verb, code=None) if verb[0] == "validate" else daemon(*verb, code=None)
+            told.append(done.stdout + done.stderr)
+    token = daemon("token", "create", "ci", "--role", "viewer").stdout.strip()
+    check("there is a token", len(token) > 20)
+    daemon.apply(user(), starved(), job("j", [task("w", "exit 3")], plugins={"ssh": ["--ssh-key-type=ed25519"], "svc": []}))
+    told += [daemon("token", "list").stdout]
+    wait_until("the pod is at work", lambda: daemon.get("pod/user")["status"].get("containerStatuses"))
+    check_cores(descendants())
+    told += processes_arguments()
+    wait_until("it has ended", lambda: daemon.get("pod/user")["status"].get("phase") == "Failed")
+    check_in("the other waits", "CreateContainerConfigError", json.dumps(daemon.get("pod/starved")["status"]))
+    check_equal("the Secret itself", base64.b64decode(daemon.get("secret/good")["data"]["env"]).decode(), canary(1))
+    told += look_at_everything(daemon)
+    check_files("data")
+    daemon("delete", "secret/good")
+    daemon.stop()
+    told += [read("serve.stdout"), read("serve.stderr")]
+    check("the daemon was verbose", len(told[-1]) > 1000)
+    check_in("audit log", "secrets", read("data/audit.log"))
+    check_files("data")
+    for text in told:
+        check_unseen("output", text)
+        check(token not in text, "a token is shown")
+    for path in glob.glob("data/**", recursive=True, include_hidden=True):
+        if os.path.isfile(path):
+            check(token.encode() not in open(path, "rb").read(), "a token is in %s" % path)
+
+
+def a_run_shows_no_secret_either():
+    """Nor do its logs, its record, its errors, its live output and its files."""
+    pod = {"volumes": [{"name": "s", "secret": {"secretName": "good"}}]}
+    made = task("w", "test -s /s/env && exit 5", **pod)
+    made["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "s", "mountPath": "/s"}]
+    made["template"]["spec"]["containers"][0]["env"] = [dict({"name": "A"}, **ref("good", "env"))]
+    manifest("run.yaml", SECRETS[0], job("j", [made]))
+    made["template"]["spec"]["containers"][0]["command"][2] = "sleep 1; test -s /s/env && exit 5"
+    manifest("slow.yaml", SECRETS[0], job("j", [made]))
+    slow = Background("run", "--fresh", "slow.yaml")
+    wait_until("it is at work", lambda: len(descendants()) > 2)
+    check_cores(descendants())
+    check_equal("exit code", slow.wait(), 1)
+    for flags in (["-o", "plain", "--logs"], ["-o", "json"], ["-o", "quiet"]):
+        done = jobflow("run", "--fresh", *flags, "run.yaml", code=1)
+        check_unseen(" ".join(flags), done.stdout + done.stderr)
+    check_files(".jobflow")
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

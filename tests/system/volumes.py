@@ -79,5 +79,167 @@ def a_prefix_that_is_none_stops_the_daemon():
         check_in(word, "--allow-host-path", done.stderr)
 
 
+# ---- links that pods make ----
+
+def one_container(name, script, mounts):
+    return {"name": name, "command": ["sh", "-c", script], "volumeMounts": mounts}
+
+
+# Made by an init container in /v, then mounted by subPath: the path, and what must be said.
+LINKS = [
+    ("absolute", "ln -s /etc /v/l", "l", "subPath"),
+    ("absolute-below", "ln -s / /v/l", "l/etc", "subPath"),
+    ("climbing", "ln -s ../../../../../../../../etc /v/l", "l", "subPath"),
+    ("by-two", "ln -s l2 /v/l; ln -s /etc /v/l2", "l", "subPath"),
+    ("in-a-directory", "mkdir /v/d; ln -s /etc /v/d/l", "d/l", "subPath"),
+    ("magic", "ln -s /proc/self/root/etc /v/l", "l", "subPath"),
+    ("loop", "ln -s l /v/l", "l", "subPath"),
+    ("through-a-file", "touch /v/f", "f/x", "subPath"),
+    ("dangling", "ln -s /nowhere/at/all /v/l", "l/made", "subPath"),
+]
+
+
+# covers: reliability.md SEC-18; see SEC-17 FT-21
+def a_link_that_a_pod_made_leads_a_subpath_nowhere_else():
+    need_boxes()
+    here = os.getcwd()
+    os.mkdir("outside")
+    write("outside/file", "untouched\n")
+    daemon = Daemon()
+    table = LINKS + [("to-the-host", "ln -s %s/outside /v/l" % here, "l", "subPath")]
+    for name, script, sub, told in table:
+        made = pod(name, "", [{"name": "v", "emptyDir": {}}], [])
+        made["spec"]["initContainers"] = [one_container("first", script, [{"name": "v", "mountPath": "/v"}])]
+        made["spec"]["containers"] = [one_container("c", "ls /m; touch /m/here", [{"name": "v", "mountPath": "/m", "subPath": sub}])]
+        daemon.apply(made)
+        status = ended(daemon, name)
+        check_equal("phase of " + name, status["phase"], "Failed")
+        check_in(name, told, why(status))
+        check_equal(name + " ran nothing", daemon("logs", "pod/" + name, "-c", "c", code=None).stdout, "")
+    inside = pod("inside", "", [{"name": "v", "emptyDir": {}}], [])
+    inside["spec"]["initContainers"] = [one_container("first", "mkdir /v/real; echo yes > /v/real/x; ln -s real /v/l", [{"name": "v", "mountPath": "/v"}])]
+    inside["spec"]["containers"] = [one_container("c", "cat /m/x", [{"name": "v", "mountPath": "/m", "subPath": "l"}])]
+    daemon.apply(inside)
+    check_equal("a link that stays inside", ended(daemon, "inside")["phase"], "Succeeded")
+    check_equal("what lies outside", os.listdir("outside"), ["file"])
+    daemon.stop()
+    nothing_left()
+
+
+# covers: see SEC-18
+def a_link_made_between_two_runs_leads_nowhere_else_either():
+    """Its own directory, swapped for a link before the container restarts; and the same in a claim that another pod mounts."""
+    need_boxes()
+    here = os.getcwd()
+    os.mkdir("outside")
+    daemon = Daemon("--restart-backoff=100ms")
+    swap = "test -e /v/once && { touch /m/second; sleep 30; }; touch /v/once; rm -rf /v/d; ln -s %s/outside /v/d; exit 1" % here
+    daemon.apply(pod("swaps", swap, [{"name": "v", "emptyDir": {}}], [{"name": "v", "mountPath": "/v"}, {"name": "v", "mountPath": "/m", "subPath": "d"}],
+                     restartPolicy="OnFailure"))
+    wait_until("its second run is refused", lambda: "subPath" in json.dumps(daemon.get("pod/swaps")["status"]))
+    daemon("delete", "--grace-period=0", "pod/swaps")
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "shared", "namespace": "default"},
+             "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}}
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "shared"}}]
+    daemon.apply(claim, pod("attacker", "ln -s %s/outside /v/d" % here, volumes, [{"name": "v", "mountPath": "/v"}]))
+    check_equal("the attacker", ended(daemon, "attacker")["phase"], "Succeeded")
+    daemon.apply(pod("victim", "touch /m/taken", volumes, [{"name": "v", "mountPath": "/m", "subPath": "d"}]))
+    check_in("the victim", "subPath", why(ended(daemon, "victim")))
+    daemon.apply(pod("reader", "touch /v/x", [{"name": "v", "persistentVolumeClaim": {"claimName": "shared", "readOnly": True}}],
+                     [{"name": "v", "mountPath": "/v"}]))
+    check_equal("a reader writes nothing", ended(daemon, "reader")["phase"], "Failed")
+    check_equal("what lies outside", os.listdir("outside"), [])
+    for name in ("attacker", "victim", "reader"):
+        daemon("delete", "pod/" + name)
+    daemon("delete", "pvc/shared")
+    wait_until("the claim's directory is gone", lambda: not any(os.listdir(os.path.join("data/pvc", d)) for d in os.listdir("data/pvc")))
+    check_equal("and nothing behind its links", os.path.isdir("outside"), True)
+    daemon.stop()
+    nothing_left()
+
+
+# covers: reliability.md SEC-21
+def what_a_pod_leaves_in_its_volume_is_removed_and_nothing_else():
+    here = os.getcwd()
+    os.makedirs("outside/deep")
+    write("outside/file", "untouched\n")
+    script = ("cd ${VC_MOUNT_ROOT:-}/v || exit 1; ln -s %s/outside out; ln -s / root; mkdir -p locked/in && touch locked/in/f && chmod 0 locked/in locked\n"
+              "i=0; while [ $i -lt 300 ]; do mkdir d && cd d || exit 2; i=$((i + 1)); done; touch 'a\nb' -- '-rf' '..x' 'ä'" % here)
+    daemon = Daemon()
+    daemon.apply(pod("litters", script, [{"name": "v", "emptyDir": {}}], [{"name": "v", "mountPath": "/v"}]))
+    uid = daemon.get("pod/litters")["metadata"]["uid"]
+    check_equal("phase", ended(daemon, "litters")["phase"], "Succeeded")
+    daemon("delete", "pod/litters")
+    wait_until("nothing of it is left", lambda: not [d for d, _, _ in os.walk("data/node") if uid in d])
+    check_equal("what lies outside", sorted(os.listdir("outside")), ["deep", "file"])
+    daemon.stop()
+    nothing_left()
+
+
+# ---- names ----
+
+VALID = {"name": "v", "configMap": {"name": "m"}}
+
+# Hostile words in each place, as a volume and its mount, and the field that must be named.
+HOSTILE = (
+    [({"name": bad, "emptyDir": {}}, {"name": bad, "mountPath": "/m"}, "volumes[0].name")
+     for bad in ("..", "../x", "a/b", "A", "a b", "a\nb", "-", "", "x" * 64, "\u202e")] +
+    [(VALID, {"name": "v", "mountPath": bad}, "volumeMounts[0].mountPath")
+     for bad in ("", "m", "../m", "/a/../b", "/..", "/a:b", "/proc", "/proc/self/fd", "//proc/1", "/./sys/x", "/dev", "/dev/mem", "/dev/./mem")] +
+    [(VALID, {"name": "v", "mountPath": "/m", "subPath": bad}, "volumeMounts[0].subPath") for bad in ("..", "../x", "a/../../x", "/etc", "a/..")] +
+    [(VALID, {"name": "v", "mountPath": "/m", "subPathExpr": bad}, "volumeMounts[0].subPathExpr") for bad in ("..", "../$(A)", "/$(A)")] +
+    [({"name": "v", "configMap": {"name": "m", "items": [{"key": "k", "path": bad}]}}, {"name": "v", "mountPath": "/m"}, "items[0].path")
+     for bad in ("", "..", "../x", "/x", "a/../../x", "..data", "..data/x")] +
+    [({"name": "v", "projected": {"sources": [{"secret": {"name": "m", "items": [{"key": "k", "path": bad}]}}]}}, {"name": "v", "mountPath": "/m"},
+      "sources[0].secret.items[0].path") for bad in ("..", "../x", "/x")] +
+    [({"name": "v", "hostPath": {"path": bad}}, {"name": "v", "mountPath": "/m"}, "hostPath.path") for bad in ("x", "../x", "/a/../b", "/..")])
+
+
+# covers: reliability.md SEC-17 SEC-19; see FT-22
+def hostile_names_are_refused_where_they_are_written():
+    daemon = Daemon()
+    for volume, mount, field in HOSTILE:
+        manifest("one.yaml", pod("p", "true", [volume], [mount]))
+        refused = daemon("apply", "-f", "one.yaml", code=None)
+        check("accepted: %s %s" % (volume, mount), refused.returncode == 2)
+        check_in("%s %s" % (volume, mount), field, refused.stderr)
+    for kind, field in (("ConfigMap", "data"), ("Secret", "stringData")):
+        for bad in ("..", ".", "../x", "a/b", "..data", "..2026", "", "x" * 254, "a b", "ä"):
+            manifest("one.yaml", {"apiVersion": "v1", "kind": kind, "metadata": {"name": "m", "namespace": "default"}, field: {bad: "v"}})
+            check("accepted: a %s with key %r" % (kind, bad), daemon("apply", "-f", "one.yaml", code=None).returncode == 2)
+    check_equal("pods", daemon.get("pods")["items"], [])
+    daemon.stop()
+
+
+# ---- what is mounted ----
+
+def every_kind_of_volume_is_where_it_was_asked_for():
+    need_boxes()
+    objects = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "default"}, "data": {"a": "map\n", "b": "second\n"}},
+               {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "default"}, "stringData": {"a": "secret\n", "k": "key\n"}}]
+    volumes = [
+        {"name": "all", "projected": {"defaultMode": 0o440, "sources": [
+            {"configMap": {"name": "m"}}, {"secret": {"name": "s", "items": [{"key": "k", "path": "deep/./k", "mode": 0o400}, {"key": "a", "path": "a"}]}},
+            {"downwardAPI": {"items": [{"path": "labels", "fieldRef": {"fieldPath": "metadata.labels"}},
+                                       {"path": "cpu", "resourceFieldRef": {"containerName": "c", "resource": "limits.cpu", "divisor": "1m"}}]}}]}},
+        {"name": "e", "emptyDir": {}}, {"name": "r", "emptyDir": {"medium": "Memory", "sizeLimit": "4Mi"}}]
+    mounts = [{"name": "all", "mountPath": "/all"}, {"name": "e", "mountPath": "/out", "subPathExpr": "$(NAME)/x"}, {"name": "e", "mountPath": "/e"},
+              {"name": "r", "mountPath": "/ram"}, {"name": "e", "mountPath": "/ro", "readOnly": True}]
+    script = ("cat /all/a /all/b /all/deep/k /all/labels; echo; cat /all/cpu; echo; stat -L -c %a /all/a /all/deep/k\n"
+              "echo there > /out/f; cat /e/p/x/f; stat -f -c %T /ram; (echo no > /ro/x) 2> /dev/null || echo read-only; "
+              "(echo no > /all/x) 2> /dev/null || echo files are read-only")
+    made = pod("p", script, volumes, mounts)
+    made["metadata"]["labels"] = {"x": "y"}
+    made["spec"]["containers"][0]["env"] = [{"name": "NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}]
+    made["spec"]["containers"][0]["resources"] = {"limits": {"cpu": "250m"}}
+    daemon = Daemon()
+    daemon.apply(*objects, made)
+    status = ended(daemon, "p")
+    check_equal("what it saw (%s)" % why(status), daemon("logs", "pod/p").stdout.splitlines(),
+                ["secret", "second", "key", 'x="y"', "250", "440", "400", "there", "tmpfs", "read-only", "files are read-only"])
+    daemon.stop()
+    nothing_left()
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

@@ -67,6 +67,7 @@ def kill_its_shim(daemon, case):
     """The supervisor of this pod alone, above the program and its init."""
     marker = "sleep 7531"
     wait_until("it runs", lambda: any(command_line(p) == marker for p in descendants()))
+    wait_until("it has said so", lambda: case.log in daemon("logs", "pod/" + case.name, code=None).stdout)
     pid = [p for p in descendants() if command_line(p) == marker][0]
     while stat_of(pid)[2] != "jobflow-pod" or stat_of(stat_of(pid)[0])[2] == "jobflow-pod":
         pid = stat_of(pid)[0]

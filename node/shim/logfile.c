@@ -156,13 +156,12 @@ static void tell_loss(struct log_writer *log, const char *stamp, struct buf *out
     log->inside_line = false;
 }
 
-void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
+/* Into the file that is open, or a new one. */
+static void write_part(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
 {
     char stamp[TIME_TEXT_MAX];
     bool inside = bytes[len - 1] != '\n';
 
-    if (log->size >= log->max_bytes * (1 + log->inside_line)) /* rather not within a line */
-        rotate(log);
     if (log->fd < 0 && !open_file(log)) {
         log->lost += (int64_t)len;
         return;
@@ -184,4 +183,20 @@ void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf
     } else {
         log->lost += (int64_t)len;
     }
+}
+
+/* A full file gets the rest of the line it ends in, and only a line as long as a file is broken. */
+void log_write(struct log_writer *log, const char *bytes, size_t len, struct buf *scratch)
+{
+    const char *newline =
+        log->size >= log->max_bytes && log->inside_line ? memchr(bytes, '\n', len) : NULL;
+    size_t rest = newline ? (size_t)(newline - bytes) + 1 : 0;
+
+    if (rest)
+        write_part(log, bytes, rest, scratch);
+    if (rest == len)
+        return;
+    if (log->size >= log->max_bytes * (1 + log->inside_line))
+        rotate(log);
+    write_part(log, bytes + rest, len - rest, scratch);
 }

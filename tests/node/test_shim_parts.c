@@ -495,6 +495,42 @@ static void a_long_log_is_rotated_between_lines_and_read_in_order(void **state)
     close(log.dir_fd);
 }
 
+/* Chunks of a busy program begin and end within lines. covers: reliability.md L-38 */
+static void files_are_bounded_where_every_chunk_ends_within_a_line(void **state)
+{
+    static const char text[] = "0123456789abcdef\n";
+    enum { MAX = 64 << 10, CHUNK = 4001, CHUNKS = 400 };
+    struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
+    struct log_writer log = {.uid = "busy", .container = "main", .flat = true, .max_bytes = MAX};
+    scoped_str dir = test_path("busy");
+    scoped(buf) struct buf scratch = {0}, out = {0}, chunk = {0};
+    int64_t offset = 0;
+    size_t at = 0;
+
+    mkdir(dir, 0700);
+    log.dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    log_writer_init(&log);
+    for (int i = 0; i < CHUNKS; i++) {
+        buf_clear(&chunk);
+        for (size_t n = 0; n < CHUNK; n++, at++)
+            buf_char(&chunk, text[at % strlen(text)]);
+        log_write(&log, chunk.data, chunk.len, &scratch);
+    }
+    for (unsigned i = 0; i < LOG_FILES_KEPT; i++) {
+        char name[LOG_NAME_MAX];
+        struct stat info;
+
+        log_name(name, "busy", true, 0, 0, i);
+        check_int(name, fstatat(log.dir_fd, name, &info, 0), 0);
+        check(name, info.st_size < MAX + 5 * CHUNK); /* the last chunk, with its times */
+    }
+    check("read", logs_read(log.dir_fd, "busy", &all, &offset, &out, NULL));
+    for (const char *line = out.data; strchr(line, '\n'); line = strchr(line, '\n') + 1)
+        check("whole lines", !strncmp(line, text, strlen(text)));
+    log_writer_release(&log);
+    close(log.dir_fd);
+}
+
 static void parts_of_a_line_are_joined(void **state)
 {
     struct log_query all = {.timestamps = true, .tail_lines = -1, .limit_bytes = -1};
@@ -588,6 +624,7 @@ int main(void)
         cmocka_unit_test(every_situation_has_its_next_step),
         cmocka_unit_test(restart_policies_are_as_the_kubelets),
         cmocka_unit_test(a_long_log_is_rotated_between_lines_and_read_in_order),
+        cmocka_unit_test(files_are_bounded_where_every_chunk_ends_within_a_line),
         cmocka_unit_test(parts_of_a_line_are_joined),
         cmocka_unit_test(what_a_full_disk_refuses_is_told_later),
         cmocka_unit_test(only_our_first_line_makes_a_log),

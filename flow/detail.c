@@ -129,12 +129,13 @@ void step_detail_see(struct step_detail *detail, const struct object *job, int64
     extend_history(detail, status, now_ms);
 }
 
-/* End of a finished job: its creation and how long it ran, or when it came to its phase. */
+/* End of a finished job: when it came to its phase. Upstream adds runningDuration to the creation,
+ * which is the same there; ours leaves out what the job spent waiting (O-63 of spec/job.md). */
 static int64_t end_of(const struct object *job, const struct job_status *status)
 {
     if (!job_phase_finished(status->phase))
         return 0;
-    if (status->running_duration_ns > 0)
+    if (!status->transition_ms && status->running_duration_ns > 0)
         return job->meta->created_at_ms + status->running_duration_ns / 1000000;
     return status->transition_ms;
 }

@@ -75,7 +75,6 @@ static void mark_slot(struct job_run *run, struct slot_at at)
             job_apply_mark(run, at, false);
         return;
     }
-    job_delayed_escalate(run, at);
     run->target.marks++;
     job_apply_mark(run, at, true);
 }
@@ -117,6 +116,7 @@ static void mark_target(struct job_run *run, const struct job_request *request,
 static void decide_target(struct job_run *run, struct job_request *request)
 {
     struct job_rule rule = job_rule_of(run->view.state.phase, request->action);
+    struct target_range range = range_of(run, request, request->action);
     char message[MESSAGE_MAX];
 
     if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* restarting, or ending, anyway */
@@ -126,12 +126,12 @@ static void decide_target(struct job_run *run, struct job_request *request)
     }
     describe(run, request, request->action, message);
     if (rule.retry) {
-        struct target_range range = range_of(run, request, request->action);
-
         run->view.state.retry_count++;
         job_notes_restarted(&run->view, request->at.task, range.from, range.to);
     }
     job_delayed_clean(run, request->action, request);
+    for (int32_t i = range.from; i < range.to; i++)
+        job_delayed_escalate(run, (struct slot_at){request->at.task, i});
     job_decide(run, rule.to, reason_of(request, request->action), message, request);
 }
 

@@ -242,7 +242,7 @@ void job_delayed_escalate(struct job_run *run, struct slot_at at)
     struct job_response response;
     struct job_request *request;
 
-    if (shape->evicted_delayed == 0)
+    if (shape->evicted_delayed == 0 || !slot || !slot->pod || !slot->facts.marked)
         return;
     response = job_policy_match(&what, run->view.state.version, shape->tasks[at.task].policies,
                                 shape->policies);

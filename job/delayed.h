@@ -51,6 +51,6 @@ bool job_delayed_must_wait(const struct job_run *run, const struct job_request *
 /** Does the cause of an expired action still hold (O-24)? */
 bool job_delayed_holds(const struct job_run *run, const struct job_request *expired);
 
-/** Arm every delayed PodEvicted policy for a slot whose pod the core itself takes away in a
- * targeted kill (O-28). */
+/** Arm every delayed PodEvicted policy for a slot whose pod the core itself has marked, to take it
+ * away in a targeted kill (O-28). */
 void job_delayed_escalate(struct job_run *run, struct slot_at at);

@@ -155,6 +155,22 @@ static void times_and_restarts_come_from_the_job(void **state)
     check_str("both", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Running");
 }
 
+/* A job that waited before it ran: the running time says nothing about its end. */
+static void a_job_s_end_is_its_last_transition(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    struct job_status completed = {.phase = JOB_COMPLETED,
+                                   .running_duration_ns = INT64_C(1000000000)};
+    char end[TIME_TEXT_MAX];
+
+    flow_bed_run(bed, "f", "a");
+    completed.transition_ms = flow_bed_get(bed, &kind_job, "f-a")->meta->created_at_ms + 61000;
+    flow_bed_status(bed, "f-a", &completed);
+    wait_for_write(bed);
+    time_format(completed.transition_ms, end);
+    check_str("end", flow_bed_at(bed, "f", "jobStatusList/0/endTimestamp"), end);
+}
+
 /* covers: jobflow.md 97 98; reliability.md INV-F8; see jobflow.md section 11 row 27 */
 static void histories_grow_by_transitions(void **state)
 {
@@ -436,6 +452,7 @@ int main(void)
         cmocka_unit_test(phase_follows_from_the_jobs),
         cmocka_unit_test(running_is_written_before_the_end),
         cmocka_unit_test(times_and_restarts_come_from_the_job),
+        cmocka_unit_test(a_job_s_end_is_its_last_transition),
         cmocka_unit_test(histories_grow_by_transitions),
         cmocka_unit_test(restarting_job_keeps_the_flow_running),
         cmocka_unit_test(last_pod_counts_are_kept),

@@ -212,9 +212,25 @@ static void an_eviction_is_of_its_epoch(void **unused)
     stage_free(stage);
 }
 
+/* covers: see job.md 7.1 clean-up */
+static void one_restart_of_a_task_answers_for_all_its_pods(void **unused)
+{
+    struct stage *stage = stage_new(&(struct stage_options){0});
+
+    stage_job_simple(stage, "j", "t*3",
+                     "policies: [{event: PodFailed, action: RestartTask, timeout: 2s}]");
+    stage_pods(stage, POD_RUNNING);
+    stage_pod_failed(stage, "j-t-0", 1);
+    stage_pod_failed(stage, "j-t-1", 1);
+    stage_advance(stage, 10000);
+    assert_int_equal(stage_job(stage, "j")->retry_count, 1);
+    stage_free(stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_restart_of_a_task_answers_for_all_its_pods),
         cmocka_unit_test(the_timer_of_a_pod_dies_with_it),
         cmocka_unit_test(timers_of_two_pods_are_independent),
         cmocka_unit_test(timers_of_equal_partitions_of_two_tasks_are_independent),

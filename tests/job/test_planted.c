@@ -27,6 +27,7 @@
 /* wraps: job_event_of job_policy_match job_pod_facts job_pod_phase_since_ms */
 /* wraps: job_delayed_holds job_delayed_on_event job_view_new_epoch */
 /* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
+/* wraps: job_delayed_clean */
 
 enum { SEEDS = 2000 };
 
@@ -53,7 +54,8 @@ enum { SEEDS = 2000 };
     X(WRONG_PARTITION,  "every pod is of the first partition")                     \
     X(COMMAND_STAYS,    "executed Commands stay")                                  \
     X(TTL_FORGOTTEN,    "the time to live is forgotten")                           \
-    X(NOBODY_DOOMED,    "who must go is not asked again when an epoch begins")
+    X(NOBODY_DOOMED,    "who must go is not asked again when an epoch begins")      \
+    X(LEVEL_LEFT,       "an action leaves delayed ones of its level")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -158,6 +160,13 @@ WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_reques
 {
     if (planted != BUG_UNCHECKED_DELAY)
         __real_job_delayed_on_event(run, request);
+}
+
+WRAPPED(void, job_delayed_clean, struct job_run *run, enum job_action action,
+        const struct job_request *cause)
+{
+    if (planted != BUG_LEVEL_LEFT || action == ACT_ABORT_JOB)
+        __real_job_delayed_clean(run, action, cause);
 }
 
 WRAPPED(struct blob *, job_status_blob, const struct job_status *given)

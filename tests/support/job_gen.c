@@ -118,6 +118,24 @@ void gen_job_roll(struct gen_job *job, struct dice *dice)
     job->services = dice_chance(dice, 15);
 }
 
+void gen_job_crowd(struct gen_job *job, struct dice *dice)
+{
+    for (int t = 0; t < job->n_tasks; t++) {
+        struct gen_task *task = &job->tasks[t];
+
+        task->partition = 0;
+        task->replicas = GEN_REPLICAS - dice_roll(dice, 2);
+        task->min_available = 1;
+        task->policies = (struct gen_policies){
+            .count = 1,
+            .items = {{BIT(POD_FAILED), 0, ACT_RESTART_TASK, 2 + dice_roll(dice, 2)}},
+        };
+    }
+    job->min_available = 1;
+    job->min_success = 0;
+    job->max_retry = 5;
+}
+
 void gen_job_rescale(struct gen_job *job, struct dice *dice)
 {
     for (int t = 0; t < job->n_tasks; t++) {

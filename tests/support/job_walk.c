@@ -11,6 +11,8 @@
 #include "tests/fake/faulty.h"
 
 enum { STEPS = 22 };
+/* Every seventh walk is through the lives of crowds. */
+enum { CROWDS_EVERY = 7, CROWDS_AT = 2 };
 
 /* ---- things that happen ---- */
 
@@ -265,6 +267,8 @@ static void job_is_made(struct walk *walk)
     scoped(buf) struct buf manifest = {0};
 
     gen_job_roll(&walk->spec, &walk->dice);
+    if (walk->crowded)
+        gen_job_crowd(&walk->spec, &walk->dice);
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
     stage_apply(walk->stage, manifest.data);
@@ -380,7 +384,10 @@ static void check_quiet(struct walk *walk)
 
 bool walk_job(uint64_t seed, const struct walk_options *options, char violation[WALK_TEXT])
 {
-    struct walk walk = {.dice = {seed * 7919 + 1}, .violation = violation, .trace = options->trace};
+    struct walk walk = {.dice = {seed * 7919 + 1},
+                        .violation = violation,
+                        .trace = options->trace,
+                        .crowded = seed % CROWDS_EVERY == CROWDS_AT};
     struct stage_options how;
 
     violation[0] = '\0';

@@ -152,15 +152,25 @@ static const struct cause *delay_that_explains(const struct walk *walk, const st
     return NULL;
 }
 
-/* A task was restarted: what else would restart it later is done (7.1, clean-up). */
+/* A task was restarted: what else would restart it later is done (7.1, clean-up). Evictions are
+ * counted anew from the restart on (note_restarts). */
 static void task_was_restarted(struct walk *walk, int task)
 {
     struct rule_answer answer;
+    int kept = 0;
 
-    for (int i = 0; i <= GEN_REPLICAS; i++)
+    for (int i = 0; i <= GEN_REPLICAS; i++) {
         if (rule_match(&walk->spec, EVENT_POD_FAILED, task, walk->failed_code[task][i], &answer) &&
             answer.action == ACT_RESTART_TASK)
             walk->failed_ms[task][i] = 0;
+        if (rule_match(&walk->spec, EVENT_POD_EVICTED, task, 0, &answer) &&
+            answer.action == ACT_RESTART_TASK)
+            walk->evicted_ms[task][i] = 0;
+    }
+    for (int i = 0; i < walk->n_causes; i++)
+        if (walk->causes[i].task != task || walk->causes[i].action != ACT_RESTART_TASK)
+            walk->causes[kept++] = walk->causes[i];
+    walk->n_causes = kept;
 }
 
 /* INV-J6, and the answers of policies. */

@@ -47,6 +47,7 @@ struct walk {
     struct dice dice;
     struct gen_job spec;
     bool strict, slow, hold, trace;
+    bool crowded; /* its jobs are crowds (gen_job_crowd) */
     char *violation;
     int step;
 

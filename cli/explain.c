@@ -313,6 +313,12 @@ static void say_retrying(const struct explain *explain, uint32_t i, struct buf *
         buf_str(out, "when the old job is gone");
 }
 
+/* A switch whose default was taken has the empty name as its case. */
+static void write_case(const char *name, struct buf *out)
+{
+    buf_printf(out, "chose %s", *name ? name : "the default: no case holds");
+}
+
 /* The switch that lists the step, and what it chose instead: "route chose good". */
 static bool write_choice(const struct explain *explain, uint32_t i, struct buf *out)
 {
@@ -324,7 +330,8 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
 
         if (!json_object_get(target->spec, "switch"))
             continue;
-        buf_printf(out, "%s chose %s", target->name, choice ? choice : "none of its cases");
+        buf_printf(out, "%s ", target->name);
+        write_case(choice ? choice : "", out);
         return true;
     }
     return false;
@@ -384,7 +391,7 @@ static void say_completed(const struct explain *explain, uint32_t i, struct buf 
     char text[TIME_TEXT_MAX];
 
     if (choice) {
-        buf_printf(out, "chose %s", choice);
+        write_case(choice, out);
         return;
     }
     if (!step->began_ms || !step->ended_ms)

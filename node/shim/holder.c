@@ -4,6 +4,7 @@
 #include "node/shim/holder.h"
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -196,8 +197,8 @@ int holder_main(int argc, char **argv)
 
     if (argc != 2 || !sandbox_level_find(argv[1], &level) || !network_make(level, &err) ||
         !network_hold(level, &h.network, &err))
-        strncpy(h.why, *err.message ? err.message : "no level of isolation was named",
-                sizeof h.why - 1);
+        snprintf(h.why, sizeof h.why, "%s",
+                 *err.message ? err.message : "no level of isolation was named");
     live(&h);
     place_remove(SHIM_FD_DIR);
     return 0;

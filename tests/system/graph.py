@@ -287,6 +287,17 @@ def decisions_retries_loops_and_gangs_are_explained():
     check_equal("exit code", run.wait(), 130)
 
 
+def a_switch_that_took_its_default_says_so():
+    never = {"terms": [{"parameter": {"name": "p", "values": ["other"]}}]}
+    choose = {"name": "route", "switch": {"cases": [{"name": "one", "if": never, "flows": ["l"]}], "default": ["m"]}}
+    manifest("f.yaml", flow("f", [choose, step("l", template="t"), step("m", template="t")], parameters=[{"name": "p", "default": "x"}]),
+             template("t"))
+    jobflow("run", "f.yaml", "--runtime", "sim", "--data-dir", "d")
+    said = [" ".join(line.replace("* ", "").split()) for line in jobflow("explain", "jf/f", "--data-dir", "d").stdout.splitlines()]
+    check_in("the switch", "route Completed chose the default: no case holds", said)
+    check_in("the other way", "l Skipped route chose the default: no case holds", said)
+
+
 def unknown_names_are_said():
     manifest("f.yaml", flow("f", [step("a")]), template("a"))
     jobflow("run", "f.yaml")

@@ -144,7 +144,7 @@ struct scheduler *scheduler_start(struct cluster *cluster, const struct schedule
     s->retry.fire = scheduler_retry;
     s->cooled.fire = scheduler_cooled;
     s->touched_tail = &s->touched;
-    s->dirty_tail = &s->dirty;
+    TAILQ_INIT(&s->dirty);
     queues_init(&s->queues, s->places.capacity, &s->places.extras, group_before);
 
     cluster_each(cluster, &kind_node, NULL, see_node, s);
@@ -193,6 +193,11 @@ void scheduler_call_done(struct scheduler *s)
 struct amount scheduler_queue_used(struct scheduler *s, const char *queue)
 {
     return queues_named(&s->queues, queue)->used;
+}
+
+size_t scheduler_groups(const struct scheduler *s)
+{
+    return HASH_COUNT(s->groups);
 }
 
 const struct resource_names *scheduler_resources(const struct scheduler *s)

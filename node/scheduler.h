@@ -34,6 +34,9 @@ void scheduler_stop(struct scheduler *scheduler); /* NULL is fine */
 /** What the groups of a queue and of those below it are charged with, reservations included. */
 struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queue);
 
+/** How many pod groups it keeps in mind; one that is gone is not among them. */
+size_t scheduler_groups(const struct scheduler *scheduler);
+
 /** The named resources of its nodes. Borrowed. */
 const struct resource_names *scheduler_resources(const struct scheduler *scheduler);
 

@@ -114,10 +114,11 @@ struct group {
     LIST_ENTRY(group) mate;     /* in team->mates */
     LIST_ENTRY(group) victim;   /* in scheduler.victims while there are any */
 
-    struct group *next_touched, *next_dirty, *next_claimant;
-    struct group_told told; /* what the object's status says, or will when `call` is done */
-    char *told_message;     /* told.message */
-    char *message;          /* of the last refusal, for the status; NULL = not to be told */
+    struct group *next_touched, *next_claimant;
+    TAILQ_ENTRY(group) telling; /* in scheduler.dirty while `dirty` */
+    struct group_told told;     /* what the object's status says, or will when `call` is done */
+    char *told_message;         /* told.message */
+    char *message;              /* of the last refusal, for the status; NULL = not to be told */
     struct cluster_call call;
 
     bool implicit : 1; /* stands for one pod that belongs to no group */

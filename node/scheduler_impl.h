@@ -50,8 +50,8 @@ struct scheduler {
     struct timer refusal;
 
     struct timer tell;
-    struct group *dirty, **dirty_tail;
-    struct blob *inqueue; /* the status every admitted group gets */
+    TAILQ_HEAD(telling_groups, group) dirty; /* their status is written when `tell` fires */
+    struct blob *inqueue;                    /* the status every admitted group gets */
 
     struct timer cooled; /* pods that may not be pushed out yet may be then */
     struct timer retry;  /* bindings that failed for reasons of the store */
@@ -124,5 +124,6 @@ void member_evict(struct member *member, const char *reason, const char *why);
 void member_tell_unschedulable(struct member *member, const char *message);
 void group_tell_admitted(struct group *group);
 void group_tell_later(struct group *group);
+void group_tell_no_more(struct group *group); /* its object is gone */
 void scheduler_tell(struct timer *timer);
 void scheduler_retry(struct timer *timer);

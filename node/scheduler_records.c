@@ -74,7 +74,7 @@ void group_drop(struct group *group)
 {
     if (group->count[MEMBER_SUCCEEDED] || group->count[MEMBER_FAILED])
         drop_finished(group);
-    if (!group->object && !group->members && !group->touched && !group->dirty && !group->writing)
+    if (!group->object && !group->members && !group->touched && !group->writing)
         forget_group(group->scheduler, group);
 }
 
@@ -173,6 +173,7 @@ static bool same_object(const struct group *group, const struct object *object)
 static void unload_group(struct group *group)
 {
     team_leave(group);
+    group_tell_no_more(group);
     group_unload(group);
     group_touch(group);
 }
@@ -256,7 +257,7 @@ static enum member_state state_of(const struct object *pod)
         [POD_UNKNOWN] = MEMBER_BOUND,
     };
     const struct pod_spec *spec = pod_spec_of(pod);
-    enum pod_phase phase = pod_status_of(pod)->phase;
+    enum pod_phase phase = pod_status_phase(pod);
 
     if (phase == POD_PENDING && (!spec->node_name || !*spec->node_name))
         return MEMBER_PENDING;

@@ -215,32 +215,31 @@ void group_tell_later(struct group *group)
     if (podgroup_told_equal(&now, &group->told))
         return;
     group->dirty = true;
-    group->next_dirty = NULL;
-    *s->dirty_tail = group;
-    s->dirty_tail = &group->next_dirty;
+    TAILQ_INSERT_TAIL(&s->dirty, group, telling);
     if (!timer_armed(&s->tell))
         timer_start(s->cluster->loop, &s->tell, TELL_DELAY_MS);
+}
+
+void group_tell_no_more(struct group *group)
+{
+    if (group->dirty)
+        TAILQ_REMOVE(&group->scheduler->dirty, group, telling);
+    group->dirty = false;
 }
 
 void scheduler_tell(struct timer *timer)
 {
     struct scheduler *s = container_of(timer, struct scheduler, tell);
-    struct group *group = s->dirty;
+    struct group *group;
 
-    s->dirty = NULL;
-    s->dirty_tail = &s->dirty;
-    while (group) {
-        struct group *next = group->next_dirty;
+    while ((group = TAILQ_FIRST(&s->dirty))) {
+        struct group_told now;
 
-        group->dirty = false;
-        if (!group->object) {
-            group_touch(group); /* perhaps nothing is left of it */
-        } else if (!group->writing) {
-            struct group_told now = told_now(group);
-
-            if (!podgroup_told_equal(&now, &group->told))
-                write_status(group, &now, podgroup_told_blob(&now));
-        }
-        group = next;
+        group_tell_no_more(group);
+        if (group->writing)
+            continue;
+        now = told_now(group);
+        if (!podgroup_told_equal(&now, &group->told))
+            write_status(group, &now, podgroup_told_blob(&now));
     }
 }

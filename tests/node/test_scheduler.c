@@ -69,6 +69,25 @@ static void a_gang_is_bound_whole_or_not_at_all(void **state)
     rig_free(rig);
 }
 
+/* Statuses are told a little later; in a simulation that may be never while there is work. */
+static void a_group_that_went_before_its_status_was_told_is_forgotten(void **state)
+{
+    struct rig *rig = set_up(2);
+    size_t before = scheduler_groups(rig->scheduler);
+
+    rig_group(rig, "g", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 1, NULL);
+    rig_settle(rig);
+    check_int("known", (int)scheduler_groups(rig->scheduler), (int)before + 1);
+    end_pod(rig, "g-0", "Running");
+    end_pod(rig, "g-0", "Succeeded");
+    rig_delete(rig, &kind_pod_group, "g", 0);
+    rig_settle(rig);
+    check_int("forgotten at once", (int)scheduler_groups(rig->scheduler), (int)before);
+    rig_free(rig);
+}
+
 static void a_gang_is_admitted_only_when_all_of_it_has_room(void **state)
 {
     struct rig *rig = set_up(4);
@@ -641,6 +660,7 @@ static void at_rest_nothing_is_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_group_that_went_before_its_status_was_told_is_forgotten),
         cmocka_unit_test(a_single_pod_group_goes_from_pending_to_completed),
         cmocka_unit_test(a_gang_is_bound_whole_or_not_at_all),
         cmocka_unit_test(a_gang_is_admitted_only_when_all_of_it_has_room),

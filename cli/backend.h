@@ -18,9 +18,7 @@ struct backend {
 
 static inline bool backend_pod_over(const struct object *pod)
 {
-    enum pod_phase phase = pod_status_of(pod)->phase;
-
-    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+    return pod_phase_ended(pod_status_phase(pod));
 }
 
 struct backend_ops {

@@ -90,9 +90,7 @@ static void poll_now(struct timer *timer)
 
 static bool is_over(const struct object *pod)
 {
-    enum pod_phase phase = pod_status_of(pod)->phase;
-
-    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+    return pod_phase_ended(pod_status_phase(pod));
 }
 
 static void follow_container(struct podlogs *logs, const struct object *pod,
@@ -140,7 +138,7 @@ static void take_pod(struct podlogs *logs, const struct object *pod)
 /* Pods that are over when we come have been told of before. */
 static void take_present(void *arg, const struct object *pod)
 {
-    if (pod_status_of(pod)->phase != POD_PENDING && !is_over(pod))
+    if (pod_status_phase(pod) != POD_PENDING && !is_over(pod))
         take_pod(arg, pod);
 }
 
@@ -149,7 +147,7 @@ static bool pod_changed(void *ctx, enum store_change change, const struct object
 {
     bool ended_before = old && is_over(old);
 
-    if (change != STORE_DELETED && pod_status_of(pod)->phase != POD_PENDING && !ended_before)
+    if (change != STORE_DELETED && pod_status_phase(pod) != POD_PENDING && !ended_before)
         take_pod(ctx, pod);
     return true;
 }

@@ -103,10 +103,13 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
 
     if (change == CHANGE_DELETED)
         job_waits_wake(&ctl->waits, &kind_pod, object_namespace(pod), object_name(pod));
-    if (!owner_job(pod) || !job_pod_facts(pod, &facts))
+    if (!owner_job(pod))
         return;
-    if (!run && change != CHANGE_DELETED && facts.phase != POD_SUCCEEDED &&
-        facts.phase != POD_FAILED)
+    if (!run && (change == CHANGE_DELETED || pod_phase_ended(pod_status_phase(pod))))
+        return; /* of a job at rest; not looked into, for a start meets all of them */
+    if (!job_pod_facts(pod, &facts))
+        return;
+    if (!run)
         run = run_of_stray(ctl, pod);
     if (!run || !job_view_locate(&run->view, pod, &at))
         return;

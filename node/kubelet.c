@@ -109,19 +109,21 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
 static void read_object(struct kubelet_pod *pod, const struct object *object)
 {
     const struct pod_spec *spec = pod_spec_of(object);
-    const struct pod_status *status = pod_status_of(object);
     struct pod_resources requests = pod_spec_requests(spec);
+    const struct pod_status *status;
 
     pod->object = object_ref(object);
     pod->need.cpu_milli = amount_clamp(requests.cpu_milli);
     pod->need.memory_bytes = amount_clamp(requests.memory_bytes);
     pod->qos = pod_qos_class(spec);
-    pod->phase = status->phase;
+    pod->phase = pod_status_phase(object);
+    if (pod_phase_ended(pod->phase))
+        return; /* there may be many of them, and nothing more is written of their status */
+    status = pod_status_of(object);
     pod->start_ms = status->start_ms;
     pod->scheduled_ms = status->scheduled_ms;
     pod->ready_ms = status->ready_ms;
-    if (status->phase != POD_SUCCEEDED && status->phase != POD_FAILED)
-        set_address(pod, spec);
+    set_address(pod, spec);
 }
 
 /* Deletion. */
@@ -174,7 +176,7 @@ static void forget(struct kubelet_pod *pod)
 
 static bool is_final(const struct kubelet_pod *pod)
 {
-    return pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+    return pod_phase_ended(pod->phase);
 }
 
 static void arrive(struct kubelet_pod *pod)
@@ -202,8 +204,7 @@ static bool is_ours(const struct kubelet *k, const struct object *object)
 /* A pod without a record: a new one, or one that ended long ago and is heard of again. */
 static void meet(struct kubelet *k, enum cluster_change change, const struct object *object)
 {
-    enum pod_phase phase = pod_status_of(object)->phase;
-    bool ended = phase == POD_SUCCEEDED || phase == POD_FAILED;
+    bool ended = pod_phase_ended(pod_status_phase(object));
     struct kubelet_pod *pod;
 
     if (k->adopted && (ended || change == CHANGE_DELETED) &&

@@ -46,7 +46,7 @@ bool pod_wants_group(const struct object *pod)
         return false;
     group = meta_annotation(pod->meta, ANNOTATION_GROUP_NAME);
     return (!group || !*group) && (!spec->node_name || !*spec->node_name) &&
-           pod_status_of(pod)->phase == POD_PENDING;
+           pod_status_phase(pod) == POD_PENDING;
 }
 
 /* What the group asks for. */

@@ -81,11 +81,9 @@ static bool check_allowed(const struct registry *r, const struct object *object,
 static int64_t pod_grace(const struct object *pod, const struct registry_delete *how)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
-    enum pod_phase phase = pod_status_of(pod)->phase;
     int64_t grace = how->grace_s;
 
-    if (!spec || !spec->node_name || !*spec->node_name || phase == POD_SUCCEEDED ||
-        phase == POD_FAILED)
+    if (!spec || !spec->node_name || !*spec->node_name || pod_phase_ended(pod_status_phase(pod)))
         return 0;
     if (grace < 0)
         grace = spec->grace_s.set ? spec->grace_s.value : 30;

@@ -131,9 +131,33 @@ void blob_set_facet(const struct blob *blob, const struct facet_type *type, void
     owner->decoded = decoded;
 }
 
+void blob_replace_facet(const struct blob *blob, void *decoded)
+{
+    struct blob *owner = (struct blob *)blob;
+
+    owner->decoded = decoded;
+    if (!decoded)
+        owner->facet = NULL;
+}
+
 void *blob_facet(const struct blob *blob, const struct facet_type *type)
 {
     return blob->facet == type ? blob->decoded : NULL;
+}
+
+bool blob_leading_string(const struct blob *blob, const char *prefix, char *out, size_t size)
+{
+    size_t skip = strlen(prefix), len;
+    const char *at = blob->text + skip;
+
+    if (blob->len <= skip || memcmp(blob->text, prefix, skip) != 0)
+        return false;
+    len = strcspn(at, "\"\\");
+    if (at[len] != '"' || len >= size)
+        return false;
+    memcpy(out, at, len);
+    out[len] = '\0';
+    return true;
 }
 
 void blob_link_output(const struct blob *input, const struct blob *output)

@@ -51,8 +51,17 @@ SCOPED_DEFINE_PTR(blob, struct blob *, blob_unref)
 
 /** Hang the decoded form on the blob (consumed). Replaces nothing: a blob has one facet. */
 void blob_set_facet(const struct blob *blob, const struct facet_type *type, void *decoded);
+/** Hang another value of the same type in its place, NULL: none. The old one is the caller's. */
+void blob_replace_facet(const struct blob *blob, void *decoded);
 /** The decoded form of `type`, or NULL. Borrowed as long as the blob lives. */
 void *blob_facet(const struct blob *blob, const struct facet_type *type);
+
+/**
+ * The string that follows `prefix`, when the text begins with both: how the first member of a text
+ * of our own making is read without decoding the rest. Written to `out`; false when the text begins
+ * otherwise, the string is as long as `size`, or has escapes.
+ */
+bool blob_leading_string(const struct blob *blob, const char *prefix, char *out, size_t size);
 
 /** Remember that admitting the body `input` (as output->admitted_as) gave `output`: as long as the
  * output lives, equal inputs need no second look. The output keeps its input alive; the first input

@@ -4,6 +4,7 @@
 #include "api/types/decoded.h"
 
 #include <assert.h>
+#include <sys/queue.h>
 
 #include "api/types/arenacopy.h"
 #include "base/buf.h"
@@ -12,12 +13,28 @@
 /* One form. It lives in its own arena, as does all it points to. */
 struct form {
     struct form *next;
+    const struct blob *blob;
     const struct decoded_type *type;
     struct arena *arena;
     json_t *root;         /* owned; NULL when nobody needed it so far */
     const json_t *member; /* within root */
     void *value;
+    TAILQ_ENTRY(form) age; /* in `passing`, if the type is */
 };
+
+/* Forms of passing types, oldest first. */
+static TAILQ_HEAD(forms, form) passing = TAILQ_HEAD_INITIALIZER(passing);
+static size_t n_passing;
+
+static void form_free(struct form *form)
+{
+    if (form->type->passing) {
+        TAILQ_REMOVE(&passing, form, age);
+        n_passing--;
+    }
+    json_decref(form->root);
+    arena_free(form->arena);
+}
 
 static void forms_free(void *decoded)
 {
@@ -26,8 +43,7 @@ static void forms_free(void *decoded)
     while (form) {
         struct form *next = form->next;
 
-        json_decref(form->root);
-        arena_free(form->arena);
+        form_free(form);
         form = next;
     }
 }
@@ -49,8 +65,13 @@ static struct form *form_add(const struct blob *blob, const struct decoded_type 
     struct form *first = blob_facet(blob, &forms_facet);
     struct form *form = arena_alloc(arena, sizeof *form);
 
+    form->blob = blob;
     form->type = type;
     form->arena = arena;
+    if (type->passing) {
+        TAILQ_INSERT_TAIL(&passing, form, age);
+        n_passing++;
+    }
     if (first) {
         form->next = first->next;
         first->next = form;
@@ -58,6 +79,26 @@ static struct form *form_add(const struct blob *blob, const struct decoded_type 
         blob_set_facet(blob, &forms_facet, form);
     }
     return form;
+}
+
+static void form_drop(struct form *form)
+{
+    struct form *first = blob_facet(form->blob, &forms_facet), *at = first;
+
+    if (first == form) {
+        blob_replace_facet(form->blob, form->next);
+    } else {
+        while (at->next != form)
+            at = at->next;
+        at->next = form->next;
+    }
+    form_free(form);
+}
+
+void decoded_trim(size_t keep)
+{
+    while (n_passing > keep)
+        form_drop(TAILQ_FIRST(&passing));
 }
 
 /* The loan that is on. */

@@ -164,8 +164,8 @@ extern const struct schema job_patch_schema; /* job_spec_schema without defaults
 /* Decoded once per blob. Borrowed as long as the object's blob lives. Never NULL for an admitted
  * object. */
 const struct job_spec *job_spec_of(const struct object *job_or_template);
-const struct job_status *
-job_status_of(const struct object *job); /* zeroed struct when there is no status */
+const struct job_status *job_status_of(const struct object *job); /* zeroed struct when there is no
+                                                                     status; until the turn ends */
 
 /** The status as JSON with a decoded copy attached, so that nobody in this process parses it again.
  */

@@ -83,8 +83,8 @@ static void finish_status(void *decoded, const json_t *doc, struct arena *arena)
         status->conditions.items[i].phase = phase_in(json_array_get(conditions, i), "status");
 }
 
-static const struct decoded_type status_type = {.schema = &job_status_schema,
-                                                .finish = finish_status};
+static const struct decoded_type status_type = {
+    .schema = &job_status_schema, .passing = true, .finish = finish_status};
 
 static const struct job_status no_status = {.running_duration_ns = -1};
 

@@ -113,7 +113,13 @@ extern const struct schema pod_template_schema;
 
 const struct pod_spec *pod_spec_of(const struct object *pod);
 const struct pod_status *
-pod_status_of(const struct object *pod); /* Pending when there is no status */
+pod_status_of(const struct object *pod); /* Pending when there is no status; until the turn ends */
+/** The phase alone; of a status we wrote it is read without decoding the rest. */
+enum pod_phase pod_status_phase(const struct object *pod);
+static inline bool pod_phase_ended(enum pod_phase phase)
+{
+    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+}
 const struct pod_status *pod_status_of_blob(const struct blob *status);
 struct blob *pod_status_blob(const struct pod_status *status); /* with the decoded copy attached */
 

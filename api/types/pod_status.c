@@ -140,13 +140,25 @@ static void finish_status(void *decoded, const json_t *doc, struct arena *arena)
                                                &status->containers.count);
 }
 
-static const struct decoded_type status_type = {.schema = &read_schema, .finish = finish_status};
+static const struct decoded_type status_type = {
+    .schema = &read_schema, .passing = true, .finish = finish_status};
 
 const struct pod_status *pod_status_of(const struct object *pod)
 {
     static const struct pod_status no_status = {.phase = POD_PENDING};
 
     return pod->status ? decoded_of(pod->status, &status_type) : &no_status;
+}
+
+enum pod_phase pod_status_phase(const struct object *pod)
+{
+    char text[16];
+    enum pod_phase phase;
+
+    if (pod->status && blob_leading_string(pod->status, "{\"phase\":\"", text, sizeof text) &&
+        pod_phase_parse(text, &phase))
+        return phase;
+    return pod_status_of(pod)->phase;
 }
 
 const struct pod_status *pod_status_of_blob(const struct blob *status)

@@ -99,6 +99,32 @@ static void the_outcome_of_admission_is_remembered_while_it_lives(void **state)
     blob_unref(same);
 }
 
+static void a_leading_string_is_read_from_text_of_that_form_only(void **state)
+{
+    static const struct {
+        const char *name, *text, *want;
+    } cases[] = {
+        {"the form", "{\"phase\":\"Running\",\"x\":1}", "Running"},
+        {"empty", "{\"phase\":\"\"}", ""},
+        {"another member first", "{\"x\":1,\"phase\":\"Running\"}", NULL},
+        {"no string", "{\"phase\":7}", NULL},
+        {"escapes", "{\"phase\":\"Run\\u006eing\"}", NULL},
+        {"too long", "{\"phase\":\"RunningAndRunning\"}", NULL},
+        {"cut", "{\"phase\":\"Run", NULL},
+        {"shorter than the form", "{}", NULL},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct blob *blob = blob_new(cases[i].text, strlen(cases[i].text));
+        char out[16] = "";
+        bool found = blob_leading_string(blob, "{\"phase\":\"", out, sizeof out);
+
+        check(cases[i].name, found == (cases[i].want != NULL));
+        check_str(cases[i].name, out, cases[i].want ? cases[i].want : "");
+        blob_unref(blob);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +132,7 @@ int main(void)
         cmocka_unit_test(plain_blobs_stay_apart),
         cmocka_unit_test(a_buffer_is_emptied_into_the_blob),
         cmocka_unit_test(the_facet_goes_with_the_last_reference),
+        cmocka_unit_test(a_leading_string_is_read_from_text_of_that_form_only),
         cmocka_unit_test(the_outcome_of_admission_is_remembered_while_it_lives),
     };
 

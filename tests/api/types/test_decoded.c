@@ -105,6 +105,33 @@ static void what_borrows_does_not_borrow_from_a_loan(void **state)
     }
 }
 
+static void of_passing_types_only_the_newest_stay(void **state)
+{
+    static const struct decoded_type status = {.schema = &thing_schema, .passing = true};
+    struct blob *blobs[4];
+
+    for (size_t i = 0; i < countof(blobs); i++) {
+        blobs[i] = blob_of("{\"size\":7,\"spec\":{\"size\":3}}");
+        assert_int_equal(thing_of(blobs[i], &status)->size, 7);
+        assert_int_equal(thing_of(blobs[i], &thing_type)->size, 3);
+    }
+
+    const struct thing *oldest_lasting = thing_of(blobs[0], &thing_type);
+    const struct thing *newest = thing_of(blobs[3], &status);
+
+    blob_unref(blobs[2]); /* goes by itself */
+    decoded_trim(1);
+    assert_ptr_equal(oldest_lasting, thing_of(blobs[0], &thing_type));
+    assert_ptr_equal(newest, thing_of(blobs[3], &status));
+    assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* anew */
+    decoded_trim(1);
+    assert_int_equal(thing_of(blobs[3], &status)->size, 7);
+    decoded_trim(0);
+    blob_unref(blobs[0]);
+    blob_unref(blobs[1]);
+    blob_unref(blobs[3]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +140,7 @@ int main(void)
         cmocka_unit_test(a_document_is_there_when_asked_for),
         cmocka_unit_test(a_lent_document_spares_the_parsing),
         cmocka_unit_test(what_borrows_does_not_borrow_from_a_loan),
+        cmocka_unit_test(of_passing_types_only_the_newest_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

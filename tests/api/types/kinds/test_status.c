@@ -93,6 +93,32 @@ static void a_job_status_reads_back(void **state)
     pair_release(&pair);
 }
 
+static void the_phase_of_a_pod_is_read_alone(void **state)
+{
+    static const struct {
+        const char *text;
+        enum pod_phase phase;
+    } cases[] = {
+        {"{\"phase\":\"Succeeded\",\"reason\":\"x\"}", POD_SUCCEEDED},
+        {"{\"reason\":\"x\",\"phase\":\"Failed\"}", POD_FAILED},
+        {"{\"phase\":\"Ended\"}", POD_PENDING},
+        {"{}", POD_PENDING},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(object) struct object *pod =
+            with_status(&kind_pod, blob_new(cases[i].text, strlen(cases[i].text)));
+
+        check_int(cases[i].text, pod_status_phase(pod), cases[i].phase);
+        check_int(cases[i].text, pod_status_of(pod)->phase, cases[i].phase);
+    }
+    scoped(object) struct object *bare = with_status(&kind_pod, NULL);
+
+    check_int("no status", pod_status_phase(bare), POD_PENDING);
+    check("ended", pod_phase_ended(POD_FAILED) && pod_phase_ended(POD_SUCCEEDED));
+    check("not ended", !pod_phase_ended(POD_RUNNING) && !pod_phase_ended(POD_UNKNOWN));
+}
+
 static void an_empty_job_status_says_nothing(void **state)
 {
     struct job_status status = {.running_duration_ns = -1};
@@ -306,6 +332,7 @@ static void equality_is_by_meaning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_phase_of_a_pod_is_read_alone),
         cmocka_unit_test(a_job_status_reads_back),
         cmocka_unit_test(an_empty_job_status_says_nothing),
         cmocka_unit_test(a_pod_status_reads_back),

@@ -400,7 +400,6 @@ void db_close(struct db *db)
     for (size_t i = 0; i < STATEMENT_N; i++)
         sqlite3_finalize(db->statements[i]);
     sqlite3_close(db->sqlite);
-    buf_release(&db->meta);
     mem_free(db->kinds_by_code);
     mem_free(db->path);
     mem_free(db);

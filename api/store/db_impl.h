@@ -34,7 +34,6 @@ struct db {
     int kind_codes[KIND_N];            /* the file's number of a kind */
     const struct kind **kinds_by_code; /* [n_kinds_by_code] */
     size_t n_kinds_by_code;
-    struct buf meta; /* scratch */
 };
 
 enum { DB_CHECKPOINT_PAGES = 2000 }; /* of the log, before it is moved into the file */

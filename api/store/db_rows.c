@@ -84,22 +84,22 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
     sqlite3_stmt *statement = db->statements[DO_PUT_OBJECT];
     const struct object *object = write->object;
     const struct blob *status = object->status;
+    size_t meta_len;
+    const char *meta = meta_stored(object->meta, &meta_len);
 
-    buf_clear(&db->meta);
-    meta_encode(object->meta, &db->meta);
     sqlite3_bind_int64(statement, 1, write->row);
     sqlite3_bind_int(statement, 2, db->kind_codes[object->kind->id]);
     sqlite3_bind_text(statement, 3, object_namespace(object), -1, SQLITE_STATIC);
     sqlite3_bind_text(statement, 4, object_name(object), -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 5, object->revision);
     sqlite3_bind_int64(statement, 6, write->body_row);
-    sqlite3_bind_blob64(statement, 7, db->meta.data, db->meta.len, SQLITE_STATIC);
+    sqlite3_bind_blob64(statement, 7, meta, meta_len, SQLITE_STATIC);
     if (status)
         sqlite3_bind_blob64(statement, 8, status->text, status->len, SQLITE_STATIC);
     else
         sqlite3_bind_null(statement, 8);
     counts->rows++;
-    counts->bytes += db->meta.len + (status ? status->len : 0);
+    counts->bytes += meta_len + (status ? status->len : 0);
     return db_step(db, DO_PUT_OBJECT);
 }
 

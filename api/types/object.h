@@ -138,7 +138,9 @@ bool object_is_body_member(const char *key);
 /** A body blob from a document of the top-level members (borrowed); interned. */
 struct blob *object_body_from_json(const json_t *members);
 
-/* The form in which the store keeps metadata: compact and length-prefixed, read back in about a
- * microsecond. Total: damaged bytes give NULL and err. */
-void meta_encode(const struct meta *meta, struct buf *out);
+/* The form in which the store keeps metadata: compact, read back in about a microsecond. Total:
+ * damaged bytes give NULL and err. */
+void meta_encode(const struct meta *meta, struct buf *out); /* also of a draft */
 struct meta *meta_decode(const void *bytes, size_t len, struct error *err);
+/** The same bytes of a meta from meta_new or meta_decode, which has them already. Borrowed. */
+const char *meta_stored(const struct meta *meta, size_t *out_len);

@@ -119,6 +119,110 @@ static void metadata_survives_the_store(void **state)
     check_str("text", text.data, full);
 }
 
+/* One label and its owner, as version 1 wrote them. */
+static void metadata_of_older_stores_is_read(void **state)
+{
+    static const char stored[] = "\x01\x01\x00\x00\x00\x02\x00\x00\x01"
+                                 "\x03ns\0"
+                                 "\x02j\0"
+                                 "\x00"
+                                 "\x03id\0"
+                                 "\x00"
+                                 "\x02k\0"
+                                 "\x03id\0";
+    struct error err = {0};
+    scoped(meta) struct meta *meta = meta_decode(stored, sizeof stored - 1, &err);
+    size_t len;
+
+    check_ok("decode", meta, err);
+    check_str("namespace", meta->namespace_, "ns");
+    check_str("name", meta->name, "j");
+    assert_null(meta->generate_name);
+    check_str("uid", meta->uid, "id");
+    check_str("label", meta_label(meta, "k"), "id");
+    check_int("generation", meta->generation, 1);
+    assert_memory_equal(meta_stored(meta, &len), stored, sizeof stored - 1);
+}
+
+static void what_is_said_twice_is_there_once(void **state)
+{
+    const struct kv annotations[] = {
+        {"volcano.sh/job-name", "a-long-name"}, {"mine", "a-long-name"}, {"other", "j"}};
+    const struct kv labels[] = {{"volcano.sh/job-name", "a-long-name"}};
+    const struct meta draft = {.namespace_ = "default",
+                               .name = "a-long-name",
+                               .uid = "u",
+                               .annotations = annotations,
+                               .n_annotations = countof(annotations),
+                               .labels = labels,
+                               .n_labels = countof(labels)};
+    scoped(meta) struct meta *first = meta_new(&draft), *second = meta_new(&draft);
+    scoped(buf) struct buf stored = {0};
+    size_t len;
+    const char *bytes = meta_stored(first, &len);
+
+    assert_ptr_equal(first->name, first->annotations[1].value);
+    assert_ptr_equal(first->name, meta_label(first, "volcano.sh/job-name"));
+    assert_ptr_equal(first->labels[0].key, second->annotations[0].key);
+    assert_ptr_not_equal(first->name, second->name);
+    meta_encode(first, &stored);
+    assert_int_equal(stored.len, len);
+    assert_memory_equal(stored.data, bytes, len);
+}
+
+/* More strings than can be named again, twice. */
+static void many_strings_are_kept(void **state)
+{
+    enum { MANY = 200 };
+    struct kv labels[MANY];
+    char texts[MANY][16];
+
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(texts[i], sizeof texts[i], "text-%zu", i);
+        labels[i] = (struct kv){texts[i], texts[MANY - 1 - i]};
+    }
+
+    const struct meta draft = {.labels = labels, .n_labels = MANY};
+    scoped(meta) struct meta *meta = meta_new(&draft);
+
+    assert_int_equal(meta->n_labels, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_string_equal(meta->labels[i].key, labels[i].key);
+        assert_string_equal(meta->labels[i].value, labels[i].value);
+    }
+    assert_string_equal(meta->name, "");
+}
+
+static void references_to_nothing_are_damage(void **state)
+{
+    static const struct {
+        const char *name, *code; /* of the namespace, the first string */
+        size_t len;
+    } cases[] = {
+        {"a word there is not", "\xfc\x7f", 2},
+        {"an earlier string there is not", "\x02", 1},
+        {"no such code", "\x07", 1},
+        {"a string of no bytes", "\x01", 1},
+        {"none where one must be", "\x00", 1},
+        {"a string without its end",
+         "\x09"
+         "ab",
+         3},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        static const char head[] = "\x02\x00\x00\x00\x00\x02\x00\x00\x01";
+        static const char rest[] = "\x05\0\x00\x05\0\x00";
+        scoped(buf) struct buf stored = {0};
+        struct error err = {0};
+
+        buf_add(&stored, head, sizeof head - 1);
+        buf_add(&stored, cases[i].code, cases[i].len);
+        buf_add(&stored, rest, sizeof rest - 1);
+        check_error(cases[i].name, meta_decode(stored.data, stored.len, &err), err, ERR_STORAGE);
+    }
+}
+
 static void damaged_metadata_is_an_error(void **state)
 {
     scoped(object) struct object *object = object_of(full);
@@ -193,6 +297,10 @@ int main(void)
         cmocka_unit_test(a_bare_object_is_small),
         cmocka_unit_test(versions_share_their_parts),
         cmocka_unit_test(metadata_survives_the_store),
+        cmocka_unit_test(metadata_of_older_stores_is_read),
+        cmocka_unit_test(what_is_said_twice_is_there_once),
+        cmocka_unit_test(many_strings_are_kept),
+        cmocka_unit_test(references_to_nothing_are_damage),
         cmocka_unit_test(damaged_metadata_is_an_error),
         cmocka_unit_test(broken_envelopes_are_refused_with_a_place),
     };

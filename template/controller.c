@@ -11,7 +11,10 @@
 #include "template/job_meta.h"
 #include <string.h>
 
-enum { DELAY_PER_NAME_MS = 10, DELAY_MIN_MS = 100, DELAY_MAX_MS = 60000, RETRY_MS = 1000 };
+/* Delays end at the same moments for all records: lists of neighbouring templates are then on one
+ * page of the disk, written once. */
+enum { DELAY_PER_NAME_MS = 10, DELAY_MAX_MS = 60000, RETRY_MS = 1000, NS_PER_MS = 1000000 };
+static const int64_t beat_ns = 100 * NS_PER_MS;
 
 struct record {
     struct template_controller *controller;
@@ -110,15 +113,17 @@ static void write_now(struct timer *timer)
 
 static void write_soon(struct record *record)
 {
+    struct loop *loop = record->controller->cluster->loop;
     int64_t delay_ms = (int64_t)template_dependents_count(&record->jobs) * DELAY_PER_NAME_MS;
+    int64_t now_ns = loop_mono_ns(loop), due_ns;
 
     record->dirty = true;
     if (record->flying || timer_armed(&record->delay))
         return;
-    if (delay_ms < DELAY_MIN_MS)
-        delay_ms = DELAY_MIN_MS;
-    timer_start(record->controller->cluster->loop, &record->delay,
-                delay_ms < DELAY_MAX_MS ? delay_ms : DELAY_MAX_MS);
+    if (delay_ms > DELAY_MAX_MS)
+        delay_ms = DELAY_MAX_MS;
+    due_ns = ((now_ns + delay_ms * NS_PER_MS) / beat_ns + 1) * beat_ns;
+    timer_start_ns(loop, &record->delay, due_ns - now_ns);
 }
 
 static struct record *find_record(struct template_controller *controller, const char *key)

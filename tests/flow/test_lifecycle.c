@@ -399,6 +399,21 @@ static void added_step_starts_at_once(void **state)
     check_str("generation", flow_bed_at(bed, "f", "observedGeneration"), "2");
 }
 
+static void lists_of_templates_are_written_at_the_same_moments(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    int waited_ms = 0;
+
+    flow_bed_templates(bed, "a b");
+    flow_bed_flow(bed, "f", "a", NULL);
+    flow_bed_advance(bed, 30);
+    flow_bed_flow(bed, "g", "b", NULL);
+    while (!flow_bed_get(bed, &kind_job_template, "a")->status && waited_ms++ < 1000)
+        flow_bed_advance(bed, 1);
+    check_has("the first", flow_bed_get(bed, &kind_job_template, "a")->status->text, "f-a");
+    check_has("with it", flow_bed_get(bed, &kind_job_template, "b")->status->text, "g-b");
+}
+
 /* covers: jobflow.md 137 138 140; see jobflow.md section 9 */
 static void template_lists_its_jobs(void **state)
 {
@@ -458,6 +473,7 @@ int main(void)
         cmocka_unit_test(removed_step_does_not_count),
         cmocka_unit_test(added_step_starts_at_once),
         cmocka_unit_test(template_lists_its_jobs),
+        cmocka_unit_test(lists_of_templates_are_written_at_the_same_moments),
         cmocka_unit_test(template_with_a_dot_is_tracked),
     };
 

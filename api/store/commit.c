@@ -50,8 +50,19 @@ static void seal(struct store *store)
     store->gathering = spare;
     store->gathering.number = ++store->batches;
     store->is_flying = true;
-    store->hurried = false;
+    store->hurried = store->awaited = false;
     timer_stop(store->loop, &store->delay);
+}
+
+static void gather_more(struct store *store)
+{
+    bool awaited = store->gathering.n_tasks > 0 || store->options.idle_delay_ms == 0;
+
+    if (timer_armed(&store->delay) && store->awaited == awaited)
+        return;
+    store->awaited = awaited;
+    timer_start(store->loop, &store->delay,
+                awaited ? store->options.max_delay_ms : store->options.idle_delay_ms);
 }
 
 static void end_turn(struct turn_hook *hook)
@@ -61,8 +72,7 @@ static void end_turn(struct turn_hook *hook)
     if (store->is_flying || store->state == STORE_FAILED || nothing_gathered(store))
         return;
     if (!store->hurried && store->options.max_delay_ms > 0) {
-        if (!timer_armed(&store->delay))
-            timer_start(store->loop, &store->delay, store->options.max_delay_ms);
+        gather_more(store);
         return;
     }
     seal(store);

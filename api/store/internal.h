@@ -47,6 +47,7 @@ struct store {
     struct batch gathering, flying;
     bool is_flying, is_grounded; /* grounded: flies again when there is room on the disk */
     bool hurried;
+    bool awaited;          /* the delay is that of a batch somebody waits for */
     int64_t revision_mark; /* durable: revisions below it may be given out */
     uint64_t durable;      /* changes before it are committed */
     struct turn_hook turn_end;

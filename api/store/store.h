@@ -14,8 +14,9 @@
  * are stored once per distinct content.
  *
  * Batching: while a commit runs, later turns gather in the next batch. When nobody is in a hurry a
- * batch also waits up to `max_delay_ms` for company; store_hurry commits at once. Rules D-01…D-07;
- * DC-11; DC-18.
+ * batch also waits up to `max_delay_ms` for company, or `idle_delay_ms` while no task waits for it:
+ * a pod that runs for less is then one row written, not two. store_hurry commits at once. Rules
+ * D-01…D-07; DC-11; DC-18.
  */
 #include "api/types/object.h"
 #include "base/loop.h"
@@ -34,8 +35,9 @@ struct store_options {
     enum store_sync sync;
     int64_t
         max_delay_ms; /* longest wait of an unhurried batch; 0 = commit at the end of each turn */
-    int64_t watch_window; /* changes kept for resuming watches (L-28); 0 = 10,000 */
-    bool read_only;       /* open for looking: takes no lock, writes nothing */
+    int64_t idle_delay_ms; /* the same of a batch that nobody asked to be told of; 0 = no longer */
+    int64_t watch_window;  /* changes kept for resuming watches (L-28); 0 = 10,000 */
+    bool read_only;        /* open for looking: takes no lock, writes nothing */
 };
 
 /**

@@ -197,6 +197,30 @@ static void an_unhurried_batch_waits_for_company(void **state)
     world_free(&world);
 }
 
+static void a_batch_nobody_waits_for_may_wait_longer(void **state)
+{
+    const struct store_options options = {.max_delay_ms = 5, .idle_delay_ms = 20};
+    struct world world = {.clock = clock_virtual_new(0, 1)};
+    struct flag flag = {.task.run = raise_flag};
+
+    world.loop = loop_new(world.clock);
+    world.store = flag.store = store_open(world.loop, &options, NULL);
+    put(&world, "a");
+    loop_advance(world.loop, 19);
+    check_int("waits", store_durable_revision(world.store), 0);
+    loop_advance(world.loop, 1);
+    check_int("on its own", store_durable_revision(world.store), 1);
+    put(&world, "b");
+    loop_advance(world.loop, 10);
+    store_when_durable(world.store, &flag.task);
+    loop_advance(world.loop, 4);
+    check_int("somebody waits", store_durable_revision(world.store), 1);
+    loop_advance(world.loop, 1);
+    check_int("no longer than for others", store_durable_revision(world.store), 2);
+    check_int("told", flag.runs, 1);
+    world_free(&world);
+}
+
 static void a_watch_sees_each_durable_change_once(void **state)
 {
     struct world world = world_new(0, 0);
@@ -338,6 +362,7 @@ int main(void)
         cmocka_unit_test(listeners_hear_accepted_changes_in_order),
         cmocka_unit_test(a_waiter_runs_when_all_before_it_is_durable),
         cmocka_unit_test(an_unhurried_batch_waits_for_company),
+        cmocka_unit_test(a_batch_nobody_waits_for_may_wait_longer),
         cmocka_unit_test(a_watch_sees_each_durable_change_once),
         cmocka_unit_test(a_watch_may_end_itself),
         cmocka_unit_test(what_fell_out_of_the_window_is_gone),

@@ -6,6 +6,7 @@
 
 struct validate_options {
     const char *namespace_;
+    int64_t max_flow_steps;
     bool sim, strict;
 };
 
@@ -13,6 +14,7 @@ struct validate_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    {FLAG_INT,  "max-flow-steps", 0, "N", "the largest flow taken; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
     {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
     {0},
@@ -25,7 +27,11 @@ static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct validate_options *options = opaque;
     const struct preflight_options check = {
-        .namespace_ = options->namespace_, .sim = options->sim, .warn_of_room = !options->sim};
+        .namespace_ = options->namespace_,
+        .sim = options->sim,
+        .flow_steps = options->max_flow_steps,
+        .warn_of_room = !options->sim,
+    };
     scoped(manifests) struct manifests set = {0};
     struct preflight_result result = {0};
 

@@ -130,6 +130,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .gc_aborted = options->gc_aborted,
         .no_key_arguments = !options->allow_key_arguments,
+        .flow_steps = options->max_flow_steps,
         .max_pods = (int)options->max_pods,
         .node_resources = options->node_resources,
         .isolation = options->isolation,

@@ -16,6 +16,7 @@ struct daemon_options {
     const char *log_format;
     const char *config;                   /* has been read */
     int64_t max_connections, max_watches; /* 0: the defaults */
+    int64_t max_flow_steps;               /* 0: the default */
     int64_t max_pods;
     const char *node_resources; /* NULL = what the machine has */
     int64_t restart_backoff_ms;

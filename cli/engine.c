@@ -15,9 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a batch nobody waits for gathers company. Well below what people notice, well above one
- * commit. */
-enum { COMMIT_DELAY_MS = 2 };
+/* How long a batch that is not urgent gathers company, and one that nobody waits for at all. Well
+ * below what people notice, well above one commit; the second also above the life of a short pod.
+ */
+enum { COMMIT_DELAY_MS = 2, COMMIT_IDLE_DELAY_MS = 15 };
 
 struct engine {
     char *data_dir; /* absolute: supervisors have a working directory of their own */
@@ -121,6 +122,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .directory = options->data_dir,
         .sync = options->sync,
         .max_delay_ms = COMMIT_DELAY_MS,
+        .idle_delay_ms = COMMIT_IDLE_DELAY_MS,
         .read_only = options->read_only,
     };
     const struct registry_options registry = {
@@ -128,6 +130,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .virtual_runtime = options->sim,
         .deletion_protection = !options->no_deletion_protection && !options->compat_upstream,
         .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
+        .flow_steps = options->flow_steps,
         .plugins = &job_plugin_rules,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,

@@ -19,6 +19,7 @@ struct engine_options {
     bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
     bool gc_aborted;              /* ttlSecondsAfterFinished counts for aborted jobs too */
     bool no_key_arguments;      /* private keys in arguments are refused (SEC-29) */
+    int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = what the machine has */
     const char *isolation;      /* NULL = by need; otherwise every pod gets this level */

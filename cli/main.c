@@ -1,6 +1,7 @@
 /*
  * The program: picks the subcommand.
  */
+#include "base/mem.h"
 #include "cli/commands.h"
 #include "node/runtime.h"
 #include <locale.h>
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
+    mem_keep_some();
     setlocale(LC_CTYPE, "");
     if (is_called(argv[0], "vcctl"))
         return vcctl_main(argc, argv);

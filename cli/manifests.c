@@ -3,6 +3,7 @@
  */
 #include "cli/manifests.h"
 #include "base/file.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include <dirent.h>
@@ -328,4 +329,30 @@ void manifests_release(struct manifests *set)
     mem_free(set->files);
     mem_free(set->items);
     *set = (struct manifests){0};
+}
+
+struct release {
+    struct pool_work work;
+    struct manifests set;
+};
+
+static void release_run(struct pool_work *work)
+{
+    manifests_release(&container_of(work, struct release, work)->set);
+}
+
+static void release_done(struct pool_work *work)
+{
+    mem_free(container_of(work, struct release, work));
+}
+
+void manifests_release_aside(struct manifests *set, struct loop *loop)
+{
+    struct release *release = mem_alloc(sizeof *release);
+
+    release->work.run = release_run;
+    release->work.done = release_done;
+    release->set = *set;
+    *set = (struct manifests){0};
+    loop_work(loop, &release->work);
 }

@@ -9,6 +9,8 @@
 #include "api/types/kinds.h"
 #include "api/types/yaml.h"
 
+struct loop;
+
 struct manifest {
     const char *file;           /* as the user wrote it */
     struct yaml_stream *stream; /* borrowed from the set */
@@ -16,6 +18,7 @@ struct manifest {
     const char *path;           /* "" or "items[3]": the object's place inside a List */
     json_t *doc;                /* the object; borrowed from the stream */
     const struct kind *kind;
+    bool unchanged; /* the store of the run holds it as it is here (preflight) */
 };
 
 struct manifests {
@@ -29,6 +32,9 @@ struct manifests {
  */
 bool manifests_load(struct manifests *set, int n_operands, char *const *operands);
 void manifests_release(struct manifests *set);
+/** The same on the pool of `loop`: the trees of a large file take a while to free. The set is empty
+ * at once. */
+void manifests_release_aside(struct manifests *set, struct loop *loop);
 SCOPED_DEFINE(manifests, struct manifests, manifests_release)
 
 /** Line of a field of a manifest's object. */

@@ -145,7 +145,18 @@ static void check_job(struct preflight_run *run, const struct object *object,
         count_error(run, manifest, &err);
 }
 
-static void check_one(struct preflight_run *run, const struct manifest *manifest)
+static bool is_unchanged(const struct preflight_run *run, const struct manifest *manifest,
+                         const struct object *made)
+{
+    const struct object *stored =
+        run->options->live
+            ? store_get(run->options->live, made->kind, object_namespace(made), object_name(made))
+            : NULL;
+
+    return stored && registry_says_nothing_new(stored, made, manifest->doc);
+}
+
+static void check_one(struct preflight_run *run, struct manifest *manifest)
 {
     struct error_list errors = {0}, warnings = {0};
     const struct object *object = NULL;
@@ -154,6 +165,7 @@ static void check_one(struct preflight_run *run, const struct manifest *manifest
         if (apply_manifest(engine_registry(run->scratch), manifest, &warnings, &object, &errors) !=
             APPLY_FAILED) {
             remember(run, object, manifest);
+            manifest->unchanged = is_unchanged(run, manifest, object);
             check_job(run, object, manifest);
             if (run->options->look)
                 run->options->look->object(run->options->look->ctx, manifest, object);
@@ -279,6 +291,27 @@ static void step_found(void *ctx, const struct error *err)
     count_error(found->run, found->manifest, err);
 }
 
+/* Of a flow that goes on as it was, the steps whose templates are as they were have been looked at
+ * when it began. */
+static bool goes_on(const struct preflight_run *run, const struct object *flow)
+{
+    const struct manifest *manifest = manifest_of(run, flow);
+    const struct object *stored =
+        manifest && manifest->unchanged && !run->options->look
+            ? store_get(run->options->live, flow->kind, object_namespace(flow), object_name(flow))
+            : NULL;
+
+    return stored && !flow_phase_finished(jobflow_phase_of(stored));
+}
+
+static bool template_known_before(void *ctx, const struct object *template_)
+{
+    const struct steps_found *found = ctx;
+    const struct manifest *manifest = manifest_of(found->run, template_);
+
+    return !manifest || manifest->unchanged;
+}
+
 static void check_steps(void *arg, const struct object *flow)
 {
     struct preflight_run *run = arg;
@@ -289,6 +322,7 @@ static void check_steps(void *arg, const struct object *flow)
         .found = step_found,
         .made = run->options->look ? step_made : NULL,
         .doubted = run->options->warn_of_room ? step_doubted : NULL,
+        .known = goes_on(run, flow) ? template_known_before : NULL,
         .ctx = &found,
     };
 
@@ -342,6 +376,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
                struct preflight_result *result)
 {
     const struct engine_options scratch = {.sim = options->sim,
+                                           .flow_steps = options->flow_steps,
                                            .compat_upstream = options->compat_upstream};
     struct preflight_run run = {.set = set, .options = options, .result = result};
     size_t *order = preflight_order(set);

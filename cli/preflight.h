@@ -13,6 +13,7 @@ struct preflight_options {
     const char *namespace_; /* for objects that name none */
     bool sim;               /* containers need no command */
     bool compat_upstream;
+    int64_t flow_steps;       /* 0 = the default limit */
     int max_pods;             /* a gang larger than this is refused; 0 = any goes */
     const struct store *live; /* objects that already exist there count as known; NULL = none */
     const json_t *known;      /* the same as a list of documents; NULL = none */

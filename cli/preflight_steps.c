@@ -256,6 +256,7 @@ static bool check_step(struct steps_run *run, size_t i)
     json_t *owned[2] = {NULL, NULL};
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
+    const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
     const struct object *template_ = store_get(
         registry_store(run->check->registry), &kind_job_template, object_namespace(run->flow),
         step->template_name ? step->template_name : step->name);
@@ -264,6 +265,11 @@ static bool check_step(struct steps_run *run, size_t i)
     if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))
         return false;
 
+    if (!is_patched && run->check->known && run->check->known(run->check->ctx, template_)) {
+        if (preflight_never_ends(job_spec_of(template_), run->check->max_pods, &err))
+            found(run, i, member, &err);
+        return false;
+    }
     if (is_patched) { /* both are looked at: every finding at once */
         bool in_job_spec =
             check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_));
@@ -285,11 +291,7 @@ static bool check_step(struct steps_run *run, size_t i)
     if (!resolved)
         return is_patched;
     if (body)
-        check_body(run, i,
-                   is_patched            ? "patch"
-                   : step->template_name ? "jobTemplateName"
-                                         : "name",
-                   body);
+        check_body(run, i, member, body);
     else
         run->check->found(run->check->ctx, &err);
     return is_patched;

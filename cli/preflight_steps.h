@@ -16,6 +16,9 @@ struct preflight_steps {
     void (*made)(void *ctx, size_t step, const struct object *job);
     /** Something that admission lets pass but that can never be; NULL. */
     void (*doubted)(void *ctx, const struct error *err);
+    /** The jobs of this template were looked at before, all but whether their gangs can start here;
+     * NULL: none were. */
+    bool (*known)(void *ctx, const struct object *template_);
     void *ctx;
 };
 

@@ -42,30 +42,19 @@ static void on_note(void *ctx, const char *text)
     session_note(ctx, text);
 }
 
-static bool has_member(const json_t *value, const char *key)
+static void look_for_mounts(void *found, const struct object *object)
 {
-    const char *name;
-    json_t *member;
-    size_t i;
-
-    json_object_foreach((json_t *)(size_t)value, name, member)
-    {
-        if (strcmp(name, key) == 0 || has_member(member, key))
-            return true;
-    }
-    json_array_foreach(value, i, member)
-    {
-        if (has_member(member, key))
-            return true;
-    }
-    return false;
+    if (strstr(object->body->text, "\"mountPath\""))
+        *(bool *)found = true;
 }
 
-/* Asked before the documents go. */
-static void note_mounts(struct session *session)
+static bool has_mounts(const struct store *store)
 {
-    for (size_t i = 0; i < session->set->count && !session->has_mounts; i++)
-        session->has_mounts = has_member(session->set->items[i].doc, "mountPath");
+    bool found = false;
+
+    store_each(store, &kind_job_template, NULL, look_for_mounts, &found);
+    store_each(store, &kind_job, NULL, look_for_mounts, &found);
+    return found;
 }
 
 /* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
@@ -78,7 +67,7 @@ static void note_plain(struct session *session)
     if (session->noted_plain || strncmp(level, "plain:", strlen("plain:")) != 0)
         return;
     session->noted_plain = true;
-    if (session->has_mounts)
+    if (has_mounts(session->backend->store))
         session_note(session,
                      "pods have no file system of their own on this machine: mount paths are "
                      "below $VC_MOUNT_ROOT (why: jobflow describe node)");
@@ -194,6 +183,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
         .sim = session_simulated(options),
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
+        .flow_steps = options->max_flow_steps,
         .max_pods = (int)options->max_pods,
         .node_resources = options->node_resources,
         .isolation = host ? "plain" : options->isolation,
@@ -264,6 +254,7 @@ static bool checked(const struct session_options *options, struct manifests *set
         .namespace_ = options->namespace_,
         .sim = session_simulated(options),
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
+        .flow_steps = options->max_flow_steps,
         .live = live,
         .max_pods = max_pods,
         /* A real run says so when it comes to it, and so does one that was told what it has. */
@@ -336,9 +327,9 @@ static void run_opened(struct session *session)
                                   .ctx = session};
 
     if (takeup_all(&takeup, session->set)) {
-        note_mounts(session);
-        manifests_release(session->set); /* the trees are larger than what was made of them */
-        if (session->exit_code == -1)    /* the daemon is still there */
+        /* the trees are larger than what was made of them */
+        manifests_release_aside(session->set, session->backend->loop);
+        if (session->exit_code == -1) /* the daemon is still there */
             follow_to_the_end(session);
     } else {
         session->exit_code = EXIT_REFUSED;

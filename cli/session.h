@@ -17,6 +17,7 @@ struct session_options {
     const char *network;
     const char *durability;     /* strict | relaxed */
     const char *node_resources; /* NULL = what the machine has */
+    int64_t max_flow_steps;     /* 0 = the default */
     int64_t max_pods;           /* 0 = one per CPU */
     int64_t timeout_ms;         /* 0 = none */
     int64_t restart_backoff_ms;

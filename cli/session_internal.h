@@ -15,7 +15,6 @@
 struct session {
     const struct session_options *options;
     struct manifests *set;
-    bool has_mounts; /* some container of the manifests mounts something */
     struct backend *backend;
     struct engine *engine; /* NULL: the run is in a daemon, at the other end of `client` */
     struct client *client;

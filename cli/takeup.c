@@ -180,6 +180,7 @@ static bool take_up_one(const struct takeup *takeup, const struct manifest *mani
     bool ok;
 
     flagged.doc = doc;
+    flagged.unchanged &= doc == manifest->doc;
     if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
         forget(takeup, stored);
     object = takeup->backend->ops->apply(takeup->backend, &flagged, &errors);

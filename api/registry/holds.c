@@ -17,14 +17,30 @@ static bool has_all(const struct meta *meta, const struct kv *wanted, size_t n,
     return true;
 }
 
-/* Preconditions, owners and finalizers are for the full way of an update. */
-static bool adds_nothing(const struct object *stored, const struct object *draft)
+/* Bodies are interned: equal ones are one. */
+static bool says_the_same(const struct object *stored, const struct object *draft)
 {
     const struct meta *has = stored->meta, *says = draft->meta;
 
-    return !draft->revision && !*says->uid && !says->n_owners && !says->n_finalizers &&
-           has_all(has, says->labels, says->n_labels, meta_label) &&
+    return draft->body == stored->body && has_all(has, says->labels, says->n_labels, meta_label) &&
            has_all(has, says->annotations, says->n_annotations, meta_annotation);
+}
+
+/* Preconditions, owners and finalizers are for the full way of an update. */
+static bool is_plain(const struct object *draft)
+{
+    const struct meta *says = draft->meta;
+
+    return !draft->revision && !*says->uid && !says->n_owners && !says->n_finalizers;
+}
+
+bool registry_says_nothing_new(const struct object *stored, const struct object *made,
+                               const json_t *doc)
+{
+    const json_t *metadata = json_object_get(doc, "metadata");
+
+    return !json_object_get(metadata, "uid") && !json_object_get(metadata, "resourceVersion") &&
+           !made->meta->n_owners && !made->meta->n_finalizers && says_the_same(stored, made);
 }
 
 bool registry_holds(struct registry *r, json_t *doc, const struct object *stored)
@@ -35,6 +51,5 @@ bool registry_holds(struct registry *r, json_t *doc, const struct object *stored
         admission_admit(&admission, doc, NULL, UNKNOWN_ERROR, &errors);
 
     error_list_release(&errors);
-    /* Bodies are interned: equal ones are one. */
-    return draft && draft->body == stored->body && adds_nothing(stored, draft);
+    return draft && is_plain(draft) && says_the_same(stored, draft);
 }

@@ -12,6 +12,7 @@ struct registry {
     struct loop *loop;
     struct store *store;
     struct registry_options options;
+    struct limits flow_limits; /* those of content */
     struct admission admission;
     struct collector *collector;
     struct retention *events;  /* NULL while nothing may be written */

@@ -3,6 +3,7 @@
  */
 #include "api/registry/registry.h"
 #include "api/registry/internal.h"
+#include "api/types/decoded.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include <string.h>
@@ -27,12 +28,19 @@ static void look_at_each(void *ctx, const struct kind *kind, const char *ns,
     store_each(((struct registry *)ctx)->store, kind, ns, visit, arg);
 }
 
-static void drop_kept(struct turn_hook *hook)
-{
-    struct registry *r = container_of(hook, struct registry, turn_end);
+/* Statuses that are kept decoded: more than one turn deals with. */
+enum { STATUSES_DECODED = 4096 };
 
+static void drop_kept(struct registry *r)
+{
     while (r->n_kept)
         object_unref(r->kept[--r->n_kept]);
+}
+
+static void end_turn(struct turn_hook *hook)
+{
+    drop_kept(container_of(hook, struct registry, turn_end));
+    decoded_trim(STATUSES_DECODED);
 }
 
 /* ---- what every cluster has ---- */
@@ -98,11 +106,13 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     r->store = store;
     r->options = *options;
     default_all_limits(&r->options.limits);
+    limits_for_flows(&r->flow_limits, options->flow_steps);
     r->admission = (struct admission){
         .get = look_up,
         .each = look_at_each,
         .ctx = r,
         .scheduler_name = "volcano",
+        .limits = &r->flow_limits,
         .upstream_compat = options->upstream_compat,
         .virtual_runtime = options->virtual_runtime,
         .allow_flow_updates = !options->reject_flow_updates,
@@ -110,7 +120,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,
     };
-    r->turn_end.end = drop_kept;
+    r->turn_end.end = end_turn;
     loop_on_turn_end(loop, &r->turn_end);
     r->collector = collector_new(r);
     if (!store_writable(store, NULL)) /* opened for looking */
@@ -125,7 +135,7 @@ void registry_free(struct registry *r)
 {
     if (!r)
         return;
-    drop_kept(&r->turn_end);
+    drop_kept(r);
     loop_off_turn_end(r->loop, &r->turn_end);
     collector_free(r->collector);
     retention_free(r->events);

@@ -27,6 +27,7 @@ struct registry_options {
     bool deletion_protection; /* DC-02; default on */
     bool reject_flow_updates; /* DC-02; default on */
     struct registry_limits limits;
+    int64_t flow_steps;                 /* L-17, --max-flow-steps; 0 = the default */
     const struct plugin_rules *plugins; /* of jobs; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
     bool no_key_arguments;              /* SEC-29 */
@@ -53,6 +54,11 @@ struct registry_write {
     struct error_list *warnings; /* may be NULL */
     const char *manager;         /* whose fields they become; NULL: nobody keeps account */
 };
+
+/** Whether `made`, which another registry of these options created from `doc`, says nothing that
+ * `stored` does not say already. */
+bool registry_says_nothing_new(const struct object *stored, const struct object *made,
+                               const json_t *doc);
 
 bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
                      const struct object **out, struct error_list *errors);

@@ -158,8 +158,11 @@ static bool check_size(const struct admission *adm, const struct jobflow_spec *s
     const struct limits *limits = limits_of(adm);
 
     if ((int64_t)spec->steps.count > limits->flow_steps) {
-        FINDING(errors, ("spec.flows"), "Too many: %zu: a flow has at most %lld steps",
-                spec->steps.count, (long long)limits->flow_steps);
+        FINDING(errors, ("spec.flows"), "Too many: %zu: a flow has at most %lld steps%s",
+                spec->steps.count, (long long)limits->flow_steps,
+                limits->flow_steps < limits_hard.flow_steps
+                    ? "; --max-flow-steps of run and serve allows more"
+                    : "");
         return false;
     }
     if ((int64_t)edges > limits->flow_edges) {

@@ -42,3 +42,20 @@ const struct limits limits_hard = {
     .pod_volumes = 64,
     .container_mounts = 128,
 };
+
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
+}
+
+void limits_for_flows(struct limits *out, int64_t steps)
+{
+    *out = limits_default;
+    if (steps <= 0)
+        return;
+    out->flow_steps = at_most(steps, limits_hard.flow_steps);
+    out->flow_edges = at_most(out->flow_steps * (limits_hard.flow_edges / limits_hard.flow_steps),
+                              limits_hard.flow_edges);
+    if (out->flow_edges < limits_default.flow_edges)
+        out->flow_edges = limits_default.flow_edges;
+}

@@ -31,5 +31,9 @@ struct limits {
 extern const struct limits limits_default;
 extern const struct limits limits_hard;
 
+/** The defaults, with flows of up to `steps` steps (0: as many as usual) and targets in
+ * proportion; at most what `limits_hard` says. */
+void limits_for_flows(struct limits *out, int64_t steps);
+
 /* Formats that are not configurable. L-13, L-14 */
 enum { NAME_BYTES_MAX = 253, LABEL_BYTES_MAX = 63 };

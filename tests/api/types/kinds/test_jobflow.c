@@ -493,6 +493,26 @@ static void limits_hold(void **state)
     world_release(&world);
 }
 
+/* covers: see DC-05 L-17 */
+static void flows_may_be_larger_where_that_is_asked_for(void **state)
+{
+    static const struct {
+        int64_t asked, steps, edges;
+    } asked_for[] = {
+        {0, 100000, 1000000},         {2000, 2000, 1000000},        {300000, 300000, 3000000},
+        {1000000, 1000000, 10000000}, {5000000, 1000000, 10000000},
+    };
+
+    for (size_t i = 0; i < countof(asked_for); i++) {
+        struct limits limits;
+
+        limits_for_flows(&limits, asked_for[i].asked);
+        check_int("steps", limits.flow_steps, asked_for[i].steps);
+        check_int("edges", limits.flow_edges, asked_for[i].edges);
+        check_int("the others", limits.job_tasks, limits_default.job_tasks);
+    }
+}
+
 static void a_phase_is_read_from_text_or_left_with_it(void **state)
 {
     struct buf text = {0};
@@ -532,6 +552,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_steps_are_admitted_at_once),
         cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_named),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(flows_may_be_larger_where_that_is_asked_for),
         cmocka_unit_test(a_phase_is_read_from_text_or_left_with_it),
     };
 

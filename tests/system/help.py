@@ -86,7 +86,7 @@ def bash_completes_commands_flags_choices_and_files():
     check_equal("commands after help", complete("jobflow", "help", "compl"), ["completion"])
     for name in command_names():
         check_equal("flags of %s" % name, sorted(complete("jobflow", name, "--")), sorted(set(flags_of(name) + ["--help"])))
-    check_equal("one flag", complete("jobflow", "run", "--max"), ["--max-pods"])
+    check_equal("one flag", complete("jobflow", "run", "--max-p"), ["--max-pods"])
     check_equal("choices", complete("jobflow", "run", "--output", ""), ["auto", "live", "plain", "json", "quiet"])
     check_equal("choices of a letter", complete("jobflow", "run", "-o", "j"), ["json"])
     write("flow one.yaml", "")

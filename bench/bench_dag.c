@@ -1,0 +1,156 @@
+/*
+ * A graph checked and put in order, against igraph on the same edges (T13). Prints one JSON line.
+ *
+ * bench_dag [STEPS [TARGETS]]: layers of the square root of STEPS, each step behind TARGETS random
+ * ones of the layer before; a million with three. `order` is what igraph does, too: build the
+ * graph, find out whether it has a cycle, sort it. `validate` is what admission does: names,
+ * duplicates, targets by name, cycles. Best of ROUNDS, the two taking turns.
+ */
+#include <igraph/igraph.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "api/types/admission.h"
+#include "api/types/dag.h"
+#include "api/types/jobflow.h"
+#include "api/types/jobflow_admission.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+enum { ROUNDS = 3 };
+
+struct bench {
+    uint32_t steps;
+    struct dag_edge *edges; /* [n_edges] */
+    size_t n_edges;
+    struct arena *arena;
+    struct jobflow_spec spec;
+};
+
+static double ms_since(int64_t began_ns)
+{
+    return (double)(clock_mono_ns(clock_real()) - began_ns) / 1e6;
+}
+
+static void make_edges(struct bench *bench, uint32_t targets)
+{
+    struct clock *clock = clock_virtual_new(0, 1); /* its randomness repeats */
+    uint32_t width = (uint32_t)sqrt(bench->steps);
+
+    bench->edges = mem_array((size_t)bench->steps * targets, sizeof *bench->edges);
+    for (uint32_t i = width; i < bench->steps; i++)
+        for (uint32_t t = 0; t < targets; t++)
+            bench->edges[bench->n_edges++] = (struct dag_edge){
+                (i / width - 1) * width + (uint32_t)(clock_random(clock) % width), i};
+    clock_free(clock);
+}
+
+static void make_spec(struct bench *bench)
+{
+    struct jobflow_spec *spec = &bench->spec;
+    size_t edge = 0;
+
+    bench->arena = arena_new(1 << 20);
+    spec->steps.count = bench->steps;
+    spec->steps.items = arena_array(bench->arena, bench->steps, sizeof *spec->steps.items);
+    for (uint32_t i = 0; i < bench->steps; i++)
+        spec->steps.items[i].name = arena_printf(bench->arena, "step-%u", i);
+    for (uint32_t i = 0; i < bench->steps; i++) {
+        size_t first = edge;
+        struct flow_depends *depends;
+
+        while (edge < bench->n_edges && bench->edges[edge].to == i)
+            edge++;
+        if (edge == first)
+            continue;
+        depends = arena_alloc(bench->arena, sizeof *depends);
+        depends->targets.count = edge - first;
+        depends->targets.items = arena_array(bench->arena, edge - first, sizeof(char *));
+        for (size_t t = first; t < edge; t++)
+            depends->targets.items[t - first] = spec->steps.items[bench->edges[t].from].name;
+        spec->steps.items[i].depends = depends;
+    }
+}
+
+static double order_ms(const struct bench *bench)
+{
+    int64_t began = clock_mono_ns(clock_real());
+    uint32_t *order = mem_array(bench->steps, sizeof *order);
+    struct dag dag;
+    double took;
+
+    dag_init(&dag, bench->steps, bench->edges, bench->n_edges);
+    if (dag_sort(&dag, order) != bench->steps)
+        mem_fatal("bench_dag: a cycle");
+    took = ms_since(began);
+    dag_release(&dag);
+    mem_free(order);
+    return took;
+}
+
+static double validate_ms(const struct bench *bench)
+{
+    const struct admission adm = {.limits = &limits_hard};
+    int64_t began = clock_mono_ns(clock_real());
+    struct error_list errors = {0};
+    double took;
+
+    jobflow_check_graph(&adm, &bench->spec, &errors);
+    took = ms_since(began);
+    if (errors.count)
+        mem_fatal(errors.items[0].message);
+    error_list_release(&errors);
+    return took;
+}
+
+static double igraph_ms(const struct bench *bench)
+{
+    igraph_vector_int_t edges, order;
+    igraph_bool_t is_dag;
+    int64_t began;
+    igraph_t graph;
+    double took;
+
+    igraph_vector_int_init(&edges, (igraph_integer_t)(bench->n_edges * 2));
+    igraph_vector_int_init(&order, 0);
+    for (size_t i = 0; i < bench->n_edges; i++) {
+        VECTOR(edges)[2 * i] = bench->edges[i].from;
+        VECTOR(edges)[2 * i + 1] = bench->edges[i].to;
+    }
+    began = clock_mono_ns(clock_real());
+    igraph_create(&graph, &edges, bench->steps, true);
+    igraph_is_dag(&graph, &is_dag);
+    igraph_topological_sorting(&graph, &order, IGRAPH_OUT);
+    took = ms_since(began);
+    igraph_destroy(&graph);
+    igraph_vector_int_destroy(&order);
+    igraph_vector_int_destroy(&edges);
+    return took;
+}
+
+static void keep_best(double *best, double took)
+{
+    if (*best <= 0 || took < *best)
+        *best = took;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench bench = {.steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000};
+    double order = 0, validate = 0, igraph = 0;
+
+    make_edges(&bench, argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 3);
+    make_spec(&bench);
+    for (int round = 0; round < ROUNDS; round++) {
+        keep_best(&order, order_ms(&bench));
+        keep_best(&validate, validate_ms(&bench));
+        keep_best(&igraph, igraph_ms(&bench));
+    }
+    printf("{\"bench\":\"dag\",\"steps\":%u,\"edges\":%zu,\"order_ms\":%.1f,\"validate_ms\":%.1f,"
+           "\"igraph_ms\":%.1f,\"order_of_igraph\":%.3f,\"validate_of_igraph\":%.3f}\n",
+           bench.steps, bench.n_edges, order, validate, igraph, order / igraph, validate / igraph);
+    mem_free(bench.edges);
+    arena_free(bench.arena);
+    return 0;
+}

@@ -90,7 +90,7 @@ static struct client *open_elsewhere(enum client_access access, struct error *er
     if (kubeconfig && *kubeconfig)
         return client_kube_open(kubeconfig, NULL, err);
     return daemon_dir && has_store(daemon_dir, NULL) ? open_directory(daemon_dir, access, err)
-                                                     : NULL;
+                                                     : client_cluster_open(err);
 }
 
 struct client *client_open(const char *data_dir, enum client_access access, struct error *err)

@@ -47,7 +47,7 @@ struct client_place {
 
 /**
  * Where the usual directory is not there: the server that $KUBECONFIG names, or else the daemon of
- * this user.
+ * this user, or else the cluster this process is a pod of.
  *
  * Owned, or NULL: NOT_FOUND without such a data directory (with the way out), CONFLICT when a
  * process that does not answer holds it.

@@ -9,19 +9,21 @@
 #include "cli/serving.h"
 #include <curl/curl.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { POLL_MAX_MS = 60000, CONNECT_MS = 10000 };
+enum { POLL_MAX_MS = 60000, CONNECT_MS = 10000, TRIES_MAX = 10, RETRY_MAX_S = 600 };
 
 struct http {
     struct client base;
     CURLM *multi;
     struct unix_path socket;
     struct kubeconfig server;           /* server NULL: the socket */
-    struct exchange *starting, **s_end; /* not yet given to libcurl */
+    struct curl_slist *connect_to;      /* the server, when its certificate has another name */
+    struct exchange *starting, **s_end; /* not yet given to libcurl; some wait for their time */
     struct exchange *cancelled;         /* not yet taken from it */
     bool inside;                        /* libcurl is calling us: it must not be called */
 };
@@ -33,6 +35,9 @@ struct exchange {
     CURL *easy;
     struct curl_slist *headers;
     char *url;
+    int64_t due_ns; /* when it is tried again; 0: now */
+    int tries, retry_after_s;
+    bool renewed; /* with new credentials, once */
 };
 
 static struct http *of(struct client *client)
@@ -53,8 +58,11 @@ static void exchange_free(struct http *http, struct exchange *exchange)
 
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
 {
-    static const char warning[] = "Warning:";
+    static const char warning[] = "Warning:", retry[] = "Retry-After:";
+    struct exchange *exchange = ctx;
 
+    if (n > sizeof retry && strncasecmp(line, retry, sizeof retry - 1) == 0)
+        exchange->retry_after_s = atoi(line + sizeof retry - 1);
     if (n > sizeof warning && strncasecmp(line, warning, sizeof warning - 1) == 0)
         client_take_warning(line + sizeof warning - 1, n - (sizeof warning - 1));
     return n;
@@ -102,9 +110,16 @@ static void set_server(const struct http *http, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    if (server->token && strncmp(server->server, "https:", 6) == 0) { /* never in the clear */
+    if (http->connect_to)
+        curl_easy_setopt(easy, CURLOPT_CONNECT_TO, http->connect_to);
+    if (strncmp(server->server, "https:", 6) != 0) /* nothing secret in the clear */
+        return;
+    if (server->token) {
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
         curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, server->token);
+    } else if (server->basic) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        curl_easy_setopt(easy, CURLOPT_USERPWD, server->basic);
     }
 }
 
@@ -115,7 +130,7 @@ static void set_up(struct http *http, struct exchange *exchange, const struct cl
     set_server(http, easy);
     curl_easy_setopt(easy, CURLOPT_URL, exchange->url);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_PROXY, http->server.proxy ? http->server.proxy : "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, call->method ? call->method : "GET");
@@ -125,9 +140,17 @@ static void set_up(struct http *http, struct exchange *exchange, const struct cl
     }
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, exchange);
+}
+
+static void put_among_starting(struct http *http, struct exchange *exchange)
+{
+    exchange->next = NULL;
+    *http->s_end = exchange;
+    http->s_end = &exchange->next;
 }
 
 static void http_start(struct client *client, struct client_call *call)
@@ -146,22 +169,28 @@ static void http_start(struct client *client, struct client_call *call)
         add_header(exchange, "Content-Type",
                    call->content_type ? call->content_type : "application/json");
     exchange->headers = curl_slist_append(exchange->headers, "Expect:");
+    for (size_t i = 0; i < http->server.n_headers; i++)
+        exchange->headers = curl_slist_append(exchange->headers, http->server.headers[i]);
+    kubeconfig_refresh(&http->server, CREDENTIALS_MISSING, clock_wall_ms(clock_real()), NULL);
     set_up(http, exchange, call);
     call->transport = exchange;
-    *http->s_end = exchange;
-    http->s_end = &exchange->next;
+    put_among_starting(http, exchange);
 }
 
 static void start_all(struct http *http)
 {
     struct exchange *exchange = http->starting, *next;
 
+    int64_t now_ns = clock_mono_ns(clock_real());
+
     http->starting = NULL;
     http->s_end = &http->starting;
     for (; exchange; exchange = next) {
         next = exchange->next;
         exchange->next = NULL;
-        if (exchange->call)
+        if (exchange->call && exchange->due_ns > now_ns)
+            put_among_starting(http, exchange);
+        else if (exchange->call)
             curl_multi_add_handle(http->multi, exchange->easy);
         else
             exchange_free(http, exchange);
@@ -203,6 +232,31 @@ static void free_cancelled(struct http *http)
     }
 }
 
+/* Once more, later or with new credentials: whether the answer so far is not the last word. */
+static bool is_tried_again(struct http *http, struct exchange *exchange, long status)
+{
+    bool refused =
+        status == 401 && !exchange->renewed && (http->server.plugin || http->server.token_file);
+    bool busy = (status == 429 || status >= 500) && exchange->retry_after_s > 0 &&
+                exchange->retry_after_s <= RETRY_MAX_S && exchange->tries < TRIES_MAX;
+
+    if (!refused && !busy)
+        return false;
+    if (refused &&
+        !kubeconfig_refresh(&http->server, CREDENTIALS_REFUSED, clock_wall_ms(clock_real()), NULL))
+        return false;
+    exchange->renewed = exchange->renewed || refused;
+    exchange->tries += busy;
+    exchange->due_ns =
+        clock_mono_ns(clock_real()) + (busy ? (int64_t)exchange->retry_after_s * 1000000000 : 0);
+    exchange->retry_after_s = 0;
+    buf_clear(&exchange->call->text);
+    curl_multi_remove_handle(http->multi, exchange->easy);
+    set_up(http, exchange, exchange->call);
+    put_among_starting(http, exchange);
+    return true;
+}
+
 static void finish(struct http *http, CURL *easy, CURLcode result)
 {
     struct exchange *exchange = NULL;
@@ -212,6 +266,8 @@ static void finish(struct http *http, CURL *easy, CURLcode result)
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)(void *)&exchange);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     call = exchange->call;
+    if (result == CURLE_OK && is_tried_again(http, exchange, status))
+        return;
     call->status = (int)status;
     call->transport = NULL;
     if (result != CURLE_OK)
@@ -236,6 +292,17 @@ static void finish_all(struct http *http)
             finish(http, message->easy_handle, message->data.result);
 }
 
+/* When the first of those not yet given to libcurl wants to start. */
+static int until_next_start_ms(const struct http *http)
+{
+    int64_t now_ns = clock_mono_ns(clock_real()), wait_ms = POLL_MAX_MS;
+
+    for (const struct exchange *each = http->starting; each; each = each->next)
+        if ((each->due_ns - now_ns + 999999) / 1000000 < wait_ms)
+            wait_ms = each->due_ns > now_ns ? (each->due_ns - now_ns + 999999) / 1000000 : 0;
+    return (int)wait_ms;
+}
+
 static enum client_ran http_run(struct client *client, int64_t timeout_ms)
 {
     struct http *http = of(client);
@@ -249,18 +316,20 @@ static enum client_ran http_run(struct client *client, int64_t timeout_ms)
         http->inside = false;
         free_cancelled(http);
         finish_all(http);
-        if (http->starting && !client->stopped)
-            continue;
         if (client->stopped)
             return CLIENT_STOPPED;
         if (!client->calls)
             return CLIENT_IDLE;
+        wait_ms = until_next_start_ms(http);
+        if (wait_ms <= 0)
+            continue;
         if (timeout_ms >= 0) {
             int64_t left_ns = ends_ns - clock_mono_ns(clock_real());
 
             if (left_ns <= 0)
                 return CLIENT_TIMED_OUT;
-            wait_ms = left_ns / 1000000 < POLL_MAX_MS ? (int)(left_ns / 1000000) + 1 : POLL_MAX_MS;
+            if (left_ns / 1000000 < wait_ms)
+                wait_ms = (int)(left_ns / 1000000) + 1;
         }
         curl_multi_poll(http->multi, NULL, 0, wait_ms, NULL);
     }
@@ -272,6 +341,7 @@ static void http_close(struct client *client)
 
     start_all(http); /* all are cancelled */
     curl_multi_cleanup(http->multi);
+    curl_slist_free_all(http->connect_to);
     unix_path_release(&http->socket);
     kubeconfig_release(&http->server);
     mem_free(http);
@@ -338,12 +408,59 @@ static bool check_url(const char *url, struct error *err)
                      "--server: \"%s\" is no URL, like https://127.0.0.1:6480", url);
 }
 
+/* The address stays, the name asked for and checked is another. */
+static bool rename_server(struct http *http, struct error *err)
+{
+    struct kubeconfig *server = &http->server;
+    CURLU *url = curl_url();
+    char *host = NULL, *port = NULL, *renamed = NULL;
+    bool ok = curl_url_set(url, CURLUPART_URL, server->server, 0) == CURLUE_OK &&
+              curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+              curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+              curl_url_set(url, CURLUPART_HOST, server->server_name, 0) == CURLUE_OK &&
+              curl_url_get(url, CURLUPART_URL, &renamed, 0) == CURLUE_OK;
+
+    if (ok) {
+        scoped_str row = mem_printf("%s:%s:%s:%s", server->server_name, port, host, port);
+        size_t len = strlen(renamed);
+
+        http->connect_to = curl_slist_append(NULL, row);
+        mem_free(server->server);
+        server->server = mem_printf("%.*s", (int)(len - (renamed[len - 1] == '/')), renamed);
+    } else {
+        error_set(err, ERR_INVALID, "", "%s is no address of a server", server->server);
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(renamed);
+    curl_url_cleanup(url);
+    return ok;
+}
+
+/* Consumes the config. */
+static struct client *open_server(struct kubeconfig *config, struct error *err)
+{
+    struct http *http = new_http(config->server);
+
+    http->server = *config;
+    *config = (struct kubeconfig){0};
+    if (kubeconfig_refresh(&http->server, CREDENTIALS_MISSING, clock_wall_ms(clock_real()), err) &&
+        (!http->server.server_name || rename_server(http, err)))
+        return &http->base;
+    client_close(&http->base);
+    return NULL;
+}
+
 struct client *client_kube_open(const char *kubeconfig, const char *url, struct error *err)
 {
+    const struct kubeconfig_options options = {
+        .context = getenv("JOBFLOW_CONTEXT"),
+        .allowed_plugin = getenv("JOBFLOW_EXEC_PLUGIN"),
+    };
     scoped(kubeconfig) struct kubeconfig server = {0};
-    struct http *http;
 
-    if ((url && !check_url(url, err)) || (kubeconfig && !kubeconfig_read(kubeconfig, &server, err)))
+    if ((url && !check_url(url, err)) ||
+        (kubeconfig && !kubeconfig_read(kubeconfig, &options, &server, err)))
         return NULL;
     if (url) {
         size_t len = strlen(url);
@@ -351,8 +468,16 @@ struct client *client_kube_open(const char *kubeconfig, const char *url, struct 
         mem_free(server.server);
         server.server = mem_printf("%.*s", (int)(len - (url[len - 1] == '/')), url);
     }
-    http = new_http(server.server);
-    http->server = server;
-    server = (struct kubeconfig){0};
-    return &http->base;
+    return open_server(&server, err);
+}
+
+struct client *client_cluster_open(struct error *err)
+{
+    scoped(kubeconfig) struct kubeconfig server = {0};
+
+    return kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
+                                 getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_ACCOUNT_DIR, &server,
+                                 err)
+               ? open_server(&server, err)
+               : NULL;
 }

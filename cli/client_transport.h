@@ -26,6 +26,8 @@ struct client *client_http_open(const char *data_dir, struct error *err);
 /** The server that kubeconfig files name, or the one at `url` as their user; without files (NULL)
  * as nobody. */
 struct client *client_kube_open(const char *kubeconfig, const char *url, struct error *err);
+/** That of the cluster this process is a pod of; NOT_FOUND when it is none. */
+struct client *client_cluster_open(struct error *err);
 struct client *client_local_open(const char *data_dir, enum client_access access,
                                  struct error *err);
 

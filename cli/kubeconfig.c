@@ -6,19 +6,33 @@
 #include "api/types/yaml.h"
 #include "base/base64.h"
 #include "base/mem.h"
+#include "cli/kubeconfig_plugin.h"
 #include <openssl/crypto.h>
 #include <string.h>
 
 static const char context[] = "jobflow";
 
+static void wipe(char *text)
+{
+    if (text)
+        OPENSSL_cleanse(text, strlen(text));
+    mem_free(text);
+}
+
 void kubeconfig_release(struct kubeconfig *config)
 {
-    if (config->token)
-        OPENSSL_cleanse(config->token, strlen(config->token));
+    wipe(config->token);
+    wipe(config->basic);
+    for (size_t i = 0; i < config->n_headers; i++)
+        mem_free(config->headers[i]);
+    mem_free(config->headers);
     mem_free(config->server);
+    mem_free(config->server_name);
+    mem_free(config->proxy);
     mem_free(config->user);
-    mem_free(config->token);
+    mem_free(config->token_file);
     mem_free(config->namespace_);
+    kubeconfig_plugin_free(config->plugin);
     buf_release(&config->ca);
     buf_release(&config->certificate);
     if (config->key.data)

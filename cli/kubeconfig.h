@@ -6,21 +6,50 @@
 #include "base/error.h"
 #include "base/scoped.h"
 #include <stdbool.h>
+#include <stdint.h>
+
+struct kubeconfig_plugin;
 
 struct kubeconfig {
     char *server;                /* https://127.0.0.1:6480 */
+    char *server_name;           /* the name its certificate has, when another; NULL */
+    char *proxy;                 /* NULL: none */
     struct buf ca;               /* PEM */
     char *user;                  /* its name; for people */
     char *token;                 /* NULL without */
+    char *token_file;            /* read again for every request, for it may change; NULL */
+    char *basic;                 /* "user:password"; NULL */
     struct buf certificate, key; /* PEM; empty without */
     char *namespace_;            /* NULL: default */
+    char **headers;              /* [n_headers]: Impersonate-…: whom to act for */
+    size_t n_headers;
+    struct kubeconfig_plugin *plugin; /* a program that gives credentials; NULL */
 };
-void kubeconfig_release(struct kubeconfig *config); /* wipes the token */
+void kubeconfig_release(struct kubeconfig *config); /* wipes what is secret */
 SCOPED_DEFINE(kubeconfig, struct kubeconfig, kubeconfig_release)
 
-/** The current context of a file, or of several with ':' between them. NOT_FOUND when there is none
- * of them, INVALID when it cannot be used. */
-bool kubeconfig_read(const char *paths, struct kubeconfig *out, struct error *err);
+struct kubeconfig_options {
+    const char *context;        /* instead of the files' current one; NULL */
+    const char *allowed_plugin; /* the one program that may be started for credentials: an absolute
+                                   path (SEC-34); NULL: none */
+};
+
+/** A context of a file, or of several with ':' between them, as kubectl merges them. NOT_FOUND when
+ * there is none of them, INVALID when it cannot be used. `options` NULL: all defaults. */
+bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options,
+                     struct kubeconfig *out, struct error *err);
+
+/** What a pod of a cluster is given: address from the environment, account in a directory.
+ * NOT_FOUND outside of one. */
+bool kubeconfig_in_cluster(const char *host, const char *port, const char *directory,
+                           struct kubeconfig *out, struct error *err);
+#define KUBECONFIG_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
+
+/** Make sure that there are credentials: a plugin is started when it has not been, when what it
+ * gave has run out by `now_ms`, or when they were `refused`. */
+enum kubeconfig_need { CREDENTIALS_MISSING, CREDENTIALS_REFUSED };
+bool kubeconfig_refresh(struct kubeconfig *config, enum kubeconfig_need need, int64_t now_ms,
+                        struct error *err);
 
 /** The YAML of a file with this one cluster, user and context. */
 void kubeconfig_write(const struct kubeconfig *config, struct buf *out);

@@ -5,13 +5,13 @@
 #   KUBEBUILDER_ASSETS=DIR ctest --preset dev -R differential
 #
 # Any other directory in the layout of envtest serves as well. Takes some twenty minutes and 6 GB; needs root, or
-# the packages etcd-server, golang-1.19-go, dpkg-dev and rsync, and a deb-src line.
+# the packages named below.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 dir=$(mkdir -p "${1:-build/kube}" && cd "${1:-build/kube}" && pwd)
 programs=(kube-apiserver kube-controller-manager)
-packages=(etcd-server golang-1.19-go dpkg-dev rsync)
+packages=(etcd-server golang-1.19-go golang-github-modern-go-reflect2-dev dpkg-dev rsync)
 
 missing=()
 for package in "${packages[@]}"; do
@@ -37,6 +37,10 @@ if [ ! -d "$tree" ]; then
 fi
 
 echo "kube-assets: building ${programs[*]}"
+# The reflect2 in it reads maps wrongly under a Go this new, and the server would crash; Debian has a later one.
+reflect2=vendor/github.com/modern-go/reflect2
+rm -f "$tree/$reflect2"/*.{go,s}
+cp "/usr/share/gocode/src/${reflect2#vendor/}"/*.{go,s} "$tree/$reflect2/"
 mkdir -p "$tree/.go/src/k8s.io"
 [ -L "$tree/.go/src/k8s.io/kubernetes" ] || ln -s ../../.. "$tree/.go/src/k8s.io/kubernetes"
 (cd "$tree" && env PATH="/usr/lib/go-1.19/bin:$PATH" GOPATH="$tree/.go" GOCACHE="$work/cache" GO111MODULE=off \

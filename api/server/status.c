@@ -285,6 +285,24 @@ static void write_subject(struct jsonw *w, const struct status_subject *about, b
     jsonw_member_str_opt(w, "uid", about->uid);
 }
 
+static void write_cause_message(struct jsonw *w, const struct error *err)
+{
+    static const char in[] = "in namespace ";
+    const char *ns = strstr(err->message, in);
+    char text[ERROR_MESSAGE_MAX];
+
+    if (err->code == ERR_TIMEOUT) {
+        jsonw_member_str(w, "message", "Too large resource version");
+    } else if (err->code == ERR_FORBIDDEN && ns) {
+        ns += sizeof in - 1;
+        snprintf(text, sizeof text, "namespace %.*s is being terminated", (int)strcspn(ns, " "),
+                 ns);
+        jsonw_member_str(w, "message", text);
+    } else {
+        jsonw_member_str(w, "message", err->message);
+    }
+}
+
 static void write_causes(struct jsonw *w, const struct error_list *errors)
 {
     bool open = false;
@@ -299,12 +317,9 @@ static void write_causes(struct jsonw *w, const struct error_list *errors)
         open = true;
         jsonw_open(w);
         jsonw_member_str_opt(w, "reason", cause_reason(err));
-        if (err->code == ERR_TIMEOUT) {
-            jsonw_member_str(w, "message", "Too large resource version");
-        } else {
-            jsonw_member_str(w, "message", err->message);
+        write_cause_message(w, err);
+        if (err->code != ERR_TIMEOUT)
             jsonw_member_str_opt(w, "field", err->field);
-        }
         jsonw_close(w);
     }
     if (open)

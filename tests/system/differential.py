@@ -3,7 +3,7 @@
 Each step of the scenario is a request by name. What is bound to differ (uids, revisions, times, generated names) is
 made equal first; what differs on purpose stands in DIFFERENCES with its reason and in docs/deviations.md.
 
-# covers: kube-api.md 46 47 48 49 50 51 52 53 93 94 95 96 97 98 99; see the steps
+# covers: kube-api.md 46 47 48 49 50 51 52 53 93 94 95 96 97 98 99; see lib_differential.py
 """
 import json
 import os

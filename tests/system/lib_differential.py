@@ -397,11 +397,15 @@ DIFFERENCES = [
      "the reason after the same beginning; theirs names Go types"),
     (r"create with a bad manager|get in a form not there|list by a bad label key|list a custom kind by a field not known|patch of plain JSON|"
      r"change a pod's command|a namespace of a bad name", TEXT, "texts that changed between their versions; ours are those of the specification"),
+    (r"(list|watch) .*bad (label )?selector|create with wrong types", TEXT, "texts of 1.20"),
+    (r"(a custom object of a|merge a) wrong type.*", (r"body\.details\.causes\[0\]\.reason",), "the reason newer ones give"),
+    (r"(delete )?a namespace", (r"body\.metadata\.labels",), "the label that newer ones give"),
+    (r"merge a list|merge no JSON|apply of another kind", (REFUSED,), "400, as newer ones"),
     (r"a pod without containers", TEXT, "says what is required"),
     (r"put of another uid", TEXT, "without the names of their storage"),
     (r"list of a revision that is no number|watch from no number|a custom object with a revision", (REFUSED,), "400: theirs is an internal error, which it is not"),
     (r"put a custom one without a revision", (r"body\.details\.kind", r"body\.message"), "the kind, as in every other answer of 422"),
-    (r"a (path|group) not known|get of a group not there", (r"body|type",), "a Status instead of plain text"),
+    (r"a (path|group) not known|get of a group not there", (r"body.*|type",), "a Status instead of plain text, or of a list of paths"),
     # ---- details ----
     (r"create with wrong types|unknown fields (of a built-in kind )?strictly|merge another name|a custom object with a revision",
      (r"body\.details",), "causes are there too: which field"),

@@ -1,0 +1,204 @@
+/* Reading kubeconfigs. covers: kube-api.md 138 139 */
+#include "tests/unit.h"
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/kubeconfig.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char directory[512];
+
+static const char *put(const char *name, const char *text, mode_t mode)
+{
+    static char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    check(name, file_write_atomic(path, text, strlen(text), mode, NULL));
+    return path;
+}
+
+static int fresh_directory(void **state)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(directory, sizeof directory, "%s/kubeconfig.XXXXXX", tmp ? tmp : "/tmp");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int forget_directory(void **state)
+{
+    return file_remove_tree(AT_FDCWD, directory, NULL) ? 0 : -1;
+}
+
+#define ONE                                                                                        \
+    "apiVersion: v1\nkind: Config\ncurrent-context: a\n"                                           \
+    "clusters: [{name: a, cluster: {server: 'https://one/prefix/', certificate-authority: "        \
+    "ca.pem}}]\n"                                                                                  \
+    "contexts: [{name: a, context: {cluster: a, user: u, namespace: team}}]\n"
+#define TWO                                                                                        \
+    "current-context: b\n"                                                                         \
+    "clusters: [{name: a, cluster: {server: 'https://hidden'}}, {name: b, cluster: {server: "      \
+    "'https://two', tls-server-name: other, proxy-url: 'http://proxy:1'}}]\n"                      \
+    "users: [{name: u, user: {tokenFile: token}}, {name: v, user: {username: me, password: pass, " \
+    "as: "                                                                                         \
+    "boss, as-groups: [g, h]}}]\n"                                                                 \
+    "contexts: [{name: b, context: {cluster: b, user: v}}]\n"
+
+static void several_files_are_merged(void **state)
+{
+    scoped(kubeconfig) struct kubeconfig config = {0};
+    scoped_str one = mem_strdup(put("one", ONE, 0600));
+    scoped_str two = mem_strdup(put("two", TWO, 0600));
+    scoped_str paths = mem_printf("%s/missing:%s:%s", directory, (char *)one, (char *)two);
+    struct error err = {0};
+
+    put("ca.pem", "PEM", 0600);
+    put("token", "secret\n", 0600);
+    check(err.message, kubeconfig_read(paths, NULL, &config, &err));
+    check_str("the first has it, without the slash", config.server, "https://one/prefix");
+    check_str("beside the file", config.ca.data, "PEM");
+    check_str("namespace", config.namespace_, "team");
+    check("the token comes when it is needed", !config.token);
+    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check_str("token", config.token, "secret");
+    put("token", "next", 0600);
+    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check_str("read again", config.token, "next");
+}
+
+static void another_context_may_be_asked_for(void **state)
+{
+    scoped_str one = mem_strdup(put("one", ONE, 0600));
+    scoped_str two = mem_strdup(put("two", TWO, 0600));
+    scoped_str paths = mem_printf("%s:%s", (char *)one, (char *)two);
+    scoped(kubeconfig) struct kubeconfig config = {0}, none = {0};
+    struct error err = {0};
+
+    check(err.message, kubeconfig_read(paths, &(const struct kubeconfig_options){.context = "b"},
+                                       &config, &err));
+    check_str("server", config.server, "https://two");
+    check_str("its certificate's name", config.server_name, "other");
+    check_str("proxy", config.proxy, "http://proxy:1");
+    check_str("basic", config.basic, "me:pass");
+    check_int("headers", config.n_headers, 3);
+    check_str("whom to act for", config.headers[0], "Impersonate-User: boss");
+    check_str("in which groups", config.headers[2], "Impersonate-Group: h");
+    check("no such context",
+          !kubeconfig_read(paths, &(const struct kubeconfig_options){.context = "c"}, &none, &err));
+    check_has("names it", err.message, "there is no context \"c\"");
+}
+
+static void a_pod_finds_its_cluster(void **state)
+{
+    scoped(kubeconfig) struct kubeconfig config = {0}, v6 = {0}, none = {0};
+    struct error err = {0};
+
+    check("no account", !kubeconfig_in_cluster("10.0.0.1", "443", "/nonexistent", &none, &err));
+    check_int("code", err.code, ERR_NOT_FOUND);
+    put("ca.crt", "PEM", 0600);
+    put("token", "secret", 0600);
+    put("namespace", "team\n", 0600);
+    check("no address", !kubeconfig_in_cluster(NULL, "443", directory, &none, &err));
+    check("found", kubeconfig_in_cluster("10.0.0.1", "443", directory, &config, &err));
+    check_str("server", config.server, "https://10.0.0.1:443");
+    check_str("namespace", config.namespace_, "team");
+    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check_str("token", config.token, "secret");
+    check("IPv6", kubeconfig_in_cluster("fd00::1", "443", directory, &v6, &err));
+    check_str("in brackets", v6.server, "https://[fd00::1]:443");
+}
+
+/* ---- a program gives the credentials ---- */
+
+/* Counts its runs; the first token has run out already. */
+#define PLUGIN                                                                                     \
+    "#!/bin/sh\ncd \"$(dirname \"$0\")\"\necho x >> runs\nn=$(wc -l < runs)\n"                     \
+    "[ -n \"$KUBERNETES_EXEC_INFO\" ] && [ \"$GIVEN\" = yes ] && [ \"$1\" = arg ] || exit 9\n"     \
+    "until=2100-01-01T00:00:00Z; [ $n = 1 ] && until=2001-01-01T00:00:00Z\n"                       \
+    "echo '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\","       \
+    "\"status\":{\"token\":\"t'$n'\",\"expirationTimestamp\":\"'$until'\"}}'\n"
+#define USER_OF(program)                                                                           \
+    "current-context: a\nclusters: [{name: a, cluster: {server: 'https://one'}}]\n"                \
+    "contexts: [{name: a, context: {cluster: a, user: u}}]\n"                                      \
+    "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: "       \
+    "./" program ", args: [arg], env: [{name: GIVEN, value: 'yes'}], installHint: get it, "        \
+    "interactiveMode: Never}}}]\n"
+
+static void a_plugin_runs_again_when_its_token_is_no_good(void **state)
+{
+    const int64_t now_ms = 1800000000000;
+    scoped_str plugin = mem_strdup(put("plugin", PLUGIN, 0700));
+    scoped_str path = mem_strdup(put("config", USER_OF("plugin"), 0600));
+    scoped_str allowed = mem_printf("%s/./plugin", directory);
+    const struct kubeconfig_options options = {.allowed_plugin = allowed};
+    scoped(kubeconfig) struct kubeconfig config = {0}, refused = {0};
+    struct error err = {0};
+
+    check("nobody allowed it", !kubeconfig_read(path, NULL, &refused, &err));
+    check_int("code", err.code, ERR_FORBIDDEN);
+    check_has("says how", err.message, "JOBFLOW_EXEC_PLUGIN");
+    check(err.message, kubeconfig_read(path, &options, &config, &err));
+    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
+    check_str("first", config.token, "t1");
+    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
+    check_str("it had run out", config.token, "t2");
+    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
+    check_str("it is kept", config.token, "t2");
+    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_REFUSED, now_ms, &err));
+    check_str("the server refused it", config.token, "t3");
+}
+
+static const struct failure {
+    const char *name, *program, *says;
+} failures[] = {
+    {"an exit code", "#!/bin/sh\necho out of order >&2\nexit 3\n",
+     "gave no credentials: exit code 3: out of order"},
+    {"no JSON", "#!/bin/sh\necho hello\n", "is no JSON"},
+    {"another version", "#!/bin/sh\necho '{\"apiVersion\":\"v0\",\"status\":{\"token\":\"t\"}}'\n",
+     "answered with apiVersion \"v0\""},
+    {"nothing in it",
+     "#!/bin/sh\necho '{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"status\":{}}'\n",
+     "gave neither status.token"},
+    {"it is not there", NULL, "; get it"},
+};
+
+static void a_plugin_that_fails_says_why(void **state)
+{
+    scoped_str path = mem_strdup(put("config", USER_OF("broken"), 0600));
+    scoped_str allowed = mem_printf("%s/./broken", directory);
+    const struct kubeconfig_options options = {.allowed_plugin = allowed};
+
+    for (size_t i = 0; i < countof(failures); i++) {
+        scoped(kubeconfig) struct kubeconfig config = {0};
+        struct error err = {0};
+
+        if (failures[i].program)
+            put("broken", failures[i].program, 0700);
+        else
+            check_int("gone", unlink(allowed), 0);
+        check(failures[i].name, kubeconfig_read(path, &options, &config, &err));
+        check(failures[i].name, !kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+        check_has(failures[i].name, err.message, failures[i].says);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(several_files_are_merged, fresh_directory,
+                                        forget_directory),
+        cmocka_unit_test_setup_teardown(another_context_may_be_asked_for, fresh_directory,
+                                        forget_directory),
+        cmocka_unit_test_setup_teardown(a_pod_finds_its_cluster, fresh_directory, forget_directory),
+        cmocka_unit_test_setup_teardown(a_plugin_runs_again_when_its_token_is_no_good,
+                                        fresh_directory, forget_directory),
+        cmocka_unit_test_setup_teardown(a_plugin_that_fails_says_why, fresh_directory,
+                                        forget_directory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+"""Our own client at a server that is busy, refuses credentials, or has another name than its address.
+
+# see reliability.md SEC-34; kube-api.md 134 138
+"""
+import http.server
+import json
+import os
+import ssl
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+LIST = {"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": [
+    {"metadata": {"name": "found", "namespace": "default", "uid": "u", "resourceVersion": "1"}}]}
+
+
+class Scripted:
+    """An API server over TLS that answers one status after the other, then with a list."""
+
+    def __init__(self, *answers, name="localhost"):
+        self.left, self.seen = list(answers), []
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                        "-subj", "/CN=" + name, "-addext", "subjectAltName=DNS:" + name, "-keyout", "key.pem", "-out", "cert.pem"],
+                       check=True, capture_output=True)
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                outer.seen.append((time.monotonic(), dict(self.headers)))
+                status, headers = outer.left.pop(0) if outer.left else (200, {})
+                body = json.dumps(LIST if status == 200 else {"kind": "Status", "status": "Failure", "message": "not now", "code": status})
+                self.send_response(status)
+                for key, value in dict(headers, **{"Content-Type": "application/json", "Content-Length": len(body)}).items():
+                    self.send_header(key, value)
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *args):
+                pass
+
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain("cert.pem", "key.pem")
+        self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def kubeconfig(self, user, host="localhost", **cluster):
+        write("config", json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": dict({"server": "https://%s:%d" % (host, self.http.server_port),
+                                                        "certificate-authority": "cert.pem"}, **cluster)}],
+            "users": [{"name": "u", "user": user}], "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
+        return os.path.abspath("config")
+
+
+def get(kubeconfig, code=0, **env):
+    return jobflow("get", "cm", "--kubeconfig", kubeconfig, "-o", "name", code=code, env=env)
+
+
+def a_busy_server_is_asked_again_when_it_says():
+    server = Scripted((429, {"Retry-After": 1}), (503, {"Retry-After": 1}))
+    check_equal("found", get(server.kubeconfig({"token": "t"})).stdout, "configmap/found\n")
+    times = [at for at, _ in server.seen]
+    check_equal("requests", len(times), 3)
+    check("waited as told", times[1] - times[0] >= 1 and times[2] - times[1] >= 1)
+
+
+def a_server_that_says_no_time_is_not_asked_again():
+    server = Scripted((503, {}))
+    check_in("told", "not now", get(server.kubeconfig({"token": "t"}), code=1).stderr)
+    check_equal("requests", len(server.seen), 1)
+
+
+def a_program_gives_other_credentials_when_they_are_refused():
+    write("plugin", """#!/bin/sh
+cd "$(dirname "$0")"
+echo x >> runs
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"t'$(wc -l < runs)'"}}'
+""")
+    os.chmod("plugin", 0o755)
+    path = os.path.abspath("plugin")
+    server = Scripted((401, {}))
+    config = server.kubeconfig({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "Never"}})
+    check_in("asks for leave", "JOBFLOW_EXEC_PLUGIN", get(config, code=1).stderr)
+    check_equal("nothing was started", os.path.exists("runs"), False)
+    check_equal("found", get(config, JOBFLOW_EXEC_PLUGIN=path).stdout, "configmap/found\n")
+    check_equal("tokens", [h["Authorization"] for _, h in server.seen], ["Bearer t1", "Bearer t2"])
+    server.left = [(401, {}), (401, {})]
+    get(config, code=1, JOBFLOW_EXEC_PLUGIN=path)
+    check_equal("once more, not for ever", len(server.seen), 4)
+
+
+def the_certificate_may_have_another_name_than_the_address():
+    server = Scripted(name="api.example")
+    config = server.kubeconfig({"token": "t", "as": "boss"}, host="127.0.0.1", **{"tls-server-name": "api.example"})
+    check_equal("found", get(config).stdout, "configmap/found\n")
+    check_equal("for whom", server.seen[0][1]["Impersonate-User"], "boss")
+    get(server.kubeconfig({"token": "t"}, host="127.0.0.1"), code=1)
+    check_equal("a wrong name is not talked to", len(server.seen), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -12,9 +12,9 @@
 
 static json_t *tracked(const struct object *object, const char *subresource)
 {
-    scoped(json) json_t *doc = object ? object_to_json(object) : json_object();
+    scoped(json) json_t *doc = object_to_json(object);
 
-    return managed_tracked(doc, object && object->kind->has_status, subresource);
+    return managed_tracked(doc, object->kind->has_status, subresource);
 }
 
 /* `[]` and `[{}]` mean: keep no account from now on. */
@@ -28,9 +28,43 @@ static bool is_reset(const json_t *asked)
 
 static json_t *stored_entries(const struct object *current)
 {
-    const char *text = current ? current->meta->managed_fields : NULL;
+    const char *text = current->meta->managed_fields;
 
     return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+/* The object as a document around a body that is at hand. */
+static json_t *with_body(const struct object *object, const json_t *body)
+{
+    json_t *doc = json_copy((json_t *)(uintptr_t)body);
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+
+    object_write_meta(object, &w);
+    json_object_set_new(doc, "metadata", json_loadb(text.data, text.len, 0, NULL));
+    if (object->status)
+        json_object_set_new(doc, "status", object_status_json(object));
+    return doc;
+}
+
+char *account_begin(struct registry *r, const struct object *born, const json_t *body,
+                    const struct registry_write *how)
+{
+    char now[TIME_TEXT_MAX];
+    scoped(json) json_t *doc = body ? with_body(born, body) : object_to_json(born);
+    scoped(json) json_t *owned = managed_tracked(doc, born->kind->has_status, NULL);
+    scoped(buf) struct buf text = {0};
+    const struct managed_write write = {
+        .at = schema_at_root(born->kind->schema, false),
+        .manager = how->manager,
+        .api_version = kind_api_version(born->kind),
+        .operation = MANAGED_UPDATE,
+        .now = now,
+    };
+
+    time_format(loop_wall_ms(r->loop), now);
+    managed_begin(&write, owned, &text);
+    return text.len ? buf_take(&text) : NULL;
 }
 
 char *account_update(struct registry *r, const struct object *current, const struct object *next,
@@ -48,21 +82,17 @@ char *account_update(struct registry *r, const struct object *current, const str
         .now = now,
     };
 
-    if (current && !subresource && is_reset(asked))
+    if (!subresource && is_reset(asked))
         return NULL;
-    if (current && !subresource)
+    if (!subresource)
         entries = managed_parse(asked);
     if (!entries)
         entries = stored_entries(current);
-    if (!entries && current) /* nobody keeps account of it */
+    if (!entries) /* nobody keeps account of it */
         return NULL;
     time_format(loop_wall_ms(r->loop), now);
-    after = tracked(next, subresource);
-    if (!entries) {
-        managed_begin(&write, after, &text);
-        return text.len ? buf_take(&text) : NULL;
-    }
     before = tracked(current, subresource);
+    after = tracked(next, subresource);
     result = managed_update(entries, &write, before, after);
     if (json_array_size(result))
         json_text(result, &text);

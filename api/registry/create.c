@@ -124,9 +124,22 @@ static void follow_up(struct registry *r, const struct object *created)
         retention_added(r->events, created);
 }
 
-/* `draft` (consumed) has passed admission; so is `managed`. */
-static bool create(struct registry *r, struct object *draft, const struct registry_write *how,
-                   char *managed, const struct object **out, struct error_list *errors)
+/* The account of `born` (consumed), as it was worked out before (consumed) or from its body. */
+static struct object *accounted(struct registry *r, struct object *born, char *managed,
+                                const json_t *body, const struct registry_write *how)
+{
+    if (!how || !how->manager) {
+        mem_free(managed);
+        return born;
+    }
+    return account_put(born, managed ? managed : account_begin(r, born, body, how));
+}
+
+/* `draft` (consumed) has passed admission; so is `managed`. `body` is what the draft's says, or
+ * NULL. */
+static bool create(struct registry *r, struct object *draft, const json_t *body,
+                   const struct registry_write *how, char *managed, const struct object **out,
+                   struct error_list *errors)
 {
     enum registry_dry_run dry_run = how ? how->dry_run : REGISTRY_APPLY;
     scoped_str owned = managed;
@@ -140,9 +153,7 @@ static bool create(struct registry *r, struct object *draft, const struct regist
     object_unref(draft);
     if (!born)
         return false;
-    if (how && how->manager)
-        born =
-            account_put(born, owned ? take(owned) : account_update(r, NULL, born, NULL, NULL, how));
+    born = accounted(r, born, take(owned), body, how);
     created = registry_put(r, born, dry_run);
     if (dry_run == REGISTRY_APPLY)
         follow_up(r, created);
@@ -156,12 +167,14 @@ bool create_from_document(struct registry *r, json_t *doc, const struct registry
 {
     struct admission admission = registry_admission_for(r, how);
     scoped_str owned = managed;
+    scoped(json) json_t *body = NULL;
     struct object *draft;
 
     if (!registry_may_write(r, errors))
         return false;
+    admission.out_body = &body;
     draft = admission_admit(&admission, doc, NULL, how->unknown, errors);
-    return draft && create(r, draft, how, take(owned), out, errors);
+    return draft && create(r, draft, body, how, take(owned), out, errors);
 }
 
 bool registry_create(struct registry *r, json_t *doc, const struct registry_write *how,
@@ -178,5 +191,5 @@ bool registry_create_object(struct registry *r, struct object *draft, const stru
         return false;
     }
     draft = admission_admit_object(&r->admission, draft, NULL, errors);
-    return draft && create(r, draft, NULL, NULL, out, errors);
+    return draft && create(r, draft, NULL, NULL, NULL, out, errors);
 }

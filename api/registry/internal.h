@@ -59,6 +59,10 @@ bool registry_generate_name(struct registry *r, const struct kind *kind, const c
 
 /** The list of managed fields after a write made `next` of `current` (NULL: it is new), as JSON
  * text (owned); NULL: none. `asked` is what the writer's document says of it, NULL: nothing. */
+/** … of an object made from nothing; `body` is what its body says, NULL when nobody has it at hand.
+ */
+char *account_begin(struct registry *r, const struct object *born, const json_t *body,
+                    const struct registry_write *how);
 char *account_update(struct registry *r, const struct object *current, const struct object *next,
                      const json_t *asked, const char *subresource,
                      const struct registry_write *how);

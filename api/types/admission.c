@@ -163,6 +163,8 @@ static struct object *admit_new_body(const struct write *write, struct object *d
         validate_body(write, object, input, warnings_before);
     object = finish(write, object, errors_before);
     decoded_return();
+    if (object && write->adm->out_body)
+        *write->adm->out_body = json_incref(members);
     return object;
 }
 

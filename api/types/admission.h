@@ -40,6 +40,7 @@ struct admission {
     bool strict_plugin_arguments;       /* what plugins would ignore is refused */
     bool no_key_arguments;              /* private keys in arguments of plugins are refused */
     struct error_list *warnings;        /* may be NULL */
+    json_t **out_body; /* NULL, or gets the members of an admitted body that is at hand (owned) */
 };
 
 /**

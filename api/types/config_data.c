@@ -8,6 +8,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/core_schema.h"
+#include "api/types/decoded.h"
 #include "base/base64.h"
 
 /* clang-format off */
@@ -118,7 +119,7 @@ static void check_unique(const json_t *body, struct error_list *errors)
 static void data_validate(const struct admission *adm, const struct object *old,
                           const struct object *object, struct error_list *errors)
 {
-    scoped(json) json_t *body = object_body_json(object);
+    scoped(json) json_t *body = decoded_root(object->body);
     bool secret = object->kind == &kind_secret;
     int64_t size = check_member(body, "data", secret ? BASE64 : PLAIN, errors) +
                    check_member(body, "binaryData", BASE64, errors);

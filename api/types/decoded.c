@@ -200,6 +200,14 @@ const json_t *decoded_document(const struct blob *blob, const struct decoded_typ
     return form->member;
 }
 
+json_t *decoded_root(const struct blob *blob)
+{
+    json_t *root =
+        blob == lent_blob ? json_incref((json_t *)(uintptr_t)lent_document) : parse(blob);
+
+    return root ? root : json_object();
+}
+
 void decoded_lend(const struct blob *blob, const json_t *document)
 {
     assert(!lent_blob);

@@ -40,6 +40,9 @@ const void *decoded_of(const struct blob *blob, const struct decoded_type *type)
  * the blob lives, or as long as the loan when one is on. */
 const json_t *decoded_document(const struct blob *blob, const struct decoded_type *type);
 
+/** The document of the whole text, to be read only: a reference to the one lent, or parsed. */
+json_t *decoded_root(const struct blob *blob);
+
 /**
  * A loan: until decoded_return, `document` (borrowed, not changed meanwhile) is what the text of
  * `blob` says, so that forms that keep no document need no parsing. For admission, which has the

@@ -94,6 +94,11 @@ def ask(method, path, body=None):
     return int(head.split()[1]), rest.decode()
 
 
+def made(answer):
+    if answer[0] != 201:
+        sys.exit(answer[1])
+
+
 def compiled(name, *libraries):
     """A peer's program, or None with the reason said."""
     done = subprocess.run(["cc", "-O2", "-o", name, os.path.join(HERE, "peers", name + ".c"), *libraries], capture_output=True, check=False)
@@ -124,7 +129,7 @@ def vcjob():
 
 
 def config_map(name="c-@N@", size=1900, **data):
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(data, v="x" * size)}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(data, n=name, v="x" * size)}
 
 
 # ---- what is measured ----
@@ -133,7 +138,7 @@ def measure_get(args):
     ours, peers = [], []
     program = compiled("http", "-lmicrohttpd")
     with daemon(args):
-        ask("POST", CM, config_map("one"))
+        made(ask("POST", CM, config_map("one")))
         size = len(ask("GET", CM + "/one")[1])
         for _ in range(args.rounds):
             ours.append(load(args, "--target", CM + "/one", "--connections", 16, "--seconds", args.seconds)["perSecond"])
@@ -209,21 +214,21 @@ def measure_start(args):
     took = []
     with daemon(args):
         template = {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobTemplate", "metadata": {"name": "t"},
-                    "spec": {"tasks": [{"name": "m", "template": {"spec": {"restartPolicy": "Never", "containers": [
+                    "spec": {"tasks": [{"name": "m", "replicas": 1, "template": {"spec": {"restartPolicy": "Never", "containers": [
                         {"name": "c", "command": ["/bin/date", "+%s.%N"]}]}}}]}}
-        ask("POST", JOBFLOWS.replace("jobflows", "jobtemplates"), template)
+        made(ask("POST", JOBFLOWS.replace("jobflows", "jobtemplates"), template))
         for n in range(args.flows):
             flow = {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": {"name": "f%d" % n},
                     "spec": {"jobRetainPolicy": "retain", "flows": [{"name": "a", "jobTemplateName": "t"}]}}
             began = time.time()
-            status, text = ask("POST", JOBFLOWS, flow)
-            if status != 201:
-                sys.exit(text)
+            made(ask("POST", JOBFLOWS, flow))
             log, end = "", time.monotonic() + 20
             while not log.endswith("\n") and time.monotonic() < end:
                 time.sleep(0.02)
                 status, log = ask("GET", "/api/v1/namespaces/default/pods/f%d-a-m-0/log" % n)
                 log = log if status == 200 else ""
+            if not log:
+                sys.exit("no word of the program: %s" % ask("GET", "/api/v1/namespaces/default/pods")[1][:2000])
             took.append((float(log) - began) * 1e3)
     took.sort()
     row("T19 submit of a flow of one step to its program's first words (`date`), median / p99", "%.1f / %.1f ms" % (took[len(took) // 2], took[len(took) * 99 // 100]),
@@ -246,7 +251,7 @@ def measure_idle(args):
 
 def measure_watch(args):
     with daemon(args) as server:
-        ask("POST", CM, config_map("one"))
+        made(ask("POST", CM, config_map("one")))
         before = server.memory()
         revision = json.loads(ask("GET", CM)[1])["metadata"]["resourceVersion"]
         cpu = server.cpu_s()

@@ -72,33 +72,50 @@ void answer_send(struct connection *c, struct buf *bytes)
     io_send(&c->io, bytes);
 }
 
-static void add_chunk(struct buf *packet, const struct buf *bytes)
+/* Room before the bytes of a chunk, for its length: what has gathered goes out as it lies. */
+static const char chunk_room[] = "00000000\r\n";
+enum { CHUNK_ROOM = sizeof chunk_room - 1, CHUNK_DIGITS = 8 };
+
+static void take_chunk(struct connection *c, struct buf *packet)
 {
-    buf_printf(packet, "%zx\r\n", bytes->len);
-    buf_add(packet, bytes->data, bytes->len);
-    buf_str(packet, "\r\n");
+    char digits[CHUNK_DIGITS + 1];
+
+    snprintf(digits, sizeof digits, "%0*zx", CHUNK_DIGITS, c->out.len - CHUNK_ROOM);
+    memcpy(c->out.data, digits, CHUNK_DIGITS);
+    buf_str(&c->out, "\r\n");
+    *packet = c->out;
+    c->out = (struct buf){0};
 }
 
-/* What has gathered, as bytes of HTTP. The first flush of an unfinished answer decides for chunks.
- */
-static void take_packet(struct connection *c, struct buf *packet)
+/* The first flush of an answer that is not complete decides for chunks. */
+static void take_head(struct connection *c, struct buf *packet)
 {
     enum { FRAME_BYTES = 64 }; /* more than a length, or the marks of a chunk, take */
 
     buf_reserve(packet, c->head.len + c->out.len + FRAME_BYTES);
-    if (c->head.len) {
-        buf_add(packet, c->head.data, c->head.len);
-        buf_clear(&c->head);
-        c->chunked = !c->ended;
-        if (c->chunked)
-            buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
-        else
-            buf_printf(packet, "Content-Length: %zu\r\n\r\n", c->out.len);
-    }
+    buf_add(packet, c->head.data, c->head.len);
+    buf_clear(&c->head);
+    c->chunked = !c->ended;
+    if (c->chunked)
+        buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
+    else
+        buf_printf(packet, "Content-Length: %zu\r\n\r\n", c->out.len);
     if (c->out.len && !c->head_only && c->chunked)
-        add_chunk(packet, &c->out);
-    else if (c->out.len && !c->head_only)
+        buf_printf(packet, "%zx\r\n", c->out.len);
+    if (!c->head_only)
         buf_add(packet, c->out.data, c->out.len);
+    if (c->out.len && !c->head_only && c->chunked)
+        buf_str(packet, "\r\n");
+    buf_clear(&c->out);
+}
+
+/* What has gathered, as bytes of HTTP. */
+static void take_packet(struct connection *c, struct buf *packet)
+{
+    if (c->head.len)
+        take_head(c, packet);
+    else if (c->out.len && !c->head_only)
+        take_chunk(c, packet);
     buf_clear(&c->out);
     if (c->ended && c->chunked && !c->head_only)
         buf_str(packet, "0\r\n\r\n");
@@ -175,6 +192,8 @@ static void answer_data(struct api_answer *answer, const void *bytes, size_t len
 {
     struct connection *c = of(answer);
 
+    if (c->chunked && c->out.len == 0)
+        buf_add(&c->out, chunk_room, CHUNK_ROOM);
     buf_add(&c->out, bytes, len);
     c->bytes_out += c->head_only ? 0 : len;
     loop_post(c->loop, &c->flush);

@@ -88,6 +88,11 @@ static void mpi_review(const struct job_plugin_job *job, struct job_review *revi
                           "the specified mpi master task was not found: the job has no task "
                           "\"%s\"; name it with the argument --master=TASK",
                           args.master);
+    if (!job_task_named(job->spec, args.worker))
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin mpi gives nobody MPI_HOST: the job has no task \"%s\"; name the "
+                        "workers with the argument --worker=TASK",
+                        args.worker);
 }
 
 const struct job_plugin job_plugin_mpi = {

@@ -9,6 +9,8 @@
 
 #include "job/plugins/wait.h"
 
+#define WORKER_DEFAULT "worker"
+
 struct pytorch_args {
     const char *master, *worker;
     int64_t port;
@@ -33,7 +35,8 @@ static const struct job_arg pytorch_flags[] = {
 
 static struct pytorch_args read_args(const struct job_plugin_job *job)
 {
-    struct pytorch_args args = {"master", "worker", 23456, false, 300, "busybox:1.36.1", false};
+    struct pytorch_args args = {"master", WORKER_DEFAULT,   23456, false,
+                                300,      "busybox:1.36.1", false};
 
     job_args_read(pytorch_flags, job->args, &args, NULL);
     return args;
@@ -96,6 +99,11 @@ static void pytorch_review(const struct job_plugin_job *job, struct job_review *
                         "plugin pytorch does nothing: the job has no task \"%s\"; name the master "
                         "with the argument --master=TASK",
                         args.master);
+    if (strcmp(args.worker, WORKER_DEFAULT) != 0 && !job_task_named(job->spec, args.worker))
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin pytorch counts no workers: the job has no task \"%s\"; name them "
+                        "with the argument --worker=TASK",
+                        args.worker);
 }
 
 /* Workers' ranks start behind the masters'. */

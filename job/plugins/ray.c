@@ -171,23 +171,45 @@ static void warn_of_lost_args(const struct job_task *task, const char *container
                         container, task->name);
 }
 
+static void warn_of_missing(const struct job_task *task, const char *container, const char *role,
+                            struct job_review *review)
+{
+    if (task && !container_named(task, container))
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin ray starts no %s: task %s has no container \"%s\"; name it with "
+                        "the argument --%sContainer=CONTAINER",
+                        role, task->name, container, role);
+}
+
+/* One Service has them all. */
+static void refuse_equal_ports(const struct ray_args *args, struct job_review *review)
+{
+    for (int i = 0; i < PORTS; i++)
+        for (int other = 0; other < i; other++)
+            if (args->ports[i] == args->ports[other])
+                job_review_refuse(
+                    review, NULL,
+                    "%s and %s have both port %lld: give them ports of their own with "
+                    "port, dashboardPort and clientPort",
+                    port_names[other], port_names[i], (long long)args->ports[i]);
+}
+
 static void ray_review(const struct job_plugin_job *job, struct job_review *review)
 {
     const struct ray_args args = read_args(job);
     const struct job_task *head = job_task_named(job->spec, args.head);
+    const struct job_task *worker = job_task_named(job->spec, args.worker);
 
     if (!head)
         job_review_refuse(review, NULL,
                           "the specified ray head task was not found: the job has no task \"%s\"; "
                           "name it with the argument --head=TASK",
                           args.head);
-    else if (!container_named(head, args.head_container))
-        job_review_warn(review, REASON_PLUGIN_WARNING,
-                        "plugin ray starts no head: task %s has no container \"%s\"; name it with "
-                        "the argument --headContainer=CONTAINER",
-                        args.head, args.head_container);
+    warn_of_missing(head, args.head_container, "head", review);
+    warn_of_missing(worker, args.worker_container, "worker", review);
+    refuse_equal_ports(&args, review);
     warn_of_lost_args(head, args.head_container, review);
-    warn_of_lost_args(job_task_named(job->spec, args.worker), args.worker_container, review);
+    warn_of_lost_args(worker, args.worker_container, review);
 }
 
 const struct job_plugin job_plugin_ray = {

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "api/types/volume_check.h"
 #include "base/base64.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
@@ -271,12 +272,13 @@ static void review_keys(const struct ssh_args *args, struct job_review *review)
 static void ssh_review(const struct job_plugin_job *job, struct job_review *review)
 {
     const struct ssh_args args = read_args(job);
+    const char *problem = mount_path_problem(args.path);
 
     if (strcmp(args.type, "rsa") != 0 && strcmp(args.type, "ed25519") != 0)
         job_review_warn(review, REASON_ARGUMENT_IGNORED,
                         "plugin ssh: argument ignored: ssh-key-type: there are rsa and ed25519");
-    if (*args.path != '/')
-        job_review_refuse(review, NULL, "ssh-key-file-path: must be absolute");
+    if (problem)
+        job_review_refuse(review, NULL, "ssh-key-file-path: \"%s\" %s", args.path, problem);
     review_keys(&args, review);
 }
 

@@ -176,8 +176,11 @@ static enum verdict check_cgroups(struct finding *f)
 
 static enum verdict check_addresses(struct finding *f)
 {
-    if (notify_works()) {
-        buf_str(&f->text, "pods have addresses of their own: several may use one port");
+    bool by_kernel = !geteuid() && cgroup_hooks();
+
+    if (by_kernel || notify_works()) {
+        buf_printf(&f->text, "pods have addresses of their own: several may use one port (%s)",
+                   by_kernel ? "cgroup BPF" : "seccomp notification");
         return WELL;
     }
     buf_str(&f->text, "pods share the addresses of this machine: two cannot use one port");

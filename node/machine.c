@@ -207,10 +207,7 @@ static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, 
     write_condition(w,
                     &(struct node_condition){"PodAddresses", a->own_addresses, "Probed",
                                              a->private_network ? "pods have a network of their own"
-                                             : a->own_addresses
-                                                 ? "pods may listen on the same ports"
-                                                 : "pods that declare the same port run one after "
-                                                   "the other"},
+                                                                : a->rewrites},
                     now_ms);
     write_condition(w,
                     &(struct node_condition){"ResourceLimits", all,

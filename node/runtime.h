@@ -100,6 +100,7 @@ struct runtime_abilities {
     const char *why;      /* one line: what that means, and why it is no higher one */
     bool own_addresses;   /* pods may listen on the same ports: addresses are rewritten, */
     bool private_network; /* or they have a network of their own */
+    const char *rewrites; /* one line: how that is done */
     bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
 };
 

@@ -173,6 +173,25 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
+static const char *const rewrite_means[] = {
+    [REWRITE_NONE] = "pods that declare the same port run one after the other",
+    [REWRITE_BY_ASKING] = "pods may listen on the same ports: their calls ask (seccomp)",
+    [REWRITE_BY_KERNEL] = "pods may listen on the same ports: the kernel changes their addresses "
+                          "(cgroup BPF)",
+};
+
+/* The kernel does it where this process keeps the rights to tell it so. */
+static enum rewrite_way choose_rewrite(const struct host *host)
+{
+    enum sandbox_level level = (enum sandbox_level)host->config.level;
+
+    if (host->config.private_network || host->keep_addresses)
+        return REWRITE_NONE;
+    if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
+        return REWRITE_BY_KERNEL;
+    return notify_works() ? REWRITE_BY_ASKING : REWRITE_NONE;
+}
+
 /* Found out when it is needed: most flows have no pod that asks for a box. */
 static bool probe(struct host *host, struct error *err)
 {
@@ -189,11 +208,13 @@ static bool probe(struct host *host, struct error *err)
         .level = sandbox_level_text(level),
         .why = host->described,
         .private_network = host->config.private_network,
-        .own_addresses = host->config.private_network || (!host->keep_addresses && notify_works()),
     };
+    host->config.rewrite = choose_rewrite(host);
+    host->abilities.own_addresses =
+        host->config.private_network || host->config.rewrite != REWRITE_NONE;
+    host->abilities.rewrites = rewrite_means[host->config.rewrite];
     cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
                &host->abilities.limits_processes);
-    host->config.rewrite = host->abilities.own_addresses && !host->config.private_network;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);

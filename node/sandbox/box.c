@@ -73,8 +73,10 @@ static void fill_rewrite(struct box *box, const struct shim_config *config)
         rewrite->ports[rewrite->n_ports++] = (uint16_t)pod->ports[i];
     if (runs_sshd(pod) && rewrite->n_ports < REWRITE_PORTS_MAX)
         rewrite->ports[rewrite->n_ports++] = SSH_PORT;
-    if (config->rewrite && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
+    if (config->rewrite != REWRITE_NONE && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
         rewrite->ip = ip.s_addr;
+    if (rewrite->ip && config->rewrite == REWRITE_BY_KERNEL)
+        box->hook = hook_new(rewrite, NULL); /* without it, programs ask */
 }
 
 /* ---- files ---- */
@@ -255,11 +257,24 @@ void box_free(struct box *box)
         umount2(own, MNT_DETACH | UMOUNT_NOFOLLOW);
     }
     close(box->where.disk_fd);
+    hook_free(box->hook);
     if (box->user_fd >= 0)
         close(box->user_fd);
     close(box->self_pidfd);
     mem_free(box->dir);
     mem_free(box);
+}
+
+/* ---- addresses ---- */
+
+bool box_asks(const struct box *box)
+{
+    return box->rewrite.ip && !box->hook;
+}
+
+uint16_t box_taken_port(const struct box *box)
+{
+    return box->hook ? hook_taken(box->hook) : 0;
 }
 
 /* ---- limits ---- */

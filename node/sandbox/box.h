@@ -7,6 +7,7 @@
  * 1 is init.h. At level plain there are no namespaces: volumes are directories, and variables in
  * the environment say where.
  */
+#include "node/sandbox/hook.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/rewrite.h"
 #include "node/sandbox/sandbox.h"
@@ -20,7 +21,8 @@ struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
     bool private_tmp, private_network;
-    struct rewrite rewrite;     /* of the addresses its programs use */
+    struct rewrite rewrite;     /* of the addresses its programs use, */
+    struct hook *hook;          /* by the kernel; NULL: by asking us (box_asks) */
     char *dir;                  /* absolute path of the shim's directory */
     struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
     int self_pidfd;
@@ -64,6 +66,11 @@ bool box_become(const struct box *box, unsigned index, struct spawn_plan *progra
 /** How many processes the user limit of a program should allow, where they are counted for this
  * box alone; else 0. */
 unsigned box_processes(const struct box *box);
+
+/** Do its programs ask the shim about addresses? */
+bool box_asks(const struct box *box);
+/** Programs failed: the port they may have failed for; see hook_taken. */
+uint16_t box_taken_port(const struct box *box);
 
 /** Is the container's memory limit enforced by the kernel? Has it been, deadly? */
 bool box_limits_memory(const struct box *box, unsigned index);

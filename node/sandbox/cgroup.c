@@ -12,12 +12,12 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "node/sandbox/cgroup_find.h"
 
 enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */ };
 
 /* What is limited, where. A value of 0 sets no limit. */
 struct knob {
-    const char *controller;
     size_t works;        /* offset of the flag in struct cgroup */
     const char *file[2]; /* old hierarchies, unified */
     char *(*value)(const struct shim_limits *limits, bool unified);
@@ -43,95 +43,12 @@ static char *pids_value(const struct shim_limits *limits, bool unified)
 }
 
 /* clang-format off */
-static const struct knob knobs[] = {
-    {"memory", offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
-    {"cpu",    offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
-    {"pids",   offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
+static const struct knob knobs[CGROUP_LIMITS] = {
+    [CGROUP_MEMORY] = {offsetof(struct cgroup, limits_memory),    {"memory.limit_in_bytes", "memory.max"}, memory_value},
+    [CGROUP_CPU]    = {offsetof(struct cgroup, limits_cpu),       {"cpu.cfs_quota_us",      "cpu.max"},    cpu_value},
+    [CGROUP_PIDS]   = {offsetof(struct cgroup, limits_processes), {"pids.max",              "pids.max"},   pids_value},
 };
 /* clang-format on */
-
-/* ---- where they are ---- */
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = list; (at = strstr(at, word)); at += len)
-        if ((at == list || at[-1] == ',') && (!at[len] || at[len] == ',' || at[len] == ' '))
-            return true;
-    return false;
-}
-
-/* Our own group in the hierarchy of a controller ("": the unified one), as its path; owned. */
-static char *own_path(const char *controller)
-{
-    scoped(buf) struct buf text = {0};
-    char *save = NULL;
-
-    if (!file_read("/proc/self/cgroup", TEXT_MAX, &text, NULL))
-        return NULL;
-    for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-
-        if (!path)
-            continue;
-        *path++ = 0;
-        list++;
-        if (*controller ? has_word(list, controller) : !*list)
-            return mem_strdup(path);
-    }
-    return NULL;
-}
-
-/* Where that hierarchy is mounted, and which of its directories is the mount's root. */
-static bool mounted(const char *controller, char **out_point, char **out_root)
-{
-    scoped(buf) struct buf text = {0};
-    char *save = NULL;
-
-    if (!file_read("/proc/self/mountinfo", TEXT_MAX, &text, NULL))
-        return false;
-    for (char *line = strtok_r(text.data, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        char root[1024], point[1024], type[32], options[1024];
-        char *rest = strstr(line, " - ");
-
-        if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s", root, point) != 2 ||
-            sscanf(rest, " - %31s %*s %1023s", type, options) != 2)
-            continue;
-        if (*controller ? strcmp(type, "cgroup") != 0 || !has_word(options, controller)
-                        : strcmp(type, "cgroup2") != 0)
-            continue;
-        *out_point = mem_strdup(point);
-        *out_root = mem_strdup(root);
-        return true;
-    }
-    return false;
-}
-
-/* The directory of our own group for a controller; owned. NULL when there is none. */
-static char *own_dir(const char *controller)
-{
-    scoped_str path = own_path(controller);
-    scoped_str point = NULL;
-    scoped_str root = NULL;
-    size_t len;
-
-    if (!path || !mounted(controller, &point, &root))
-        return NULL;
-    len = strcmp(root, "/") != 0 ? strlen(root) : 0;
-    return mem_printf("%s%s", point, strncmp(path, root, len) != 0 ? "" : path + len);
-}
-
-static bool write_to(const char *dir, const char *file, const char *value)
-{
-    scoped_str path = mem_printf("%s/%s", dir, file);
-    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-    bool ok = fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value);
-
-    if (fd >= 0)
-        close(fd);
-    return ok;
-}
 
 /* ---- groups ---- */
 
@@ -140,65 +57,82 @@ static char *group_dir(const char *own, const char *uid, unsigned index)
     return mem_printf("%s/jobflow-%s-%u", own, uid, index);
 }
 
+static bool group_has(const struct cgroup *group, const char *dir)
+{
+    for (size_t i = 0; i < group->n; i++)
+        if (!strcmp(group->dirs[i], dir))
+            return true;
+    return false;
+}
+
 static bool group_add(struct cgroup *group, char *dir)
 {
     scoped_str procs = mem_printf("%s/cgroup.procs", dir);
     int fd = open(procs, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 
-    if (fd < 0)
+    if (fd < 0) {
+        mem_free(dir);
         return false;
+    }
     group->procs_fds[group->n] = fd;
     group->dirs[group->n++] = dir; /* owned from here */
     return true;
 }
 
-/* One knob, in an old hierarchy of its own or in the unified one. */
-static void set_knob(struct cgroup *group, const struct knob *knob, const char *uid, unsigned index,
-                     const struct shim_limits *limits)
+/* Make the directory and be able to move into it; fine if it is there. */
+static bool group_make(struct cgroup *group, const char *dir)
 {
-    scoped_str old = own_dir(knob->controller);
-    scoped_str own = old ? take(old) : own_dir("");
-    scoped_str dir = NULL;
-    scoped_str value = NULL;
-    bool unified;
-
-    if (!own)
-        return;
-    dir = group_dir(own, uid, index);
-    unified = strstr(own, knob->controller) == NULL;
-    value = knob->value(limits, unified);
-    if (!value)
-        return;
-    if (unified) {
-        scoped_str enable = mem_printf("+%s", knob->controller);
-
-        write_to(own, "cgroup.subtree_control", enable);
-    }
-
-    bool made = mkdir(dir, 0755) == 0;
-
-    if ((!made && errno != EEXIST) || !write_to(dir, knob->file[unified], value)) {
-        if (made)
-            rmdir(dir);
-        return;
-    }
-    *(bool *)((char *)group + knob->works) = true;
-    for (size_t i = 0; i < group->n; i++)
-        if (!strcmp(group->dirs[i], dir))
-            return;
-    if (group_add(group, dir))
-        dir = NULL;
+    if (group_has(group, dir))
+        return true;
+    return (mkdir(dir, 0755) == 0 || errno == EEXIST) && group_add(group, mem_strdup(dir));
 }
 
-struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits)
+/* One knob, in an old hierarchy of its own or in the unified one. */
+static void set_knob(struct cgroup *group, enum cgroup_limit which, const char *uid, unsigned index,
+                     const struct shim_limits *limits)
 {
-    struct cgroup *group;
+    const struct cgroup_parents *parents = cgroup_find();
+    const struct knob *knob = &knobs[which];
+    bool unified = !parents->old[which];
+    const char *parent = unified ? parents->unified : parents->old[which];
+    scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
+    scoped_str value = knob->value(limits, unified);
+    struct stat info;
+    bool there;
 
-    if (limits->memory_bytes <= 0 && limits->cpu_milli <= 0)
-        return NULL;
-    group = mem_alloc(sizeof *group);
-    for (size_t i = 0; i < countof(knobs); i++)
-        set_knob(group, &knobs[i], uid, index, limits);
+    if (!dir || !value)
+        return;
+    there = stat(dir, &info) == 0;
+    if (group_make(group, dir) && cgroup_write(dir, knob->file[unified], value))
+        *(bool *)((char *)group + knob->works) = true;
+    else if (!there && !group_has(group, dir))
+        rmdir(dir);
+}
+
+static void attach(struct cgroup *group, const struct hook *hook, const char *uid, unsigned index)
+{
+    const char *parent = cgroup_find()->unified;
+    scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
+    struct error err = {0};
+    int fd;
+
+    if (!dir || !group_make(group, dir))
+        return;
+    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    group->hooked = fd >= 0 && hook_attach(hook, fd, &err);
+    if (fd >= 0)
+        close(fd);
+}
+
+struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
+                          const struct hook *hook)
+{
+    struct cgroup *group = mem_alloc(sizeof *group);
+
+    for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
+        set_knob(group, which, uid, index, limits);
+    if (hook)
+        attach(group, hook, uid, index);
     if (group->n)
         return group;
     mem_free(group);
@@ -209,12 +143,25 @@ void cgroup_try(bool *memory, bool *cpu, bool *processes)
 {
     const struct shim_limits some = {.memory_bytes = 64 << 20, .cpu_milli = 1000};
     scoped_str name = mem_printf("trial-%d", (int)getpid());
-    struct cgroup *group = cgroup_new(name, 0, &some);
+    struct cgroup *group = cgroup_new(name, 0, &some, NULL);
 
     *memory = group && group->limits_memory;
     *cpu = group && group->limits_cpu;
     *processes = group && group->limits_processes;
     cgroup_free(group);
+}
+
+bool cgroup_hooks(void)
+{
+    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    scoped_str name = mem_printf("trial-%d", (int)getpid());
+    struct hook *hook = cgroup_find()->unified ? hook_new(&some, NULL) : NULL;
+    struct cgroup *group = hook ? cgroup_new(name, 1, &(struct shim_limits){0}, hook) : NULL;
+    bool hooked = group && group->hooked;
+
+    cgroup_free(group);
+    hook_free(hook);
+    return hooked;
 }
 
 void cgroup_join(const struct cgroup *group)
@@ -257,16 +204,20 @@ void cgroup_free(struct cgroup *group)
     mem_free(group);
 }
 
+static void sweep(const char *parent, const char *uid, unsigned containers)
+{
+    for (unsigned i = 0; parent && i < containers; i++) {
+        scoped_str dir = group_dir(parent, uid, i);
+
+        rmdir(dir);
+    }
+}
+
 void cgroup_sweep(const char *uid, unsigned containers)
 {
-    for (size_t k = 0; k < countof(knobs); k++) {
-        scoped_str old = own_dir(knobs[k].controller);
-        scoped_str own = old ? take(old) : own_dir("");
+    const struct cgroup_parents *parents = cgroup_find();
 
-        for (unsigned i = 0; own && i < containers; i++) {
-            scoped_str dir = group_dir(own, uid, i);
-
-            rmdir(dir);
-        }
-    }
+    for (size_t i = 0; i < CGROUP_LIMITS; i++)
+        sweep(parents->old[i], uid, containers);
+    sweep(parents->unified, uid, containers);
 }

@@ -6,24 +6,31 @@
  *
  *   memory   memory.max | memory.limit_in_bytes, and the count of OOM kills
  *   cpu      cpu.max | cpu.cfs_quota_us
- *   pids     pids.max
+ *   pids     pids.max, for every container
  */
+#include "node/sandbox/hook.h"
 #include "node/shim/message.h"
 
-enum { CGROUP_HIERARCHIES = 3 };
+enum { CGROUP_HIERARCHIES = 4 };
 
 struct cgroup {
     char *dirs[CGROUP_HIERARCHIES]; /* [n]; owned */
     int procs_fds[CGROUP_HIERARCHIES];
     size_t n;
     bool limits_memory, limits_cpu, limits_processes;
+    bool hooked; /* its socket calls go through the hook */
 };
 
 /** Which limits the kernel would enforce here; tried with a group that is removed again. */
 void cgroup_try(bool *memory, bool *cpu, bool *processes);
 
-/** Groups for one container of a pod, or NULL when no limit can be set. */
-struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits);
+/** Would hooks work? Tried with a group that is removed again. */
+bool cgroup_hooks(void);
+
+/** Groups for one container of a pod, or NULL when none can be made. `hook`: attached to the one of
+ * the unified hierarchy; or NULL. */
+struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
+                          const struct hook *hook);
 /** Move this process in; its descendants are born there. Any process that inherited the
  * descriptors. */
 void cgroup_join(const struct cgroup *group);

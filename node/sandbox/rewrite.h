@@ -21,6 +21,13 @@
 
 enum { REWRITE_PORTS_MAX = 64 };
 
+/* Who does it. */
+enum rewrite_way {
+    REWRITE_NONE,      /* nobody: pods share their ports */
+    REWRITE_BY_ASKING, /* notify.h */
+    REWRITE_BY_KERNEL, /* hook.h */
+};
+
 struct rewrite {
     in_addr_t ip;                      /* the pod's, network order; 0 = rewrite nothing */
     uint16_t ports[REWRITE_PORTS_MAX]; /* declared, host order */

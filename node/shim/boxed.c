@@ -156,6 +156,7 @@ void boxed_exited(struct container *c, int wait_status)
     c->report.fd = -1;
     ended = c->ended ? c->ended : &killed;
     message = box_termination_message(c->pod->shim->box, c->index);
+    c->trouble.taken = c->trouble.taken ? c->trouble.taken : box_taken_port(c->pod->shim->box);
     oom = box_was_oom(c->pod->shim->box, c->index);
     box_ended(c->pod->shim->box, c->index);
     if (ended->event == INIT_FAILED) {

@@ -59,7 +59,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     wire_put_i64(out, config->log_max_bytes);
     wire_put_u32(out, config->level);
     wire_put_u8(out, config->private_tmp);
-    wire_put_u8(out, config->rewrite);
+    wire_put_u32(out, config->rewrite);
     wire_put_u8(out, config->private_network);
     wire_end(out, begun);
 }
@@ -72,7 +72,7 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
     out->log_max_bytes = wire_i64(r);
     out->level = wire_u32(r);
     out->private_tmp = wire_u8(r);
-    out->rewrite = wire_u8(r);
+    out->rewrite = wire_u32(r);
     out->private_network = wire_u8(r);
     return !r->bad;
 }

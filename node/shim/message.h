@@ -13,6 +13,7 @@
  */
 #include "api/types/pod.h"
 #include "base/arena.h"
+#include "node/sandbox/rewrite.h"
 #include "node/shim/wire.h"
 
 enum { SHIM_VERSION = 3, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
@@ -122,7 +123,7 @@ struct shim_config {
     int64_t log_max_bytes; /* of one log file */
     uint32_t level;        /* of boxed pods: enum sandbox_level */
     bool private_tmp;      /* boxed pods have a /tmp of their own */
-    bool rewrite;          /* addresses that boxed pods' programs use (sandbox/rewrite.h) */
+    uint32_t rewrite;      /* enum rewrite_way */
     bool private_network;  /* boxed pods with an address are in sandbox/network.h */
 };
 

@@ -507,7 +507,7 @@ void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_p
         .input_fd = shim->null_fd,
         .files = shim->files,
         .processes = shim->box ? box_processes(shim->box) : 0,
-        .ask = shim->box && shim->box->rewrite.ip,
+        .ask = shim->box && box_asks(shim->box),
     };
 }
 

@@ -101,7 +101,9 @@ static void start_controllers(struct engine *engine, const struct engine_options
     const struct job_options jobs = {.scheduler_name = "volcano",
                                      .max_requeue = 15,
                                      .gc_aborted = options->gc_aborted,
-                                     .local_pods = true};
+                                     .local_pods = true,
+                                     .own_network =
+                                         options->network && !strcmp(options->network, "private")};
     const struct flow_options flows = {.upstream_compat = options->compat_upstream,
                                        .sockets = &engine->sockets,
                                        .host_address = "127.0.0.1"};

@@ -145,6 +145,7 @@ struct job_plugin_job job_plugin_job_of(const struct job_view *view)
         .uid = object_uid(view->job),
         .spec = view->shape->spec,
         .local = view->local_pods,
+        .own_network = view->own_network,
         .pod = pod_at,
         .pods = view,
     };

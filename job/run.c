@@ -289,6 +289,7 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     work_init(&run->work, ctl->loop, take_up);
     job_view_init(&run->view, job, job_shape_get(ctl->shapes, job));
     run->view.local_pods = ctl->options.local_pods;
+    run->view.own_network = ctl->options.own_network;
     HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
     if (run->view.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
         cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);

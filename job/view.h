@@ -74,6 +74,7 @@ struct job_view {
     int32_t counted_version;           /* the version that was last asked who must go */
     int32_t resumes;                   /* part of state.retry_count */
     bool resumed;                      /* the present epoch began with a resume */
+    bool own_network;                  /* and do not share its loopback network */
     bool local_pods;                   /* they run on this machine (job/controller.h) */
     int32_t targeted;                  /* part of state.retry_count that slots answer for */
     int32_t worst_slot;                /* most restarts of any slot */

@@ -54,8 +54,9 @@ static bool plain_key(const struct pod_status *status, struct plain_status *key)
         status->containers.count ? &status->containers.items[0] : &none;
     size_t at = 0;
 
-    if (*status->pod_ip || status->reason || status->message || status->init_containers.count ||
-        status->containers.count > 1 || c->message || c->has_last || c->starting_up)
+    if (*status->pod_ip || status->reason || status->message || status->limits_note ||
+        status->init_containers.count || status->containers.count > 1 || c->message ||
+        c->has_last || c->starting_up)
         return false;
     *key = (struct plain_status){
         .numbers = {status->phase, status->start_ms, status->scheduled_ms, status->ready_ms,
@@ -166,6 +167,33 @@ static int rank(enum pod_phase phase)
     return is_final(phase) ? 2 : phase == POD_RUNNING;
 }
 
+static bool limits(const struct pod_spec *spec, const char *resource)
+{
+    for (size_t i = 0; i < spec->containers.count; i++)
+        for (size_t l = 0; l < spec->containers.items[i].limits.count; l++)
+            if (!strcmp(spec->containers.items[i].limits.items[l].key, resource))
+                return true;
+    return false;
+}
+
+/* Which of its limits the kernel does not see to (SEC-27); NULL: there is none. */
+static const char *limits_note(const struct kubelet_pod *pod)
+{
+    static const char *const notes[] = {
+        NULL,
+        "memory: looked at each second, and ended when it is too much",
+        "cpu: not enforced here",
+        "memory: looked at each second, and ended when it is too much; cpu: not enforced here",
+    };
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    struct runtime *rt = pod->kubelet->runtime;
+    bool memory = limits(spec, "memory"), cpu = limits(spec, "cpu");
+    const struct runtime_abilities *a =
+        memory || cpu ? rt->ops->abilities(rt) : NULL; /* asked only when it matters */
+
+    return a ? notes[(memory && !a->limits_memory) + 2 * (cpu && !a->limits_cpu)] : NULL;
+}
+
 void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *report)
 {
     struct pod_status status = *report;
@@ -181,6 +209,7 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
     status.scheduled = true;
     status.scheduled_ms = base.scheduled_ms;
     status.qos_class = base.qos_class;
+    status.limits_note = limits_note(pod);
     status.unschedulable = NULL;
     status.ready = status.phase == POD_RUNNING && status.ready;
     if (!status.ready)

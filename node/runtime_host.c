@@ -213,8 +213,9 @@ static bool probe(struct host *host, struct error *err)
     host->abilities.own_addresses =
         host->config.private_network || host->config.rewrite != REWRITE_NONE;
     host->abilities.rewrites = rewrite_means[host->config.rewrite];
-    cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
-               &host->abilities.limits_processes);
+    if (level > SANDBOX_PLAIN) /* whose programs are in no group of theirs */
+        cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
+                   &host->abilities.limits_processes);
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);

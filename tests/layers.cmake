@@ -39,6 +39,7 @@ layer(probes    "^probes/"                  MAY ${domain} "^probes/" LIBS jansso
 layer(template  "^template/"                MAY ${domain} "^template/" LIBS jansson)
 layer(job       "^job/"                     MAY ${domain} "^job/" LIBS jansson openssl)
 layer(process   "^node/(process|runtime)"   MAY ${domain} "^probes/" "^node/" LIBS uv jansson seccomp cap)
+layer(hostkey   "^node/sandbox/hostkey"     MAY ${domain} "^node/" LIBS openssl)
 layer(node      "^node/"                    MAY ${domain} "^probes/" "^node/" LIBS jansson seccomp cap)
 layer(graph     "^flow/graph[^/]*\\.[ch]$"  MAY ${domain} "^probes/" "^template/" "^flow/" LIBS igraph jansson)
 layer(flow      "^flow/"                    MAY ${domain} "^probes/" "^template/" "^flow/" LIBS jansson)

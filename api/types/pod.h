@@ -101,6 +101,7 @@ struct pod_status {
     } init_containers, containers;
     bool scheduled, initialized, ready; /* conditions */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
+    const char *limits_note;            /* message of ResourceLimits=False, or NULL */
     int64_t ready_ms, scheduled_ms;
     const char *qos_class; /* pod_qos_class of the spec; NULL = not written */
 };

@@ -122,6 +122,8 @@ static void read_condition(struct pod_status *status, const json_t *condition, s
     } else if (strcmp(type, "Ready") == 0) {
         status->ready = is_true;
         status->ready_ms = is_true ? time_in(condition, "lastTransitionTime") : 0;
+    } else if (strcmp(type, "ResourceLimits") == 0) {
+        status->limits_note = text_in(condition, "message", arena);
     }
 }
 
@@ -211,6 +213,9 @@ static void write_conditions(struct jsonw *w, const struct pod_status *status)
         write_condition(w, &(struct condition){"Ready", status->ready, changed_ms, reason});
         write_condition(w,
                         &(struct condition){"ContainersReady", status->ready, changed_ms, reason});
+        if (status->limits_note)
+            write_condition(w, &(struct condition){"ResourceLimits", false, status->start_ms,
+                                                   "NotEnforced", status->limits_note});
     }
     jsonw_close_list(w);
 }
@@ -337,6 +342,7 @@ static void *copy_status(struct arena *arena, const void *value)
     to->pod_ip = arena_copy_str(arena, from->pod_ip);
     to->host_ip = arena_copy_str(arena, from->host_ip);
     to->unschedulable = arena_copy_str(arena, from->unschedulable);
+    to->limits_note = arena_copy_str(arena, from->limits_note);
     to->qos_class = arena_copy_str(arena, from->qos_class);
     to->init_containers.items =
         copy_containers(arena, from->init_containers.items, from->init_containers.count);

@@ -69,7 +69,8 @@ static void mpi_pod(const struct job_plugin_job *job, const struct job_task *tas
             return;
         job_hosts_write(&hosts, job->name, worker, ",");
         job_pod_plan_value(plan, SCOPE_ALL, "MPI_HOST", hosts.len ? hosts.data : "");
-        if (job->local) { /* loopback is left out where nothing is said (O-P28) */
+        if (job->local &&
+            !job->own_network) { /* loopback is left out where nothing is said (O-P28) */
             job_pod_plan_default(plan, SCOPE_MAIN, "OMPI_MCA_btl_tcp_if_include", "lo");
             job_pod_plan_default(plan, SCOPE_MAIN, "OMPI_MCA_oob_tcp_if_include", "lo");
         }

@@ -31,7 +31,8 @@ struct job_plugin_job {
     const char *ns, *name, *uid; /* name is NULL in a review that may not depend on it */
     const struct job_spec *spec;
     struct str_list args;
-    bool local; /* pods run on this machine: loopback network, one known user */
+    bool local;       /* pods run on this machine: loopback network, one known user */
+    bool own_network; /* not that of loopback: theirs has interfaces */
     /** The pod of (task position, index) as it is now, or NULL. NULL itself where nobody knows
      * pods; a plugin that asks says so in `sees_pods`. */
     const struct object *(*pod)(const void *pods, size_t task, int32_t index);

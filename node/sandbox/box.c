@@ -3,6 +3,7 @@
  */
 #include "node/sandbox/box.h"
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/plain.h"
 #include "node/sandbox/root.h"
+#include "node/sandbox/sshd.h"
 #include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
@@ -159,6 +161,11 @@ static bool make_identity(struct box *box, struct error *err)
            (!pod->hosts || box_set_hosts(box, pod->hosts, err));
 }
 
+static bool make_sshd(struct box *box, struct error *err)
+{
+    return !box_has_sshd_files(box) || sshd_make(box->where.own_fd, box->level, err);
+}
+
 /* Whoever has an address in the private network is in it. */
 static bool enter_network(struct box *box, const struct network *network, struct error *err)
 {
@@ -227,7 +234,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->user_fd = -1;
     box->serves_ssh = runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
     if ((box->level > SANDBOX_PLAIN ? enter(box, network, err) : stay(box)) &&
-        make_directories(box, err) && make_identity(box, err) &&
+        make_directories(box, err) && make_identity(box, err) && make_sshd(box, err) &&
         volumes_make(&box->where, pod, err) && (box->level > SANDBOX_PLAIN || plain_make(box, err)))
         return box;
     box_free(box);
@@ -265,6 +272,11 @@ void box_free(struct box *box)
     mem_free(box);
 }
 
+bool box_has_sshd_files(const struct box *box)
+{
+    return box->serves_ssh && box->level >= SANDBOX_USER;
+}
+
 /* ---- addresses ---- */
 
 bool box_asks(const struct box *box)
@@ -279,18 +291,48 @@ uint16_t box_taken_port(const struct box *box)
 
 /* ---- limits ---- */
 
-unsigned box_processes(const struct box *box)
+/* Processes and threads of this user, as the kernel counts them for RLIMIT_NPROC. */
+static unsigned count_own(void)
+{
+    DIR *proc = opendir("/proc");
+    unsigned count = 0;
+
+    for (struct dirent *entry;
+         proc && (entry = readdir(proc));) { /* NOLINT(concurrency-mt-unsafe) */
+        char path[NAME_MAX + 16];
+        struct stat info;
+
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+            continue;
+        snprintf(path, sizeof path, "/proc/%s/task", entry->d_name);
+        if (stat(path, &info) == 0 && info.st_uid == geteuid() && info.st_nlink > 2)
+            count += (unsigned)info.st_nlink - 2;
+    }
+    if (proc)
+        closedir(proc);
+    return count;
+}
+
+/* Before 5.14 all processes of the user count, wherever they are. */
+static bool counts_by_namespace(void)
 {
     struct utsname kernel;
     unsigned long major, minor;
     char *dot;
 
-    if (box->level < SANDBOX_USER || uname(&kernel))
-        return 0;
+    if (uname(&kernel))
+        return false;
     major = strtoul(kernel.release, &dot, 10);
     minor = *dot == '.' ? strtoul(dot + 1, NULL, 10) : 0;
-    /* Before 5.14 all processes of the user count, wherever they are. */
-    return major > 5 || (major == 5 && minor >= 14) ? PROCESSES_MAX : 0;
+    return major > 5 || (major == 5 && minor >= 14);
+}
+
+unsigned box_processes(const struct box *box)
+{
+    if (box->level >= SANDBOX_USER && counts_by_namespace())
+        return PROCESSES_MAX;
+    /* root's are not counted; others have as many as there are now, and the pod's share */
+    return box->level == SANDBOX_PLAIN && geteuid() ? count_own() + PROCESSES_MAX : 0;
 }
 
 bool box_limits_memory(const struct box *box, unsigned index)

@@ -63,9 +63,12 @@ bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *pr
 bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,
                 struct error *err);
 
-/** How many processes the user limit of a program should allow, where they are counted for this
- * box alone; else 0. */
+/** How many processes the user limit of a program should allow, so that the pod has its share and
+ * no more; 0 = it does not bound them. */
 unsigned box_processes(const struct box *box);
+
+/** Are there files of ours for sshd (sshd.h)? */
+bool box_has_sshd_files(const struct box *box);
 
 /** Do its programs ask the shim about addresses? */
 bool box_asks(const struct box *box);

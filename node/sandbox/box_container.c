@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
+#include "node/sandbox/sshd.h"
 #include "node/sandbox/tree.h"
 
 enum { MESSAGE_MAX = 4096 };
@@ -38,6 +39,8 @@ bool box_become(const struct box *box, unsigned index, struct spawn_plan *progra
     }
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     sandbox_drop_capabilities(box->serves_ssh);
+    if (box->serves_ssh && box->level == SANDBOX_USER)
+        sshd_pretend_groups();
     return true;
 }
 
@@ -115,6 +118,21 @@ static bool take_tree(int fd, bool read_only, int user_fd, const char *path, str
     return ok;
 }
 
+/* Those first that others may lie over. */
+static bool take_sshd_files(struct box *box, struct root_mount *mounts, size_t *count,
+                            struct error *err)
+{
+    const char *name, *path;
+
+    if (!box_has_sshd_files(box))
+        return true;
+    for (size_t i = 0; sshd_file(box->level, i, &name, &path); i++, ++*count)
+        if (!take_tree(openat(box->where.own_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW), false,
+                       box->user_fd, path, &mounts[*count], err))
+            return error_prefix(err, "%s: ", path), false;
+    return true;
+}
+
 static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
                         struct error *err)
 {
@@ -127,6 +145,8 @@ static bool take_mounts(struct box *box, unsigned index, struct root_mount *moun
     if (!take_tree(fd, false, box->user_fd, message_path(box, index), &mounts[0], err))
         return error_prefix(err, "termination message: "), false;
     ++*count;
+    if (!take_sshd_files(box, mounts, count, err))
+        return false;
     for (uint32_t i = 0; i < c->n_mounts; i++, ++*count) {
         const struct shim_mount *mount = &c->mounts[i];
         bool mapped = !box->pod->volumes[mount->volume].foreign;
@@ -162,7 +182,7 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
     const struct shim_container *c = &box->pod->containers[index];
     scoped_str scratch =
         mem_printf("%s/%sroot", box->dir, box->level > SANDBOX_PLAIN ? "box/" : "");
-    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1, sizeof *mounts);
+    struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct root_plan root = {
         .scratch = scratch,
         .mounts = mounts,

@@ -7,9 +7,6 @@
 #include "node/sandbox/notify.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,26 +21,19 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "node/sandbox/filter.h"
 #include "node/shim/spawn.h"
-
-#if defined(__x86_64__)
-#define OWN_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define OWN_ARCH AUDIT_ARCH_AARCH64
-#else
-#define OWN_ARCH 0 /* no filter matches: nothing is rewritten */
-#endif
 
 ON_CHILD_STACK int notify_install(void)
 {
     struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCH, 0, 4),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bind, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_connect, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        FILTER_LOAD_ARCH,
+        FILTER_UNLESS(FILTER_OWN_ARCH, 4),
+        FILTER_LOAD_CALL,
+        FILTER_IF(SYS_bind, 1),
+        FILTER_UNLESS(SYS_connect, 1),
+        FILTER_RETURN(SECCOMP_RET_USER_NOTIF),
+        FILTER_RETURN(SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {countof(code), code};
 

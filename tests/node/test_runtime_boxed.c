@@ -817,8 +817,8 @@ static void processes_without_end_end_with_the_pods_share(void **state)
     scoped_str log = NULL;
     long forked;
 
-    if (is_plain()) {
-        print_message("skipped: level plain bounds no processes\n");
+    if (is_plain() && !geteuid()) {
+        print_message("skipped: root's processes are bounded by control groups only\n");
         return;
     }
     self[n > 0 ? n : 0] = 0;
@@ -1192,24 +1192,13 @@ int main(int argc, char **argv)
     if (argc == 2 && !strcmp(argv[1], "eat"))
         return eat_mode();
     for (size_t i = 0; i < countof(levels); i++) {
-        scoped_str dir = test_path("probe");
-        struct loop *loop = loop_new(clock_real());
         struct error err = {0};
-        struct runtime *rt;
 
         level = levels[i];
-        rt = runtime_host_new(loop,
-                              &(struct runtime_host_options){.directory = dir, .isolation = level},
-                              NULL, NULL, &err);
-        if (rt) {
-            print_message("isolation: %s\n", rt->ops->describe(rt));
-            rt->ops->free(rt);
-            loop_free(loop);
+        if (bed_level_works(level, &err))
             failed += cmocka_run_group_tests_name(level, tests, set_up, tear_down);
-        } else {
+        else
             print_message("skipped: %s\n", err.message);
-            loop_free(loop);
-        }
     }
     return failed;
 }

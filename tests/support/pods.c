@@ -2,6 +2,7 @@
  * Pods with real processes for tests. See pods.h.
  */
 #include "tests/support/pods.h"
+#include "tests/unit.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -432,4 +433,20 @@ const char *bed_program(void)
 
     path[n > 0 ? n : 0] = 0;
     return path;
+}
+
+bool bed_level_works(const char *level, struct error *err)
+{
+    scoped_str dir = test_path("probe");
+    struct loop *loop = loop_new(clock_real());
+    struct runtime *rt =
+        runtime_host_new(loop, &(struct runtime_host_options){.directory = dir, .isolation = level},
+                         NULL, NULL, err);
+
+    if (rt) {
+        print_message("isolation: %s\n", rt->ops->describe(rt));
+        rt->ops->free(rt);
+    }
+    loop_free(loop);
+    return rt != NULL;
 }

@@ -66,6 +66,8 @@ char *bed_log(struct bed *bed, const char *uid, const char *container);
  * (owned) unless NULL. */
 int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_log);
 
+/** Does a level of isolation work for whoever runs this? `err` says why not. */
+bool bed_level_works(const char *level, struct error *err);
 /** The path of the test program itself, to be run in a pod. */
 const char *bed_program(void);
 

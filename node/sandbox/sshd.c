@@ -1,0 +1,99 @@
+/*
+ * What sshd needs in a box. See sshd.h.
+ */
+#include "node/sandbox/sshd.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "node/sandbox/filter.h"
+#include "node/sandbox/hostkey.h"
+
+enum { ACCOUNTS_MAX = 4 << 20 };
+
+/* clang-format off */
+static const struct {
+    const char *name, *path;
+    mode_t mode;
+    bool single_id; /* needed only there */
+} files[SSHD_FILES_MAX] = {
+    {"sshd.key", "/etc/ssh/" HOSTKEY_NAME,        0600, false},
+    {"sshd.pub", "/etc/ssh/" HOSTKEY_NAME ".pub", 0644, false},
+    {"passwd",   "/etc/passwd",                   0644, true},
+};
+/* clang-format on */
+
+bool sshd_file(enum sandbox_level level, size_t i, const char **out_name, const char **out_path)
+{
+    if (i >= SSHD_FILES_MAX || (files[i].single_id && level != SANDBOX_USER))
+        return false;
+    *out_name = files[i].name;
+    *out_path = files[i].path;
+    return true;
+}
+
+static bool write_one(int own_fd, size_t i, const struct buf *text, struct error *err)
+{
+    int fd =
+        openat(own_fd, files[i].name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool ok = fd >= 0 && write(fd, text->data, text->len) == (ssize_t)text->len &&
+              fchmod(fd, files[i].mode) == 0;
+
+    if (!ok)
+        error_errno(err, errno, "cannot write %s", files[i].path);
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* The accounts of the host; that of sshd is the one id there is. */
+static bool write_accounts(int own_fd, size_t i, struct error *err)
+{
+    static const char name[] = "sshd:";
+    scoped(buf) struct buf host = {0}, text = {0};
+
+    if (!file_read(files[i].path, ACCOUNTS_MAX, &host, err))
+        return false;
+    for (const char *at = host.data, *end; at && *at; at = end) {
+        size_t len = strcspn(at, "\n");
+
+        end = at + len + (at[len] == '\n');
+        if (strncmp(at, name, strlen(name)) != 0)
+            buf_add(&text, at, (size_t)(end - at));
+    }
+    buf_str(&text, "sshd:x:0:0::/run/sshd:/usr/sbin/nologin\n");
+    return write_one(own_fd, i, &text, err);
+}
+
+bool sshd_make(int own_fd, enum sandbox_level level, struct error *err)
+{
+    scoped(buf) struct buf private = {0}, public = {0};
+    bool ok = hostkey_make(&private, &public, err) && write_one(own_fd, 0, &private, err) &&
+              write_one(own_fd, 1, &public, err);
+
+    if (private.data)
+        explicit_bzero(private.data, private.len);
+    return ok && (level != SANDBOX_USER || write_accounts(own_fd, 2, err));
+}
+
+void sshd_pretend_groups(void)
+{
+    const struct sock_filter code[] = {
+        FILTER_LOAD_ARCH,
+        FILTER_UNLESS(FILTER_OWN_ARCH, 3),
+        FILTER_LOAD_CALL,
+        FILTER_UNLESS(SYS_setgroups, 1),
+        FILTER_RETURN(SECCOMP_RET_ERRNO | 0), /* done */
+        FILTER_RETURN(SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {countof(code), (struct sock_filter *)(size_t)code};
+
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program);
+}

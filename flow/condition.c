@@ -53,7 +53,10 @@ static bool add_output(const struct flow_record *r, const struct flow_ref *ref, 
     if (value)
         buf_str(out, value);
     else if (target == STEP_NONE || r->steps[target].state != STEP_SKIPPED)
-        return error_set(err, ERR_INVALID, "patch", "step %.*s has no output %.*s",
+        return error_set(err, ERR_NOT_FOUND, "patch",
+                         "step %.*s has no output %.*s: its pods write lines KEY=VALUE to their "
+                         "termination message; where it may be missing, an `if` with Exists asks "
+                         "for it",
                          (int)ref->name_len, ref->name, (int)ref->key_len, ref->key);
     return true;
 }

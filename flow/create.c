@@ -209,6 +209,12 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     };
 
     snprintf(number, sizeof number, "%u", iteration);
+    if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
+        flow_unblock_step(flow, step);
+        flow_record_fail(r, step, REASON_MISSING_OUTPUT, err.message);
+        flow_make_runnable(flow);
+        return;
+    }
     if (!body) {
         flow_block_step(flow, step, BLOCK_ADMISSION_DENIED, "%s: %s", err.field, err.message);
         return;

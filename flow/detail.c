@@ -16,6 +16,8 @@ struct step_detail *step_detail_new(void)
 
 static void drop_kept(struct step_detail *detail)
 {
+    mem_free(take(detail->reason));
+    mem_free(take(detail->message));
     mem_free(take(detail->kept_status));
     mem_free(take(detail->kept_condition));
     mem_free(take(detail->kept_attempt));
@@ -34,6 +36,14 @@ void step_detail_free(struct step_detail *detail)
     drop_kept(detail);
     job_results_free(detail->results);
     mem_free(detail);
+}
+
+void step_detail_explain(struct step_detail *detail, const char *reason, const char *message)
+{
+    mem_free(detail->reason);
+    mem_free(detail->message);
+    detail->reason = mem_strdup(reason);
+    detail->message = mem_strdup(message);
 }
 
 void step_detail_set_results(struct step_detail *detail, struct job_results *results)
@@ -325,10 +335,10 @@ void step_detail_write_attempts(const struct step_detail *detail, unsigned attem
 
 const char *step_detail_reason(const struct step_detail *detail)
 {
-    return detail->job ? job_status_of(detail->job)->reason : NULL;
+    return detail->job ? job_status_of(detail->job)->reason : detail->reason;
 }
 
 const char *step_detail_message(const struct step_detail *detail)
 {
-    return detail->job ? job_status_of(detail->job)->message : NULL;
+    return detail->job ? job_status_of(detail->job)->message : detail->message;
 }

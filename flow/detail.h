@@ -31,6 +31,7 @@ struct step_detail {
     char *kept_status;           /* entry of jobStatusList of a job that is gone */
     char *kept_condition;        /* entry of conditions */
     char *kept_attempt;          /* entry of nodes[].attempts */
+    char *reason, *message;      /* of a failure without a job */
     struct job_results *results; /* of the last job, once it is finished; or NULL */
     uint64_t spec_hash;          /* of what its job was made from; 0 = not known */
     int64_t next_retry_ms;       /* between two attempts; else 0 */
@@ -40,6 +41,8 @@ struct step_detail {
 struct step_detail *step_detail_new(void);
 void step_detail_free(struct step_detail *detail); /* NULL is fine */
 
+/** It failed without a job; `message` may be NULL. */
+void step_detail_explain(struct step_detail *detail, const char *reason, const char *message);
 /** What the job's pods left behind; consumed. */
 void step_detail_set_results(struct step_detail *detail, struct job_results *results);
 /** A new version of the step's job: keep it, extend the history. */

@@ -5,6 +5,7 @@
 #include "api/types/jobflow_admission.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "flow/budget.h"
 #include "flow/internal.h"
 #include "flow/step_probe.h"
 #include <string.h>
@@ -172,9 +173,11 @@ void flow_open(struct flow *flow)
 {
     scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
     struct error err = {0};
+    uint32_t *extra = flow_budget_stored(jobflow_spec_of(flow->object), status);
     bool usable = flow_record_init(&flow->record, flow->object,
-                                   flow->controller->options.upstream_compat, &err);
+                                   flow->controller->options.upstream_compat, extra, &err);
 
+    mem_free(extra);
     flow->build++;
     flow->opening = FLOW_OPEN;
     flow_state_release(&flow->state);
@@ -214,19 +217,32 @@ static void keep_removed(struct flow *flow, struct flow_record *old)
     }
 }
 
-static void respecify(struct flow *flow)
+/* A record of the spec as it is now, with what the one before knew. False leaves none. */
+static bool rebuild(struct flow *flow, const uint32_t *extra, struct error *err)
 {
     struct flow_record old;
-    struct error err = {0};
+    bool usable;
 
     unblock_all(flow);
     old = flow->record;
     memset(&flow->record, 0, sizeof flow->record);
     flow->build++;
-    if (flow_record_init(&flow->record, flow->object, old.upstream, &err)) {
+    usable = flow_record_init(&flow->record, flow->object, old.upstream, extra, err);
+    if (usable) {
         keep_removed(flow, &old);
         flow_record_move(&flow->record, &old);
         rank_steps(flow);
+    }
+    flow_record_release(&old);
+    return usable;
+}
+
+static void respecify(struct flow *flow)
+{
+    uint32_t *extra = flow_budget_kept(jobflow_spec_of(flow->object), flow->record.graph);
+    struct error err = {0};
+
+    if (rebuild(flow, extra, &err)) {
         gather_jobs(flow);
         flow_record_recount(&flow->record);
         flow_backoff_follow_all(flow);
@@ -234,10 +250,22 @@ static void respecify(struct flow *flow)
     } else {
         refuse(flow, &err);
     }
-    flow_record_release(&old);
+    mem_free(extra);
     flow->retained_done = false;
     flow_publish_now(flow);
     flow_make_runnable(flow);
+}
+
+void flow_renew_budgets(struct flow *flow)
+{
+    uint32_t *extra = flow_budget_renewed(&flow->record);
+    struct flow_graph *graph =
+        extra ? flow_graph_new_expanded(jobflow_spec_of(flow->object), extra, NULL) : NULL;
+
+    if (graph) /* else its iterations would have the names of other steps */
+        rebuild(flow, extra, NULL);
+    flow_graph_free(graph);
+    mem_free(extra);
 }
 
 void flow_close(struct flow *flow)

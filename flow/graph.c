@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 _Static_assert(NAME_NONE == STEP_NONE, "an unknown name is no step");
 
@@ -153,6 +154,13 @@ static bool connect(struct flow_graph *graph, struct error *err)
 
 /* ---- iterations ---- */
 
+static uint32_t iterations_of(const struct flow_graph *graph, size_t step)
+{
+    const struct flow_loop *loop = graph->spec->steps.items[step].loop;
+
+    return loop ? flow_loop_iterations(loop) + (graph->extra ? graph->extra[step] : 0) : 0;
+}
+
 static void expand(struct flow_graph *graph)
 {
     const struct jobflow_spec *spec = graph->spec;
@@ -160,15 +168,14 @@ static void expand(struct flow_graph *graph)
     size_t total = spec->steps.count;
 
     for (size_t i = 0; i < spec->steps.count; i++)
-        if (spec->steps.items[i].loop)
-            total += flow_loop_iterations(spec->steps.items[i].loop);
+        total += iterations_of(graph, i);
     if (total == spec->steps.count)
         return;
     graph->texts = arena_new(0);
     graph->vertices = vertex = mem_array(total, sizeof *vertex);
     for (uint32_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
-        uint32_t iterations = step->loop ? flow_loop_iterations(step->loop) : 0;
+        uint32_t iterations = iterations_of(graph, i);
 
         *vertex++ = (struct flow_vertex){i, ITERATION_NONE, step->name};
         for (uint32_t k = 0; k < iterations; k++)
@@ -180,13 +187,18 @@ static void expand(struct flow_graph *graph)
 
 enum form { AS_WRITTEN, EXPANDED, BARE };
 
-static struct flow_graph *make(const struct jobflow_spec *spec, enum form form, struct error *err)
+static struct flow_graph *make(const struct jobflow_spec *spec, enum form form,
+                               const uint32_t *extra, struct error *err)
 {
     scoped(flow_graph) struct flow_graph *graph = mem_alloc(sizeof *graph);
 
     graph->spec = spec;
     graph->steps = (uint32_t)spec->steps.count;
     graph->bare = form == BARE;
+    if (extra) {
+        graph->extra = mem_array(spec->steps.count + 1, sizeof *extra);
+        memcpy(graph->extra, extra, spec->steps.count * sizeof *extra);
+    }
     if (form == EXPANDED)
         expand(graph);
     if (!index_names(graph, err) || !connect(graph, err))
@@ -196,17 +208,18 @@ static struct flow_graph *make(const struct jobflow_spec *spec, enum form form, 
 
 struct flow_graph *flow_graph_new(const struct jobflow_spec *spec, struct error *err)
 {
-    return make(spec, AS_WRITTEN, err);
+    return make(spec, AS_WRITTEN, NULL, err);
 }
 
-struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, struct error *err)
+struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, const uint32_t *extra,
+                                           struct error *err)
 {
-    return make(spec, EXPANDED, err);
+    return make(spec, EXPANDED, extra, err);
 }
 
 struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err)
 {
-    return make(spec, BARE, err);
+    return make(spec, BARE, NULL, err);
 }
 
 void flow_graph_free(struct flow_graph *graph)
@@ -218,6 +231,7 @@ void flow_graph_free(struct flow_graph *graph)
     dag_release(&graph->all);
     name_index_release(&graph->names);
     mem_free(graph->vertices);
+    mem_free(graph->extra);
     arena_free(graph->texts);
     mem_free(graph);
 }

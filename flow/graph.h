@@ -27,6 +27,7 @@ struct flow_graph {
     struct name_index names;
     struct flow_vertex *vertices; /* [steps], or NULL: vertex i is step i of the spec */
     struct arena *texts;          /* names of iterations */
+    uint32_t *extra;              /* [spec->steps.count] iterations beyond the spec's; or NULL */
     bool bare;                    /* targets only: nothing of section 13 counts */
 };
 
@@ -46,8 +47,9 @@ struct flow_vertex {
  * guard (INV-F7). O(steps + edges).
  */
 struct flow_graph *flow_graph_new(const struct jobflow_spec *spec, struct error *err);
-/** The same with the iterations of loops as vertices. */
-struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, struct error *err);
+/** The same with the iterations of loops as vertices; `extra`: see there, copied, may be NULL. */
+struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, const uint32_t *extra,
+                                           struct error *err);
 /** The same with targets alone, as upstream reads a flow. */
 struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err);
 void flow_graph_free(struct flow_graph *graph); /* NULL is fine */
@@ -85,9 +87,10 @@ static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uin
 {
     const struct flow_loop *loop = flow_graph_step(graph, step)->loop;
 
-    return loop && graph->vertices && graph->vertices[step].iteration == ITERATION_NONE
-               ? flow_loop_iterations(loop)
-               : 0;
+    if (!loop || !graph->vertices || graph->vertices[step].iteration != ITERATION_NONE)
+        return 0;
+    return flow_loop_iterations(loop) +
+           (graph->extra ? graph->extra[graph->vertices[step].step] : 0);
 }
 
 /** The step makes no job of its own: a switch, or a loop. */

@@ -18,8 +18,9 @@
 #include "probes/probe.h"
 #include "template/instantiate.h"
 
-#define FLOW_COMPONENT  "vc-controller-manager"
-#define REASON_DEADLINE "DeadlineExceeded" /* state.reason */
+#define FLOW_COMPONENT        "vc-controller-manager"
+#define REASON_DEADLINE       "DeadlineExceeded" /* state.reason */
+#define REASON_MISSING_OUTPUT "MissingOutput"    /* of a step that refers to it */
 
 enum flow_opening {
     FLOW_CLOSED,  /* finished and settled: only the object is kept */
@@ -123,6 +124,8 @@ void flow_free(struct flow *flow);
 void flow_object_changed(struct flow *flow, const struct object *object);
 void flow_open(struct flow *flow);
 void flow_close(struct flow *flow);
+/** Loops whose condition never came true get as many iterations again. */
+void flow_renew_budgets(struct flow *flow);
 void flow_sync(struct flow *flow);
 /** A version of one of its jobs. */
 void flow_see_job(struct flow *flow, uint32_t step, const struct object *job);

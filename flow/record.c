@@ -54,11 +54,11 @@ static void init_control(struct flow_record *r)
 }
 
 bool flow_record_init(struct flow_record *r, const struct object *flow, bool upstream,
-                      struct error *err)
+                      const uint32_t *extra, struct error *err)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     struct flow_graph *graph =
-        upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, err);
+        upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, extra, err);
 
     if (!graph)
         return false;
@@ -336,6 +336,18 @@ bool flow_record_wants_results(const struct flow_record *r, uint32_t i, enum job
         return r->retrying;
     return job_phase_finished(phase) &&
            (!r->compact || step->wanted || (phase_failed(phase) && r->retrying));
+}
+
+void flow_record_fail(struct flow_record *r, uint32_t i, const char *reason, const char *message)
+{
+    struct step *step = &r->steps[i];
+
+    if (!step->detail)
+        step->detail = step_detail_new();
+    step_detail_explain(step->detail, reason, message);
+    flow_record_move_step(r, i, STEP_STARTED, JOB_FAILED);
+    step->finished_at = r->changes;
+    flow_record_tell_dependents(r, i);
 }
 
 void flow_record_handle_failure(struct flow_record *r, uint32_t i)

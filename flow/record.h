@@ -134,9 +134,9 @@ static inline bool phase_failed(unsigned phase)
 
 /** Fill a zeroed record from a flow's spec: every step waiting or ready, nothing started. False
  * with `err` when the graph is unusable (INV-F7); the record is then empty. `flow` is borrowed, its
- * body is kept. */
+ * body is kept. `extra` iterations: see graph.h. */
 bool flow_record_init(struct flow_record *r, const struct object *flow, bool upstream,
-                      struct error *err);
+                      const uint32_t *extra, struct error *err);
 void flow_record_release(struct flow_record *r); /* zeroed is fine; blocks must be gone */
 
 /** The step a job of this flow belongs to, or STEP_NONE when its name is not `<flow>-<step>`. */
@@ -167,6 +167,9 @@ bool flow_record_wants_results(const struct flow_record *r, uint32_t step, enum 
 void flow_record_target_met(struct flow_record *r, uint32_t step);
 /** A dependent waited for this step's failure: it no longer fails the flow. */
 void flow_record_handle_failure(struct flow_record *r, uint32_t step);
+/** A ready step fails without a job: nothing can change what keeps it from having one. */
+void flow_record_fail(struct flow_record *r, uint32_t step, const char *reason,
+                      const char *message);
 
 /** Whether the step failed finally and nobody waited for that. */
 bool flow_record_step_failed(const struct flow_record *r, uint32_t step);

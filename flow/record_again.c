@@ -106,7 +106,7 @@ static void start_again(struct flow_record *r, uint32_t i, int64_t now_ms)
         step_detail_end_attempt(step->detail, step->attempt, now_ms);
     step->state = STEP_WAITING;
     step->phase = JOB_NONE;
-    step->retry = !step->jobless;
+    step->retry = !step->jobless && step->attempt;
     step->retries = 0;
     if (r->probed)
         forget_met(r, i);

@@ -265,6 +265,15 @@ static void restore_results_of(struct step *step, const json_t *node)
         job_results_free(results);
 }
 
+/* It failed without a job. */
+static void restore_failure(struct step *step, const json_t *node)
+{
+    if (step->jobless || !phase_failed(step->phase) || json_object_get(node, "jobs"))
+        return;
+    step->attempt = 0;
+    step_detail_explain(detail_of(step), text_of(node, "reason"), text_of(node, "message"));
+}
+
 static void restore_nodes(struct flow_record *r, const json_t *status)
 {
     const json_t *node;
@@ -291,6 +300,8 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
         if (text_of(node, "specHash"))
             detail_of(step)->spec_hash = spec_hash_parse(text_of(node, "specHash"));
         restore_phase(step, text_of(node, "phase"));
+        if (!attempt && text_of(node, "reason"))
+            restore_failure(step, node);
         if (r->control && text_of(node, "case") && !r->control->steps[at].chosen)
             r->control->steps[at].chosen = mem_strdup(text_of(node, "case"));
     }

@@ -53,8 +53,10 @@ bool flow_retry_may_begin(const struct flow *flow)
 
 void flow_retry_begin(struct flow *flow)
 {
-    uint32_t count = flow_record_start_again(&flow->record, flow_now_ms(flow));
+    uint32_t count;
 
+    flow_renew_budgets(flow);
+    count = flow_record_start_again(&flow->record, flow_now_ms(flow));
     flow->ending = FLOW_NONE;
     flow->deadline_passed = false;
     flow_finish_stop(flow);

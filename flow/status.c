@@ -210,7 +210,7 @@ static void write_jobs(struct page *page, uint32_t step, struct buf *name)
 {
     const struct step *s = &page->r->steps[step];
 
-    if (s->jobless || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
+    if (s->jobless || !s->attempt || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
         return;
     jsonw_member_open_list(&page->w, "jobs");
     jsonw_str(&page->w, job_name(page->r, step, name));
@@ -235,6 +235,8 @@ static void write_nodes(struct page *page)
         jsonw_member_str(w, "name", flow_graph_name(page->r->graph, step));
         jsonw_member_str(w, "phase", step_phase(s));
         write_place(page, step);
+        if (s->jobless && page->r->graph->extra)
+            jsonw_member_int_opt(w, "iterations", flow_graph_iterations(page->r->graph, step));
         write_jobs(page, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
         jsonw_member_int_opt(w, "retries", s->retries);

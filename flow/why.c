@@ -47,14 +47,25 @@ static uint32_t first_failed(const struct flow_record *r)
     return first;
 }
 
+static const char *failure_reason(const struct flow_record *r, uint32_t step)
+{
+    const struct step_detail *detail = r->steps[step].detail;
+
+    return detail && detail->reason ? detail->reason : "JobFailed";
+}
+
 static void describe_failure(const struct flow_record *r, uint32_t step, struct buf *out)
 {
     const struct step_detail *detail = r->steps[step].detail;
     uint32_t failed = flow_record_failed(r), others = failed ? failed - 1 : 0;
 
-    buf_str(out, "job ");
-    flow_record_job_name(r, step, out);
-    buf_printf(out, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
+    if (detail && detail->reason) {
+        buf_printf(out, "step %s has no job", flow_graph_name(r->graph, step));
+    } else {
+        buf_str(out, "job ");
+        flow_record_job_name(r, step, out);
+        buf_printf(out, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
+    }
     if (detail && step_detail_message(detail))
         buf_printf(out, ": %s", step_detail_message(detail));
     if (others)
@@ -100,7 +111,7 @@ void flow_blame(struct flow *flow)
     if (blame_no_job(flow) || step == STEP_NONE)
         return;
     describe_failure(&flow->record, step, &message);
-    replace(&flow->state.reason, "JobFailed");
+    replace(&flow->state.reason, failure_reason(&flow->record, step));
     replace(&flow->state.message, message.data);
 }
 
@@ -128,7 +139,7 @@ void flow_explain(struct flow *flow)
         flow_record_job_name(r, step, &message);
         buf_str(&message, " is aborted; resume it to go on");
     } else if (first_failed(r) != STEP_NONE) {
-        reason = "JobFailed";
+        reason = failure_reason(r, first_failed(r));
         describe_failure(r, first_failed(r), &message);
         buf_str(&message, "; what does not depend on it goes on");
     }

@@ -94,9 +94,14 @@ static const char *result_of(const struct steps *s, uint32_t vertex)
     return NULL;
 }
 
-static uint32_t iterations_of(const struct flow_step *step)
+/* A retry may have given a loop more of them than its spec does. */
+static uint32_t iterations_of(const struct steps *s, const struct flow_step *step)
 {
-    return step->loop ? flow_loop_iterations(step->loop) : 0;
+    const json_t *node = step->loop ? json_object_get(s->nodes, step->name) : NULL;
+    json_int_t given = json_integer_value(json_object_get(node, "iterations"));
+    uint32_t own = step->loop ? flow_loop_iterations(step->loop) : 0;
+
+    return given > own && given <= LOOP_ITERATIONS_MAX ? (uint32_t)given : own;
 }
 
 /* The next vertex; false at the end. */
@@ -106,7 +111,7 @@ static bool advance(const struct steps *s, struct place *at)
     uint32_t next = at->iteration == ITERATION_NONE ? 0 : at->iteration + 1;
 
     at->vertex++;
-    if (next < iterations_of(step)) {
+    if (next < iterations_of(s, step)) {
         at->iteration = next;
         return true;
     }
@@ -120,7 +125,7 @@ static uint32_t count_vertices(const struct steps *s)
     uint32_t n = (uint32_t)s->spec->steps.count;
 
     for (size_t i = 0; i < s->spec->steps.count; i++)
-        n += iterations_of(&s->spec->steps.items[i]);
+        n += iterations_of(s, &s->spec->steps.items[i]);
     return n;
 }
 
@@ -128,7 +133,7 @@ static bool go_to(const struct steps *s, uint32_t vertex, struct place *out)
 {
     *out = (struct place){.iteration = ITERATION_NONE};
     while (out->step < s->spec->steps.count) {
-        uint32_t behind = iterations_of(&s->spec->steps.items[out->step]);
+        uint32_t behind = iterations_of(s, &s->spec->steps.items[out->step]);
 
         if (vertex <= out->vertex + behind) {
             out->iteration = vertex == out->vertex ? ITERATION_NONE : vertex - out->vertex - 1;

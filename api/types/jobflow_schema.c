@@ -214,6 +214,7 @@ static const struct field node_fields[] = {
     {"step",             FIELD_STR,      FIELD_PASS, .doc = "Of an iteration of a loop: the step it belongs to."},
     {"iteration",        FIELD_I32,      FIELD_PASS, .doc = "Its number, from 0."},
     {"item",             FIELD_STR,      FIELD_PASS, .doc = "Its item."},
+    {"iterations",       FIELD_I32,      FIELD_PASS, .doc = "Of a loop that was given more of them by a retry: how many it may have."},
     {"attempts",         FIELD_LIST,     FIELD_PASS, &attempt_schema, .doc = "Record of each attempt."},
     {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "When the next attempt starts."},
     {"case",             FIELD_STR,      FIELD_PASS, .doc = "Case taken by a switch."},

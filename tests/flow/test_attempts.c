@@ -237,6 +237,40 @@ static void a_loop_runs_until_its_condition_holds(void **state)
     }
 }
 
+/* covers: see jobflow.md 13.4: a manual retry of a loop that was used up */
+static void a_used_up_loop_goes_on_after_a_retry(void **state)
+{
+    for (size_t run = 0; run < 4; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        bool converges = run < 2;
+
+        flow_bed_spec(bed, "f", "s b",
+                      "flows: [{name: s, for: {maxIterations: 2, until: {terms: [{target: s, "
+                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
+                      "dependsOn: {targets: [s]}}]");
+        flow_bed_end(bed, shards[0], 0, "loss=0.5");
+        flow_bed_end(bed, shards[1], 0, "loss=0.4");
+        flow_bed_advance(bed, 1000);
+        check_str("used up", flow_bed_at(bed, "f", "state/reason"), "LoopExhausted");
+        maybe_restart(bed, run % 2);
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_bed_advance(bed, 1000);
+        check_str("what was done stays", created(bed), "f-s-0 f-s-1 f-s-2");
+        maybe_restart(bed, run % 2);
+        flow_bed_end(bed, shards[2], 0, "loss=0.3");
+        maybe_restart(bed, run % 2);
+        flow_bed_end(bed, shards[3], 0, converges ? "loss=0.005" : "loss=0.2");
+        flow_bed_advance(bed, 1000);
+        check_str("as many again", created(bed),
+                  converges ? "f-s-0 f-s-1 f-s-2 f-s-3 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
+        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
+        check_str("told", flow_bed_at(bed, "f", "nodes/0/iterations"), "4");
+        if (!converges)
+            check_str("why", flow_bed_at(bed, "f", "state/message"),
+                      "the condition of step s did not hold after 4 iterations");
+    }
+}
+
 /* covers: see jobflow.md 13.5: a failing iteration */
 static void a_failed_iteration_fails_the_loop(void **state)
 {
@@ -495,6 +529,7 @@ int main(void)
         cmocka_unit_test(a_failed_flow_tries_nothing_again),
         cmocka_unit_test(a_loop_runs_its_items_a_few_at_once),
         cmocka_unit_test(a_loop_runs_until_its_condition_holds),
+        cmocka_unit_test(a_used_up_loop_goes_on_after_a_retry),
         cmocka_unit_test(a_failed_iteration_fails_the_loop),
         cmocka_unit_test(final_steps_run_whatever_the_end),
         cmocka_unit_test(a_failed_final_step_fails_the_flow),

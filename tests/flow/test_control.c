@@ -188,17 +188,50 @@ static void outputs_and_parameters_go_into_patches(void **state)
 }
 
 /* covers: see jobflow.md 13.3: an output that is not there */
-static void a_missing_output_is_told(void **state)
+static void a_step_that_refers_to_a_missing_output_fails(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(
+            bed, "f", "a b c",
+            "flows: [{name: a}, " ON(
+                "b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") ", " ON("c", "b",
+                                                                                  "") "]");
+        flow_bed_end(bed, "f-a", 0, NULL);
+        if (run)
+            flow_bed_restart(bed);
+        flow_bed_advance(bed, 1000);
+        check("no job", !flow_bed_has_job(bed, "f-b"));
+        check_str("the flow fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("reason", flow_bed_at(bed, "f", "state/reason"), "MissingOutput");
+        check_str("of the step", flow_bed_at(bed, "f", "nodes/1/reason"), "MissingOutput");
+        check_has("why", flow_bed_at(bed, "f", "nodes/1/message"), "step a has no output q");
+        check_str("no attempt", flow_bed_at(bed, "f", "nodes/1/attempt"), "");
+        check_int("nobody was warned of a wait", flow_bed_events(bed, "AdmissionDenied"), 0);
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_bed_advance(bed, 1000);
+        check_str("a retry looks again", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    }
+}
+
+static void a_missing_output_may_be_handled_like_any_failure(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
 
     flow_bed_spec(
-        bed, "f", "a b",
-        "flows: [{name: a}, " ON("b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") "]");
+        bed, "f", "a b c",
+        "flows: [{name: a}, " ON(
+            "b", "a", "patch: {spec: {queue: $(steps.a.outputs.q)}}") ", {name: c, dependsOn: "
+                                                                      "{targets: [b]}, if: {terms: "
+                                                                      "[{target: b, phases: "
+                                                                      "[Failed]}]}}]");
     flow_bed_end(bed, "f-a", 0, NULL);
     flow_bed_advance(bed, 1000);
-    check("no job", !flow_bed_has_job(bed, "f-b"));
-    check_str("why", flow_bed_at(bed, "f", "nodes/1/message"), "patch: step a has no output q");
+    check("the handler runs", flow_bed_has_job(bed, "f-c"));
+    flow_bed_end(bed, "f-c", 0, NULL);
+    flow_bed_advance(bed, 1000);
+    check_str("ends", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
 /* covers: see jobflow.md 13.3: judged only when all have been asked */
@@ -246,7 +279,8 @@ int main(void)
         cmocka_unit_test(conditions_decide),
         cmocka_unit_test(the_status_tells_outputs_cases_and_codes),
         cmocka_unit_test(outputs_and_parameters_go_into_patches),
-        cmocka_unit_test(a_missing_output_is_told),
+        cmocka_unit_test(a_step_that_refers_to_a_missing_output_fails),
+        cmocka_unit_test(a_missing_output_may_be_handled_like_any_failure),
         cmocka_unit_test(unrelated_steps_go_on_while_a_failure_is_judged),
         cmocka_unit_test(upstream_knows_no_conditions),
     };

@@ -12,7 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GEN_STEPS_MAX = 10, GEN_ITERATIONS_MAX = 4, GEN_TERMS_MAX = 2, GEN_NOWHERE = -1 };
+enum {
+    GEN_STEPS_MAX = 10,
+    GEN_ITERATIONS_MAX = 4,
+    GEN_RETRIES_MAX = 2,
+    /* a loop goes on after a retry by hand */ GEN_LOOP_JOBS_MAX =
+        GEN_ITERATIONS_MAX * (1 + GEN_RETRIES_MAX),
+    GEN_TERMS_MAX = 2,
+    GEN_NOWHERE = -1
+};
 
 /* What a term of a condition asks. */
 enum gen_about {

@@ -33,7 +33,7 @@ static bool has_failed(enum rule_end end)
 static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
-    uint32_t count = rules->flow->steps[at].loop ? rules->flow->steps[at].iterations : 1;
+    uint32_t count = rules->flow->steps[at].loop ? rule_iterations(rules, at) : 1;
 
     for (uint32_t k = count; k-- > 0;)
         if (step->jobs[k].known && step->jobs[k].end != RULE_OPEN)
@@ -271,6 +271,25 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
 
 /* ---- ends ---- */
 
+uint32_t rule_iterations(const struct rules *rules, uint32_t at)
+{
+    const struct rule_step *step = &rules->steps[at];
+
+    return rules->flow->steps[at].iterations + step->more + step->perhaps_more;
+}
+
+/* Those it has for sure: all, once one of the others was made. */
+static uint32_t sure_iterations(const struct rules *rules, uint32_t at)
+{
+    const struct rule_step *step = &rules->steps[at];
+    uint32_t all = rule_iterations(rules, at), sure = all - step->perhaps_more;
+
+    for (uint32_t k = sure; k < all; k++)
+        if (step->jobs[k].made)
+            return all;
+    return sure;
+}
+
 static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -278,7 +297,7 @@ static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
     uint32_t done = 0;
     bool unsure = false;
 
-    for (uint32_t k = 0; k < spec->iterations; k++) {
+    for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
         if (has_failed(step->jobs[k].end))
             return RULE_FAILED;
         unsure |= step->jobs[k].end == RULE_UNSURE;
@@ -288,14 +307,16 @@ static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
     }
     if (unsure)
         return RULE_UNSURE;
-    if (done < spec->iterations)
+    if (done < sure_iterations(rules, at))
         return RULE_OPEN;
+    if (done < rule_iterations(rules, at))
+        return RULE_UNSURE;
     return spec->loop == GEN_UNTIL ? RULE_FAILED : RULE_COMPLETED;
 }
 
 static bool any_made(const struct rule_step *step)
 {
-    for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
         if (step->jobs[k].made)
             return true;
     return false;
@@ -392,7 +413,7 @@ uint32_t rule_unfinished(const struct rules *rules)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < rules->flow->count; i++)
-        for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
             count += rules->steps[i].jobs[k].unfinished;
     return count;
 }
@@ -416,7 +437,7 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
             tally->all_done &= !may_rescue(rules, r, i) || any_made(&rules->steps[r]) ||
                                rules->steps[r].verdict != RULE_WAITS;
     tally->active |= is_ready(rules, i);
-    for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++) {
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
         const struct rule_job *job = &step->jobs[k];
         bool gone = job->made && job->end == RULE_OPEN && step->end == RULE_OPEN;
         bool busy = job->unfinished || job->again || gone;
@@ -458,7 +479,7 @@ static enum rule_phase phase_of(struct rules *rules)
 static bool ordinary_jobs_left(const struct rules *rules)
 {
     for (uint32_t i = 0; i < rules->flow->count; i++)
-        for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
             if (!rules->flow->steps[i].final && rules->steps[i].jobs[k].unfinished)
                 return true;
     return false;
@@ -522,7 +543,7 @@ bool rule_iteration_due(const struct rules *rules, uint32_t at, uint32_t iterati
 
     if (!spec->loop)
         return true;
-    for (uint32_t k = 0; k < spec->iterations; k++) {
+    for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
         const struct rule_job *job = &step->jobs[k];
 
         if (k != iteration)
@@ -554,6 +575,19 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
 
 /* ---- a retry by hand ---- */
 
+/* A loop with until, all of whose iterations have completed in vain: it goes on with as many. */
+static bool is_used_up(const struct rules *rules, uint32_t at)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+
+    if (spec->loop != GEN_UNTIL || spec->final || end_of_loop(rules, at) == RULE_COMPLETED)
+        return false;
+    for (uint32_t k = 0; k < sure_iterations(rules, at); k++)
+        if (rules->steps[at].jobs[k].end != RULE_COMPLETED)
+            return false;
+    return true;
+}
+
 static void begin_again(struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -562,7 +596,9 @@ static void begin_again(struct rules *rules, uint32_t at)
 
     step->held = step->held_not = step->took_case = step->took_default = false;
     step->ran_before = ran;
-    for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++) {
+    if (is_used_up(rules, at))
+        *(step->unclear ? &step->perhaps_more : &step->more) += spec->iterations;
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
         struct rule_job *job = &step->jobs[k];
 
         if (!job->unfinished && !(spec->loop && !spec->final && job->end == RULE_COMPLETED))

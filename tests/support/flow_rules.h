@@ -34,11 +34,12 @@ struct rule_job {
 };
 
 struct rule_step {
-    struct rule_job jobs[GEN_ITERATIONS_MAX];
+    struct rule_job jobs[GEN_LOOP_JOBS_MAX];
     bool ran_before;              /* before a retry by hand: its condition is not asked again */
     bool handled;                 /* its failure, before a retry by hand */
     bool stays;                   /* a switch that has chosen, before a retry by hand */
     bool unclear;                 /* whether it begins again after a retry by hand */
+    uint32_t more, perhaps_more;  /* iterations a loop was given by retries by hand */
     bool held, held_not;          /* its condition since it was due */
     bool took_case, took_default; /* a switch since then */
     /* what follows, worked out by rules_judge: */
@@ -72,6 +73,8 @@ int64_t rule_delay_ms(const struct gen_step *step, int retry);
 
 /** Whether the next job of the step may be made now, as far as its loop goes. */
 bool rule_iteration_due(const struct rules *rules, uint32_t step, uint32_t iteration);
+/** How many iterations a loop has, perhaps. */
+uint32_t rule_iterations(const struct rules *rules, uint32_t step);
 /** … and its gang. */
 bool rule_gang_forms(const struct rules *rules, uint32_t step);
 /** Jobs that have not ended. */

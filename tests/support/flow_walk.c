@@ -13,7 +13,6 @@
 enum {
     EVENTS = 40,
     QUIET_ROUNDS = 400,
-    RETRIES = 2,
     TERMINATED_CODE = 143,
     CALM_MS = 31000,
     SHORT_MS = 3000,
@@ -251,7 +250,7 @@ static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    if (w->phase != FLOW_FAILED || w->retries == RETRIES || w->aborted)
+    if (w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
     walk_did(w, "is retried:", value);

@@ -126,7 +126,7 @@ bool walk_is_due(struct flow_walk *w, uint32_t i, uint32_t k)
     const struct rule_step *step = &w->rules.steps[i];
     const struct rule_job *job = &step->jobs[k];
 
-    if (spec->chooses || k >= (spec->loop ? spec->iterations : 1) || job->unfinished ||
+    if (spec->chooses || k >= (spec->loop ? rule_iterations(&w->rules, i) : 1) || job->unfinished ||
         job->end != RULE_OPEN || w->suspended || w->rules.unsure || flow_phase_finished(w->phase) ||
         w->deleting || (w->no_template && !spec->other) || name_is_taken(w, i) ||
         (w->rules.closed && !spec->final))
@@ -155,7 +155,7 @@ static void check_made(struct flow_walk *w)
     if (room(w) == 0 || (w->flow.max_running && w->flow.gang))
         return;
     for (uint32_t i = 0; i < w->flow.count; i++)
-        for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
             if (walk_is_due(w, i, k))
                 walk_violated(w, "P-12: nothing holds up s%u, iteration %u, and it is not made", i,
                               k);

@@ -7,7 +7,7 @@
 #include "tests/support/flow_rules.h"
 #include "tests/support/flow_walk.h"
 
-enum { WALK_JOBS_MAX = GEN_STEPS_MAX * GEN_ITERATIONS_MAX, NAME_MAX_HERE = 24 };
+enum { WALK_JOBS_MAX = GEN_STEPS_MAX * GEN_LOOP_JOBS_MAX, NAME_MAX_HERE = 24 };
 
 /* A job of the flow, by name; its newest attempt. */
 struct seen_job {

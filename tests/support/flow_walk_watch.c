@@ -72,7 +72,7 @@ struct seen_job *walk_seen(struct flow_walk *w, const char *name)
     unsigned step, iteration = 0;
 
     if (sscanf(name, "f-s%u-%u", &step, &iteration) < 1 || step >= GEN_STEPS_MAX ||
-        iteration >= GEN_ITERATIONS_MAX)
+        iteration >= GEN_LOOP_JOBS_MAX)
         return NULL;
     for (uint32_t i = 0; i < w->n_seen; i++)
         if (strcmp(w->seen[i].name, name) == 0)
@@ -88,7 +88,7 @@ struct rule_step walk_new_step(void)
 {
     struct rule_step step = {0};
 
-    for (uint32_t k = 0; k < GEN_ITERATIONS_MAX; k++)
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
         step.jobs[k].k = -1;
     return step;
 }

@@ -30,6 +30,7 @@ SHOWN = {
                        "readiness Succeed"],
     "retry.yaml": ["[retry-restart-main-0] failing once", "restart  Completed  restart 1",
                    "[retry-again-main-0] attempt 1", "[retry-again-main-0] attempt 2", "retry Succeed"],
+    "scale.yaml": ["[scale-group-worker-0] 2 pods, the last of them at 127.", "scale Succeed"],
     "sequence.yaml": ["[sequence-prepare-main-0] preparing", "[sequence-build-main-0] building",
                       "[sequence-check-main-0] all is well", "sequence Succeed"],
     "ml-pipeline": ["11 of 11 steps completed", "ml-pipeline Succeed"],
@@ -42,7 +43,7 @@ SHOWN = {
                         "[tensorflow-train-ps-0] ps 0 is tensorflow-train-ps-0.tensorflow-train", "tensorflow Succeed"],
 }
 PROGRAMS = {"probe.yaml": ["python3"], "ml-pipeline": ["/usr/bin/python3"], "pytorch.yaml": ["/usr/bin/python3"],
-            "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"]}
+            "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"], "scale.yaml": ["getent"]}
 MODULES = {"ml-pipeline": "numpy", "pytorch.yaml": "torch"}
 # sshd of its pods listens on port 22, which only a run started by root can give them in the shared network.
 ROOT = {"mpi.yaml"}

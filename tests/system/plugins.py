@@ -134,6 +134,24 @@ def a_job_scaled_while_it_runs_is_known_to_all_its_pods():
     daemon.stop()
 
 
+@untouched
+def the_example_of_scaling_does_what_it_says():
+    text = read(os.path.join(SOURCE, "examples", "scale.yaml"))
+    check_in("the example", 'value: "3"', text)
+    write("scale.yaml", text.replace('value: "3"', 'value: "60"'))
+    daemon = Daemon()
+    daemon("apply", "-f", "scale.yaml")
+    wait_until("both have begun", lambda: all("2 pods" in daemon("logs", "pod/scale-group-worker-%d" % i, code=None).stdout for i in (0, 1)))
+    grown = daemon.get("job/scale-group")
+    grown["spec"]["tasks"][0]["replicas"] = 3
+    daemon.apply(grown)
+    daemon("wait", "jf/scale", "--for=jsonpath={.status.state.phase}=Succeed")
+    address = daemon.get("pod/scale-group-worker-2")["status"]["podIP"]
+    for index in (0, 1, 2):
+        check_in("pod %d" % index, "3 pods, the last of them at %s\n" % address, daemon("logs", "pod/scale-group-worker-%d" % index).stdout)
+    daemon.stop()
+
+
 # covers: job-plugins.md PLG-142
 @untouched
 def the_lists_of_hosts_change_at_once_in_pods_that_run():

@@ -4,6 +4,7 @@ Nothing of the tree is changed: the changed header and the new file lie in front
 plugins is compiled once more with the flags of the build.
 """
 import re
+import shlex
 import sys
 
 sys.dont_write_bytecode = True
@@ -77,7 +78,8 @@ def compile_file(flags, path, out):
     return out
 
 
-def the_recipe_of_the_documents_makes_a_plugin():
+def follow_recipe():
+    """The file and the line, as the document has them; the flags to compile with."""
     text = read(os.path.join(SOURCE, "docs", "plugins.md"))
     code = re.findall(r"^```c\n(.*?)^```", text, re.M | re.S)
     line = re.findall(r"^2\. `    (X\(\w+\))`", text, re.M)
@@ -87,11 +89,46 @@ def the_recipe_of_the_documents_makes_a_plugin():
     os.makedirs("job/plugins")
     write("job/plugins/plugin.h", header.replace("    X(env)             \\\n", "    X(env)             \\\n    %s        \\\n" % line[0]))
     write("job/plugins/greeting.c", code[0])
+    return build_flags()
+
+
+def compile_recipe(flags):
+    return [compile_file(flags, path, name) for path, name in (
+        ("job/plugins/greeting.c", "greeting.o"), (os.path.join(SOURCE, "job", "plugins", "plugin.c"), "plugin.o"))]
+
+
+def program_with(objects):
+    """The whole program, linked as the build does, with these objects before those of its archives."""
+    if not os.path.exists(os.path.join(BUILD, "build.ninja")) or not shutil.which("ninja"):
+        raise Skip("the program was not built with ninja")
+    done = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", "jobflow"], capture_output=True, text=True, timeout=DEADLINE, check=True)
+    words = [w for w in shlex.split(done.stdout.splitlines()[-1]) if w not in (":", "&&")]
+    words[words.index("-o") + 1] = os.path.abspath("jobflow")
+    at = words.index("-o")
+    done = subprocess.run(words[:at] + [os.path.abspath(o) for o in objects] + words[at:], cwd=BUILD, capture_output=True, text=True,
+                          timeout=DEADLINE * 4, check=False)
+    check(done.returncode == 0, "does not link:\n" + done.stderr[-3000:])
+    return os.path.abspath("jobflow")
+
+
+def the_program_with_the_recipes_plugin_runs_jobs_with_it():
+    program = program_with(compile_recipe(follow_recipe()))
+    made = task("t", "echo $GREETING from $(cat /etc/greeting/greeting)", 2)
+    manifest("job.yaml", {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"},
+                          "spec": {"plugins": {"greeting": ["--text=ahoy"]}, "tasks": [made]}})
+    done = subprocess.run([program, "run", "-o", "plain", "--logs", "job.yaml"], capture_output=True, text=True, timeout=DEADLINE, check=False)
+    check_equal("exit code\n%s%s" % (done.stdout, done.stderr), done.returncode, 0)
+    for index in (0, 1):
+        check_in("pod %d" % index, "[j-t-%d] ahoy from ahoy" % index, done.stdout)
+    refused = subprocess.run([JOBFLOW, "validate", "job.yaml"], capture_output=True, text=True, timeout=DEADLINE, check=False)
+    check_in("the program without it", "unable to find job plugin: greeting", refused.stderr)
+    nothing_left()
+
+
+def the_recipe_of_the_documents_makes_a_plugin():
+    flags = follow_recipe()
     write("main.c", PROGRAM)
-    flags = build_flags()
-    objects = [compile_file(flags, path, name) for path, name in (
-        ("main.c", "main.o"), ("job/plugins/greeting.c", "greeting.o"),
-        (os.path.join(SOURCE, "job", "plugins", "plugin.c"), "plugin.o"))]
+    objects = [compile_file(flags, "main.c", "main.o")] + compile_recipe(flags)
     archives = [os.path.join(BUILD, "lib", "lib%s.a" % n) for n in ("test_support", "job", "api_cluster", "api_types", "base")]
     link = [f for f in flags if f.startswith(("-fsanitize", "--coverage", "-O", "-g"))]
     done = subprocess.run(flags[:1] + link + ["-o", "recipe"] + objects + ["-Wl,--start-group"] + archives + ["-Wl,--end-group"] + LIBRARIES,

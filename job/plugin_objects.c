@@ -172,7 +172,23 @@ static bool has_made(const struct job_object_plan *plan, const char *plugin)
     return false;
 }
 
-/* The record of each plugin, once its objects are there (O-P03). */
+static bool record(struct job_run *run, const char *name)
+{
+    scoped_str key = mem_printf(RECORD_PREFIX "%s", name);
+
+    return job_state_control(&run->view.state, key, name);
+}
+
+static bool is_ours(const struct job_run *run, const struct job_plan_object *wanted)
+{
+    const struct object *is =
+        cluster_get(run->ctl->cluster, wanted->kind, object_namespace(run->view.job), wanted->name);
+
+    return is && job_run_owns(run, is);
+}
+
+/* The record of each plugin, once its objects are there (O-P03), and of objects that have their own
+ * (O-P16). */
 static void record_plugins(struct job_run *run, const struct job_object_plan *plan)
 {
     const struct job_spec *spec = run->view.shape->spec;
@@ -180,11 +196,13 @@ static void record_plugins(struct job_run *run, const struct job_object_plan *pl
 
     for (size_t i = 0; i < spec->plugins.count; i++) {
         const char *name = spec->plugins.items[i].key;
-        scoped_str key = mem_printf(RECORD_PREFIX "%s", name);
 
         if (!job_plugin_find(name, NULL)->unrecorded || has_made(plan, name))
-            changed |= job_state_control(&run->view.state, key, name);
+            changed |= record(run, name);
     }
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->items[i].record && is_ours(run, &plan->items[i]))
+            changed |= record(run, plan->items[i].record);
     if (changed)
         job_status_stale(run);
 }

@@ -25,6 +25,7 @@ void job_object_plan_release(struct job_object_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {
         mem_free(plan->items[i].name);
+        mem_free(plan->items[i].record);
         blob_unref(plan->items[i].body);
     }
     mem_free(plan->items);

@@ -24,6 +24,7 @@ struct job_plan_object {
     job_adapt_fn adapt;       /* NULL: one that is there stays as it is */
     job_complete_fn complete; /* NULL: the body is whole */
     bool shared;              /* one of that name that is not ours serves as well */
+    char *record;             /* owned: has a record of its own, of this name; NULL = none */
     const char *plugin;       /* whose it is; filled in by who asks */
 };
 

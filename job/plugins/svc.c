@@ -195,6 +195,7 @@ static void plan_subdomains(const struct job_plugin_job *job, const struct svc_a
                                   service_body(job, args->publish_not_ready));
         service->adapt = adapt_service;
         service->shared = true;
+        service->record = mem_printf("svc-%s", subdomain);
     }
 }
 

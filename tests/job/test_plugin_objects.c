@@ -320,10 +320,13 @@ static void a_subdomain_of_its_own_gets_a_service_unless_there_is_one(void **unu
     check_phase(stage, "Running");
     assert_true(owned_by_job(stage, &kind_service, "ours"));
     assert_int_equal(stage_count(stage, &kind_service), 3);
+    check_str("a record of its own", record_of(stage, "svc-ours"), "svc-ours");
+    check_str("not of one that is not ours", record_of(stage, "svc-theirs"), NULL);
     stage_pods(stage, POD_SUCCEEDED);
     check_phase(stage, "Completed");
     assert_int_equal(stage_count(stage, &kind_service), 1);
     assert_non_null(stage_get(stage, &kind_service, "theirs"));
+    check_str("the record goes", record_of(stage, "svc-ours"), NULL);
     stage_free(stage);
 }
 

@@ -1,12 +1,15 @@
 /*
- * Pods per second: the runtime against a bare posix_spawn loop in the same run, in turns, so that
- * only the ratio is to be believed. One JSON line per measurement:
+ * Pods per second by ways and levels: the runtime against a posix_spawn loop in the same run, in
+ * turns, so that only the ratio is to be believed. One JSON line per measurement, and at the end a
+ * table of the best of each:
  *
  *   bench_spawn [pods] [rounds]
  *
- * spawn: posix_spawn + waitid. bare: runtime, cheap pods. boxed: runtime, private root and four
- * volumes. All with as many in flight as `flight` says; what is started is /bin/true.
+ * spawn: posix_spawn + waitid. logged: the same with a log file for each. bare: runtime, cheap
+ * pods. boxed: runtime, a private root as the level has it, four volumes, names, an address. All
+ * with as many in flight as `flight` says; what is started is /bin/true.
  */
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,13 +21,22 @@
 #include "base/mem.h"
 #include "node/runtime.h"
 
+enum { FLIGHT_MAX = 4, WAYS_MAX = 16 };
+
 struct bench {
     struct loop *loop;
     struct runtime *rt;
     struct task adopted;
+    const char *way;
     bool boxed, ready;
-    int total, started, finished, failed, flight;
+    int total, started, finished, failed, flight, serial;
 };
+
+/* The best of each way, for the table. */
+static struct best {
+    char way[32];
+    double per_s[FLIGHT_MAX + 1];
+} bests[WAYS_MAX];
 
 static int64_t now_ns(void)
 {
@@ -40,32 +52,73 @@ static double own_cpu_us(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+static void keep_best(const char *way, int flight, double per_s)
+{
+    for (size_t i = 0; i < countof(bests); i++) {
+        struct best *best = &bests[i];
+
+        if (*best->way && strcmp(best->way, way) != 0)
+            continue;
+        snprintf(best->way, sizeof best->way, "%s", way);
+        if (per_s > best->per_s[flight])
+            best->per_s[flight] = per_s;
+        return;
+    }
+}
+
+/* Times are against `logged`, which does what a pod does at least: start, log, reap. */
+static void print_table(void)
+{
+    const struct best *logged = &bests[1];
+
+    printf("%-22s %10s %8s %10s %8s\n", "way", "pods/s", "time", "pods/s x4", "time");
+    for (size_t i = 0; i < countof(bests) && *bests[i].way; i++)
+        printf("%-22s %10.0f %7.2fx %10.0f %7.2fx\n", bests[i].way, bests[i].per_s[1],
+               logged->per_s[1] / bests[i].per_s[1], bests[i].per_s[FLIGHT_MAX],
+               logged->per_s[FLIGHT_MAX] / bests[i].per_s[FLIGHT_MAX]);
+}
+
 static void print(const char *what, int flight, int pods, int64_t ns, double cpu_us)
 {
+    keep_best(what, flight, pods * 1e9 / (double)ns);
     printf("{\"bench\":\"spawn\",\"what\":\"%s\",\"flight\":%d,\"pods\":%d,\"per_s\":%.0f,"
            "\"us_per_pod\":%.1f,\"own_cpu_us_per_pod\":%.1f}\n",
            what, flight, pods, pods * 1e9 / (double)ns, (double)ns / 1e3 / pods, cpu_us / pods);
     fflush(stdout);
 }
 
-static void spawn_loop(int total, int flight)
+static pid_t spawn_one(const char *log_path)
 {
     char *const argv[] = {(char[]){"/bin/true"}, NULL};
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&files);
+    if (log_path)
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log_path,
+                                         O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (posix_spawn(&pid, argv[0], &files, NULL, argv, environ))
+        abort();
+    posix_spawn_file_actions_destroy(&files);
+    return pid;
+}
+
+static void spawn_loop(const char *dir, int total, int flight)
+{
     int64_t begun = now_ns();
     double cpu = own_cpu_us();
     siginfo_t info;
 
     for (int started = 0, done = 0; done < total; done++) {
         for (; started < total && started - done < flight; started++) {
-            pid_t pid;
+            scoped_str log = dir ? mem_printf("%s/%d.log", dir, started) : NULL;
 
-            if (posix_spawn(&pid, argv[0], NULL, NULL, argv, environ))
-                abort();
+            spawn_one(log);
         }
         if (waitid(P_ALL, 0, &info, WEXITED))
             abort();
     }
-    print("spawn", flight, total, now_ns() - begun, own_cpu_us() - cpu);
+    print(dir ? "logged" : "spawn", flight, total, now_ns() - begun, own_cpu_us() - cpu);
 }
 
 static void start_one(struct bench *bench)
@@ -85,11 +138,14 @@ static void start_one(struct bench *bench)
     static struct pod_container container = {.name = "main"};
     static const struct pod_spec spec = {.restart_policy = "Never"};
     const struct runtime_container main_container = {.spec = &container, .argv = argv, .n_argv = 1};
-    char uid[CLOCK_UUID_LEN + 1];
+    char uid[CLOCK_UUID_LEN + 1], ip[32];
 
     container.mounts.items = mounts;
     container.mounts.count = bench->boxed ? countof(mounts) : 0;
     clock_uuid(clock_real(), uid);
+    /* of the private network, where each has its own; elsewhere any address will do */
+    snprintf(ip, sizeof ip, "10.127.%d.%d", 4 + bench->serial / 250 % 250, 1 + bench->serial % 250);
+    bench->serial++;
     bench->started++;
     bench->rt->ops->start(bench->rt, &(struct runtime_pod){
                                          .uid = uid,
@@ -97,7 +153,7 @@ static void start_one(struct bench *bench)
                                          .name = "pod",
                                          .spec = &spec,
                                          .hostname = "pod",
-                                         .pod_ip = "127.10.4.1",
+                                         .pod_ip = ip,
                                          .hosts = bench->boxed ? "127.0.0.1 localhost\n" : NULL,
                                          .containers = &main_container,
                                          .n_containers = 1,
@@ -148,12 +204,65 @@ static void pods(struct bench *bench, int total)
     while (bench->started < bench->flight && bench->started < total)
         start_one(bench);
     loop_run(bench->loop);
-    print(bench->boxed ? "boxed" : "bare", bench->flight, total, now_ns() - begun,
-          own_cpu_us() - cpu);
+    print(bench->way, bench->flight, total, now_ns() - begun, own_cpu_us() - cpu);
+}
+
+static bool open_level(struct bench *bench, const char *dir, const char *level, const char *network)
+{
+    scoped_str own = mem_printf("%s/%s.%s", dir, level, network);
+    const struct runtime_host_options options = {
+        .directory = own, .isolation = level, .network = network};
+    struct error err = {0};
+
+    bench->ready = false;
+    bench->rt = runtime_host_new(bench->loop, &options, on_report, bench, &err);
+    if (!bench->rt) {
+        printf("{\"bench\":\"spawn\",\"level\":\"%s\",\"skipped\":\"%s\"}\n", level, err.message);
+        return false;
+    }
+    bench->rt->ops->adopt(bench->rt, on_found, &bench->adopted);
+    while (!bench->ready)
+        loop_run(bench->loop);
+    bench->way = "first";
+    bench->flight = 2;
+    pods(bench, 1); /* the supervisor is up */
+    return true;
+}
+
+static void close_level(struct bench *bench)
+{
+    bench->rt->ops->free(bench->rt);
+    loop_settle(bench->loop);
+}
+
+static void measure(struct bench *bench, const char *dir, const char *level, const char *network,
+                    int total)
+{
+    scoped_str boxed = mem_printf("boxed %s%s", level, strcmp(network, "shared") ? " private" : "");
+
+    bench->boxed = true;
+    if (!open_level(bench, dir, level, network))
+        return;
+    bench->way = boxed;
+    for (bench->flight = 1; bench->flight <= FLIGHT_MAX; bench->flight *= FLIGHT_MAX)
+        pods(bench, total / 10 ? total / 10 : 1);
+    close_level(bench);
+}
+
+static void measure_bare(struct bench *bench, const char *dir, int total)
+{
+    bench->boxed = false;
+    if (!open_level(bench, dir, "auto", "shared"))
+        return;
+    bench->way = "bare";
+    for (bench->flight = 1; bench->flight <= FLIGHT_MAX; bench->flight *= FLIGHT_MAX)
+        pods(bench, total);
+    close_level(bench);
 }
 
 int main(int argc, char **argv)
 {
+    static const char *const levels[] = {"full", "mounts", "user", "plain"};
     int code = runtime_shim_main(argc, argv);
 
     if (code >= 0)
@@ -163,33 +272,21 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 3;
     char dir[] = "/tmp/bench_spawn.XXXXXX";
     struct bench bench = {.loop = loop_new(clock_real()), .adopted = {.run = on_adopted}};
-    struct error err = {0};
 
     if (!mkdtemp(dir))
         return 1;
-    bench.rt = runtime_host_new(bench.loop, &(struct runtime_host_options){.directory = dir},
-                                on_report, &bench, &err);
-    if (!bench.rt) {
-        fprintf(stderr, "%s\n", err.message);
-        return 1;
-    }
-    bench.rt->ops->adopt(bench.rt, on_found, &bench.adopted);
-    while (!bench.ready)
-        loop_run(bench.loop);
-    printf("{\"bench\":\"spawn\",\"level\":\"%s\"}\n", bench.rt->ops->describe(bench.rt));
-    bench.flight = 1;
-    pods(&bench, 1); /* the supervisor is up */
-    for (int round = 0; round < rounds; round++)
-        for (bench.flight = 1; bench.flight <= 4; bench.flight *= 2) {
-            spawn_loop(total, bench.flight);
-            bench.boxed = false;
-            pods(&bench, total);
-            bench.boxed = true;
-            pods(&bench, total / 10 ? total / 10 : 1);
+    for (int round = 0; round < rounds; round++) {
+        for (int flight = 1; flight <= FLIGHT_MAX; flight *= FLIGHT_MAX) {
+            spawn_loop(NULL, total, flight);
+            spawn_loop(dir, total, flight);
         }
-    bench.rt->ops->free(bench.rt);
-    loop_settle(bench.loop);
+        measure_bare(&bench, dir, total);
+        for (size_t i = 0; i < countof(levels); i++)
+            measure(&bench, dir, levels[i], "shared", total);
+        measure(&bench, dir, "auto", "private", total);
+    }
+    print_table();
     loop_free(bench.loop);
-    file_remove_tree(-100 /* AT_FDCWD */, dir, NULL);
+    file_remove_tree(AT_FDCWD, dir, NULL);
     return bench.failed > 0;
 }

@@ -1,13 +1,6 @@
 /*
- * Pods as their objects and the runtime's reports come, and the judgement of earlier lives.
- *
- * What an earlier life left behind, once the runtime has told what it found:
- *
- *   final status                    release what the runtime still keeps of it
- *   found by the runtime            goes on; its reports follow
- *   intent, never seen running      this boot: never started, start it; an earlier boot: lost
- *   seen running, but not found     lost: Failed, never 0 (P-09)
- *   no intent                       queued like a new one
+ * Pods as their objects and the runtime's reports come; start and stop. What earlier lives left is
+ * judged in kubelet_adopt.c.
  */
 #include "node/kubelet_impl.h"
 
@@ -23,7 +16,7 @@ enum { GRACE_DEFAULT_S = 30 };
 
 /* Records. */
 
-static struct kubelet_pod *find_pod(struct kubelet *k, const char *uid)
+struct kubelet_pod *kubelet_pod_of(struct kubelet *k, const char *uid)
 {
     struct kubelet_pod *pod;
 
@@ -31,7 +24,7 @@ static struct kubelet_pod *find_pod(struct kubelet *k, const char *uid)
     return pod;
 }
 
-static struct kubelet_pod *new_pod(struct kubelet *k, const struct meta *meta)
+struct kubelet_pod *kubelet_pod_new(struct kubelet *k, const struct meta *meta)
 {
     struct kubelet_pod *pod = mem_alloc(sizeof *pod);
 
@@ -136,7 +129,7 @@ static int64_t grace_ms(const struct kubelet_pod *pod)
     return grace_s * 1000;
 }
 
-static void stop_started(struct kubelet_pod *pod, int64_t grace)
+void kubelet_stop_started(struct kubelet_pod *pod, int64_t grace)
 {
     struct kubelet *k = pod->kubelet;
 
@@ -147,12 +140,12 @@ static void stop_started(struct kubelet_pod *pod, int64_t grace)
     k->runtime->ops->stop(k->runtime, pod->meta->uid, grace);
 }
 
-static void doom(struct kubelet_pod *pod)
+void kubelet_doom(struct kubelet_pod *pod)
 {
     if (pod->step == STEP_ADOPTING)
         return; /* seen to when it is judged */
     if (pod->step == STEP_STARTED) {
-        stop_started(pod, grace_ms(pod));
+        kubelet_stop_started(pod, grace_ms(pod));
         return;
     }
     kubelet_dequeue(pod); /* never started */
@@ -165,7 +158,7 @@ static void forget(struct kubelet_pod *pod)
     kubelet_probe_end(pod);
     kubelet_follow_end(pod);
     if (pod->step == STEP_STARTED)
-        stop_started(pod, 0);
+        kubelet_stop_started(pod, 0);
     else if (pod->step != STEP_ADOPTING)
         kubelet_dequeue(pod);
     hosts_leave(pod->kubelet->hosts, &pod->hosts);
@@ -174,12 +167,12 @@ static void forget(struct kubelet_pod *pod)
 
 /* Arrival. */
 
-static bool is_final(const struct kubelet_pod *pod)
+bool kubelet_pod_ended(const struct kubelet_pod *pod)
 {
     return pod_phase_ended(pod->phase);
 }
 
-static void arrive(struct kubelet_pod *pod)
+void kubelet_arrive(struct kubelet_pod *pod)
 {
     const char *reason = NULL;
     scoped_str why = NULL;
@@ -210,14 +203,14 @@ static void meet(struct kubelet *k, enum cluster_change change, const struct obj
     if (k->adopted && (ended || change == CHANGE_DELETED) &&
         (change != CHANGE_DELETED || !pod_status_of(object)->start_ms))
         return;
-    pod = new_pod(k, object->meta);
+    pod = kubelet_pod_new(k, object->meta);
     read_object(pod, object);
     if (change == CHANGE_DELETED) {
         pod->step = STEP_RELEASED;
         pod->to_runtime = true; /* it may have left logs */
         forget(pod);
     } else if (k->adopted) {
-        arrive(pod);
+        kubelet_arrive(pod);
     }
 }
 
@@ -225,7 +218,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
                         const struct object *old, const struct object *object)
 {
     struct kubelet *k = container_of(watcher, struct kubelet, pod_watcher);
-    struct kubelet_pod *pod = find_pod(k, object_uid(object));
+    struct kubelet_pod *pod = kubelet_pod_of(k, object_uid(object));
 
     if (pod && pod->object) {
         bool was_deleting = object_deleting(pod->object);
@@ -236,7 +229,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
         if (change == CHANGE_DELETED)
             forget(pod);
         else if (object_deleting(object) && (!was_deleting || pod->step == STEP_STARTED))
-            doom(pod);
+            kubelet_doom(pod);
         return;
     }
     if (!pod && is_ours(k, object))
@@ -248,7 +241,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
 static void on_report(void *ctx, const struct runtime_report *report)
 {
     struct kubelet *k = ctx;
-    struct kubelet_pod *pod = find_pod(k, report->uid);
+    struct kubelet_pod *pod = kubelet_pod_of(k, report->uid);
     bool told;
 
     if (!pod) {
@@ -264,7 +257,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
         kubelet_probe_end(pod);
         kubelet_follow_end(pod);
     }
-    told = is_final(pod); /* an earlier life wrote its end: it is judged with the others */
+    told = kubelet_pod_ended(pod); /* an earlier life wrote its end: it is judged with the others */
     if (!pod->gone && !told)
         kubelet_write_report(pod, &report->status);
     if (!report->final)
@@ -280,103 +273,6 @@ static void on_report(void *ctx, const struct runtime_report *report)
         kubelet_pod_settle(pod);
     else if (object_deleting(pod->object))
         kubelet_remove(pod);
-}
-
-/* Adoption. */
-
-static void pod_found(void *ctx, const char *uid)
-{
-    struct kubelet *k = ctx;
-    struct kubelet_pod *pod = find_pod(k, uid);
-
-    if (!pod) {
-        /* Its object was deleted while nobody looked. */
-        scoped(meta) struct meta *meta =
-            meta_new(&(struct meta){.namespace_ = "", .name = uid, .uid = uid});
-
-        pod = new_pod(k, meta);
-        pod->gone = pod->gone_durable = true;
-    }
-    pod->found = pod->to_runtime = true;
-    kubelet_room_take(pod);
-}
-
-static void judge(struct kubelet_pod *pod)
-{
-    struct kubelet *k = pod->kubelet;
-    bool lost = k->options.machine_restarted || k->runtime->machine_restarted;
-
-    if (pod->step != STEP_ADOPTING)
-        return; /* its last report came already */
-    if (pod->gone && !pod->found) {
-        pod->step = STEP_RELEASED;
-        kubelet_pod_settle(pod);
-    } else if (!pod->gone && is_final(pod)) {
-        kubelet_room_give(pod);
-        pod->step = STEP_RELEASED;
-        if (pod->found)
-            k->runtime->ops->release(k->runtime, pod->meta->uid);
-        if (object_deleting(pod->object))
-            kubelet_remove(pod);
-        kubelet_pod_settle(pod);
-    } else if (pod->found) {
-        pod->step = STEP_STARTED;
-        kubelet_ports_take_over(pod);
-        if (!pod->gone)
-            kubelet_follow(pod);
-        kubelet_stale(pod); /* what it follows may have changed while nobody looked */
-        if (!pod->gone && kubelet_may_look_up(pod, pod_spec_of(pod->object)))
-            kubelet_join_hosts(pod, pod_spec_of(pod->object));
-        hosts_run(pod->kubelet->hosts, &pod->hosts, true);
-        if (pod->gone)
-            stop_started(pod, 0);
-        else if (object_deleting(pod->object))
-            doom(pod);
-    } else if (!pod->start_ms) {
-        arrive(pod);
-    } else if (lost || pod->phase == POD_RUNNING) {
-        pod->to_runtime = true;
-        kubelet_write_failed(pod, lost ? "NodeRestarted" : "SupervisorLost",
-                             lost ? "the machine was restarted while the pod had been started"
-                                  : "the pod was running, and nothing is left of it or its end");
-    } else if (object_deleting(pod->object)) {
-        pod->step = STEP_READY;
-        kubelet_remove(pod);
-    } else {
-        kubelet_enqueue_ready(pod);
-    }
-}
-
-/* Those with an intent first, then in the order of their creation. */
-static int by_age(const void *left, const void *right)
-{
-    const struct kubelet_pod *a = *(struct kubelet_pod *const *)left;
-    const struct kubelet_pod *b = *(struct kubelet_pod *const *)right;
-    int64_t row_a = a->object ? a->object->row : 0, row_b = b->object ? b->object->row : 0;
-
-    if (!a->start_ms != !b->start_ms)
-        return a->start_ms ? -1 : 1;
-    return row_a < row_b ? -1 : row_a > row_b;
-}
-
-static void adoption_done(struct task *task)
-{
-    struct kubelet *k = container_of(task, struct kubelet, adoption_done);
-    size_t n = 0;
-    struct kubelet_pod **pods = mem_array(HASH_COUNT(k->pods) + 1, sizeof(struct kubelet_pod *));
-    struct kubelet_pod *pod, *next;
-
-    HASH_ITER(hh, k->pods, pod, next)
-    pods[n++] = pod;
-    qsort(pods, n, sizeof(struct kubelet_pod *), by_age);
-    k->adopted = true;
-    for (size_t i = 0; i < n; i++)
-        judge(pods[i]);
-    mem_free(pods);
-    log_info("pods of an earlier life adopted", kv_int("pods", (int64_t)n));
-    if (k->options.adopted)
-        k->options.adopted(k->options.ctx);
-    kubelet_pump(k);
 }
 
 /* Other objects. */
@@ -461,7 +357,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->addresses.private_network = options->private_network;
     k->dirty_tail = &k->dirty;
     k->accepted_tail = &k->accepted;
-    k->adoption_done.run = adoption_done;
+    k->adoption_done.run = kubelet_adoption_done;
     k->pump.run = kubelet_pump_run;
     k->flush.run = kubelet_flush_run;
     k->collect.run = kubelet_collect_run;
@@ -480,7 +376,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     runtime->report = on_report;
     runtime->executed = kubelet_executed;
     runtime->ctx = k;
-    runtime->ops->adopt(runtime, pod_found, &k->adoption_done);
+    runtime->ops->adopt(runtime, kubelet_pod_found, &k->adoption_done);
     return k;
 }
 

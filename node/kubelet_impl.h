@@ -2,7 +2,8 @@
 /*
  * The kubelet's inside, shared by its files:
  *
- *   kubelet.c         pods as their objects and reports come; adoption; start and stop
+ *   kubelet.c         pods as their objects and reports come; start and stop
+ *   kubelet_adopt.c   the judgement of earlier lives
  *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
  *   kubelet_follow.c  files of running pods that follow their ConfigMaps and Secrets
  *   kubelet_ports.c   ports of which this machine has but one
@@ -155,9 +156,19 @@ struct kubelet {
 };
 
 /* kubelet.c */
+struct kubelet_pod *kubelet_pod_of(struct kubelet *kubelet, const char *uid); /* or NULL */
+struct kubelet_pod *kubelet_pod_new(struct kubelet *kubelet, const struct meta *meta);
+bool kubelet_pod_ended(const struct kubelet_pod *pod);
+void kubelet_arrive(struct kubelet_pod *pod); /* new here: queued, or refused */
+void kubelet_doom(struct kubelet_pod *pod);   /* its object is being deleted */
+void kubelet_stop_started(struct kubelet_pod *pod, int64_t grace_ms);
 void kubelet_call_done(struct kubelet *kubelet);
 /** Free the record if nothing can come for it any more. */
 void kubelet_pod_settle(struct kubelet_pod *pod);
+
+/* kubelet_adopt.c */
+void kubelet_pod_found(void *ctx, const char *uid);
+void kubelet_adoption_done(struct task *task);
 
 /* kubelet_queue.c */
 void kubelet_enqueue(struct kubelet_pod *pod);       /* step QUEUED */

@@ -12,8 +12,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup.h"
-#include "node/sandbox/notify.h"
 #include "node/sandbox/sandbox.h"
 #include "node/shim/records.h"
 
@@ -173,55 +171,6 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
-static const char *const rewrite_means[] = {
-    [REWRITE_NONE] = "pods that declare the same port run one after the other",
-    [REWRITE_BY_ASKING] = "pods may listen on the same ports: their calls ask (seccomp)",
-    [REWRITE_BY_KERNEL] = "pods may listen on the same ports: the kernel changes their addresses "
-                          "(cgroup BPF)",
-};
-
-/* The kernel does it where this process keeps the rights to tell it so. */
-static enum rewrite_way choose_rewrite(const struct host *host)
-{
-    enum sandbox_level level = (enum sandbox_level)host->config.level;
-
-    if (host->config.private_network || host->keep_addresses)
-        return REWRITE_NONE;
-    if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
-        return REWRITE_BY_KERNEL;
-    return notify_works() ? REWRITE_BY_ASKING : REWRITE_NONE;
-}
-
-/* Found out when it is needed: most flows have no pod that asks for a box. */
-static bool probe(struct host *host, struct error *err)
-{
-    scoped_str scratch = NULL;
-    enum sandbox_level level;
-
-    if (host->described)
-        return true;
-    scratch = mem_printf("%s/probe", host->directory);
-    if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
-        return false;
-    host->config.level = level;
-    host->abilities = (struct runtime_abilities){
-        .level = sandbox_level_text(level),
-        .why = host->described,
-        .private_network = host->config.private_network,
-    };
-    host->config.rewrite = choose_rewrite(host);
-    host->abilities.own_addresses =
-        host->config.private_network || host->config.rewrite != REWRITE_NONE;
-    host->abilities.rewrites = rewrite_means[host->config.rewrite];
-    if (level > SANDBOX_PLAIN) /* whose programs are in no group of theirs */
-        cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
-                   &host->abilities.limits_processes);
-    for (struct link *link = host->links; link; link = link->next)
-        if (link->fd >= 0)
-            shim_put_config(&link->out, &host->config);
-    return true;
-}
-
 static void host_start(struct runtime *rt, const struct runtime_pod *pod)
 {
     struct host *host = host_of(rt);
@@ -237,7 +186,7 @@ static void host_start(struct runtime *rt, const struct runtime_pod *pod)
         return;
     }
     way = runtime_choose(pod, host->isolate_all || host->config.private_network);
-    if (way == WAY_BOXED && !probe(host, &err)) {
+    if (way == WAY_BOXED && !host_probe(host, &err)) {
         fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
@@ -373,55 +322,6 @@ static bool host_read_log(struct runtime *rt, const char *uid, const struct log_
     return logs_read(host_of(rt)->logs_fd, uid, options, offset, out, err);
 }
 
-/* Removing logs is work for the disk, so it is done on a worker, many at a time. */
-struct purge {
-    struct pool_work work;
-    struct host *host;
-    int logs_fd;
-    struct buf uids;
-};
-
-static void purge_begin(struct host *host);
-
-static void purge_run(struct pool_work *work)
-{
-    struct purge *purge = container_of(work, struct purge, work);
-    const char *end = purge->uids.data + purge->uids.len;
-
-    for (const char *uid = purge->uids.data; uid < end; uid += strlen(uid) + 1)
-        logs_remove(purge->logs_fd, uid);
-}
-
-static void purge_done(struct pool_work *work)
-{
-    struct purge *purge = container_of(work, struct purge, work);
-    struct host *host = purge->host;
-
-    buf_release(&purge->uids);
-    close(purge->logs_fd);
-    mem_free(purge);
-    if (!host)
-        return; /* freed meanwhile */
-    host->purge = NULL;
-    purge_begin(host);
-}
-
-static void purge_begin(struct host *host)
-{
-    struct purge *purge;
-
-    if (host->purge || !host->purge_next.len)
-        return;
-    purge = mem_alloc(sizeof *purge);
-    purge->work = (struct pool_work){.run = purge_run, .done = purge_done};
-    purge->host = host;
-    purge->logs_fd = fcntl(host->logs_fd, F_DUPFD_CLOEXEC, 0);
-    purge->uids = host->purge_next;
-    host->purge_next = (struct buf){0};
-    host->purge = purge;
-    loop_work(host->base.loop, &purge->work);
-}
-
 static void host_purge(struct runtime *rt, const char *uid)
 {
     struct host *host = host_of(rt);
@@ -429,14 +329,14 @@ static void host_purge(struct runtime *rt, const char *uid)
     if (!shim_uid_ok(uid))
         return;
     buf_add(&host->purge_next, uid, strlen(uid) + 1);
-    purge_begin(host);
+    host_purge_begin(host);
 }
 
 static const char *host_describe(struct runtime *rt)
 {
     struct host *host = host_of(rt);
 
-    probe(host, NULL);
+    host_probe(host, NULL);
     return host->described ? host->described : "unknown";
 }
 
@@ -444,7 +344,7 @@ static const struct runtime_abilities *host_abilities(struct runtime *rt)
 {
     struct host *host = host_of(rt);
 
-    probe(host, NULL);
+    host_probe(host, NULL);
     return &host->abilities;
 }
 
@@ -477,8 +377,7 @@ static void host_free(struct runtime *rt)
         next = link->next;
         link_free(link);
     }
-    if (host->purge)
-        host->purge->host = NULL;
+    host_purge_leave(host);
     if (host->listing)
         loop_unhold(rt->loop); /* asked what runs, and not waiting for the answer */
     loop_cancel(rt->loop, &host->tell);
@@ -570,20 +469,6 @@ static int open_dir(int at, const char *path, struct error *err)
     return fd;
 }
 
-/* A level or a network that was asked for must be had. */
-static bool have_what_is_asked(struct host *host, struct error *err)
-{
-    bool private = host->config.private_network;
-
-    if ((private || strcmp(host->isolation, "auto") != 0) && !probe(host, err))
-        return false;
-    if (!private || (network_probe((enum sandbox_level)host->config.level, err) &&
-                     host_network_open(host, err)))
-        return true;
-    error_prefix(err, "--network private does not work here: ");
-    return false;
-}
-
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report_fn, void *ctx, struct error *err)
 {
@@ -618,7 +503,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
         mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
     host->holder = HOLDER_NONE;
-    if (!have_what_is_asked(host, err)) {
+    if (!host_have_what_is_asked(host, err)) {
         host_free(&host->base);
         return NULL;
     }

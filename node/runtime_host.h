@@ -114,6 +114,17 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
                        int64_t now_ms);
 
+/* runtime_abilities.c */
+/** Find out, once: fills config and abilities. False when a level asked for does not work. */
+bool host_probe(struct host *host, struct error *err);
+/** A level or a network that was asked for must be had. */
+bool host_have_what_is_asked(struct host *host, struct error *err);
+
+/* runtime_purge.c */
+/** Remove what is waiting to be, unless that is under way. */
+void host_purge_begin(struct host *host);
+void host_purge_leave(struct host *host); /* what is under way goes on without us */
+
 /* runtime_network.c */
 /** Be connected to the holder of the private network, which is started if there is none. */
 bool host_network_open(struct host *host, struct error *err);

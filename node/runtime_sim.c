@@ -11,63 +11,17 @@
  * node. What is due at once is handled in one task for all pods, so that a pod that takes no time
  * costs no timer, and a state that is over when its task ends is never reported.
  */
-#include "node/runtime.h"
+#include "node/runtime_sim.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "api/types/pod_sim.h"
-#include "base/hash.h"
 #include "base/mem.h"
 
 enum {
     BACKOFF_FIRST_MS = 10000, /* as the kubelet: doubled, at most five minutes */
     BACKOFF_LAST_MS = 300000,
     EXIT_TERM = 143, /* 128 + SIGTERM */
-};
-
-struct sim_container {
-    struct sim_pod *pod;
-    const struct pod_container *spec;
-    struct container_status *status;
-    struct timer timer; /* the end of the run, or the next start */
-    int64_t backoff_ms;
-    bool done; /* will not run again */
-};
-
-/* One entry of the list of what is due at once. */
-struct sim_pod {
-    UT_hash_handle hh;
-    struct sim *sim;
-    struct sim_pod *next_due;
-    const char *uid;
-    const struct object *object; /* NULL: a pod this runtime never knew, asked to stop */
-    const struct pod_spec *spec;
-    size_t n_init, n_containers;
-    size_t init_at; /* init containers done or, for sidecars, started */
-    struct timer deadline;
-    bool due, begun, stop_asked, final, released;
-    bool failed;        /* whatever the containers say */
-    const char *reason; /* of the pod, or NULL */
-    struct container_status *statuses;
-    struct sim_container containers[]; /* init first */
-};
-
-/* How often a container of this name has run, kept for pods whose exit code depends on it. */
-struct sim_attempts {
-    UT_hash_handle hh;
-    size_t count;
-    char key[];
-};
-
-struct sim {
-    struct runtime rt;
-    struct sim_pod *pods;
-    struct sim_attempts *attempts;
-    sim_script_fn script;
-    void *script_ctx;
-    struct task task;
-    struct sim_pod *due, **due_tail;
 };
 
 static struct sim *sim_of(struct runtime *rt)
@@ -104,66 +58,6 @@ static void free_pod(struct sim *sim, struct sim_pod *pod)
         timer_stop(sim->rt.loop, &pod->containers[i].timer);
     object_unref((struct object *)pod->object);
     mem_free(pod);
-}
-
-/* What the annotations say. */
-
-/* How often a container has run under the name of its pod. */
-static size_t *count_of(struct sim_container *c)
-{
-    struct sim *sim = c->pod->sim;
-    scoped_str key = mem_printf("%s/%s/%s", object_namespace(c->pod->object),
-                                object_name(c->pod->object), c->spec->name);
-    struct sim_attempts *found;
-    size_t len = strlen(key);
-
-    HASH_FIND(hh, sim->attempts, key, len, found);
-    if (!found) {
-        found = mem_alloc(sizeof *found + len + 1);
-        memcpy(found->key, key, len + 1);
-        HASH_ADD(hh, sim->attempts, key, len, found);
-    }
-    return &found->count;
-}
-
-static bool ask_script(struct sim_container *c, struct sim_outcome *out)
-{
-    struct sim *sim = c->pod->sim;
-
-    return sim->script && c->pod->object &&
-           sim->script(sim->script_ctx, c->pod->object, c->spec->name, *count_of(c), out);
-}
-
-static int64_t run_ns(struct sim_container *c)
-{
-    struct sim_outcome outcome;
-
-    if (ask_script(c, &outcome))
-        return outcome.duration_ns;
-    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
-                               c->spec->name);
-}
-
-static const char *last_words(struct sim_container *c)
-{
-    struct sim_outcome outcome;
-
-    if (ask_script(c, &outcome))
-        return outcome.message;
-    return c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
-}
-
-/* The code of the run that ends now, which is counted. */
-static int exit_code(struct sim_container *c)
-{
-    const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
-    struct sim_outcome outcome;
-
-    if (ask_script(c, &outcome)) {
-        ++*count_of(c);
-        return outcome.exit_code;
-    }
-    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? (*count_of(c))++ : 0);
 }
 
 /* Reports. */
@@ -267,9 +161,9 @@ static void wait_for_restart(struct sim_container *c)
 
 static void run_over(struct sim_container *c)
 {
-    const char *words = last_words(c);
+    const char *words = sim_last_words(c);
 
-    end_run(c, exit_code(c), NULL, words);
+    end_run(c, sim_exit_code(c), NULL, words);
     if (runs_again(c))
         wait_for_restart(c);
     else
@@ -279,7 +173,7 @@ static void run_over(struct sim_container *c)
 static void run(struct sim_container *c)
 {
     struct loop *loop = c->pod->sim->rt.loop;
-    int64_t ns = run_ns(c);
+    int64_t ns = sim_run_ns(c);
 
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;

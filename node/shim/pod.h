@@ -87,6 +87,12 @@ void pod_refuse(struct pod *pod, const char *reason,
                 const char *note); /* literals; final at once */
 void pod_stop(struct pod *pod, int64_t grace_ms);
 
+/* container.c */
+void container_init(struct pod *pod, unsigned index);
+void container_release(struct container *container);
+void container_start(struct container *container);
+/** Its hook, TERM; nothing more. */
+void container_ask_to_end(struct container *container, int64_t grace_ms);
 /** The program of a container has ended and was reaped. */
 void container_exited(struct container *container, int wait_status, const struct rusage *used);
 /** To the program's process group; boxed: to its init, which passes it on. Only while it is not

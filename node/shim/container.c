@@ -1,0 +1,389 @@
+/*
+ * One container of a pod in the hands of its shim: its runs, their ends, its hooks. See pod.h.
+ */
+#include "node/shim/pod.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "node/sandbox/box.h"
+#include "node/sandbox/pss.h"
+#include "node/shim/beside.h"
+#include "node/shim/shim.h"
+#include "node/shim/spawn.h"
+
+enum {
+    NS_PER_MS = 1000000,
+    ANNOUNCE_MS = 5, /* a pod that ends sooner is told of once, at its end */
+    BACKOFF_MAX_MS = 300000,
+    BACKOFF_RESET_MS = 600000, /* of running: the back-off starts anew */
+    WATCH_MS = 1000,
+    HOOK_LIMIT_MS = 120000, /* of a hook at the start; one at the end has the grace period */
+};
+
+static int64_t now_ms(void)
+{
+    return clock_wall_ms(clock_real());
+}
+
+/* ---- birth and death ---- */
+
+static void restart_now(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, restart);
+
+    c->status->restart_count++;
+    pod_wake(c->pod);
+}
+
+static void watch_memory(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, watch);
+
+    if (!c->pid)
+        return;
+    c->too_big = pss_of_tree(c->pid) > c->spec->limits.memory_bytes;
+    if (c->too_big)
+        container_signal(c, SIGKILL);
+    else
+        alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
+}
+
+static void kill_container(struct alarm *alarm)
+{
+    struct container *c = container_of(alarm, struct container, kill);
+
+    if (c->pid)
+        container_signal(c, SIGKILL);
+}
+
+void container_init(struct pod *pod, unsigned index)
+{
+    struct container *c = &pod->containers[index];
+
+    c->pod = pod;
+    c->spec = &pod->spec.containers[index];
+    c->index = index;
+    c->output = (struct source){.fd = -1};
+    c->report = (struct source){.fd = -1};
+    c->restart.ring = restart_now;
+    c->watch.ring = watch_memory;
+    c->kill.ring = kill_container;
+    c->backoff_ms = pod->shim->config.backoff_ms;
+    c->status = &pod->status.init_containers.items[index]; /* one array, see pod_new */
+    c->status->name = c->spec->name;
+    c->status->state = CONTAINER_WAITING;
+    c->status->reason = index < pod->spec.n_init ? "PodInitializing" : "ContainerCreating";
+    c->log.fd = -1;
+}
+
+void container_release(struct container *c)
+{
+    struct reactor *reactor = &c->pod->shim->reactor;
+
+    alarm_clear(reactor, &c->restart);
+    alarm_clear(reactor, &c->watch);
+    alarm_clear(reactor, &c->kill);
+    output_close(c);
+    asked_close(c);
+    mem_free(c->message);
+    mem_free(c->ended);
+    mem_free(c->blame);
+    arena_free(c->renewed);
+    buf_release(&c->tail);
+}
+
+/* ---- its ends ---- */
+
+/* What a program that failed could not have; owned, NULL = nothing. */
+static char *trouble_text(const struct port_trouble *trouble)
+{
+    if (trouble->taken)
+        return mem_printf("port %u was in use on this machine; declare it as containerPort %u, and "
+                          "it is the pod's own",
+                          trouble->taken, trouble->taken);
+    if (trouble->refused)
+        return mem_printf("port %u: permission denied: this user may not listen below 1024 on this "
+                          "machine; use a higher port, or --network private",
+                          trouble->refused);
+    return NULL;
+}
+
+void container_ended(struct container *c, int code, int number, const char *reason, char *message)
+{
+    struct pod *pod = c->pod;
+    struct container_status *status = c->status;
+    int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
+
+    if (!message)
+        message = take(c->blame);
+    if (code && c->trouble.taken)
+        reason = "PortConflict";
+    if (code && !message)
+        message = trouble_text(&c->trouble);
+    if (!message && code)
+        message = output_tail(c);
+    mem_free(c->message);
+    c->message = message;
+    status->state = CONTAINER_TERMINATED;
+    status->exit_code = code;
+    status->signal = number;
+    status->reason = reason;
+    status->finished_ms = now_ms();
+    if (status->finished_ms < status->started_ms)
+        status->finished_ms = status->started_ms; /* the wall clock went back (D-12) */
+    pod_wake(pod);
+    if (pod->ending ||
+        !pod_restarts(pod->spec.restart, c->spec->sidecar, c->index < pod->spec.n_init, code))
+        return;
+
+    status->has_last = true;
+    status->last_exit_code = code;
+    status->last_signal = number;
+    status->last_reason = reason;
+    status->state = CONTAINER_WAITING;
+    status->reason = "CrashLoopBackOff";
+    if (ran_ms >= BACKOFF_RESET_MS)
+        c->backoff_ms = pod->shim->config.backoff_ms;
+    alarm_set(&pod->shim->reactor, &c->restart, c->backoff_ms * NS_PER_MS);
+    c->backoff_ms = c->backoff_ms * 2 < BACKOFF_MAX_MS ? c->backoff_ms * 2 : BACKOFF_MAX_MS;
+    pod->tell = true;
+}
+
+const char *container_reason(struct container *c, int code, bool oom)
+{
+    if (code == 128 + SIGKILL && (oom || c->too_big))
+        return "OOMKilled";
+    return code ? "Error" : "Completed";
+}
+
+static void take_usage(struct container_status *status, const struct rusage *used)
+{
+    const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
+
+    status->cpu_ms =
+        (user->tv_sec + system->tv_sec) * 1000 + (user->tv_usec + system->tv_usec + 500) / 1000;
+    status->memory_peak_bytes = used->ru_maxrss * 1024;
+}
+
+void container_exited(struct container *c, int wait_status, const struct rusage *used)
+{
+    struct pod *pod = c->pod;
+    bool killed = WIFSIGNALED(wait_status);
+    int code = killed ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+
+    HASH_DELETE(by_pid, pod->shim->programs, c);
+    c->pid = 0;
+    c->starting = false;
+    beside_stop(c);
+    alarm_clear(&pod->shim->reactor, &c->kill);
+    alarm_clear(&pod->shim->reactor, &c->watch);
+    pod->running--;
+    take_usage(c->status, used);
+    asked_close(c);
+    output_drain(c);
+    if (c->report.fd >= 0)
+        boxed_exited(c, wait_status);
+    else
+        container_ended(c, code, killed ? WTERMSIG(wait_status) : 0,
+                        container_reason(c, code, false), NULL);
+}
+
+void container_signal(const struct container *c, int number)
+{
+    kill(c->report.fd >= 0 ? c->pid : -c->pid, number);
+}
+
+static void cannot_run(struct container *c, const struct spawn_result *result)
+{
+    char text[ERROR_MESSAGE_MAX];
+
+    spawn_explain(result, c->spec->argv[0], text, sizeof text);
+    output_close(c);
+    container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun", mem_strdup(text));
+}
+
+void container_runs(struct container *c, pid_t pid)
+{
+    struct pod *pod = c->pod;
+
+    c->pid = pid;
+    HASH_ADD(by_pid, pod->shim->programs, pid, sizeof c->pid, c);
+    pod->running++;
+}
+
+static void container_up(struct container *c)
+{
+    struct pod *pod = c->pod;
+
+    c->starting = false;
+    c->status->state = CONTAINER_RUNNING;
+    c->status->reason = NULL;
+    c->too_big = false;
+    if (c->spec->limits.memory_bytes > 0 &&
+        !(pod->shim->box && box_limits_memory(pod->shim->box, c->index)))
+        alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
+    if (!pod->announce.position)
+        alarm_set(&pod->shim->reactor, &pod->announce, ANNOUNCE_MS * (int64_t)NS_PER_MS);
+}
+
+/* ---- what the node tells of it ---- */
+
+void container_renew(struct container *c, struct wire_reader fields)
+{
+    size_t len = (size_t)(fields.end - fields.at);
+    struct arena *arena = arena_new(len + 1024);
+    char *bytes = arena_alloc(arena, len + 1);
+    struct shim_container *spec = arena_alloc(arena, sizeof *spec);
+    struct shim_program program;
+
+    memcpy(bytes, fields.at, len);
+    fields = (struct wire_reader){bytes, bytes + len, false};
+    if (!shim_get_program(&fields, arena, &program)) {
+        arena_free(arena);
+        return;
+    }
+    *spec = *c->spec;
+    spec->argv = program.argv;
+    spec->n_argv = program.n_argv;
+    spec->env = program.env;
+    spec->n_env = program.n_env;
+    c->spec = spec;
+    arena_free(c->renewed);
+    c->renewed = arena;
+}
+
+/* Once is enough: when it runs again, those behind it have been started. */
+void container_passed(struct container *c)
+{
+    c->passed = true;
+    c->pod->tell = true;
+    pod_wake(c->pod);
+}
+
+/* ---- hooks ---- */
+
+static void post_start_done(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (!c->pid || !c->starting)
+        return;
+    if (code == 0) {
+        container_up(c);
+        return;
+    }
+
+    scoped_str why =
+        mem_printf("postStart hook failed with code %d%s%s", code, *text ? ": " : "", text);
+
+    container_up(c);
+    container_stop(c, c->pod->spec.grace_ms, why);
+}
+
+void container_started(struct container *c)
+{
+    pod_wake(c->pod);
+    if (c->spec->post_start.act == ACT_NONE) {
+        container_up(c);
+        return;
+    }
+    c->starting = true;
+    beside_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
+}
+
+static void pre_stop_done(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (c->pid && c->stopping)
+        container_signal(c, SIGTERM);
+}
+
+void container_ask_to_end(struct container *c, int64_t grace_ms)
+{
+    bool up = !c->starting;
+
+    if (c->stopping || !c->pid)
+        return;
+    c->stopping = true;
+    if (up && grace_ms > 0 && c->spec->pre_stop.act != ACT_NONE)
+        beside_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
+    else
+        container_signal(c, SIGTERM);
+}
+
+void container_stop(struct container *c, int64_t grace_ms, const char *why)
+{
+    if (!c->pid)
+        return;
+    if (why && !c->blame)
+        c->blame = mem_strdup(why);
+    container_ask_to_end(c, grace_ms);
+    alarm_set(&c->pod->shim->reactor, &c->kill, (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS);
+}
+
+/* ---- starting ---- */
+
+static void bare_start(struct container *c, const struct spawn_plan *program)
+{
+    struct spawn_result result = spawn_program(program);
+
+    if (result.pid < 0) {
+        cannot_run(c, &result);
+        return;
+    }
+    container_runs(c, result.pid);
+    container_started(c);
+    if (result.listener_fd >= 0)
+        asked_open(c, result.listener_fd);
+}
+
+void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_plan *out)
+{
+    struct shim *shim = c->pod->shim;
+
+    snprintf(marker, MARKER_MAX, SHIM_MARKER "=%s", c->pod->spec.uid);
+    *out = (struct spawn_plan){
+        .argv = c->spec->argv,
+        .env = env_merge(shim, marker, c->spec),
+        .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
+        .input_fd = shim->null_fd,
+        .files = shim->files,
+        .processes = shim->box ? box_processes(shim->box) : 0,
+        .ask = shim->box && box_asks(shim->box),
+    };
+}
+
+void container_start(struct container *c)
+{
+    struct pod *pod = c->pod;
+    struct shim *shim = pod->shim;
+    char marker[MARKER_MAX];
+    struct spawn_plan program;
+    int ends[2];
+
+    mem_free(c->message);
+    c->message = NULL;
+    mem_free(take(c->blame));
+    c->stopping = false;
+    c->trouble = (struct port_trouble){0};
+    c->status->cpu_ms = c->status->memory_peak_bytes = 0;
+    c->started_ns = clock_mono_ns(clock_real());
+    c->status->started_ms = now_ms();
+    output_close(c); /* of the run before */
+    if (pipe2(ends, O_CLOEXEC)) {
+        cannot_run(c, &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});
+        return;
+    }
+    output_open(c, ends[0]);
+    container_plan(c, marker, &program);
+    program.output_fd = ends[1];
+    if (shim->box && shim->box->level > SANDBOX_PLAIN)
+        boxed_start(c, &program);
+    else
+        bare_start(c, &program);
+    close(ends[1]);
+}

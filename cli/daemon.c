@@ -132,6 +132,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .no_key_arguments = !options->allow_key_arguments,
         .flow_steps = options->max_flow_steps,
         .max_pods = (int)options->max_pods,
+        .cluster_objects = true,
         .node_resources = options->node_resources,
         .isolation = options->isolation,
         .network = options->network,

@@ -17,7 +17,8 @@ struct engine_options {
     bool compat_upstream;                            /* --jobflow-compat=upstream */
     bool allow_flow_updates, no_deletion_protection; /* DC-02 */
     bool strict_plugin_arguments;                    /* what a plugin would ignore is refused */
-    bool gc_aborted;              /* ttlSecondsAfterFinished counts for aborted jobs too */
+    bool gc_aborted;            /* ttlSecondsAfterFinished counts for aborted jobs too */
+    bool cluster_objects;       /* what clients look for: kube-system, accounts of namespaces */
     bool no_key_arguments;      /* private keys in arguments are refused (SEC-29) */
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* 0 = one per CPU */

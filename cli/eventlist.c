@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/lister.h"
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,8 +42,6 @@ void event_from_json(const json_t *doc, struct event *out)
         .count = count > 0 ? count : 1,
         .revision = strtoll(text_at(doc, "metadata", "resourceVersion"), NULL, 10),
     };
-    for (char *c = out->object; *c && *c != '/'; c++)
-        *c = (char)tolower((unsigned char)*c);
     out->first_ms = time_at(doc, "firstTimestamp", NULL, time_at(doc, "eventTime", NULL, made_ms));
     out->last_ms = series ? time_at(series, "lastObservedTime", NULL, out->first_ms)
                           : time_at(doc, "lastTimestamp", NULL, out->first_ms);

@@ -122,6 +122,8 @@ static void follow_up(struct registry *r, const struct object *created)
     collector_owners_changed(r->collector, NULL, created);
     if (created->kind == &kind_event)
         retention_added(r->events, created);
+    if (created->kind == &kind_namespace)
+        builtins_of_namespace(r, created);
 }
 
 /* The account of `born` (consumed), as it was worked out before (consumed) or from its body. */

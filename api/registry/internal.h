@@ -80,6 +80,12 @@ bool update_from_document(struct registry *r, json_t *doc, enum registry_subreso
 bool create_from_document(struct registry *r, json_t *doc, const struct registry_write *how,
                           char *managed, const struct object **out, struct error_list *errors);
 
+/* ---- builtins.c ---- */
+
+void builtins_make(struct registry *r);
+/** What a namespace has from the beginning. */
+void builtins_of_namespace(struct registry *r, const struct object *namespace_);
+
 /* ---- protect.c ---- */
 
 /** DC-02: may a user delete it without force? FORBIDDEN with the way out when not. */

@@ -43,43 +43,6 @@ static void end_turn(struct turn_hook *hook)
     decoded_trim(STATUSES_DECODED);
 }
 
-/* ---- what every cluster has ---- */
-
-struct builtin {
-    const struct kind *kind;
-    const char *name, *body, *status;
-};
-
-/* clang-format off */
-static const struct builtin builtins[] = {
-    {&kind_namespace, "default", "{}",                                      NULL},
-    {&kind_queue,     "root",    "{\"spec\":{\"weight\":1}}",               "{\"state\":\"Open\"}"},
-    {&kind_queue,     "default", "{\"spec\":{\"weight\":1,\"parent\":\"root\"}}", "{\"state\":\"Open\"}"},
-};
-/* clang-format on */
-
-static void make_builtin(struct registry *r, const struct builtin *builtin)
-{
-    const struct meta draft = {.namespace_ = "", .name = builtin->name, .deletion_grace_s = -1};
-    struct error_list errors = {0};
-    struct error err;
-    const struct object *object = NULL;
-
-    if (store_get(r->store, builtin->kind, "", builtin->name))
-        return;
-    registry_create_object(r,
-                           object_new(builtin->kind, meta_new(&draft),
-                                      blob_intern(builtin->body, strlen(builtin->body)), NULL),
-                           &object, &errors);
-    if (object && builtin->status)
-        registry_update_status(r, object, blob_new(builtin->status, strlen(builtin->status)), NULL,
-                               &errors);
-    if (!error_list_ok(&errors, &err))
-        log_error("built-in object not made", kv_str("kind", builtin->kind->name),
-                  kv_str("name", builtin->name), kv_str("error", err.message));
-    error_list_release(&errors);
-}
-
 /* ---- life ---- */
 
 static void default_limit(size_t *limit, size_t value)
@@ -126,8 +89,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     if (!store_writable(store, NULL)) /* opened for looking */
         return r;
     r->events = retention_new(r);
-    for (size_t i = 0; i < countof(builtins); i++)
-        make_builtin(r, &builtins[i]);
+    builtins_make(r);
     return r;
 }
 

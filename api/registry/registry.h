@@ -31,6 +31,7 @@ struct registry_options {
     const struct plugin_rules *plugins; /* of jobs; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
     bool no_key_arguments;              /* SEC-29 */
+    bool cluster_objects; /* also what clients look for in a cluster: kube-system, accounts */
 };
 
 /** Starts the garbage collector; makes the objects every cluster has (namespace default, queues

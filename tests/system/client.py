@@ -187,8 +187,8 @@ def events_come_oldest_first_and_of_one_object():
     table = lines(jobflow("events").stdout)
     check_equal("header", table[0].split(), ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"])
     one = jobflow("events", "--for", "jf/f").stdout
-    check_in("of the flow", "jobflow/f", one)
-    check("of nothing else", "job/f-a" not in one)
+    check_in("of the flow", "JobFlow/f", one)
+    check("of nothing else", "Job/f-a" not in one)
     told = [line.split()[2] for line in lines(one)[1:]]
     check_equal("in the order of what happened", told, ["Created", "Created", "Succeed"])
     jobflow("events", "--for", "jf/g", code=1)

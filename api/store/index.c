@@ -1,46 +1,16 @@
 /*
- * Hash tables, rings and sorted arrays over entries; an entry is one allocation with its key.
+ * Hash tables and rings over entries; an entry is one allocation with its key. What is sorted is in
+ * index_order.c.
  */
-#include "api/store/index.h"
+#include "api/store/index_order.h"
 #include <assert.h>
 #include <string.h>
 
 enum { KEY_MAX = 512 }; /* namespace ≤ 63, name ≤ 253 */
 
-/* A namespace and a name, neither of them terminated. */
-struct key {
-    const char *ns, *name;
-    size_t ns_len, name_len;
-};
-
-static struct key key_of(const char *ns, const char *name)
-{
-    ns = ns ? ns : "";
-    return (struct key){ns, name, strlen(ns), strlen(name)};
-}
-
-static struct key key_of_object(const struct object *object)
-{
-    return key_of(object_namespace(object), object_name(object));
-}
-
-static uint64_t key_hash(const struct key *key)
+static uint64_t key_hash(const struct index_key *key)
 {
     return hash_bytes(key->name, key->name_len) + 31 * hash_bytes(key->ns, key->ns_len);
-}
-
-static int text_compare(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
-
-    return order ? order : (a_len > b_len) - (a_len < b_len);
-}
-
-static int key_compare(const struct key *a, const struct key *b)
-{
-    int order = text_compare(a->ns, a->ns_len, b->ns, b->ns_len);
-
-    return order ? order : text_compare(a->name, a->name_len, b->name, b->name_len);
 }
 
 static bool text_equal(const char *text, const char *key, size_t len)
@@ -51,7 +21,7 @@ static bool text_equal(const char *text, const char *key, size_t len)
 static bool same_name(const void *item, const void *key)
 {
     const struct object *object = ((const struct entry *)item)->object;
-    const struct key *wanted = key;
+    const struct index_key *wanted = key;
 
     return text_equal(object_name(object), wanted->name, wanted->name_len) &&
            text_equal(object_namespace(object), wanted->ns, wanted->ns_len);
@@ -182,7 +152,7 @@ static bool owners_equal(const struct meta *a, const struct meta *b)
     return true;
 }
 
-/* ---- spaces and order ---- */
+/* ---- spaces ---- */
 
 static struct space *space_find(const struct index *index, const char *ns)
 {
@@ -232,82 +202,12 @@ static void unplace(struct index *index, struct entry *entry)
     }
 }
 
-/* Close the holes; keeps the order of the rest. */
-static void order_compact(struct order *order)
-{
-    size_t kept = 0, sorted = 0;
-
-    for (size_t i = 0; i < order->count; i++) {
-        if (!order->items[i])
-            continue;
-        order->items[kept] = order->items[i];
-        order->items[kept]->position = kept;
-        kept++;
-        if (i < order->sorted)
-            sorted = kept;
-    }
-    order->count = kept;
-    order->sorted = sorted;
-    order->holes = 0;
-}
-
-static void order_add(struct order *order, struct entry *entry)
-{
-    if (order->count == order->cap && order->holes > order->count / 2)
-        order_compact(order);
-    mem_grow(order->items, order->count, order->cap);
-    entry->position = order->count;
-    order->items[order->count++] = entry;
-}
-
-static void order_remove(struct order *order, struct entry *entry)
-{
-    order->items[entry->position] = NULL;
-    order->holes++;
-}
-
-static int entry_compare(const void *a, const void *b)
-{
-    const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
-    struct key x_key = key_of_object(x->object), y_key = key_of_object(y->object);
-
-    return key_compare(&x_key, &y_key);
-}
-
-/* Sort what came since the last time and merge it in, from the back. */
-static void order_update(struct order *order)
-{
-    struct entry **tail;
-    size_t n_tail, i, j, to;
-
-    if (order->holes)
-        order_compact(order);
-    n_tail = order->count - order->sorted;
-    if (n_tail == 0)
-        return;
-    tail = mem_array(n_tail, sizeof *tail);
-    memcpy(tail, order->items + order->sorted, n_tail * sizeof *tail);
-    qsort(tail, n_tail, sizeof *tail, entry_compare);
-    i = order->sorted;
-    j = n_tail;
-    to = order->count;
-    while (j > 0) {
-        bool from_sorted = i > 0 && entry_compare(&order->items[i - 1], &tail[j - 1]) > 0;
-        struct entry *last = from_sorted ? order->items[--i] : tail[--j];
-
-        order->items[--to] = last;
-        last->position = to;
-    }
-    order->sorted = order->count;
-    mem_free(tail);
-}
-
 /* ---- entries ---- */
 
 struct entry *index_get(const struct index *index, const struct kind *kind, const char *ns,
                         const char *name)
 {
-    struct key key = key_of(ns, name);
+    struct index_key key = index_key(ns, name);
 
     return table_find(&index->names[kind->id], key_hash(&key), same_name, &key);
 }
@@ -347,7 +247,7 @@ static void identity_detach(struct index *index, struct entry *entry)
 struct entry *index_add(struct index *index, struct object *object)
 {
     enum kind_id id = object->kind->id;
-    struct key key = key_of_object(object);
+    struct index_key key = index_key_of(object);
     uint64_t hash = key_hash(&key);
     struct identity *same = identity_find(index, object_uid(object));
     struct entry *entry;
@@ -362,7 +262,7 @@ struct entry *index_add(struct index *index, struct object *object)
     identity_attach(index, entry, same);
     links_add(index, entry);
     place(index, entry);
-    order_add(&index->orders[id], entry);
+    index_order_add(&index->orders[id], entry);
     return entry;
 }
 
@@ -386,13 +286,13 @@ struct object *index_remove(struct index *index, struct entry *entry)
 {
     enum kind_id id = entry->object->kind->id;
     struct object *object = entry->object;
-    struct key key = key_of_object(object);
+    struct index_key key = index_key_of(object);
 
     table_remove(&index->names[id], key_hash(&key), entry);
     links_remove(index, entry);
     identity_detach(index, entry);
     unplace(index, entry);
-    order_remove(&index->orders[id], entry);
+    index_order_remove(&index->orders[id], entry);
     mem_free(entry);
     return object;
 }
@@ -520,64 +420,4 @@ size_t index_count(const struct index *index, const struct kind *kind, const cha
     if (!space)
         return 0;
     return kind ? space->shelves[kind->id].count : space->total;
-}
-
-/* ---- pages ---- */
-
-/* The first position whose key is greater than `key` (or not less, when `inclusive`). */
-static size_t order_after(const struct order *order, const struct key *key, bool inclusive)
-{
-    size_t low = 0, high = order->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct key at = key_of_object(order->items[middle]->object);
-        int compared = key_compare(&at, key);
-
-        if (compared < 0 || (compared == 0 && !inclusive))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* "namespace/name", or a name alone. */
-static struct key key_parse(const char *text)
-{
-    const char *slash = strchr(text, '/');
-    struct key key = key_of("", slash ? slash + 1 : text);
-
-    if (slash) {
-        key.ns = text;
-        key.ns_len = (size_t)(slash - text);
-    }
-    return key;
-}
-
-size_t index_page(struct index *index, const struct kind *kind, const char *ns, const char *after,
-                  size_t limit, struct object **out)
-{
-    struct order *order = &index->orders[kind->id];
-    size_t at = 0, from_ns = 0, count = 0;
-    struct key key;
-
-    order_update(order);
-    if (after) {
-        key = key_parse(after);
-        at = order_after(order, &key, false);
-    }
-    if (ns) {
-        key = key_of(ns, "");
-        from_ns = order_after(order, &key, true);
-        at = at > from_ns ? at : from_ns;
-    }
-    for (; at < order->count && count < limit; at++) {
-        struct object *object = order->items[at]->object;
-
-        if (ns && strcmp(object_namespace(object), ns) != 0)
-            break;
-        out[count++] = object_ref(object);
-    }
-    return count;
 }

@@ -90,6 +90,6 @@ __attribute__((constructor)) static void hook_libraries(void)
 
 void mem_keep_some(void)
 {
-    mallopt(M_TRIM_THRESHOLD, 8 << 20);
-    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_TRIM_THRESHOLD, 2 << 20);
+    mallopt(M_TOP_PAD, 512 << 10);
 }

@@ -28,8 +28,8 @@ static void look_at_each(void *ctx, const struct kind *kind, const char *ns,
     store_each(((struct registry *)ctx)->store, kind, ns, visit, arg);
 }
 
-/* Statuses that are kept decoded: more than one turn deals with. */
-enum { STATUSES_DECODED = 4096 };
+/* Statuses of what has ended that are kept decoded: more than one turn deals with. */
+enum { STATUSES_DECODED = 2048 };
 
 static void drop_kept(struct registry *r)
 {

@@ -19,16 +19,17 @@ struct form {
     json_t *root;         /* owned; NULL when nobody needed it so far */
     const json_t *member; /* within root */
     void *value;
-    TAILQ_ENTRY(form) age; /* in `passing`, if the type is */
+    bool passes;
+    TAILQ_ENTRY(form) age; /* in `passing`, if it passes */
 };
 
-/* Forms of passing types, oldest first. */
+/* Forms that pass, oldest first. */
 static TAILQ_HEAD(forms, form) passing = TAILQ_HEAD_INITIALIZER(passing);
 static size_t n_passing;
 
 static void form_free(struct form *form)
 {
-    if (form->type->passing) {
+    if (form->passes) {
         TAILQ_REMOVE(&passing, form, age);
         n_passing--;
     }
@@ -60,7 +61,7 @@ static struct form *form_find(const struct blob *blob, const struct decoded_type
 }
 
 static struct form *form_add(const struct blob *blob, const struct decoded_type *type,
-                             struct arena *arena)
+                             struct arena *arena, void *value)
 {
     struct form *first = blob_facet(blob, &forms_facet);
     struct form *form = arena_alloc(arena, sizeof *form);
@@ -68,7 +69,9 @@ static struct form *form_add(const struct blob *blob, const struct decoded_type 
     form->blob = blob;
     form->type = type;
     form->arena = arena;
-    if (type->passing) {
+    form->value = value;
+    form->passes = type->passes && type->passes(value);
+    if (form->passes) {
         TAILQ_INSERT_TAIL(&passing, form, age);
         n_passing++;
     }
@@ -167,8 +170,7 @@ static struct form *form_decode(const struct blob *blob, const struct decoded_ty
             member = NULL;
         }
     }
-    form = form_add(blob, type, arena);
-    form->value = value;
+    form = form_add(blob, type, arena, value);
     form->root = root;
     form->member = member;
     return form;
@@ -227,7 +229,7 @@ void decoded_attach(const struct blob *blob, const struct decoded_type *type, st
     if (form_find(blob, type))
         arena_free(arena);
     else
-        form_add(blob, type, arena)->value = value;
+        form_add(blob, type, arena, value);
 }
 
 struct blob *decoded_write(const struct decoded_type *type, const void *value,

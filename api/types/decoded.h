@@ -14,19 +14,21 @@
 struct decoded_type {
     const char *member; /* of the text: "spec"; NULL = the text itself */
     const struct schema *schema;
-    bool passing;       /* of texts that are read when they are new: decoded_trim lets it go */
     bool keep_document; /* the struct may borrow from the document (as_json rows) */
     /** With keep_document: whether this struct does borrow; if not, the document goes. NULL = it is
      * kept. */
     bool (*borrows)(const void *decoded);
+    /** Whether a form is of something that is over and hardly read again: decoded_trim may let it
+     * go. NULL = never. */
+    bool (*passes)(const void *decoded);
     /** What the table cannot say. `doc` is the member, NULL when absent. May be NULL. */
     void (*finish)(void *decoded, const json_t *doc, struct arena *arena);
 };
 
 /**
- * Free the oldest forms of passing types but the newest `keep`. A decoded status takes more room
- * than its text, and of all that have ended hardly any is read again; one that is, is decoded anew.
- * For the end of a turn: nobody keeps such a form longer.
+ * Free the oldest forms that pass but the newest `keep`. A decoded status takes more room than its
+ * text, and of all that have ended hardly any is read again; one that is, is decoded anew. For the
+ * end of a turn: nobody keeps such a form longer.
  */
 void decoded_trim(size_t keep);
 

@@ -83,8 +83,13 @@ static void finish_status(void *decoded, const json_t *doc, struct arena *arena)
         status->conditions.items[i].phase = phase_in(json_array_get(conditions, i), "status");
 }
 
+static bool has_ended(const void *decoded)
+{
+    return job_phase_finished(((const struct job_status *)decoded)->phase);
+}
+
 static const struct decoded_type status_type = {
-    .schema = &job_status_schema, .passing = true, .finish = finish_status};
+    .schema = &job_status_schema, .passes = has_ended, .finish = finish_status};
 
 static const struct job_status no_status = {.running_duration_ns = -1};
 

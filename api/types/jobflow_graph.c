@@ -23,6 +23,7 @@ struct graph_check {
     const struct jobflow_spec *spec;
     struct error_list *errors;
     struct name_index names;
+    bool repeated; /* several steps have one name */
     struct dag_edge *edges;
     size_t n_edges;
 };
@@ -40,7 +41,10 @@ static void index_names(struct graph_check *c, const struct admission *adm)
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const char *name = c->spec->steps.items[i].name;
 
-        if (name_index_put(&c->names, name, (uint32_t)i) != NAME_NONE && !adm->upstream_compat)
+        if (name_index_put(&c->names, name, (uint32_t)i) == NAME_NONE)
+            continue;
+        c->repeated = true;
+        if (!adm->upstream_compat)
             FINDING(c->errors, ("spec.flows[%zu].name", i),
                     "duplicated template name %s: every step needs a name of its own; to use a "
                     "template twice, give the "
@@ -68,7 +72,7 @@ static void collect_edges(struct graph_check *c, const struct admission *adm)
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const struct flow_step *step = &c->spec->steps.items[i];
         const struct str_list *targets = targets_of(step);
-        bool counts = name_index_get(&c->names, step->name) == i;
+        bool counts = !c->repeated || name_index_get(&c->names, step->name) == i;
 
         if (!counts && adm->upstream_compat)
             continue;

@@ -142,8 +142,13 @@ static void finish_status(void *decoded, const json_t *doc, struct arena *arena)
                                                &status->containers.count);
 }
 
+static bool has_ended(const void *decoded)
+{
+    return pod_phase_ended(((const struct pod_status *)decoded)->phase);
+}
+
 static const struct decoded_type status_type = {
-    .schema = &read_schema, .passing = true, .finish = finish_status};
+    .schema = &read_schema, .passes = has_ended, .finish = finish_status};
 
 const struct pod_status *pod_status_of(const struct object *pod)
 {

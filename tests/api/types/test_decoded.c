@@ -105,9 +105,14 @@ static void what_borrows_does_not_borrow_from_a_loan(void **state)
     }
 }
 
-static void of_passing_types_only_the_newest_stay(void **state)
+static bool is_large(const void *decoded)
 {
-    static const struct decoded_type status = {.schema = &thing_schema, .passing = true};
+    return ((const struct thing *)decoded)->size > 5;
+}
+
+static void of_what_passes_only_the_newest_stay(void **state)
+{
+    static const struct decoded_type status = {.schema = &thing_schema, .passes = is_large};
     struct blob *blobs[4];
 
     for (size_t i = 0; i < countof(blobs); i++) {
@@ -126,7 +131,13 @@ static void of_passing_types_only_the_newest_stay(void **state)
     assert_int_equal(thing_of(blobs[0], &status)->size, 7); /* anew */
     decoded_trim(1);
     assert_int_equal(thing_of(blobs[3], &status)->size, 7);
+
+    scoped(blob) struct blob *small = blob_of("{\"size\":5}");
+    const struct thing *kept = thing_of(small, &status);
+
     decoded_trim(0);
+    assert_ptr_equal(kept, thing_of(small, &status));
+    assert_int_equal(kept->size, 5);
     blob_unref(blobs[0]);
     blob_unref(blobs[1]);
     blob_unref(blobs[3]);
@@ -140,7 +151,7 @@ int main(void)
         cmocka_unit_test(a_document_is_there_when_asked_for),
         cmocka_unit_test(a_lent_document_spares_the_parsing),
         cmocka_unit_test(what_borrows_does_not_borrow_from_a_loan),
-        cmocka_unit_test(of_passing_types_only_the_newest_stay),
+        cmocka_unit_test(of_what_passes_only_the_newest_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

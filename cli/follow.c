@@ -1,37 +1,11 @@
 /*
  * The model of a followed run. One job event costs one hash look-up, whatever the size of the flow.
  */
-#include "cli/follow.h"
-#include "base/hash.h"
 #include "base/mem.h"
+#include "cli/follow_internal.h"
 #include "cli/why.h"
 #include <stdio.h>
 #include <string.h>
-
-struct step_name {
-    const char *name;
-    struct follow_step *step;
-    UT_hash_handle hh;
-};
-
-struct flow_uid {
-    const char *uid;
-    struct follow_flow *flow;
-    UT_hash_handle hh;
-};
-
-struct follow {
-    struct loop *loop;
-    struct store *store;
-    struct follow_events events;
-    struct follow_flow *flows, **flows_tail;
-    struct flow_uid *by_uid;
-    struct follow_step *running, *running_last;
-    struct store_watch *flow_watch, *job_watch;
-    struct task done_task;
-    size_t n_flows, n_over, n_working; /* working: jobs begun and not yet over */
-    bool finished;
-};
 
 static void step_link(struct follow *follow, struct follow_step *step)
 {
@@ -90,7 +64,7 @@ static struct follow_flow *flow_by_uid(const struct follow *follow, const char *
     return entry ? entry->flow : NULL;
 }
 
-static struct follow_step *named_step(const struct follow_flow *flow, const char *name)
+struct follow_step *follow_named(const struct follow_flow *flow, const char *name)
 {
     struct step_name *entry;
 
@@ -100,7 +74,7 @@ static struct follow_step *named_step(const struct follow_flow *flow, const char
 
 const struct follow_step *follow_find_step(const struct follow_flow *flow, const char *name)
 {
-    return named_step(flow, name);
+    return follow_named(flow, name);
 }
 
 /* The step a job belongs to, by its controlling owner and its annotation; a bare job is its own
@@ -109,17 +83,20 @@ static struct follow_step *step_of(const struct follow *follow, const struct obj
 {
     const struct owner_ref *owner = meta_controller(job->meta);
     struct follow_flow *flow = flow_by_uid(follow, owner ? owner->uid : object_uid(job));
-    const char *name;
+    struct follow_step *step;
+    const char *name, *number;
 
     if (!flow)
         return NULL;
     if (flow->bare_job)
         return &flow->steps[0];
     name = meta_annotation(job->meta, ANNOTATION_FLOW_STEP);
-    return name ? named_step(flow, name) : NULL;
+    step = name ? follow_named(flow, name) : NULL;
+    number = meta_annotation(job->meta, ANNOTATION_FLOW_ITERATION);
+    return step && number ? follow_iteration(step, number) : step;
 }
 
-static void set_text(const char **member, const char *text)
+void follow_set_text(const char **member, const char *text)
 {
     if (text && !*text)
         text = NULL;
@@ -155,7 +132,7 @@ static void take_reason(const struct follow *follow, struct follow_step *step,
                            status->phase != JOB_COMPLETING && !only_counts(status))) {
         buf_str(&text, status->message ? status->message : "");
     }
-    set_text(&step->reason, text.data);
+    follow_set_text(&step->reason, text.data);
 }
 
 static int32_t job_replicas(const struct job_spec *spec)
@@ -168,15 +145,17 @@ static int32_t job_replicas(const struct job_spec *spec)
 }
 
 /* The flow's tallies and the list of steps at work follow every change of a step's phase. */
-static void step_set_phase(struct follow *follow, struct follow_step *step, enum job_phase phase)
+void follow_set_phase(struct follow *follow, struct follow_step *step, enum job_phase phase)
 {
     int64_t now = loop_wall_ms(follow->loop);
     struct follow_flow *flow = step->flow;
     bool was_over = job_phase_finished(step->phase), is_over = job_phase_finished(phase);
-    bool was_working = phase_at_work(step->phase), is_working = phase_at_work(phase);
+    bool was_working = !step->jobless && phase_at_work(step->phase);
+    bool is_working = !step->jobless && phase_at_work(phase);
+    size_t one = step->loop ? 0 : 1; /* a loop is one step of its flow */
 
     if (step->phase == JOB_NONE && phase != JOB_NONE) {
-        flow->n_started++;
+        flow->n_started += one;
         step->created_ms = now;
     }
     if (phase == JOB_RUNNING && !step->started_ms)
@@ -185,11 +164,9 @@ static void step_set_phase(struct follow *follow, struct follow_step *step, enum
         step->ended_ms = now;
         if (!step->started_ms)
             step->started_ms = step->created_ms;
-        flow->n_done += phase == JOB_COMPLETED;
-        flow->n_failed += phase != JOB_COMPLETED;
+        *(phase == JOB_COMPLETED ? &flow->n_done : &flow->n_failed) += one;
     } else if (was_over && !is_over) {
-        flow->n_done -= step->phase == JOB_COMPLETED;
-        flow->n_failed -= step->phase != JOB_COMPLETED;
+        *(step->phase == JOB_COMPLETED ? &flow->n_done : &flow->n_failed) -= one;
         step->ended_ms = 0;
     }
     if (is_working && !was_working) {
@@ -251,6 +228,8 @@ static void take_job(struct follow *follow, struct follow_step *step, const stru
     if (strcmp(step->job_uid, object_uid(job)) != 0) {
         snprintf(step->job_uid, sizeof step->job_uid, "%s", object_uid(job));
         step->attempts++;
+        if (step->loop)
+            step->loop->attempts++;
         if (follow_step_over(step))
             step->started_ms = 0; /* a further attempt */
         step->resumed = false;
@@ -260,8 +239,10 @@ static void take_job(struct follow *follow, struct follow_step *step, const stru
     step->retries = status->retry_count;
     step->stopped = false;
     take_reason(follow, step, status);
+    if (step->loop && before == JOB_NONE)
+        follow_loop_goes_on(follow, step, tell);
     if (status->phase != before)
-        step_set_phase(follow, step, status->phase);
+        follow_set_phase(follow, step, status->phase);
     if (tell && changed)
         follow->events.step(follow->events.ctx, step, before);
     if (step->flow->bare_job)
@@ -281,9 +262,9 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
     } else if (!follow_step_over(step) && strcmp(step->job_uid, object_uid(job)) == 0) {
         enum job_phase before = step->phase;
 
-        step_set_phase(follow, step, JOB_NONE);
+        follow_set_phase(follow, step, JOB_NONE);
         step->stopped = true;
-        set_text(&step->reason, NULL);
+        follow_set_text(&step->reason, NULL);
         follow->events.step(follow->events.ctx, step, before);
     }
     check_finished(follow);
@@ -300,6 +281,7 @@ static bool flow_changed(void *ctx, enum store_change change, const struct objec
         return true;
     object_unref((struct object *)(size_t)flow->object);
     flow->object = object_ref(object);
+    follow_read_jobless(follow, flow, true);
     flow_set_phase(follow, flow, change == STORE_DELETED ? FLOW_FAILED : flow_phase_of(object),
                    true);
     return true;
@@ -333,6 +315,17 @@ struct follow *follow_new(struct loop *loop, struct store *store,
     return follow;
 }
 
+void follow_name_step(struct follow_flow *flow, struct follow_step *step, char *name)
+{
+    struct step_name *entry = mem_alloc(sizeof *entry);
+
+    step->name = name;
+    step->flow = flow;
+    entry->name = name;
+    entry->step = step;
+    HASH_ADD_KEYPTR(hh, flow->names, entry->name, strlen(entry->name), entry);
+}
+
 static void add_steps(struct follow_flow *flow, const struct object *object)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(object);
@@ -340,15 +333,10 @@ static void add_steps(struct follow_flow *flow, const struct object *object)
     flow->n_steps = spec->steps.count;
     flow->steps = mem_array(flow->n_steps ? flow->n_steps : 1, sizeof *flow->steps);
     for (size_t i = 0; i < flow->n_steps; i++) {
-        struct follow_step *step = &flow->steps[i];
-        struct step_name *entry = mem_alloc(sizeof *entry);
-
-        step->name = mem_strdup(spec->steps.items[i].name);
-        step->flow = flow;
-        step->index = i;
-        entry->name = step->name;
-        entry->step = step;
-        HASH_ADD_KEYPTR(hh, flow->names, entry->name, strlen(entry->name), entry);
+        flow->steps[i].index = i;
+        flow->steps[i].jobless = spec->steps.items[i].loop || spec->steps.items[i].choice;
+        flow->n_jobless += flow->steps[i].jobless;
+        follow_name_step(flow, &flow->steps[i], mem_strdup(spec->steps.items[i].name));
     }
 }
 
@@ -395,6 +383,7 @@ void follow_add(struct follow *follow, const struct object *object)
     } else {
         add_steps(flow, object);
         store_each_owned(follow->store, &kind_job, flow->uid, take_present_job, &present);
+        follow_read_jobless(follow, flow, false);
         flow_set_phase(follow, flow, flow_phase_of(object), false);
     }
 }
@@ -415,6 +404,12 @@ bool follow_start(struct follow *follow, struct error *err)
     return follow->flow_watch != NULL;
 }
 
+static void step_release(struct follow_step *step)
+{
+    mem_free((char *)(size_t)step->name);
+    mem_free((char *)(size_t)step->reason);
+}
+
 static void flow_free(struct follow_flow *flow)
 {
     struct step_name *entry, *next;
@@ -425,8 +420,12 @@ static void flow_free(struct follow_flow *flow)
         mem_free(entry);
     }
     for (size_t i = 0; i < flow->n_steps; i++) {
-        mem_free((char *)(size_t)flow->steps[i].name);
-        mem_free((char *)(size_t)flow->steps[i].reason);
+        for (struct follow_step *step = flow->steps[i].iterations, *before; step; step = before) {
+            before = step->next_iteration;
+            step_release(step);
+            mem_free(step);
+        }
+        step_release(&flow->steps[i]);
     }
     mem_free(flow->steps);
     mem_free((char *)(size_t)flow->name);

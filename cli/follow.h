@@ -4,7 +4,9 @@
  * their steps, and when all is over.
  *
  * The model of every output form: the forms (live, plain, json, quiet) get told which step or flow
- * changed and read the rest here. Bare Jobs are followed as flows of one step.
+ * changed and read the rest here. Bare Jobs are followed as flows of one step. Iterations of a loop
+ * are steps of their own behind it; what became of loops and switches, which have no job, is read
+ * from the flow's status.
  */
 #include "api/store/store.h"
 #include "api/types/jobflow.h"
@@ -15,16 +17,20 @@ struct follow_flow;
 struct follow_step {
     const char *name; /* of the step; of the Job itself for a bare one */
     struct follow_flow *flow;
-    size_t index;                             /* in spec order */
+    size_t index;                             /* in spec order; of an iteration, its loop's */
     enum job_phase phase;                     /* JOB_NONE: no job yet */
     int32_t ready, total;                     /* pods running or succeeded; of all */
     int32_t retries;                          /* restarts within the job */
-    int32_t attempts;                         /* jobs made for this step */
+    int32_t attempts;                         /* jobs made for this step, or its iterations */
     int64_t created_ms, started_ms, ended_ms; /* 0 = not yet; as seen by this process */
     const char *reason;                       /* why it failed, restarts or waits; owned; NULL */
     char job_uid[37];
     bool resumed;                                    /* was already over when this process began */
     bool stopped;                                    /* its job was deleted before it was over */
+    bool jobless;                                    /* a loop or a switch: no job is its own */
+    struct follow_step *loop;                        /* of an iteration: the loop's; else NULL */
+    struct follow_step *iterations;                  /* of a loop: those begun, newest first */
+    struct follow_step *next_iteration;              /* the one that began before it */
     struct follow_step *next_running, *prev_running; /* private */
 };
 
@@ -32,10 +38,10 @@ struct follow_flow {
     const char *name, *namespace_, *uid; /* owned */
     bool bare_job;
     enum flow_phase phase;
-    const char *reason;        /* owned; NULL */
-    struct follow_step *steps; /* [n_steps] */
-    size_t n_steps;
-    size_t n_done, n_failed, n_started; /* steps */
+    const char *reason;                 /* owned; NULL */
+    struct follow_step *steps;          /* [n_steps] */
+    size_t n_steps, n_jobless;          /* of them, loops and switches */
+    size_t n_done, n_failed, n_started; /* steps; a loop is one */
     int64_t started_ms, ended_ms;
     const struct object *object; /* owned reference: the newest version */
     struct step_name *names;     /* private: hash of steps by name */

@@ -47,6 +47,8 @@ static void json_step(void *state, const struct follow_step *step, enum job_phas
     jsonw_member_str(&w, "flow", step->flow->name);
     jsonw_member_str(&w, "namespace", step->flow->namespace_);
     jsonw_member_str(&w, "step", step->name);
+    if (step->loop)
+        jsonw_member_str(&w, "loop", step->loop->name);
     jsonw_member_str(&w, "phase", follow_step_state(step));
     jsonw_member_int(&w, "ready", step->ready);
     jsonw_member_int(&w, "total", step->total);

@@ -132,7 +132,7 @@ static void plain_step(void *state, const struct follow_step *step, enum job_pha
     printf("  %s", follow_step_state(step));
     if (step->total > 1 && step->phase == JOB_RUNNING)
         printf("  %d/%d", step->ready, step->total);
-    if (step->attempts > 1)
+    if (step->attempts > 1 && !step->jobless)
         printf("  attempt %d", step->attempts);
     if (step->retries > 0)
         printf("  restart %d", step->retries);

@@ -13,7 +13,7 @@
 #include "cli/output.h"
 #include <string.h>
 
-enum { FULL_TABLE_STEPS = 60, SHORT_ROWS = 20, NAME_COLUMNS_MAX = 48 };
+enum { FULL_TABLE_STEPS = 60, SHORT_ROWS = 20, NAME_COLUMNS_MAX = 48, ITERATIONS_SHOWN = 20 };
 
 struct summary {
     const struct output_context *context;
@@ -25,11 +25,38 @@ struct summary {
     int64_t critical_ms; /* time spent in steps of the path */
 };
 
+static bool lists(const struct str_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool chooses(const struct flow_switch *choice, const char *step)
+{
+    for (size_t k = 0; k < choice->cases.count; k++)
+        if (lists(&choice->cases.items[k].steps, step))
+            return true;
+    return lists(&choice->default_steps, step);
+}
+
+/* The switch that a step is one of the choices of; NULL. */
+static const struct follow_step *switch_of(const struct follow_flow *flow, const char *step)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow->object);
+
+    for (size_t i = 0; flow->n_jobless && i < spec->steps.count && i < flow->n_steps; i++)
+        if (spec->steps.items[i].choice && chooses(spec->steps.items[i].choice, step))
+            return &flow->steps[i];
+    return NULL;
+}
+
 /* The dependency that let `step` start: the last to end under `all`, the first under `any`. */
 static const struct follow_step *releasing_step(const struct follow_flow *flow,
                                                 const struct flow_step *spec)
 {
-    const struct follow_step *best = NULL;
+    const struct follow_step *best = switch_of(flow, spec->name);
     bool any =
         spec->depends && spec->depends->strategy && strcmp(spec->depends->strategy, "any") == 0;
 
@@ -85,6 +112,7 @@ static const char *state_without_job(const struct summary *summary, size_t index
 static void print_row(const struct summary *summary, const struct follow_step *step, int columns,
                       FILE *out)
 {
+    const char *indent = step->loop ? "  " : "";
     const struct term *term = &summary->context->term;
     char start[TIME_TEXT_MAX] = "-", duration[TIME_TEXT_MAX] = "-";
 
@@ -92,16 +120,32 @@ static void print_row(const struct summary *summary, const struct follow_step *s
         seconds_text(step->started_ms - summary->context->began_ms, start);
     if (step->ended_ms && step->started_ms)
         seconds_text(step->ended_ms - step->started_ms, duration);
-    fprintf(out, "%s ", summary->critical[step->index] ? "*" : " ");
-    term_print_cell(out, step->name, columns);
+    fprintf(out, "%s %s", summary->critical[step->index] && !step->loop ? "*" : " ", indent);
+    term_print_cell(out, step->name, columns - (int)strlen(indent));
     fprintf(out, "  %s%-11s%s  %9s  %9s  %8d", term_color(term, output_phase_color(step->phase)),
             step->phase == JOB_NONE && !step->stopped ? state_without_job(summary, step->index)
                                                       : follow_step_state(step),
             term_reset(term), step->resumed ? "earlier" : start, duration,
             (int)step->attempts + (int)step->retries);
-    if (follow_step_failed(step) && step->reason)
+    if ((follow_step_failed(step) || step->jobless) && step->reason)
         fprintf(out, "  %s", step->reason);
     fputc('\n', out);
+}
+
+/* The iterations of a loop in order; of many, those that failed. */
+static void print_iterations(const struct summary *summary, const struct follow_step *loop,
+                             int columns, FILE *out)
+{
+    const struct follow_step *rows[ITERATIONS_SHOWN];
+    size_t count = 0, n = 0;
+
+    for (const struct follow_step *step = loop->iterations; step; step = step->next_iteration)
+        count++;
+    for (const struct follow_step *step = loop->iterations; step; step = step->next_iteration)
+        if ((count <= ITERATIONS_SHOWN || follow_step_failed(step)) && n < ITERATIONS_SHOWN)
+            rows[n++] = step;
+    while (n > 0)
+        print_row(summary, rows[--n], columns, out);
 }
 
 static bool row_wanted(const struct summary *summary, const struct follow_step *step)
@@ -163,8 +207,12 @@ static void print_flow(const struct output_context *context, const struct follow
         summary.view = flowview_new(doc, NULL);
     }
     for (size_t i = 0; i < flow->n_steps; i++) {
+        const struct follow_step *newest = flow->steps[i].iterations;
         int width =
             row_wanted(&summary, &flow->steps[i]) ? term_text_width(flow->steps[i].name) : 0;
+
+        if (width && newest) /* the longest of them */
+            width = term_text_width(newest->name) + 2;
 
         if (width > columns)
             columns = width < NAME_COLUMNS_MAX ? width : NAME_COLUMNS_MAX;
@@ -181,6 +229,7 @@ static void print_flow(const struct output_context *context, const struct follow
             continue;
         }
         print_row(&summary, &flow->steps[i], columns, out);
+        print_iterations(&summary, &flow->steps[i], columns, out);
         shown++;
     }
     if (skipped)
@@ -201,6 +250,10 @@ static void print_hints(const struct output_context *context, const struct follo
     for (size_t i = 0; i < flow->n_steps && !failed; i++)
         if (follow_step_failed(&flow->steps[i]))
             failed = &flow->steps[i];
+    for (const struct follow_step *step = failed ? failed->iterations : NULL; step;
+         step = step->next_iteration)
+        if (follow_step_failed(step) || failed->jobless)
+            failed = step;
     if (!failed || !context->kept)
         return;
     fprintf(out, "\nTo see more: %s describe %s/%s%s\n", cli_program, kind, flow->name,

@@ -234,5 +234,26 @@ def a_thousand_steps_on_a_terminal():
     check(len(text.split("STEP")[1].splitlines()) < 40, "a table of a thousand lines")
 
 
+def iterations_are_told_one_by_one():
+    again = dict(step("fan", template="t"), **{"for": {"items": ["x", "y"], "parallelism": 1}})
+    never = dict(step("loop", ["fan"], template="t"), **{"for": {"maxIterations": 2, "until": {"terms": [
+        {"target": "loop", "output": {"key": "done", "operator": "Exists"}}]}}})
+    way = dict(step("way", ["fan"]), switch={"cases": [{"name": "good", "if": {"terms": [{"target": "fan", "phases": ["Completed"]}]},
+                                                       "flows": ["a"]}], "default": ["b"]})
+    manifest("f.yaml", flow("f", [again, never, way, step("a", template="t"), step("b", template="t")]), template("t"))
+    out = jobflow("run", "-o", "plain", "f.yaml", code=1).stdout
+    for part in ("  fan  Running\n", "  fan-0  Completed\n", "  fan-1  Completed\n", "  fan  Completed\n", "  loop-1  Completed\n",
+                 "  loop  Failed", "  way  Completed  (chose good)\n"):
+        check_in("plain", part, out)
+    check("attempt 2" not in out, "an iteration is no attempt:\n" + out)
+    table = [line.lstrip("* ").split() for line in out[out.index("  STEP"):].split("\n")]
+    check_equal("table", [(row[0], row[1], row[4]) for row in table if len(row) >= 5 and row[0][:4] in ("fan", "fan-", "loop", "a")],
+                [("fan", "Completed", "2"), ("fan-0", "Completed", "1"), ("fan-1", "Completed", "1"),
+                 ("loop", "Failed", "2"), ("loop-0", "Completed", "1"), ("loop-1", "Completed", "1"), ("a", "Completed", "1")])
+    lines = [json.loads(line) for line in jobflow("run", "-o", "json", "--fresh", "f.yaml", code=1).stdout.split("\n") if line]
+    check_equal("json", sorted({(l["step"], l.get("loop")) for l in lines if l["type"] == "step" and l["step"].startswith("fan")}, key=str),
+                [("fan", None), ("fan-0", "fan"), ("fan-1", "fan")])
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

@@ -3,7 +3,7 @@
 Each start and each end of a step is a line in a file of its own pod's; JOBFLOW_KILLS sets the number of kills (25; CI takes 100),
 JOBFLOW_SEED repeats a run.
 
-# covers: reliability.md P-01 P-05 P-06 P-08 P-09 FT-08 FT-09 INV-F1 INV-N1 INV-N2 INV-N3; local-runtime.md LRT-30 LRT-32
+# covers: reliability.md P-01 P-05 P-06 P-08 P-09 D-11 FT-08 FT-09 INV-F1 INV-N1 INV-N2 INV-N3 INV-N6; local-runtime.md LRT-30 LRT-32
 """
 import collections
 import json
@@ -63,17 +63,17 @@ def check_log(steps, after):
             check(place["end %s" % target] < place["start %s" % name], "%s began before %s had ended" % (name, target))
 
 
-def killed_flow(rng, kills):
-    """One flow, killed at most that often until it succeeds. How often it was."""
-    fresh_dir("flow")
-    objects = layered(rng)
-    manifest("f.yaml", *objects)
-    entries = objects[0]["spec"]["flows"]
+def pods_of(run_args=()):
+    return json.loads(jobflow("get", "pods", "-o", "json", *run_args).stdout)["items"]
+
+
+def kill_until_done(rng, kills, steps):
+    """Run f.yaml, killed at most that often, until it ends by itself. How often it was."""
     killed = 0
     while True:
         run = Background("run", "-j", 16, "-o", "json", "f.yaml", name="run")
         # Some are killed while they start, the others after some more lines, so that all get to the end.
-        wanted = sum(lines().values()) + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 4 * STEPS // KILLS_A_FLOW))
+        wanted = sum(lines().values()) + (0 if rng.random() < 0.3 else rng.randrange(1, 2 + 4 * steps // KILLS_A_FLOW))
         until = time.monotonic() + rng.random() * 0.3
         wait_until("steps go on", lambda: not run.running() or (
             killed < kills and sum(lines().values()) >= wanted and time.monotonic() >= until), DEADLINE * 3)
@@ -83,10 +83,20 @@ def killed_flow(rng, kills):
         run.wait()
         killed += 1
     check_equal("the exit code of the last\n" + run.errors(), run.wait(), 0)
+    return killed
+
+
+def killed_flow(rng, kills):
+    """One flow, killed at most that often until it succeeds. How often it was."""
+    fresh_dir("flow")
+    objects = layered(rng)
+    manifest("f.yaml", *objects)
+    entries = objects[0]["spec"]["flows"]
+    killed = kill_until_done(rng, kills, STEPS)
     check_log([e["name"] for e in entries], {e["name"]: e.get("dependsOn", {}).get("targets", []) for e in entries})
     wanted = {"seven": 7, "eight": 8}
     template_of = {e["name"]: e["jobTemplateName"] for e in entries}
-    pods = json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"]
+    pods = pods_of()
     for pod in pods:
         name = pod["metadata"]["labels"]["volcano.sh/job-name"][2:]
         ended = pod["status"]["containerStatuses"][0]["state"].get("terminated")
@@ -105,6 +115,78 @@ def a_flow_survives_being_killed_again_and_again():
         killed += killed_flow(rng, min(KILLS - killed, KILLS_A_FLOW))
         flows += 1
     print("    %d kills in %d flows of %d steps" % (killed, flows, STEPS))
+
+
+# ---- every feature at once ----
+
+# What a step is about comes by its patch; a failure ends it before its line.
+TRIES = """echo start $STEP $TRY >> log; sleep 0.03; [ "$TRY" -ge %d ] || exit 9; echo end $STEP $TRY >> log"""
+BOXED = {"volumes": [{"name": "v", "emptyDir": {}}]}
+
+
+def about(name):
+    env = [{"name": "STEP", "value": name}, {"name": "TRY", "value": "$(attempt)"}]
+    return {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "c", "env": env}]}}}]}}
+
+
+def tries(name, needed, **pod):
+    body = template(name, tasks=[task("main", TRIES % needed, **pod)])
+    if pod:
+        container = body["spec"]["tasks"][0]["template"]["spec"]["containers"][0]
+        container["volumeMounts"] = [{"name": "v", "mountPath": os.path.join(TMP, "mounted-" + name)}]
+    return body
+
+
+def everything(rng):
+    """Layers of steps that are tried again, loop, wait for their gang, or have a box; and what each needs to be tried."""
+    templates = [tries("once", 1), tries("boxed", 1, **BOXED), tries("twice", 2), tries("thrice", 3, **BOXED)]
+    attempts = {"once": 1, "boxed": 1, "twice": 2, "thrice": 3}
+    entries, needed, gangs, before, layer = [], {}, [], [], []
+    for i in range(96):
+        if i % 12 == 0:
+            before, layer = layer, []
+        name, kind = "s%02d" % i, rng.choice(list(attempts))
+        entry = step(name, sorted(rng.sample(before, min(len(before), 1 + i % 2))), template=kind)
+        entry["patch"] = about(name)
+        if i % 12 == 3:
+            entry["for"] = {"range": {"end": 5}, "parallelism": 2}
+            entry["patch"] = about(name + "-$(index)")
+        if i % 12 == 7: # with the one before
+            gangs.append({"name": "g%d" % i, "flows": [layer[-1], name]})
+        if attempts[kind] > 1:
+            entry["retry"] = {"maxRetry": 3, "backoffSeconds": i % 2}
+        for copy in ["%s-%d" % (name, k) for k in range(5)] if "for" in entry else [name]:
+            needed[copy] = attempts[kind]
+        layer.append(name)
+        entries.append(entry)
+    return [flow("f", entries, gangs=gangs)] + templates, needed
+
+
+def check_attempts(needed):
+    """Each attempt ran once, and its record says how it ended."""
+    seen = lines()
+    nodes = {n["name"]: n for n in json.loads(jobflow("get", "jf", "f", "-o", "json").stdout)["status"]["nodes"]}
+    for name, most in needed.items():
+        for n in range(1, most + 1):
+            check_equal("starts of %s, attempt %d" % (name, n), seen["start %s %d" % (name, n)], 1)
+            check_equal("ends of %s, attempt %d" % (name, n), seen["end %s %d" % (name, n)], 1 if n == most else 0)
+        codes = [a["exitCodes"]["main"] for a in nodes[name]["attempts"]]
+        check_equal("exit codes of %s" % name, codes, [[9]] * (most - 1) + [[0]])
+    check_equal("lines", sum(seen.values()), sum(needed.values()) + len(needed))
+
+
+def retries_loops_gangs_and_boxes_survive_it_too():
+    rng = random.Random(SEED + 1)
+    killed = flows = 0
+    while killed < KILLS:
+        fresh_dir("flow")
+        objects, needed = everything(rng)
+        manifest("f.yaml", *objects)
+        killed += kill_until_done(rng, min(KILLS - killed, KILLS_A_FLOW), len(needed))
+        check_attempts(needed)
+        nothing_left()
+        flows += 1
+    print("    %d kills in %d flows" % (killed, flows))
 
 
 def running_pods_outlive_the_daemon():
@@ -135,7 +217,7 @@ def running_pods_outlive_the_daemon():
     write("gate2", "")
     check_equal("exit code", again.wait(), 0)
     check_log(["s%d" % i for i in range(40)], {})
-    for pod in json.loads(jobflow("get", "pods", "-o", "json").stdout)["items"]:
+    for pod in pods_of():
         i = int(pod["metadata"]["labels"]["volcano.sh/job-name"][3:])
         check_equal("exit code of s%d" % i, pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"], codes[i])
     nothing_left()
@@ -148,10 +230,6 @@ def shims():
         parent = stat and stat_of(stat[0])
         return command_line(pid) == "jobflow-shim" and not (parent and parent[2] == "jobflow-pod")
     return [pid for pid in descendants() if supervises(pid)]
-
-
-def pods_of(run_args=()):
-    return json.loads(jobflow("get", "pods", "-o", "json", *run_args).stdout)["items"]
 
 
 SLEEPERS = [flow("f", [step("plain"), step("boxed")]), template("plain", "echo plain >> log; sleep 600"),

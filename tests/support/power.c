@@ -1,0 +1,374 @@
+#include "tests/support/power.h"
+
+#include "base/mem.h"
+#include "tests/support/dice.h"
+#include <assert.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { FILES_MAX = 8, KEPT_MAX = 2, SECTOR = 512 };
+
+struct image {
+    uint8_t *bytes; /* [room] */
+    size_t len, room;
+};
+
+struct entry {
+    char *path; /* NULL: this place is free */
+    struct image synced, now;
+    bool *dirty; /* [room / SECTOR] of `now` */
+};
+
+/* A file of ours: the methods, then its entry. */
+struct power_file {
+    sqlite3_file base;
+    struct entry *entry;
+};
+
+static struct entry live[FILES_MAX], kept[KEPT_MAX][FILES_MAX];
+static int n_kept;
+static atomic_int operations, countdown;
+static atomic_bool off;
+static sqlite3_vfs *system_vfs;
+static sqlite3_vfs our_vfs;
+
+/* ---- images ---- */
+
+static void image_reserve(struct image *image, size_t len)
+{
+    size_t room = image->room ? image->room : SECTOR * 16;
+
+    while (room < len)
+        room *= 2;
+    if (room == image->room)
+        return;
+    image->bytes = mem_resize(image->bytes, room);
+    memset(image->bytes + image->room, 0, room - image->room);
+    image->room = room;
+}
+
+static void image_copy(struct image *to, const struct image *from)
+{
+    image_reserve(to, from->len);
+    memset(to->bytes, 0, to->room);
+    if (from->len)
+        memcpy(to->bytes, from->bytes, from->len);
+    to->len = from->len;
+}
+
+static void entry_release(struct entry *entry)
+{
+    mem_free(entry->path);
+    mem_free(entry->synced.bytes);
+    mem_free(entry->now.bytes);
+    mem_free(entry->dirty);
+    memset(entry, 0, sizeof *entry);
+}
+
+static void entry_reserve(struct entry *entry, size_t len)
+{
+    size_t before = entry->now.room / SECTOR;
+
+    image_reserve(&entry->now, len);
+    if (entry->now.room / SECTOR == before)
+        return;
+    entry->dirty = mem_resize(entry->dirty, entry->now.room / SECTOR * sizeof *entry->dirty);
+    memset(entry->dirty + before, 0, (entry->now.room / SECTOR - before) * sizeof *entry->dirty);
+}
+
+static void entry_sync(struct entry *entry)
+{
+    image_copy(&entry->synced, &entry->now);
+    memset(entry->dirty, 0, entry->now.room / SECTOR * sizeof *entry->dirty);
+}
+
+static struct entry *find(struct entry *entries, const char *path)
+{
+    for (int i = 0; i < FILES_MAX; i++)
+        if (entries[i].path && strcmp(entries[i].path, path) == 0)
+            return &entries[i];
+    return NULL;
+}
+
+static struct entry *make(struct entry *entries, const char *path)
+{
+    for (int i = 0; i < FILES_MAX; i++)
+        if (!entries[i].path) {
+            entries[i].path = mem_strdup(path);
+            entry_reserve(&entries[i], SECTOR);
+            return &entries[i];
+        }
+    assert(!"too many files");
+    return NULL;
+}
+
+/* ---- power ---- */
+
+static bool has_power(void)
+{
+    atomic_fetch_add(&operations, 1);
+    if (atomic_load(&countdown) > 0 && atomic_fetch_sub(&countdown, 1) == 1)
+        atomic_store(&off, true);
+    return !atomic_load(&off);
+}
+
+void power_cut_after(int n)
+{
+    atomic_store(&operations, 0);
+    atomic_store(&countdown, n);
+}
+
+bool power_is_off(void)
+{
+    return atomic_load(&off);
+}
+
+int power_operations(void)
+{
+    return atomic_load(&operations);
+}
+
+static void copy_entry(struct entry *to, const struct entry *from)
+{
+    image_copy(&to->synced, &from->synced);
+    entry_reserve(to, from->now.room);
+    image_copy(&to->now, &from->now);
+    memcpy(to->dirty, from->dirty, from->now.room / SECTOR * sizeof *from->dirty);
+}
+
+static void release_all(struct entry *entries)
+{
+    for (int i = 0; i < FILES_MAX; i++)
+        entry_release(&entries[i]);
+}
+
+void power_keep(void)
+{
+    int at = n_kept++;
+
+    assert(at < KEPT_MAX);
+    for (int i = 0; i < FILES_MAX; i++)
+        if (live[i].path)
+            copy_entry(make(kept[at], live[i].path), &live[i]);
+}
+
+void power_return(void)
+{
+    assert(n_kept > 0);
+    release_all(kept[--n_kept]);
+}
+
+/* One of the files that it may be. */
+static void settle(struct entry *entry, const struct entry *from, struct dice *dice)
+{
+    bool longer = dice_chance(dice, 50);
+
+    copy_entry(entry, from);
+    image_reserve(&entry->synced, entry->now.room);
+    for (size_t s = 0; s < from->now.room / SECTOR; s++)
+        if (entry->dirty[s] && dice_chance(dice, 50))
+            memcpy(entry->now.bytes + s * SECTOR, entry->synced.bytes + s * SECTOR, SECTOR);
+    entry->now.len = longer ? from->now.len : from->synced.len;
+    memset(entry->now.bytes + entry->now.len, 0, entry->now.room - entry->now.len);
+    entry_sync(entry);
+}
+
+void power_on(uint64_t seed)
+{
+    const struct entry *from = kept[n_kept - 1];
+    struct dice dice = {seed};
+
+    release_all(live);
+    for (int i = 0; i < FILES_MAX; i++)
+        if (from[i].path)
+            settle(make(live, from[i].path), &from[i], &dice);
+    atomic_store(&countdown, 0);
+    atomic_store(&off, false);
+}
+
+void power_release(void)
+{
+    release_all(live);
+    while (n_kept > 0)
+        power_return();
+    atomic_store(&countdown, 0);
+    atomic_store(&off, false);
+}
+
+/* ---- a file ---- */
+
+static struct entry *entry_of(sqlite3_file *file)
+{
+    return ((struct power_file *)file)->entry;
+}
+
+static int power_close(sqlite3_file *file)
+{
+    return SQLITE_OK;
+}
+
+static int power_read(sqlite3_file *file, void *out, int len, sqlite3_int64 at)
+{
+    const struct image *now = &entry_of(file)->now;
+    size_t from = (size_t)at, wanted = (size_t)len;
+    size_t there = from < now->len ? now->len - from : 0;
+
+    if (there > wanted)
+        there = wanted;
+    if (power_is_off())
+        return SQLITE_IOERR_READ;
+    memset(out, 0, wanted);
+    if (there)
+        memcpy(out, now->bytes + from, there);
+    return there < wanted ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
+}
+
+static int power_write(sqlite3_file *file, const void *bytes, int len, sqlite3_int64 at)
+{
+    struct entry *entry = entry_of(file);
+    size_t from = (size_t)at, to = from + (size_t)len;
+    bool done = has_power();
+
+    /* The write that the power goes at may have been under way. */
+    if (!done && atomic_load(&countdown) < 0)
+        return SQLITE_IOERR_WRITE;
+    entry_reserve(entry, to);
+    memcpy(entry->now.bytes + from, bytes, (size_t)len);
+    if (to > entry->now.len)
+        entry->now.len = to;
+    for (size_t s = from / SECTOR; s * SECTOR < to; s++)
+        entry->dirty[s] = true;
+    if (done)
+        return SQLITE_OK;
+    atomic_store(&countdown, -1);
+    return SQLITE_IOERR_WRITE;
+}
+
+static int power_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    struct entry *entry = entry_of(file);
+    size_t len = (size_t)size;
+
+    if (!has_power())
+        return SQLITE_IOERR_TRUNCATE;
+    entry_reserve(entry, len);
+    for (size_t s = len / SECTOR; s * SECTOR < entry->now.len; s++)
+        entry->dirty[s] = true;
+    if (len < entry->now.len)
+        memset(entry->now.bytes + len, 0, entry->now.len - len);
+    entry->now.len = len;
+    return SQLITE_OK;
+}
+
+static int power_sync(sqlite3_file *file, int flags)
+{
+    if (!has_power())
+        return SQLITE_IOERR_FSYNC;
+    entry_sync(entry_of(file));
+    return SQLITE_OK;
+}
+
+static int power_size(sqlite3_file *file, sqlite3_int64 *out)
+{
+    *out = (sqlite3_int64)entry_of(file)->now.len;
+    return SQLITE_OK;
+}
+
+static int power_lock(sqlite3_file *file, int level)
+{
+    return SQLITE_OK;
+}
+
+static int power_check_lock(sqlite3_file *file, int *out)
+{
+    *out = 0;
+    return SQLITE_OK;
+}
+
+static int power_control(sqlite3_file *file, int what, void *arg)
+{
+    return SQLITE_NOTFOUND;
+}
+
+static int power_sector(sqlite3_file *file)
+{
+    return SECTOR;
+}
+
+static int power_traits(sqlite3_file *file)
+{
+    return 0;
+}
+
+/* Version 1 has no shared memory: stores lock exclusively and do without. */
+static const sqlite3_io_methods methods = {
+    .iVersion = 1,
+    .xClose = power_close,
+    .xRead = power_read,
+    .xWrite = power_write,
+    .xTruncate = power_truncate,
+    .xSync = power_sync,
+    .xFileSize = power_size,
+    .xLock = power_lock,
+    .xUnlock = power_lock,
+    .xCheckReservedLock = power_check_lock,
+    .xFileControl = power_control,
+    .xSectorSize = power_sector,
+    .xDeviceCharacteristics = power_traits,
+};
+
+/* ---- the file system ---- */
+
+static int power_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+                      int *out_flags)
+{
+    struct power_file *ours = (struct power_file *)file;
+
+    memset(ours, 0, sizeof *ours);
+    if (!name) /* a file for passing use */
+        return SQLITE_CANTOPEN;
+    ours->entry = find(live, name);
+    if (!ours->entry && power_is_off())
+        return SQLITE_CANTOPEN;
+    if (!ours->entry)
+        ours->entry = make(live, name);
+    ours->base.pMethods = &methods;
+    if (out_flags)
+        *out_flags = flags;
+    return SQLITE_OK;
+}
+
+static int power_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
+{
+    struct entry *entry = find(live, name);
+
+    if (!has_power())
+        return SQLITE_IOERR_DELETE;
+    if (!entry)
+        return SQLITE_IOERR_DELETE_NOENT;
+    entry_release(entry);
+    return SQLITE_OK;
+}
+
+static int power_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
+{
+    *out = find(live, name) != NULL;
+    return SQLITE_OK;
+}
+
+void power_install(void)
+{
+    if (system_vfs)
+        return;
+    system_vfs = sqlite3_vfs_find(NULL);
+    assert(system_vfs);
+    our_vfs = *system_vfs;
+    our_vfs.pNext = NULL;
+    our_vfs.zName = "power";
+    our_vfs.szOsFile = sizeof(struct power_file);
+    our_vfs.xOpen = power_open;
+    our_vfs.xDelete = power_delete;
+    our_vfs.xAccess = power_access;
+    sqlite3_vfs_register(&our_vfs, 1);
+}

@@ -173,6 +173,11 @@ void clock_advance_ns(struct clock *clock, int64_t ns)
     atomic_fetch_add_explicit(&clock->mono_ns, ns, memory_order_relaxed);
 }
 
+void clock_jump_ms(struct clock *clock, int64_t ms)
+{
+    atomic_fetch_add_explicit(&clock->wall_ns, ms * NS_PER_MS, memory_order_relaxed);
+}
+
 void clock_advance_ms(struct clock *clock, int64_t ms)
 {
     clock_advance_ns(clock, ms * NS_PER_MS);

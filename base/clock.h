@@ -26,5 +26,6 @@ enum { CLOCK_UUID_LEN = 36 };
 /* random (version 4), lower case */
 void clock_uuid(struct clock *clock, char out[CLOCK_UUID_LEN + 1]);
 
+void clock_jump_ms(struct clock *clock, int64_t ms);    /* virtual only: the wall is set anew */
 void clock_advance_ms(struct clock *clock, int64_t ms); /* virtual only; moves both times */
 void clock_advance_ns(struct clock *clock, int64_t ns);

@@ -581,3 +581,10 @@ int64_t loop_mono_ns(const struct loop *loop)
 {
     return clock_mono_ns(loop->clock);
 }
+
+int64_t loop_left_ms(const struct loop *loop, int64_t due_ms, int64_t whole_ms)
+{
+    int64_t left_ms = due_ms - loop_wall_ms(loop);
+
+    return left_ms < 0 ? 0 : left_ms < whole_ms ? left_ms : whole_ms;
+}

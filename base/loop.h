@@ -51,6 +51,9 @@ bool loop_is_virtual(const struct loop *loop);
 
 int64_t loop_wall_ms(const struct loop *loop);
 int64_t loop_mono_ns(const struct loop *loop);
+/** How long until the wall shows `due_ms`, the end of a wait of `whole_ms`; not negative, and no
+ * longer than the whole wait, however far back the wall was set (D-12). */
+int64_t loop_left_ms(const struct loop *loop, int64_t due_ms, int64_t whole_ms);
 
 void loop_post(struct loop *loop, struct task *task);   /* no-op while already posted; FIFO */
 void loop_cancel(struct loop *loop, struct task *task); /* no-op when not posted; O(posted) */

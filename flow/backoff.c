@@ -115,26 +115,26 @@ static void begin(struct flow *flow, uint32_t step)
     const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
     struct step_backoff *backoff = mem_alloc(sizeof *backoff);
     bool told = s->detail && s->detail->next_retry_ms; /* before a restart */
-    int64_t wait_ms;
+    int64_t whole_ms = retry_policy_delay_ms(spec, s->retries), wait_ms;
 
     backoff->flow = flow;
     backoff->step = step;
     backoff->timer.fire = on_time;
-    backoff->until_ms = ended_ms(flow, step) + retry_policy_delay_ms(spec, s->retries);
+    backoff->until_ms = ended_ms(flow, step) + whole_ms;
     if (told)
         backoff->until_ms = s->detail->next_retry_ms;
     flow->record.steps[step].backoff = backoff;
     if (s->detail)
         s->detail->next_retry_ms = backoff->until_ms;
-    wait_ms = backoff->until_ms - flow_now_ms(flow);
-    timer_start(flow->controller->loop, &backoff->timer, wait_ms > 0 ? wait_ms : 0);
+    wait_ms = loop_left_ms(flow->controller->loop, backoff->until_ms, whole_ms);
+    timer_start(flow->controller->loop, &backoff->timer, wait_ms);
     if (told)
         return;
     cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retrying", FLOW_COMPONENT,
                   "step %s failed (%s), attempt %u follows in %llds",
                   flow_graph_name(flow->record.graph, step),
                   job_phase_text((enum job_phase)s->phase), s->attempt + 1u,
-                  (long long)(wait_ms > 0 ? (wait_ms + 999) / 1000 : 0));
+                  (long long)(wait_ms + 999) / 1000);
 }
 
 void flow_backoff_follow(struct flow *flow, uint32_t step)

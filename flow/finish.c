@@ -55,12 +55,15 @@ void flow_follow_deadline(struct flow *flow)
         timer_stop(loop, &flow->deadline);
         return;
     }
-    left_ms = counted_from(flow) + deadline->value * 1000 - flow_now_ms(flow);
+    if (timer_armed(&flow->deadline))
+        return; /* whatever the wall shows by now */
+    left_ms =
+        loop_left_ms(loop, counted_from(flow) + deadline->value * 1000, deadline->value * 1000);
     flow->deadline.fire = on_deadline;
-    if (left_ms <= 0)
+    if (left_ms == 0)
         flow->deadline_passed = flow_deadline_hit(flow) || !flow_record_failed(&flow->record) ||
                                 flow_failure_policy(flow) == FAILURE_CONTINUE;
-    else if (!timer_armed(&flow->deadline))
+    else
         timer_start(loop, &flow->deadline, left_ms);
 }
 
@@ -157,7 +160,7 @@ static int64_t completion_of(const struct flow *flow)
 void flow_follow_ttl(struct flow *flow)
 {
     const struct opt_i32 *ttl = &jobflow_spec_of(flow->object)->ttl_s;
-    int64_t ended_ms, left_ms;
+    int64_t ended_ms, whole_ms;
 
     if (!ttl->set || flow->controller->options.upstream_compat || object_deleting(flow->object) ||
         !flow_phase_finished(flow->publisher.written_phase) ||
@@ -166,11 +169,12 @@ void flow_follow_ttl(struct flow *flow)
         return;
     }
     ended_ms = completion_of(flow);
-    left_ms = ended_ms + (int64_t)ttl->value * 1000 - flow_now_ms(flow);
+    whole_ms = (int64_t)ttl->value * 1000;
     if (timer_armed(&flow->ttl) || flow->ttl_fired || !ended_ms)
         return;
     flow->ttl.fire = on_ttl;
-    timer_start(flow->controller->loop, &flow->ttl, left_ms > 0 ? left_ms : 0);
+    timer_start(flow->controller->loop, &flow->ttl,
+                loop_left_ms(flow->controller->loop, ended_ms + whole_ms, whole_ms));
 }
 
 void flow_finish_stop(struct flow *flow)

@@ -362,7 +362,9 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
     if (next == FLOW_FAILED)
         flow_blame(flow);
     if (flow_phase_finished(next)) {
-        flow->state.completion_ms = flow->state.since_ms;
+        flow->state.completion_ms = flow->state.since_ms < flow->state.start_ms
+                                        ? flow->state.start_ms /* the wall was set back */
+                                        : flow->state.since_ms;
         flow_record_close(&flow->record);
     }
     if (flow_phase_finished(next) || next == FLOW_TERMINATING)

@@ -15,7 +15,9 @@ enum { RETRY_MS = 10000 };
 struct job_ttl_entry {
     struct job_ttl *ttl;
     struct timer timer;
-    struct object *job; /* names and uid */
+    struct object *job;  /* names and uid */
+    int64_t finished_ms; /* the end and the time to live that the timer was started for */
+    int32_t ttl_s;
     UT_hash_handle hh;
     char uid[];
 };
@@ -28,17 +30,27 @@ static bool is_candidate(const struct job_ttl *ttl, const struct object *job)
            job_spec_of(job)->ttl_s.set && !object_deleting(job);
 }
 
-/* Milliseconds until the job may go; at most 0 when its time has come. */
-static int64_t remaining_ms(const struct job_ttl *ttl, const struct object *job)
+/* Until the job may go. */
+static void start_timer(struct job_ttl_entry *entry, const struct object *job)
 {
-    int64_t finished_ms = job_status_of(job)->transition_ms;
-    int64_t ttl_ms = (int64_t)job_spec_of(job)->ttl_s.value * 1000;
+    struct loop *loop = entry->ttl->cluster->loop;
+    int64_t whole_ms, left_ms = RETRY_MS;
 
-    if (finished_ms == 0) {
+    entry->finished_ms = job_status_of(job)->transition_ms;
+    entry->ttl_s = job_spec_of(job)->ttl_s.value;
+    whole_ms = (int64_t)entry->ttl_s * 1000;
+    if (entry->finished_ms)
+        left_ms = loop_left_ms(loop, entry->finished_ms + whole_ms, whole_ms);
+    else
         log_warn("finished job has no time of transition", kv_str("job", object_name(job)));
-        return RETRY_MS;
-    }
-    return finished_ms + ttl_ms - loop_wall_ms(ttl->cluster->loop);
+    timer_start(loop, &entry->timer, left_ms);
+}
+
+/* The timer ran for the end that the job has still, whatever the wall shows by now. */
+static bool is_over(const struct job_ttl_entry *entry, const struct object *job)
+{
+    return entry->finished_ms && entry->finished_ms == job_status_of(job)->transition_ms &&
+           entry->ttl_s == job_spec_of(job)->ttl_s.value;
 }
 
 static void drop(struct job_ttl_entry *entry)
@@ -59,17 +71,17 @@ static void on_time(struct timer *timer)
         cluster_get(ttl->cluster, &kind_job, object_namespace(entry->job), object_name(entry->job));
     const struct cluster_removal how = {
         .uid = entry->uid, .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};
-    int64_t left_ms;
 
     if (!job || strcmp(object_uid(job), entry->uid) != 0 || !is_candidate(ttl, job)) {
         drop(entry);
         return;
     }
-    left_ms = remaining_ms(ttl, job);
-    if (left_ms <= 0)
-        cluster_remove(ttl->cluster, NULL, &kind_job, object_namespace(job), object_name(job),
-                       &how);
-    timer_start(ttl->cluster->loop, &entry->timer, left_ms > 0 ? left_ms : RETRY_MS);
+    if (!is_over(entry, job)) {
+        start_timer(entry, job);
+        return;
+    }
+    cluster_remove(ttl->cluster, NULL, &kind_job, object_namespace(job), object_name(job), &how);
+    timer_start(ttl->cluster->loop, &entry->timer, RETRY_MS);
 }
 
 static struct job_ttl_entry *find(const struct job_ttl *ttl, const struct object *job)
@@ -99,7 +111,7 @@ void job_ttl_look(struct job_ttl *ttl, const struct object *job)
     entry->job = object_ref(job);
     memcpy(entry->uid, object_uid(job), uid_len + 1);
     HASH_ADD_KEYPTR(hh, ttl->entries, entry->uid, uid_len, entry);
-    timer_start(ttl->cluster->loop, &entry->timer, remaining_ms(ttl, job));
+    start_timer(entry, job);
 }
 
 void job_ttl_forget(struct job_ttl *ttl, const struct object *job)

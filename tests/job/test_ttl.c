@@ -33,6 +33,39 @@ static void a_job_expires_its_time_after_its_end(void **unused)
     stage_free(stage);
 }
 
+/* covers: reliability.md D-12 FT-16 INV-J9 */
+static void a_wall_clock_that_jumps_changes_nothing(void **unused)
+{
+    static const int64_t jumps_ms[] = {1000, 3600000, 86400000, -1000, -3600000, -86400000};
+
+    for (size_t i = 0; i < countof(jumps_ms); i++) {
+        struct stage *stage = one_that_ends("ttlSecondsAfterFinished: 100");
+
+        stage_advance(stage, 10000);
+        clock_jump_ms(stage->clock, jumps_ms[i]);
+        stage_advance(stage, 85000);
+        check_str("kept", stage_phase(stage, "j"), "Completed");
+        stage_advance(stage, 10000);
+        check_str("gone", stage_phase(stage, "j"), "");
+        stage_free(stage);
+    }
+}
+
+/* A new process knows the wall alone; set back, it waits no longer than the whole time once more.
+ */
+static void a_restart_after_a_jump_waits_no_longer_than_the_whole_time(void **unused)
+{
+    struct stage *stage = one_that_ends("ttlSecondsAfterFinished: 100");
+
+    clock_jump_ms(stage->clock, -86400000);
+    stage_restart(stage);
+    stage_advance(stage, 99000);
+    check_str("kept", stage_phase(stage, "j"), "Completed");
+    stage_advance(stage, 2000);
+    check_str("gone", stage_phase(stage, "j"), "");
+    stage_free(stage);
+}
+
 static void set_end(struct stage *stage, int64_t at_ms)
 {
     struct job_status status = *stage_job(stage, "j");
@@ -98,6 +131,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_expires_its_time_after_its_end),
+        cmocka_unit_test(a_wall_clock_that_jumps_changes_nothing),
+        cmocka_unit_test(a_restart_after_a_jump_waits_no_longer_than_the_whole_time),
         cmocka_unit_test(a_job_without_a_time_of_its_end_is_looked_at_again),
         cmocka_unit_test(the_next_job_of_the_name_is_never_collected),
         cmocka_unit_test(a_job_that_is_being_deleted_is_ignored),

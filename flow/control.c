@@ -32,10 +32,12 @@ static void tell_prober(struct flow_record *r, uint32_t i, uint32_t dependent, e
 
     step_set_add(&r->probing, dependent);
     for (size_t t = 0; !asked && t < probe->depends->targets.count; t++) {
-        if (probe->met[t] || !names(probe->depends, t, flow_graph_name(r->graph, i)))
+        if (!names(probe->depends, t, flow_graph_name(r->graph, i)))
+            continue;
+        ctl->skipped += outcome == SKIPPED; /* also one whose latch was restored */
+        if (probe->met[t])
             continue;
         ctl->lost += outcome == LOST;
-        ctl->skipped += outcome == SKIPPED;
         if (outcome == MET || (outcome == SKIPPED && !is_any(r, dependent))) {
             step_probe_meet(probe, t);
             r->steps[dependent].waiting -= r->steps[dependent].waiting > 0;

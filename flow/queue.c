@@ -57,8 +57,10 @@ void flow_queue_clear(struct flow_queue *queue)
         return;
     step_set_release(&queue->held);
     step_set_init(&queue->held, queue->graph->steps);
-    for (size_t g = 0; g < queue->graph->spec->gangs.count; g++)
+    for (size_t g = 0; g < queue->graph->spec->gangs.count; g++) {
         queue->gangs[g].ready = queue->gangs[g].skipped = 0;
+        queue->gangs[g].open = false; /* unless one of them has run */
+    }
 }
 
 /* ---- order ---- */

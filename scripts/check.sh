@@ -46,6 +46,7 @@ step "banned calls" -- scripts/banned.sh build/dev
 step "format" -- cmake --build --preset dev --target format-check
 
 step "random walks of jobs" -- env JOBFLOW_SEEDS=20000 build/dev/tests/test_job_random
+step "random walks of flows" -- env JOBFLOW_SEEDS=20000 build/dev/tests/test_flow_random
 
 step "configure asan" -- cmake --preset asan
 step "build asan" -- cmake --build --preset asan -j "$jobs"

@@ -201,7 +201,7 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice)
     flow->count++;
     flow->steps[at] = (struct gen_step){.listed_by = GEN_NOWHERE};
     roll_step(dice, flow, at);
-    flow->steps[at].output_of = GEN_NOWHERE; /* those that have ended were not asked for any */
+    flow->steps[at].output_of = GEN_NOWHERE; /* its targets may have ended without */
     return true;
 }
 

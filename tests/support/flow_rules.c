@@ -1,7 +1,7 @@
 /*
  * Judging flows, step by step in their order.
  */
-#include "tests/support/flow_rules.h"
+#include "tests/support/flow_rules_impl.h"
 #include <string.h>
 
 /* ---- retries ---- */
@@ -24,7 +24,7 @@ int64_t rule_delay_ms(const struct gen_step *step, int retry)
 
 /* ---- what became of steps ---- */
 
-static bool has_failed(enum rule_end end)
+bool rule_has_failed(enum rule_end end)
 {
     return end == RULE_FAILED || end == RULE_TERMINATED;
 }
@@ -41,14 +41,18 @@ static const struct rule_job *results_of(const struct rules *rules, uint32_t at)
     return NULL;
 }
 
-static bool term_holds(const struct rules *rules, const struct gen_term *term)
+/* `when` DURING: steps that end in the same moment are not seen yet. */
+enum moment { AFTER, DURING };
+
+static bool term_holds(const struct rules *rules, const struct gen_term *term, enum moment when)
 {
-    enum rule_end end = rules->steps[term->target].end;
+    const struct rule_step *target = &rules->steps[term->target];
+    enum rule_end end = when == DURING ? target->before : target->end;
     const struct rule_job *job = results_of(rules, term->target);
 
     switch (term->about) {
     case GEN_HAS_FAILED:
-        return has_failed(end);
+        return rule_has_failed(end);
     case GEN_HAS_COMPLETED:
         return end == RULE_COMPLETED;
     case GEN_WAS_SKIPPED:
@@ -71,12 +75,13 @@ static bool term_holds(const struct rules *rules, const struct gen_term *term)
     return false;
 }
 
-static bool holds(const struct rules *rules, const struct gen_condition *condition)
+static bool holds(const struct rules *rules, const struct gen_condition *condition,
+                  enum moment when)
 {
     bool all = true, any = false;
 
     for (uint32_t i = 0; i < condition->count; i++) {
-        bool one = term_holds(rules, &condition->terms[i]) != condition->terms[i].negate;
+        bool one = term_holds(rules, &condition->terms[i], when) != condition->terms[i].negate;
 
         all &= one;
         any |= one;
@@ -101,7 +106,7 @@ static bool asks_for_end_of(const struct gen_condition *condition, uint32_t targ
 }
 
 /* 13.3: somebody's condition may handle its failure. */
-static bool may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t failed)
+bool rule_may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t failed)
 {
     const struct gen_step *step = &rules->flow->steps[rescuer];
 
@@ -111,7 +116,7 @@ static bool may_rescue(const struct rules *rules, uint32_t rescuer, uint32_t fai
 static bool has_rescuers(const struct rules *rules, uint32_t failed)
 {
     for (uint32_t i = failed + 1; i < rules->flow->count; i++)
-        if (may_rescue(rules, i, failed))
+        if (rule_may_rescue(rules, i, failed))
             return true;
     return false;
 }
@@ -132,12 +137,12 @@ static void count_target(const struct rules *rules, uint32_t at, uint32_t target
 {
     enum rule_end end = rules->steps[target].end;
     enum rule_sure ran = passed(rules, at, target);
-    bool lost = has_failed(end) && !rules->flow->steps[target].ignored;
+    bool lost = rule_has_failed(end) && !rules->flow->steps[target].ignored;
 
     out->count++;
     if (end == RULE_UNSURE || (ran == RULE_PERHAPS && end != RULE_COMPLETED))
         out->unsure++;
-    else if (end == RULE_COMPLETED || ran == RULE_YES || (has_failed(end) && !lost))
+    else if (end == RULE_COMPLETED || ran == RULE_YES || (rule_has_failed(end) && !lost))
         out->met++;
     else if (end == RULE_SKIPPED)
         out->skipped++;
@@ -187,6 +192,18 @@ static bool is_unclear(const struct rules *rules, const struct gen_condition *co
     return false;
 }
 
+/* A step that waits for one target is asked while others may be ending. */
+static void note_answers(struct rules *rules, uint32_t at)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+    struct rule_step *step = &rules->steps[at];
+    bool answer = holds(rules, &spec->condition, AFTER);
+    bool other = spec->any ? holds(rules, &spec->condition, DURING) : answer;
+
+    step->held |= answer || other;
+    step->held_not |= !answer || !other;
+}
+
 static enum rule_verdict ask(struct rules *rules, uint32_t at, const struct targets *t)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
@@ -201,10 +218,8 @@ static enum rule_verdict ask(struct rules *rules, uint32_t at, const struct targ
         step->held = step->held_not = true;
     else if (t->skipped == t->count && t->count && !asks_for_end_of(&spec->condition, UINT32_MAX))
         step->held_not = true;
-    else if (holds(rules, &spec->condition))
-        step->held = true;
     else
-        step->held_not = true;
+        note_answers(rules, at);
     return verdict_of_two(step->held, step->held_not);
 }
 
@@ -262,6 +277,8 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
 
     if (rules->steps[at].stays)
         return RULE_RUNS;
+    if (rules->steps[at].was_skipped)
+        return RULE_SKIPS;
     if (let == RULE_SKIPS || let == RULE_WAITS)
         return let;
     t = count_targets(rules, at);
@@ -279,7 +296,7 @@ uint32_t rule_iterations(const struct rules *rules, uint32_t at)
 }
 
 /* Those it has for sure: all, once one of the others was made. */
-static uint32_t sure_iterations(const struct rules *rules, uint32_t at)
+uint32_t rule_sure_iterations(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
     uint32_t all = rule_iterations(rules, at), sure = all - step->perhaps_more;
@@ -290,7 +307,7 @@ static uint32_t sure_iterations(const struct rules *rules, uint32_t at)
     return sure;
 }
 
-static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
+enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t at)
 {
     const struct gen_step *spec = &rules->flow->steps[at];
     const struct rule_step *step = &rules->steps[at];
@@ -298,7 +315,7 @@ static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
     bool unsure = false;
 
     for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
-        if (has_failed(step->jobs[k].end))
+        if (rule_has_failed(step->jobs[k].end))
             return RULE_FAILED;
         unsure |= step->jobs[k].end == RULE_UNSURE;
         done += step->jobs[k].end == RULE_COMPLETED;
@@ -307,14 +324,14 @@ static enum rule_end end_of_loop(const struct rules *rules, uint32_t at)
     }
     if (unsure)
         return RULE_UNSURE;
-    if (done < sure_iterations(rules, at))
+    if (done < rule_sure_iterations(rules, at))
         return RULE_OPEN;
     if (done < rule_iterations(rules, at))
         return RULE_UNSURE;
     return spec->loop == GEN_UNTIL ? RULE_FAILED : RULE_COMPLETED;
 }
 
-static bool any_made(const struct rule_step *step)
+bool rule_any_made(const struct rule_step *step)
 {
     for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
         if (step->jobs[k].made)
@@ -327,10 +344,10 @@ static enum rule_end end_of(const struct rules *rules, uint32_t at)
     const struct gen_step *spec = &rules->flow->steps[at];
     const struct rule_step *step = &rules->steps[at];
 
-    if (!spec->chooses && any_made(step))
-        return spec->loop ? end_of_loop(rules, at) : step->jobs[0].end;
     if (step->unclear)
         return RULE_UNSURE;
+    if (!spec->chooses && rule_any_made(step))
+        return spec->loop ? rule_end_of_loop(rules, at) : step->jobs[0].end;
     switch (step->verdict) {
     case RULE_SKIPS:
         return RULE_SKIPPED;
@@ -352,7 +369,7 @@ static void choose(struct rules *rules, uint32_t at)
         step->took_case = step->took_default = true;
     if (step->verdict != RULE_RUNS || step->took_case || step->took_default)
         return;
-    if (holds(rules, &rules->flow->steps[at].case_condition))
+    if (holds(rules, &rules->flow->steps[at].case_condition, AFTER))
         step->took_case = true;
     else
         step->took_default = true;
@@ -373,120 +390,10 @@ static void choose_again(struct rules *rules, uint32_t at)
             step->took_case = step->took_default = true;
 }
 
-/* ---- the flow ---- */
-
-static bool has_run(const struct rules *rules, uint32_t at)
-{
-    return any_made(&rules->steps[at]) ||
-           (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
-}
-
-/* Its failure fails the flow: 13.3, 13.4. */
-static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
-{
-    bool unsure = false;
-
-    if (!has_failed(rules->steps[at].end) || rules->flow->steps[at].ignored ||
-        rules->steps[at].handled)
-        return RULE_NO;
-    for (uint32_t i = at + 1; i < rules->flow->count; i++) {
-        if (!may_rescue(rules, i, at))
-            continue;
-        if (any_made(&rules->steps[i]) || rules->steps[i].verdict == RULE_RUNS ||
-            rules->steps[i].verdict == RULE_WAITS)
-            return RULE_NO; /* handled, or perhaps yet */
-        unsure |= rules->steps[i].verdict == RULE_EITHER;
-    }
-    return unsure ? RULE_PERHAPS : RULE_YES;
-}
-
-static bool is_ready(const struct rules *rules, uint32_t at)
-{
-    const struct rule_step *step = &rules->steps[at];
-
-    return step->end == RULE_OPEN && rule_gang_forms(rules, at) &&
-           (step->verdict == RULE_RUNS || step->verdict == RULE_EITHER);
-}
-
-uint32_t rule_unfinished(const struct rules *rules)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < rules->flow->count; i++)
-        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
-            count += rules->steps[i].jobs[k].unfinished;
-    return count;
-}
-
-struct tally {
-    enum rule_sure lost;
-    bool all_done, active, unsure;
-};
-
-static void count_step(const struct rules *rules, uint32_t i, struct tally *tally)
-{
-    const struct rule_step *step = &rules->steps[i];
-    enum rule_sure lost = is_lost(rules, i);
-
-    tally->lost = lost > tally->lost ? lost : tally->lost;
-    tally->unsure |= step->end == RULE_UNSURE;
-    tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
-    if (has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
-        !step->handled)
-        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* judged yet? */
-            tally->all_done &= !may_rescue(rules, r, i) || any_made(&rules->steps[r]) ||
-                               rules->steps[r].verdict != RULE_WAITS;
-    tally->active |= is_ready(rules, i);
-    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
-        const struct rule_job *job = &step->jobs[k];
-        bool gone = job->made && job->end == RULE_OPEN && step->end == RULE_OPEN;
-        bool busy = job->unfinished || job->again || gone;
-
-        tally->active |= busy;
-        tally->all_done &= !busy;
-    }
-}
-
-static struct tally count_steps(const struct rules *rules, bool final)
-{
-    struct tally tally = {.all_done = true};
-
-    for (uint32_t i = 0; i < rules->flow->count; i++)
-        if (rules->flow->steps[i].final == final)
-            count_step(rules, i, &tally);
-    return tally;
-}
-
-static enum rule_phase phase_of(struct rules *rules)
-{
-    const struct tally tally = count_steps(rules, false);
-    bool goes_on = rules->flow->policy == GEN_CONTINUE;
-
-    rules->unsure =
-        tally.unsure || tally.lost == RULE_PERHAPS || (rules->seen_late && !rules->late);
-    rules->closed =
-        rules->aborted || rules->late || rules->ending || (tally.lost == RULE_YES && !goes_on);
-    if (rules->ending && !rules->aborted)
-        return rules->ending;
-    if (rules->aborted || (tally.lost == RULE_YES && (!goes_on || !tally.active)))
-        return RULE_FAILS;
-    if (tally.all_done)
-        return RULE_SUCCEEDS;
-    return rules->late ? RULE_FAILS : RULE_GOES_ON;
-}
-
-/* Ordinary jobs end before the final ones begin. */
-static bool ordinary_jobs_left(const struct rules *rules)
+void rule_judge_steps(struct rules *rules)
 {
     for (uint32_t i = 0; i < rules->flow->count; i++)
-        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
-            if (!rules->flow->steps[i].final && rules->steps[i].jobs[k].unfinished)
-                return true;
-    return false;
-}
-
-static void judge_steps(struct rules *rules)
-{
+        rules->steps[i].before = rules->steps[i].end;
     for (uint32_t i = 0; i < rules->flow->count; i++) {
         struct rule_step *step = &rules->steps[i];
 
@@ -497,151 +404,4 @@ static void judge_steps(struct rules *rules)
         }
         step->end = end_of(rules, i);
     }
-}
-
-static enum rule_phase phase_with_finals(const struct rules *rules)
-{
-    const struct tally finals = count_steps(rules, true);
-
-    if (finals.lost == RULE_YES)
-        return finals.active ? RULE_GOES_ON : RULE_FAILS;
-    return finals.all_done ? rules->ending : RULE_GOES_ON;
-}
-
-void rules_judge(struct rules *rules)
-{
-    bool finals = false;
-
-    for (uint32_t i = 0; i < rules->flow->count; i++)
-        finals |= rules->flow->steps[i].final;
-    judge_steps(rules);
-    rules->phase = phase_of(rules);
-    if (rules->unsure && !ordinary_jobs_left(rules) && !rules->perhaps_ending) {
-        rules->perhaps_ending = true;
-        judge_steps(rules);
-    }
-    if (!finals || !rules->phase)
-        return;
-    if (!rules->ending && (rules->unsure || ordinary_jobs_left(rules))) {
-        rules->phase = RULE_GOES_ON;
-        rules->closed = true;
-        return;
-    }
-    rules->ending = rules->phase;
-    judge_steps(rules);
-    rules->unsure |= count_steps(rules, true).unsure;
-    rules->phase = phase_with_finals(rules);
-}
-
-/* ---- loops, gangs ---- */
-
-bool rule_iteration_due(const struct rules *rules, uint32_t at, uint32_t iteration)
-{
-    const struct gen_step *spec = &rules->flow->steps[at];
-    const struct rule_step *step = &rules->steps[at];
-    uint32_t busy = 0;
-
-    if (!spec->loop)
-        return true;
-    for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
-        const struct rule_job *job = &step->jobs[k];
-
-        if (k != iteration)
-            busy += (job->made && job->end == RULE_OPEN) || job->unfinished;
-        if (k < iteration && !job->made && spec->loop == GEN_UNTIL)
-            return false;
-    }
-    return (end_of_loop(rules, at) == RULE_OPEN || end_of_loop(rules, at) == RULE_UNSURE) &&
-           (!spec->parallelism || busy < spec->parallelism);
-}
-
-bool rule_gang_forms(const struct rules *rules, uint32_t at)
-{
-    uint32_t gang = rules->flow->gang, ready = 0, coming = 0, least;
-
-    if (!(gang >> at & 1))
-        return true;
-    for (uint32_t i = 0; i < rules->flow->count; i++) {
-        if (!(gang >> i & 1))
-            continue;
-        if (any_made(&rules->steps[i]) || rules->steps[i].ran_before)
-            return true; /* it has formed */
-        coming += rules->steps[i].end != RULE_SKIPPED;
-        ready += rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER;
-    }
-    least = rules->flow->gang_least ? rules->flow->gang_least : (uint32_t)__builtin_popcount(gang);
-    return ready >= (least < coming ? least : coming);
-}
-
-/* ---- a retry by hand ---- */
-
-/* A loop with until, all of whose iterations have completed in vain: it goes on with as many. */
-static bool is_used_up(const struct rules *rules, uint32_t at)
-{
-    const struct gen_step *spec = &rules->flow->steps[at];
-
-    if (spec->loop != GEN_UNTIL || spec->final || end_of_loop(rules, at) == RULE_COMPLETED)
-        return false;
-    for (uint32_t k = 0; k < sure_iterations(rules, at); k++)
-        if (rules->steps[at].jobs[k].end != RULE_COMPLETED)
-            return false;
-    return true;
-}
-
-static void begin_again(struct rules *rules, uint32_t at)
-{
-    const struct gen_step *spec = &rules->flow->steps[at];
-    struct rule_step *step = &rules->steps[at];
-    bool ran = any_made(step) || step->ran_before;
-
-    step->held = step->held_not = step->took_case = step->took_default = false;
-    step->ran_before = ran;
-    if (is_used_up(rules, at))
-        *(step->unclear ? &step->perhaps_more : &step->more) += spec->iterations;
-    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
-        struct rule_job *job = &step->jobs[k];
-
-        if (!job->unfinished && !(spec->loop && !spec->final && job->end == RULE_COMPLETED))
-            *job = (struct rule_job){.k = step->unclear ? job->k : -1};
-    }
-}
-
-/* Somebody's condition held because of its failure; perhaps, when he did not get to run. */
-static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
-{
-    enum rule_sure rescued = RULE_NO;
-
-    if (rules->flow->steps[at].ignored || rules->steps[at].handled)
-        return RULE_YES;
-    for (uint32_t i = at + 1; i < rules->flow->count; i++) {
-        if (!may_rescue(rules, i, at))
-            continue;
-        if (has_run(rules, i))
-            return RULE_YES;
-        if (rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER)
-            rescued = RULE_PERHAPS;
-    }
-    return rescued;
-}
-
-void rules_start_again(struct rules *rules)
-{
-    enum rule_sure lost[GEN_STEPS_MAX];
-
-    for (uint32_t i = 0; i < rules->flow->count; i++) /* of those that failed */
-        lost[i] = has_failed(rules->steps[i].end) ? RULE_YES - is_rescued(rules, i) : RULE_NO;
-    for (uint32_t i = 0; i < rules->flow->count; i++) {
-        struct rule_step *step = &rules->steps[i];
-
-        if (has_failed(step->end) && lost[i] == RULE_NO)
-            step->handled = true;
-        step->unclear = lost[i] == RULE_PERHAPS || (step->unclear && !any_made(step));
-        step->stays |= rules->flow->steps[i].chooses && step->end == RULE_COMPLETED;
-        if (rules->flow->steps[i].final || lost[i] || step->end == RULE_SKIPPED ||
-            step->end == RULE_OPEN || step->end == RULE_UNSURE)
-            begin_again(rules, i);
-    }
-    rules->ending = RULE_GOES_ON;
-    rules->perhaps_ending = false;
-    rules->late = rules->seen_late = false;
 }

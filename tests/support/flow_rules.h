@@ -27,6 +27,7 @@ struct rule_job {
     bool made;             /* since the step last began */
     bool unfinished;       /* it exists and has not ended */
     bool again;            /* it failed, and is to be tried again */
+    bool stopped;          /* … and was not, for the flow ended: perhaps that attempt had begun */
     enum rule_end end;     /* and it stays so */
     bool known;            /* what its pod left behind: */
     int code, k;           /* k -1: no output */
@@ -40,11 +41,12 @@ struct rule_step {
     bool stays;                   /* a switch that has chosen, before a retry by hand */
     bool unclear;                 /* whether it begins again after a retry by hand */
     uint32_t more, perhaps_more;  /* iterations a loop was given by retries by hand */
+    bool was_skipped;             /* before the spec changed */
     bool held, held_not;          /* its condition since it was due */
     bool took_case, took_default; /* a switch since then */
     /* what follows, worked out by rules_judge: */
     enum rule_verdict verdict;
-    enum rule_end end;
+    enum rule_end end, before; /* before: as it was when it was worked out last */
 };
 
 struct rules {

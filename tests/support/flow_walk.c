@@ -1,391 +1,14 @@
 /*
- * Things that happen to the flow, one a step. The world is a flow_bed whose flow controller sees
- * the cluster through a faulty one; the walk plays the job controller, the kubelet and the user.
+ * A walk from its beginning to its rest, and its twin.
  */
 #include "tests/unit.h"
 
 #include "tests/support/flow_walk_impl.h"
 
-#include "api/types/command.h"
 #include "tests/fake/faulty.h"
 #include <stdio.h>
 
-enum {
-    EVENTS = 40,
-    QUIET_ROUNDS = 400,
-    TERMINATED_CODE = 143,
-    CALM_MS = 31000,
-    SHORT_MS = 3000,
-    STORED_MS = 5000 /* surely, unless writes go wrong */
-};
-
-/* ---- the controller, and the user ---- */
-
-/* What probes found is perhaps not stored, nor whose place a job has taken. */
-static void stop(struct flow_walk *w)
-{
-    flow_controller_stop(take(w->bed->flows));
-    flow_bed_settle(w->bed);
-    w->away = true;
-    for (uint32_t i = 0; i < w->n_seen; i++) {
-        struct seen_job *job = &w->seen[i];
-
-        if (walk_fact(w, job)->passed == RULE_YES)
-            walk_fact(w, job)->passed = RULE_PERHAPS;
-        job->blurred |= job->replaces && walk_now_ms(w) < job->made_ms + STORED_MS;
-        if (job->blurred && walk_fact(w, job)->again)
-            walk_fact(w, job)->end = RULE_UNSURE;
-    }
-}
-
-/* What pods show now is seen. */
-static void start(struct flow_walk *w)
-{
-    w->away = false;
-    w->bed->flows = flow_controller_start(w->faulty, &w->bed->options);
-    flow_bed_settle(w->bed);
-    for (uint32_t i = 0; i < w->n_seen; i++) {
-        scoped_str name = mem_printf("%s-main-0", w->seen[i].name);
-        const struct object *pod = w->seen[i].there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
-
-        if (pod && (pod_status_of(pod)->phase == POD_RUNNING ||
-                    pod_status_of(pod)->phase == POD_SUCCEEDED))
-            walk_fact(w, &w->seen[i])->passed = RULE_YES;
-    }
-    walk_judge(w);
-}
-
-void walk_restart(struct flow_walk *w)
-{
-    stop(w);
-    start(w);
-}
-
-static bool apply(struct flow_walk *w, bool suspend)
-{
-    scoped(buf) struct buf yaml = {0};
-
-    buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f, "
-                   "annotations: {flow.volcano.sh/allow-updates: \"true\"");
-    if (w->aborted)
-        buf_printf(&yaml, ", %s: \"1\"", ANNOTATION_FLOW_ABORT);
-    if (w->retries)
-        buf_printf(&yaml, ", %s: \"%d\"", ANNOTATION_FLOW_RETRY, w->retries);
-    buf_str(&yaml, "}}, spec: {");
-    gen_flow_write(&w->flow, suspend, &yaml);
-    buf_str(&yaml, "}}\n");
-    return flow_bed_try(w->bed, yaml.data);
-}
-
-/* What the kubelet and then the job controller store; its output is what the seed says. */
-static void end_job(struct flow_walk *w, struct seen_job *job, int code, enum job_phase phase)
-{
-    char message[16];
-
-    if (job->phase != JOB_RUNNING)
-        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
-    snprintf(message, sizeof message, "k=%d", job->end.k);
-    job->end.code = code;
-    if (job->there)
-        flow_bed_end_pod(w->bed, job->name, "main", 0, code, job->end.k >= 0 ? message : NULL);
-    if (job->there)
-        flow_bed_phase(w->bed, job->name, phase);
-}
-
-static void roll_end(struct flow_walk *w, struct seen_job *job)
-{
-    job->end = gen_end_of(&w->flow, w->seed, job->step, job->name,
-                          w->disturbed ? job->attempt : job->created);
-}
-
-/* The job controller carries out Commands. */
-static void obey(struct flow_walk *w)
-{
-    for (uint32_t i = 0; i < w->n_seen; i++) {
-        struct seen_job *job = &w->seen[i];
-        scoped_str command = mem_printf("terminate-%s", job->uid);
-
-        if (!job->there || !flow_bed_get(w->bed, &kind_command, command))
-            continue;
-        flow_bed_delete(w->bed, &kind_command, command, REGISTRY_BACKGROUND);
-        if (!job_phase_finished(job->phase))
-            roll_end(w, job), end_job(w, job, TERMINATED_CODE, JOB_TERMINATED);
-    }
-}
-
-void walk_calm(struct flow_walk *w)
-{
-    faulty_clear(w->faulty);
-    w->faults = false;
-    flow_bed_advance(w->bed, CALM_MS);
-    obey(w);
-    flow_bed_advance(w->bed, SHORT_MS);
-}
-
-/* Writes under way have come to their ends. */
-static void breathe(struct flow_walk *w)
-{
-    faulty_clear(w->faulty);
-    w->faults = false;
-    flow_bed_advance(w->bed, SHORT_MS);
-}
-
-/* ---- what happens ---- */
-
-static struct seen_job *some_job(struct flow_walk *w, bool unfinished)
-{
-    uint32_t from = w->n_seen ? (uint32_t)dice_roll(&w->dice, (int)w->n_seen) : 0;
-
-    for (uint32_t i = 0; i < w->n_seen; i++) {
-        struct seen_job *job = &w->seen[(from + i) % w->n_seen];
-
-        if (job->there && job_phase_finished(job->phase) != unfinished)
-            return job;
-    }
-    return NULL;
-}
-
-static void job_ends(struct flow_walk *w)
-{
-    struct seen_job *job = some_job(w, true);
-
-    if (!job) {
-        flow_bed_advance(w->bed, 1000);
-        return;
-    }
-    roll_end(w, job);
-    walk_did(w, job->end.code ? "fails:" : "completes:", job->name);
-    end_job(w, job, job->end.code,
-            !job->end.code        ? JOB_COMPLETED
-            : job->end.terminated ? JOB_TERMINATED
-                                  : JOB_FAILED);
-}
-
-static void pod_runs(struct flow_walk *w)
-{
-    struct seen_job *job = some_job(w, true);
-
-    if (!job)
-        return;
-    walk_did(w, "runs:", job->name);
-    if (job->phase != JOB_RUNNING)
-        flow_bed_phase(w->bed, job->name, JOB_RUNNING);
-    if (job->there)
-        flow_bed_pod(w->bed, job->name, "main", 0, POD_RUNNING, NULL);
-}
-
-static void time_passes(struct flow_walk *w)
-{
-    walk_did(w, "time passes", "");
-    flow_bed_advance(w->bed, 1 + dice_roll(&w->dice, 15000));
-}
-
-/* Also with things that happen while nobody looks. */
-static void controller_restarts(struct flow_walk *w)
-{
-    walk_did(w, "the controller restarts", "");
-    stop(w);
-    for (int n = dice_chance(&w->dice, 40) ? 1 + dice_roll(&w->dice, 3) : 0; n > 0; n--) {
-        if (dice_chance(&w->dice, 60))
-            job_ends(w);
-        else if (dice_chance(&w->dice, 50))
-            pod_runs(w);
-        else
-            time_passes(w);
-    }
-    start(w);
-}
-
-static void writes_go_wrong(struct flow_walk *w)
-{
-    static const enum faulty_way ways[] = {FAULTY_REFUSE, FAULTY_LOSE, FAULTY_DELAY};
-    static const enum error_code codes[] = {ERR_CONFLICT, ERR_UNAVAILABLE, ERR_TIMEOUT};
-    struct faulty_rule rule = {
-        .ops = 1u << dice_roll(&w->dice, 4),
-        .times = 1 + dice_roll(&w->dice, 3),
-        .way = ways[dice_roll(&w->dice, 3)],
-        .code = codes[dice_roll(&w->dice, 3)],
-        .delay_ms = 1 + dice_roll(&w->dice, 2000),
-    };
-
-    if (rule.way == FAULTY_DELAY && rule.ops == FAULTY_CREATE)
-        rule.way = FAULTY_LOSE; /* a late one would belong to what the flow was */
-    walk_did(w, "writes go wrong", "");
-    faulty_clear(w->faulty);
-    faulty_plan(w->faulty, &rule);
-    w->faults = true;
-}
-
-/* A result of which the status knows nothing yet is lost with its job: it is stored first. */
-static void job_is_deleted(struct flow_walk *w)
-{
-    struct seen_job *job;
-
-    breathe(w);
-    job = some_job(w, dice_chance(&w->dice, 50));
-    if (!job)
-        return;
-    walk_did(w, "is deleted by hand:", job->name);
-    if (!job_phase_finished(job->phase) && job->since_retry)
-        job->since_retry--;
-    w->disturbed = true;
-    flow_bed_delete(w->bed, &kind_job, job->name, REGISTRY_BACKGROUND);
-}
-
-static void flow_is_suspended(struct flow_walk *w)
-{
-    if (flow_phase_finished(w->phase))
-        return;
-    if (!w->suspended) { /* jobs that are being made are there first */
-        breathe(w);
-        if (flow_phase_finished(w->phase))
-            return;
-    }
-    walk_did(w, w->suspended ? "is resumed:" : "is suspended:", "f");
-    w->suspended = !w->suspended;
-    apply(w, w->suspended);
-}
-
-static void flow_is_retried(struct flow_walk *w)
-{
-    char value[16];
-
-    if (w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
-        return;
-    snprintf(value, sizeof value, "%d", ++w->retries);
-    walk_did(w, "is retried:", value);
-    w->retry_asked = w->disturbed = true;
-    flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_RETRY, value);
-    flow_bed_settle(w->bed);
-}
-
-static void flow_is_aborted(struct flow_walk *w)
-{
-    if (flow_phase_finished(w->phase) || !dice_chance(&w->dice, 30))
-        return;
-    breathe(w);
-    if (flow_phase_finished(w->phase))
-        return;
-    walk_did(w, "is aborted:", "f");
-    w->aborted = w->disturbed = true;
-    walk_judge(w);
-    flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_ABORT, "1");
-    flow_bed_settle(w->bed);
-}
-
-/* 13.10: a step more, or a last one that never ran less; none of it in a flow that ends. */
-static void flow_is_edited(struct flow_walk *w)
-{
-    const struct gen_flow before = w->flow;
-    uint32_t last = w->flow.count - 1;
-    bool removes = dice_chance(&w->dice, 40), accepted, finished;
-
-    breathe(w);
-    finished = flow_phase_finished(w->phase);
-    if (!w->exists || w->rules.ending || w->retry_asked)
-        return;
-    if (removes && (last == 0 || w->flow.steps[last].final || w->flow.steps[last].loop ||
-                    w->flow.steps[last].listed_by != GEN_NOWHERE || w->flow.gang >> last & 1 ||
-                    w->rules.steps[last].jobs[0].made || w->rules.steps[last].ran_before))
-        return;
-    if (removes)
-        w->flow.count--;
-    else if (!gen_flow_append(&w->flow, &w->dice))
-        return;
-    else
-        w->rules.steps[last + 1] = walk_new_step();
-    accepted = apply(w, w->suspended);
-    walk_did(w, removes ? "a step is removed" : "a step is added", accepted ? "" : "(refused)");
-    if (accepted && finished)
-        walk_violated(w, "13.10: a flow that has ended was changed");
-    if (!accepted)
-        w->flow = before;
-    w->disturbed |= accepted;
-    walk_judge(w);
-    flow_bed_settle(w->bed);
-}
-
-static void template_goes(struct flow_walk *w)
-{
-    walk_did(w, w->no_template ? "the template is back" : "the template is deleted", "");
-    if (!w->no_template)
-        flow_bed_delete(w->bed, &kind_job_template, "t", REGISTRY_BACKGROUND);
-    w->no_template = !w->no_template;
-    if (!w->no_template)
-        flow_bed_templates(w->bed, "t");
-    flow_bed_settle(w->bed);
-}
-
-/* INV-F3, INV-S8: a flow of the same name is another flow, and jobs of the old one are nobody's. */
-static void flow_is_deleted(struct flow_walk *w)
-{
-    static const enum registry_propagation ways[] = {REGISTRY_BACKGROUND, REGISTRY_FOREGROUND,
-                                                     REGISTRY_ORPHAN};
-    enum registry_propagation how = ways[dice_roll(&w->dice, 3)];
-
-    if (!dice_chance(&w->dice, 30))
-        return;
-    breathe(w);
-    if (!w->exists)
-        return;
-    walk_did(w, "the flow is deleted", how == REGISTRY_ORPHAN ? "without its jobs" : "");
-    w->disturbed = w->deleting = true;
-    flow_bed_delete(w->bed, &kind_job_flow, "f", how);
-    flow_bed_advance(w->bed, SHORT_MS);
-    if (w->exists)
-        walk_violated(w, "P-10: the flow is still there");
-    for (uint32_t i = 0; i < w->n_seen; i++)
-        if (w->seen[i].there != (how == REGISTRY_ORPHAN) && w->seen[i].there)
-            walk_violated(w, "P-10: %s is left", w->seen[i].name);
-    walk_forget(w);
-    w->suspended = false;
-    apply(w, false);
-}
-
-static const struct {
-    int weight;
-    void (*happens)(struct flow_walk *w);
-} happenings[] = {
-    {48, job_ends},
-    {8, pod_runs},
-    {14, time_passes},
-    {12, controller_restarts},
-    {10, writes_go_wrong},
-    {4, job_is_deleted},
-    {4, flow_is_suspended},
-    {4, flow_is_retried},
-    {2, flow_is_aborted},
-    {3, flow_is_edited},
-    {2, template_goes},
-    {2, flow_is_deleted},
-    {4, NULL},
-};
-
-static void something_happens(struct flow_walk *w)
-{
-    int total = 0, at;
-
-    for (size_t i = 0; i < countof(happenings); i++)
-        total += happenings[i].weight;
-    at = dice_roll(&w->dice, total);
-    for (size_t i = 0; i < countof(happenings); i++) {
-        at -= happenings[i].weight;
-        if (at >= 0)
-            continue;
-        if (happenings[i].happens) {
-            happenings[i].happens(w);
-        } else {
-            walk_did(w, "nothing happens for a while", "");
-            walk_calm(w);
-            walk_check_calm(w);
-        }
-        break;
-    }
-    obey(w);
-    walk_judge(w);
-}
-
-/* ---- the end ---- */
+enum { EVENTS = 40, QUIET_ROUNDS = 400, CALM_MS = 31000 };
 
 static void remove_strangers(struct flow_walk *w)
 {
@@ -397,20 +20,21 @@ static void remove_strangers(struct flow_walk *w)
 /* LIV-1: with nothing going wrong any more the flow comes to its end. */
 static void run_out(struct flow_walk *w)
 {
-    breathe(w);
+    walk_breathe(w);
     remove_strangers(w);
     if (w->no_template)
-        template_goes(w);
+        walk_template_goes(w);
     if (w->suspended)
-        flow_is_suspended(w);
+        walk_suspend(w);
     for (int i = 0; i < QUIET_ROUNDS && !*w->violation; i++) {
-        if (!w->exists || (!some_job(w, true) && flow_phase_finished(w->phase) && !w->retry_asked))
+        if (!w->exists ||
+            (!walk_some_job(w, true) && flow_phase_finished(w->phase) && !w->retry_asked))
             return;
-        if (some_job(w, true))
-            job_ends(w);
+        if (walk_some_job(w, true))
+            walk_end_a_job(w);
         else
             walk_did(w, "time passes", ""), flow_bed_advance(w->bed, CALM_MS);
-        obey(w);
+        walk_obey(w);
     }
     walk_violated(w, "LIV-1: the flow does not end: %s", flow_bed_at(w->bed, "f", "conditions"));
 }
@@ -428,13 +52,13 @@ static bool begin(struct flow_walk *w, uint64_t seed, struct flow_bed *bed)
     w->faulty = faulty_new(bed->cluster);
     walk_watch(w);
     flow_bed_templates(bed, "t u");
-    start(w);
-    return apply(w, false);
+    walk_start(w);
+    return walk_apply(w, false);
 }
 
 static void end(struct flow_walk *w)
 {
-    stop(w);
+    walk_stop(w);
     walk_unwatch(w);
     flow_bed_settle(w->bed);
     faulty_free(w->faulty);
@@ -485,14 +109,6 @@ static void compare(struct flow_walk *w)
         walk_violated(w, "P-12: it ended as %s; undisturbed as %s", got, wanted);
 }
 
-static void tell_flow(const struct flow_walk *w)
-{
-    scoped(buf) struct buf yaml = {0};
-
-    gen_flow_write(&w->flow, false, &yaml);
-    fprintf(stderr, "%s\n", yaml.data);
-}
-
 bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
                char violation[FLOW_WALK_TEXT])
 {
@@ -504,10 +120,9 @@ bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
     *violation = '\0';
     w.dice.state = ~seed;
     if (begin(&w, seed, bed)) {
-        if (w.trace)
-            tell_flow(&w);
+        walk_tell_flow(&w);
         for (int i = 0; i < EVENTS && !*violation && w.exists; i++)
-            something_happens(&w);
+            walk_happen(&w);
         if (!*violation)
             run_out(&w);
         if (!*violation)

@@ -78,6 +78,18 @@ void walk_check_rest(struct flow_walk *w);
 /** The next job of the step may be made now, and nothing holds it up. */
 bool walk_is_due(struct flow_walk *w, uint32_t step, uint32_t iteration);
 
-/* flow_walk.c */
+/* flow_walk_events.c: the controller, the user, and what happens */
+void walk_stop(struct flow_walk *w);
+void walk_start(struct flow_walk *w);
 void walk_restart(struct flow_walk *w);
-void walk_calm(struct flow_walk *w); /* nothing goes wrong for a while */
+/** Create or replace the flow; false when it was refused. */
+bool walk_apply(struct flow_walk *w, bool suspend);
+void walk_obey(struct flow_walk *w);    /* Commands are carried out */
+void walk_calm(struct flow_walk *w);    /* nothing goes wrong for a while */
+void walk_breathe(struct flow_walk *w); /* writes under way come to their ends */
+struct seen_job *walk_some_job(struct flow_walk *w, bool unfinished); /* or NULL */
+void walk_end_a_job(struct flow_walk *w);
+void walk_suspend(struct flow_walk *w);       /* or resume */
+void walk_template_goes(struct flow_walk *w); /* or comes back */
+void walk_tell_flow(const struct flow_walk *w);
+void walk_happen(struct flow_walk *w); /* one of everything */

@@ -37,6 +37,11 @@ void walk_violated(struct flow_walk *w, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     snprintf(w->violation, FLOW_WALK_TEXT, "%s; after: %s %s", text, w->event, w->about);
+    for (uint32_t i = 0; w->trace && i < w->flow.count; i++)
+        fprintf(stderr, "            s%u: verdict %d, end %d%s%s\n", i,
+                (int)w->rules.steps[i].verdict, (int)w->rules.steps[i].end,
+                w->rules.steps[i].stays ? ", stays" : "",
+                w->rules.steps[i].unclear ? ", unclear" : "");
     if (w->trace && w->exists)
         fprintf(stderr, "%8.1f      status %s\n", seconds(w), flow_bed_at(w->bed, "f", ""));
 }
@@ -136,6 +141,7 @@ static bool close_retries(struct flow_walk *w)
         if (!fact->again || !(is_over(w, &w->seen[i])))
             continue;
         fact->again = false;
+        fact->stopped = true;
         fact->end = w->seen[i].end.terminated ? RULE_TERMINATED : RULE_FAILED;
         closed = true;
     }
@@ -293,6 +299,7 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     if (!w->first_made_ms)
         w->first_made_ms = walk_now_ms(w);
     check_limits(w, job);
+    w->rules.steps[job->step].unclear = false;
     job->replaces = fact->made && !fact->again;
     job->made_ms = walk_now_ms(w);
     *fact = (struct rule_job){.made = true, .unfinished = true, .k = -1, .passed = fact->passed};
@@ -403,8 +410,11 @@ static void begin_again(struct flow_walk *w)
 static void flow_ended(struct flow_walk *w, enum flow_phase phase)
 {
     enum rule_phase wanted = phase == FLOW_SUCCEED ? RULE_SUCCEEDS : RULE_FAILS;
-    bool late = phase == FLOW_FAILED && w->rules.seen_late;
+    bool late;
 
+    walk_judge(w);
+    late = phase == FLOW_FAILED && w->rules.seen_late;
+    w->rules.late |= late; /* so that was it */
     walk_judge(w);
     if (w->rules.phase != wanted && !w->rules.unsure && !late)
         walk_violated(w, "8.3: the flow is %s, but it %s", flow_phase_text(phase),

@@ -1,0 +1,279 @@
+/*
+ * What follows for the flow: its end, the order of its jobs, a retry by hand.
+ */
+#include "tests/support/flow_rules_impl.h"
+
+/* ---- the flow ---- */
+
+static bool has_run(const struct rules *rules, uint32_t at)
+{
+    return rule_any_made(&rules->steps[at]) ||
+           (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
+}
+
+/* Its failure fails the flow: 13.3, 13.4. */
+static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
+{
+    bool unsure = false;
+
+    if (!rule_has_failed(rules->steps[at].end) || rules->flow->steps[at].ignored ||
+        rules->steps[at].handled)
+        return RULE_NO;
+    for (uint32_t i = at + 1; i < rules->flow->count; i++) {
+        if (!rule_may_rescue(rules, i, at))
+            continue;
+        if (rule_any_made(&rules->steps[i]) || rules->steps[i].verdict == RULE_RUNS ||
+            rules->steps[i].verdict == RULE_WAITS)
+            return RULE_NO; /* handled, or perhaps yet */
+        unsure |= rules->steps[i].verdict == RULE_EITHER;
+    }
+    return unsure ? RULE_PERHAPS : RULE_YES;
+}
+
+static bool is_ready(const struct rules *rules, uint32_t at)
+{
+    const struct rule_step *step = &rules->steps[at];
+
+    return step->end == RULE_OPEN && rule_gang_forms(rules, at) &&
+           (step->verdict == RULE_RUNS || step->verdict == RULE_EITHER);
+}
+
+uint32_t rule_unfinished(const struct rules *rules)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < rules->flow->count; i++)
+        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
+            count += rules->steps[i].jobs[k].unfinished;
+    return count;
+}
+
+struct tally {
+    enum rule_sure lost;
+    bool all_done, active, unsure;
+};
+
+static void count_step(const struct rules *rules, uint32_t i, struct tally *tally)
+{
+    const struct rule_step *step = &rules->steps[i];
+    enum rule_sure lost = is_lost(rules, i);
+
+    tally->lost = lost > tally->lost ? lost : tally->lost;
+    tally->unsure |= step->end == RULE_UNSURE;
+    tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
+    if (rule_has_failed(step->end) && lost == RULE_NO && !rules->flow->steps[i].ignored &&
+        !step->handled)
+        for (uint32_t r = i + 1; r < rules->flow->count; r++) /* judged yet? */
+            tally->all_done &= !rule_may_rescue(rules, r, i) || rule_any_made(&rules->steps[r]) ||
+                               rules->steps[r].verdict != RULE_WAITS;
+    tally->active |= is_ready(rules, i);
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
+        const struct rule_job *job = &step->jobs[k];
+        bool gone = job->made && job->end == RULE_OPEN && step->end == RULE_OPEN;
+        bool busy = job->unfinished || job->again || gone;
+
+        tally->active |= busy;
+        tally->all_done &= !busy;
+    }
+}
+
+static struct tally count_steps(const struct rules *rules, bool final)
+{
+    struct tally tally = {.all_done = true};
+
+    for (uint32_t i = 0; i < rules->flow->count; i++)
+        if (rules->flow->steps[i].final == final)
+            count_step(rules, i, &tally);
+    return tally;
+}
+
+static enum rule_phase phase_of(struct rules *rules)
+{
+    const struct tally tally = count_steps(rules, false);
+    bool goes_on = rules->flow->policy == GEN_CONTINUE;
+
+    rules->unsure =
+        tally.unsure || tally.lost == RULE_PERHAPS || (rules->seen_late && !rules->late);
+    rules->closed =
+        rules->aborted || rules->late || rules->ending || (tally.lost == RULE_YES && !goes_on);
+    if (rules->ending && !rules->aborted)
+        return rules->ending;
+    if (rules->aborted || (tally.lost == RULE_YES && (!goes_on || !tally.active)))
+        return RULE_FAILS;
+    if (tally.all_done)
+        return RULE_SUCCEEDS;
+    return rules->late ? RULE_FAILS : RULE_GOES_ON;
+}
+
+/* Ordinary jobs end before the final ones begin. */
+static bool ordinary_jobs_left(const struct rules *rules)
+{
+    for (uint32_t i = 0; i < rules->flow->count; i++)
+        for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
+            if (!rules->flow->steps[i].final && rules->steps[i].jobs[k].unfinished)
+                return true;
+    return false;
+}
+
+static enum rule_phase phase_with_finals(const struct rules *rules)
+{
+    const struct tally finals = count_steps(rules, true);
+
+    if (finals.lost == RULE_YES)
+        return finals.active ? RULE_GOES_ON : RULE_FAILS;
+    return finals.all_done ? rules->ending : RULE_GOES_ON;
+}
+
+void rules_judge(struct rules *rules)
+{
+    bool finals = false;
+
+    for (uint32_t i = 0; i < rules->flow->count; i++)
+        finals |= rules->flow->steps[i].final;
+    rule_judge_steps(rules);
+    rules->phase = phase_of(rules);
+    if (rules->unsure && !ordinary_jobs_left(rules) && !rules->perhaps_ending) {
+        rules->perhaps_ending = true;
+        rule_judge_steps(rules);
+    }
+    if (!finals || !rules->phase)
+        return;
+    if (!rules->ending && (rules->unsure || ordinary_jobs_left(rules))) {
+        rules->phase = RULE_GOES_ON;
+        rules->closed = true;
+        return;
+    }
+    rules->ending = rules->phase;
+    rule_judge_steps(rules);
+    rules->unsure |= count_steps(rules, true).unsure;
+    rules->phase = phase_with_finals(rules);
+}
+
+/* ---- loops, gangs ---- */
+
+bool rule_iteration_due(const struct rules *rules, uint32_t at, uint32_t iteration)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+    const struct rule_step *step = &rules->steps[at];
+    uint32_t busy = 0;
+
+    if (!spec->loop)
+        return true;
+    for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
+        const struct rule_job *job = &step->jobs[k];
+
+        if (k != iteration)
+            busy += (job->made && job->end == RULE_OPEN) || job->unfinished;
+        if (k < iteration && !job->made && spec->loop == GEN_UNTIL)
+            return false;
+    }
+    return (rule_end_of_loop(rules, at) == RULE_OPEN ||
+            rule_end_of_loop(rules, at) == RULE_UNSURE) &&
+           (!spec->parallelism || busy < spec->parallelism);
+}
+
+bool rule_gang_forms(const struct rules *rules, uint32_t at)
+{
+    uint32_t gang = rules->flow->gang, ready = 0, coming = 0, least;
+
+    if (!(gang >> at & 1))
+        return true;
+    for (uint32_t i = 0; i < rules->flow->count; i++) {
+        if (!(gang >> i & 1))
+            continue;
+        if (rule_any_made(&rules->steps[i]) || rules->steps[i].ran_before)
+            return true; /* it has formed */
+        coming += rules->steps[i].end != RULE_SKIPPED;
+        ready += rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER;
+    }
+    least = rules->flow->gang_least ? rules->flow->gang_least : (uint32_t)__builtin_popcount(gang);
+    return ready >= (least < coming ? least : coming);
+}
+
+/* ---- a retry by hand ---- */
+
+/* A loop with until, all of whose iterations have completed in vain: it goes on with as many. */
+static bool is_used_up(const struct rules *rules, uint32_t at)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+
+    if (spec->loop != GEN_UNTIL || spec->final || rule_end_of_loop(rules, at) == RULE_COMPLETED)
+        return false;
+    for (uint32_t k = 0; k < rule_sure_iterations(rules, at); k++)
+        if (rules->steps[at].jobs[k].end != RULE_COMPLETED)
+            return false;
+    return true;
+}
+
+static void begin_again(struct rules *rules, uint32_t at)
+{
+    const struct gen_step *spec = &rules->flow->steps[at];
+    struct rule_step *step = &rules->steps[at];
+    bool ran = rule_any_made(step) || step->ran_before;
+
+    step->held = step->held_not = step->took_case = step->took_default = false;
+    step->ran_before = ran;
+    step->was_skipped = false;
+    if (is_used_up(rules, at))
+        *(step->unclear ? &step->perhaps_more : &step->more) += spec->iterations;
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
+        struct rule_job *job = &step->jobs[k];
+
+        if (!job->unfinished && !(spec->loop && !spec->final && job->end == RULE_COMPLETED))
+            *job = (struct rule_job){.k = step->unclear ? job->k : -1};
+    }
+}
+
+/* Somebody's condition held because of its failure; perhaps, when he did not get to run. */
+static enum rule_sure is_rescued(const struct rules *rules, uint32_t at)
+{
+    enum rule_sure rescued = RULE_NO;
+
+    if (rules->flow->steps[at].ignored || rules->steps[at].handled)
+        return RULE_YES;
+    for (uint32_t i = at + 1; i < rules->flow->count; i++) {
+        if (!rule_may_rescue(rules, i, at))
+            continue;
+        if (has_run(rules, i))
+            return RULE_YES;
+        if (rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER)
+            rescued = RULE_PERHAPS;
+    }
+    return rescued;
+}
+
+static enum rule_sure how_lost(const struct rules *rules, uint32_t at)
+{
+    const struct rule_step *step = &rules->steps[at];
+    enum rule_sure lost;
+
+    if (!rule_has_failed(step->end))
+        return RULE_NO;
+    lost = RULE_YES - is_rescued(rules, at);
+    for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++)
+        if (step->jobs[k].stopped && lost == RULE_NO)
+            lost = RULE_PERHAPS;
+    return lost;
+}
+
+void rules_start_again(struct rules *rules)
+{
+    enum rule_sure lost[GEN_STEPS_MAX];
+
+    for (uint32_t i = 0; i < rules->flow->count; i++) /* of those that failed */
+        lost[i] = how_lost(rules, i);
+    for (uint32_t i = 0; i < rules->flow->count; i++) {
+        struct rule_step *step = &rules->steps[i];
+
+        if (rule_has_failed(step->end) && lost[i] == RULE_NO)
+            step->handled = true;
+        step->unclear = lost[i] == RULE_PERHAPS || step->unclear;
+        step->stays |= rules->flow->steps[i].chooses && step->end == RULE_COMPLETED;
+        if (rules->flow->steps[i].final || lost[i] || step->end == RULE_SKIPPED ||
+            step->end == RULE_OPEN || step->end == RULE_UNSURE)
+            begin_again(rules, i);
+    }
+    rules->ending = RULE_GOES_ON;
+    rules->perhaps_ending = false;
+    rules->late = rules->seen_late = false;
+}

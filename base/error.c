@@ -62,6 +62,7 @@ static void set(struct error *err, enum error_code code, const char *field, cons
     copy_cut(err->message, sizeof err->message, message);
 }
 
+PRINTF_LIKE(4, 0)
 static void set_text(struct error *err, enum error_code code, const char *field, const char *format,
                      va_list args)
 {

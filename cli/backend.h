@@ -50,9 +50,10 @@ struct backend *backend_local_new(struct engine *engine);
 void backend_local_free(struct backend *backend);
 
 /** In the process at the other end of `client`, which works in the same data directory: the pods'
- * logs are read there. Brings the mirror up to date; from then on it follows. Borrows the client.
+ * logs are read there. Brings the mirror up to date, of the set's namespace alone when it is one;
+ * from then on it follows. `ns` is that of manifests that name none. Borrows client and set.
  * `lost` is called once when the daemon does not answer any more. */
-struct backend *backend_remote_new(struct client *client,
-                                   void (*lost)(void *ctx, const struct error *err), void *ctx,
-                                   struct error *err);
+struct backend *backend_remote_new(struct client *client, const struct manifests *set,
+                                   const char *ns, void (*lost)(void *ctx, const struct error *err),
+                                   void *ctx, struct error *err);
 void backend_remote_free(struct backend *backend);

@@ -178,13 +178,34 @@ static void pump(struct timer *timer)
     timer_start(remote->base.loop, timer, PUMP_MS);
 }
 
-static bool open_mirror(struct remote *remote, struct error *err)
+/* The one namespace of all that is to run, which bounds what has to be mirrored; NULL: there are
+ * several. */
+static const char *common_namespace(const struct manifests *set, const char *usual)
+{
+    const char *common = NULL;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const char *ns = metadata_text(set->items[i].doc, "namespace");
+
+        if (!set->items[i].kind->namespaced)
+            continue;
+        if (!ns)
+            ns = usual;
+        if (common && strcmp(ns, common) != 0)
+            return NULL;
+        common = ns;
+    }
+    return common;
+}
+
+static bool open_mirror(struct remote *remote, const char *ns, struct error *err)
 {
     for (int i = 0; i < MIRRORED_N; i++) {
         struct mirror_watch *watch = &remote->watches[i];
 
         watch->remote = remote;
-        watch->query = (struct list_query){.kind = mirrored[i]};
+        watch->query =
+            (struct list_query){.kind = mirrored[i], .ns = mirrored[i]->namespaced ? ns : NULL};
         watch->watcher.changed = on_changed;
         watch->watcher.ended = on_ended;
         if (!list_pages(remote->client, &watch->query, on_page, watch, &watch->revision, err))
@@ -414,9 +435,9 @@ static const struct runtime_ops log_ops = {.read_log = read_log, .describe = des
 
 /* ---- life ---- */
 
-struct backend *backend_remote_new(struct client *client,
-                                   void (*lost)(void *ctx, const struct error *err), void *ctx,
-                                   struct error *err)
+struct backend *backend_remote_new(struct client *client, const struct manifests *set,
+                                   const char *ns, void (*lost)(void *ctx, const struct error *err),
+                                   void *ctx, struct error *err)
 {
     struct remote *remote = mem_alloc(sizeof *remote);
 
@@ -430,7 +451,7 @@ struct backend *backend_remote_new(struct client *client,
     remote->base.loop = loop_new(clock_real());
     remote->base.store = store_open(remote->base.loop, &(const struct store_options){0}, err);
     remote->base.runtime = &remote->logs;
-    if (open_mirror(remote, err))
+    if (open_mirror(remote, common_namespace(set, ns), err))
         return &remote->base;
     backend_remote_free(&remote->base);
     return NULL;

@@ -463,10 +463,8 @@ struct client *client_kube_open(const char *kubeconfig, const char *url, struct 
         (kubeconfig && !kubeconfig_read(kubeconfig, &options, &server, err)))
         return NULL;
     if (url) {
-        size_t len = strlen(url);
-
         mem_free(server.server);
-        server.server = mem_printf("%.*s", (int)(len - (url[len - 1] == '/')), url);
+        server.server = kubeconfig_server(url);
     }
     return open_server(&server, err);
 }

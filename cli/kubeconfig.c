@@ -40,6 +40,15 @@ void kubeconfig_release(struct kubeconfig *config)
     buf_release(&config->key);
 }
 
+char *kubeconfig_server(const char *url)
+{
+    size_t len = strlen(url);
+
+    while (len > 0 && url[len - 1] == '/')
+        len--;
+    return mem_printf("%.*s", (int)len, url);
+}
+
 /* A list of one named thing: [{name, <what>: {…}}]. */
 static json_t *one(const char *what, const char *name, json_t *value)
 {

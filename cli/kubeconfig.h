@@ -51,5 +51,8 @@ enum kubeconfig_need { CREDENTIALS_MISSING, CREDENTIALS_REFUSED };
 bool kubeconfig_refresh(struct kubeconfig *config, enum kubeconfig_need need, int64_t now_ms,
                         struct error *err);
 
+/** An address as it stands before paths: without slashes at its end; owned. */
+char *kubeconfig_server(const char *url);
+
 /** The YAML of a file with this one cluster, user and context. */
 void kubeconfig_write(const struct kubeconfig *config, struct buf *out);

@@ -147,9 +147,7 @@ static bool read_cluster(const json_t *cluster, const struct file *file, struct 
                          "%s: insecure-skip-tls-verify is not accepted; give the cluster a "
                          "certificate-authority",
                          file->path);
-    out->server = mem_strdup(server);
-    if (server[strlen(server) - 1] == '/')
-        out->server[strlen(server) - 1] = '\0';
+    out->server = kubeconfig_server(server);
     out->server_name = mem_strdup(text_at(cluster, "tls-server-name"));
     out->proxy = mem_strdup(text_at(cluster, "proxy-url"));
     return read_data(cluster, "certificate-authority", file, &out->ca, err);

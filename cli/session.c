@@ -373,7 +373,8 @@ static void run_remote(struct session *session)
 {
     struct error err = {0};
 
-    session->backend = backend_remote_new(session->client, on_lost, session, &err);
+    session->backend = backend_remote_new(session->client, session->set,
+                                          session->options->namespace_, on_lost, session, &err);
     if (!session->backend) {
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;

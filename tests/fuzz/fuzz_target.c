@@ -74,7 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     check_token(text);
     if (!target_parse(text, arena, &target, &err)) {
-        assert((err.code == ERR_BAD_REQUEST || err.code == ERR_NOT_FOUND) && err.message[0]);
+        assert((err.code == ERR_BAD_REQUEST || err.code == ERR_NOT_FOUND ||
+                err.code == ERR_TARGET_TOO_LONG) &&
+               err.message[0]);
         return 0;
     }
     assert(target.n_segments <= TARGET_SEGMENTS_MAX);

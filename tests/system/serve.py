@@ -377,6 +377,15 @@ def a_run_in_its_directory_is_its_client():
     nothing_left()
 
 
+def it_asks_for_no_more_than_its_namespace():
+    daemon = Daemon("-v")
+    manifest("here.yaml", flow("here", [step("a", template="t")]), template("t"))
+    jobflow("run", "--data-dir", "d", "here.yaml")
+    check_in("its own", "/namespaces/default/pods?", daemon.errors())
+    for everywhere in ("/v1/pods?", "/v1alpha1/jobs?", "/v1alpha1/jobflows?"):
+        check(everywhere not in daemon.errors().replace("/namespaces/default", "@"), "%s was asked for" % everywhere)
+
+
 def an_interrupted_client_ends_what_it_began_and_nothing_else():
     daemon = Daemon()
     manifest("other.yaml", flow("other", [step("o")]), template("o", "sleep 600"))

@@ -2,8 +2,9 @@
  * Reading the logs shims write (shim/logfile.h): finding the files of a run, cutting them to what
  * was asked, showing their lines.
  *
- * A position (`offset`) counts the bytes of all records the run ever wrote, so it stays good when
- * files are rotated. What was rotated away is skipped.
+ * A position (`offset`) is a run, and in it the count of the bytes of all records it ever wrote, so
+ * it stays good when files are rotated. What was rotated away is skipped. A reader begins with the
+ * latest run; one that comes again gets the rest of the run it was in, then those that followed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,12 @@
 #include "node/runtime_host.h"
 #include "node/shim/logfile.h"
 
-enum { FILES_MAX = 1024, FILE_BYTES_MAX = 1 << 30, MARK_BYTES = 10 /* " stdout F " */ };
+enum {
+    FILES_MAX = 1024,
+    FILE_BYTES_MAX = 1 << 30,
+    MARK_BYTES = 10 /* " stdout F " */,
+    RUN_SHIFT = 44
+};
 
 struct log_file {
     char name[LOG_NAME_MAX];
@@ -85,30 +91,40 @@ static int by_position(const void *a, const void *b)
     return (x->header.from > y->header.from) - (x->header.from < y->header.from);
 }
 
-/* Keep the files of one run of the container, in order. False when that run has none. */
-static bool files_select(struct log_files *files, const char *container, bool previous)
+/* The container that is meant, as in the files; the first one's where none is named. */
+static const char *container_of_files(const struct log_files *files, const char *named)
+{
+    if (named && *named)
+        return named;
+    return files->count ? files->items[0].header.container : "";
+}
+
+/* Its latest run that printed something. */
+static unsigned last_run(const struct log_files *files, const char *container)
 {
     unsigned last = 0;
-    size_t kept = 0;
-
-    if (!container || !*container)
-        container = files->count ? files->items[0].header.container : "";
-
-    scoped_str wanted = mem_strdup(container);
 
     for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(files->items[i].header.container, wanted) && files->items[i].header.run > last)
+        if (!strcmp(files->items[i].header.container, container) &&
+            files->items[i].header.run > last)
             last = files->items[i].header.run;
-    if (previous && !last)
-        return false;
+    return last;
+}
+
+/* The files of one of its runs, in order. False when that run has none. */
+static bool files_select(const struct log_files *files, const char *container, unsigned run,
+                         struct log_files *out)
+{
+    out->count = 0;
     for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(files->items[i].header.container, wanted) &&
-            files->items[i].header.run == last - previous)
-            files->items[kept++] = files->items[i];
-    files->count = kept;
-    if (kept)
-        qsort(files->items, kept, sizeof files->items[0], by_position);
-    return kept > 0;
+        if (!strcmp(files->items[i].header.container, container) &&
+            files->items[i].header.run == run) {
+            mem_grow(out->items, out->count, out->cap);
+            out->items[out->count++] = files->items[i];
+        }
+    if (out->count)
+        qsort(out->items, out->count, sizeof out->items[0], by_position);
+    return out->count > 0;
 }
 
 /* The records of a file from position `*at` on; moves `*at` up when they were rotated away. */
@@ -220,38 +236,58 @@ static void show_record(struct show *show, const struct record *record)
     }
 }
 
+/* What one run printed from `at` on; returns where it ends now. */
+static int64_t show_run(struct show *show, int logs_fd, const struct log_files *files, int64_t at)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    for (size_t i = 0; i < files->count && !show_full(show); i++) {
+        struct record record;
+
+        if (i + 1 < files->count && at >= files->items[i + 1].header.from)
+            continue;
+        read_records(logs_fd, &files->items[i], &at, &bytes);
+        for (const char *p = bytes.data, *end = p + bytes.len;
+             p < end && !show_full(show) && record_at(p, end, &record); p += record.size) {
+            show_record(show, &record);
+            at += (int64_t)record.size;
+        }
+    }
+    return at;
+}
+
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
                struct buf *out, struct error *err)
 {
-    scoped(log_files) struct log_files files = {0};
-    scoped(buf) struct buf bytes = {0};
+    scoped(log_files) struct log_files files = {0}, of_run = {0};
     struct show show = {.options = options, .out = out, .begun = out->len};
-    int64_t at = *offset;
+    int64_t at = *offset & (((int64_t)1 << RUN_SHIFT) - 1);
+    unsigned run = (unsigned)(*offset >> RUN_SHIFT), last;
+    const char *container;
 
     if (!shim_uid_ok(uid))
         return error_set(err, ERR_NOT_FOUND, "", "no pod has the uid \"%s\"", uid);
     files_of_pod(&files, logs_fd, uid);
-    if (!files_select(&files, options->container, options->previous))
-        return !options->previous ||
-               error_set(err, ERR_NOT_FOUND, "", "no earlier run of container \"%s\" has a log",
+    container = container_of_files(&files, options->container);
+    last = last_run(&files, container);
+    if (options->previous && (!last || !files_select(&files, container, last - 1, &of_run)))
+        return error_set(err, ERR_NOT_FOUND, "", "no earlier run of container \"%s\" has a log",
                          options->container ? options->container : "");
+    last -= options->previous;
     if (options->since_ms > 0)
         time_format_nano(options->since_ms * 1000000, show.since);
-    if (!at && options->tail_lines >= 0)
-        at = tail_position(logs_fd, &files, options->tail_lines);
-    for (size_t i = 0; i < files.count && !show_full(&show); i++) {
-        struct record record;
-
-        if (i + 1 < files.count && at >= files.items[i + 1].header.from)
-            continue;
-        read_records(logs_fd, &files.items[i], &at, &bytes);
-        for (const char *p = bytes.data, *end = p + bytes.len;
-             p < end && !show_full(&show) && record_at(p, end, &record); p += record.size) {
-            show_record(&show, &record);
-            at += (int64_t)record.size;
-        }
+    if (!*offset) {
+        run = last;
+        if (options->tail_lines >= 0 && files_select(&files, container, run, &of_run))
+            at = tail_position(logs_fd, &of_run, options->tail_lines);
     }
-    *offset = at;
+    for (;; run++, at = 0) { /* a follower sees how its run ends, then the next one */
+        if (files_select(&files, container, run, &of_run))
+            at = show_run(&show, logs_fd, &of_run, at);
+        if (run >= last || show_full(&show))
+            break;
+    }
+    *offset = (int64_t)run << RUN_SHIFT | at;
     return true;
 }
 

@@ -564,6 +564,55 @@ static void parts_of_a_line_are_joined(void **state)
     close(log.dir_fd);
 }
 
+static void print(const char *dir, unsigned run, const char *text)
+{
+    struct log_writer log = {.uid = "again", .container = "main", .run = run, .max_bytes = 1 << 20};
+    scoped(buf) struct buf scratch = {0};
+
+    log.flat = run == 0;
+    log.dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    log_writer_init(&log);
+    log_write(&log, text, strlen(text), &scratch);
+    log_writer_release(&log);
+    close(log.dir_fd);
+}
+
+static void read_on(const char *dir, const struct log_query *query, int64_t *offset,
+                    const char *wanted)
+{
+    scoped(buf) struct buf out = {0};
+    int fd = open(dir, O_RDONLY | O_DIRECTORY);
+
+    check("read", logs_read(fd, "again", query, offset, &out, NULL));
+    check_str(wanted, out.data ? out.data : "", wanted);
+    close(fd);
+}
+
+static void a_follower_sees_every_run_to_its_end(void **state)
+{
+    const struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
+    const struct log_query one = {.tail_lines = 1, .limit_bytes = -1};
+    const struct log_query before = {.previous = true, .tail_lines = -1, .limit_bytes = -1};
+    scoped_str dir = test_path("again");
+    int64_t offset = 0, fresh = 0, tail = 0, previous = 0;
+
+    mkdir(dir, 0700);
+    read_on(dir, &all, &offset, "");
+    print(dir, 0, "first\nrun\n");
+    read_on(dir, &all, &offset, "first\nrun\n");
+    read_on(dir, &all, &offset, "");
+    print(dir, 1, "b\n");
+    print(dir, 3, "first\nlast\n"); /* the run between printed nothing */
+    read_on(dir, &all, &offset, "b\nfirst\nlast\n");
+    read_on(dir, &all, &offset, "");
+    read_on(dir, &all, &fresh, "first\nlast\n");
+    read_on(dir, &one, &tail, "last\n");
+    print(dir, 4, "x\n");
+    read_on(dir, &all, &offset, "x\n");
+    read_on(dir, &one, &tail, "x\n");
+    read_on(dir, &before, &previous, "first\nlast\n");
+}
+
 /* covers: local-runtime.md LRT-41 */
 static void what_a_full_disk_refuses_is_told_later(void **state)
 {
@@ -626,6 +675,7 @@ int main(void)
         cmocka_unit_test(a_long_log_is_rotated_between_lines_and_read_in_order),
         cmocka_unit_test(files_are_bounded_where_every_chunk_ends_within_a_line),
         cmocka_unit_test(parts_of_a_line_are_joined),
+        cmocka_unit_test(a_follower_sees_every_run_to_its_end),
         cmocka_unit_test(what_a_full_disk_refuses_is_told_later),
         cmocka_unit_test(only_our_first_line_makes_a_log),
     };

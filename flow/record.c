@@ -3,6 +3,7 @@
  */
 #include "flow/record.h"
 #include "base/hash.h"
+#include "flow/complete.h"
 #include "flow/control.h"
 #include "flow/retry_policy.h"
 #include "flow/spec_hash.h"
@@ -57,9 +58,11 @@ bool flow_record_init(struct flow_record *r, const struct object *flow, bool ups
                       const uint32_t *extra, struct error *err)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
-    struct flow_graph *graph =
-        upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, extra, err);
+    struct flow_graph *graph = NULL;
 
+    if (flow_complete_check(spec, err))
+        graph =
+            upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, extra, err);
     if (!graph)
         return false;
     memset(r, 0, sizeof *r);

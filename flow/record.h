@@ -22,6 +22,7 @@
 
 #define STEP_RETRYING_TEXT "Retrying" /* phase of a step that failed and starts again */
 #define STEP_SKIPPED_TEXT  "Skipped"  /* … that does not run */
+#define STEP_BLOCKED_TEXT  "Blocked"  /* … whose job cannot be made */
 
 enum step_state {
     STEP_WAITING,

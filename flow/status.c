@@ -124,7 +124,7 @@ static const char *step_phase(const struct step *step)
     if (step->state == STEP_SKIPPED)
         return STEP_SKIPPED_TEXT;
     if (step->block)
-        return "Blocked";
+        return STEP_BLOCKED_TEXT;
     return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : "Waiting";
 }
 

@@ -38,7 +38,7 @@ static bool walk(uint64_t seed, bool trace, char violation[SEEDS_TEXT])
     return walk_flow(seed, &options, violation);
 }
 
-/* covers: reliability.md LIV-1 LIV-3 SIM-03 SIM-05 SIM-07; see INV-F1 to INV-F11, P-05, P-06, P-12,
+/* covers: reliability.md LIV-1 LIV-2 LIV-3 SIM-03 SIM-05 SIM-07; see INV-F1 to INV-F11, P-05, P-06, P-12,
  * SIM-09 */
 static void no_walk_violates_anything(void **unused)
 {

@@ -233,6 +233,8 @@ static void check_nothing_is_done(struct flow_walk *w)
 
     for (int i = 0; i < 5; i++)
         pass_minute(w);
+    if (!loop_drain(w->bed->loop, 0))
+        walk_violated(w, "LIV-2: at rest something still waits for its time");
     if (w->bed->flow_writes != writes)
         walk_violated(w, "INV-F11: at rest the status is written");
     walk_restart(w);

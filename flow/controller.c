@@ -50,15 +50,9 @@ static void run(struct task *task)
 
 static void free_controller(struct flow_controller *controller)
 {
-    struct flow_tally *tally, *next;
-
     if (!controller->stopped || controller->calls)
         return;
-    HASH_ITER(hh, controller->tallies, tally, next)
-    {
-        HASH_DEL(controller->tallies, tally);
-        mem_free(tally);
-    }
+    flow_figures_release(&controller->figures);
     template_cache_free(controller->bodies);
     probes_free(controller->probes);
     mem_free(controller);
@@ -212,6 +206,7 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
         controller->options = *options;
     controller->run.run = run;
     controller->bodies = template_cache_new();
+    flow_figures_init(&controller->figures, controller);
     controller->probes = probes_new(cluster, &limits);
     controller->templates = (struct cluster_watcher){on_template, &kind_job_template};
     controller->flows = (struct cluster_watcher){on_flow, &kind_job_flow};
@@ -240,15 +235,4 @@ void flow_controller_stop(struct flow_controller *controller)
     HASH_ITER(hh, controller->by_uid, flow, next) forget(flow);
     controller->stopped = true;
     free_controller(controller);
-}
-
-void flow_controller_each_tally(const struct flow_controller *controller,
-                                void (*visit)(void *arg, const char *namespace_, uint64_t succeeded,
-                                              uint64_t failed),
-                                void *arg)
-{
-    const struct flow_tally *tally;
-
-    for (tally = controller->tallies; tally; tally = tally->hh.next)
-        visit(arg, tally->namespace_, tally->succeeded, tally->failed);
 }

@@ -20,10 +20,3 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
                                               const struct flow_options *options);
 /** Stops reacting at once; memory goes when the last write under way has been answered. */
 void flow_controller_stop(struct flow_controller *controller); /* NULL is fine */
-
-/** Visit how many flows of each namespace reached a terminal phase; a flow that is retried counts
- * each time. Ref: spec/jobflow.md 12.2. */
-void flow_controller_each_tally(const struct flow_controller *controller,
-                                void (*visit)(void *arg, const char *namespace_, uint64_t succeeded,
-                                              uint64_t failed),
-                                void *arg);

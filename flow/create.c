@@ -20,8 +20,9 @@ struct create_call {
     struct flow *flow;
     struct meta *meta; /* of the job */
     uint32_t step, build;
-    bool again; /* in place of a job deleted by hand */
-    bool retry; /* of a step that failed */
+    uint32_t ready_at; /* tick */
+    bool again;        /* in place of a job deleted by hand */
+    bool retry;        /* of a step that failed */
 };
 
 static bool is_ours(const struct flow *flow, const struct object *job)
@@ -49,6 +50,9 @@ static void created(struct create_call *create, uint32_t step, const struct obje
 
     cluster_event(cluster, flow->object, EVENT_NORMAL, "Created", FLOW_COMPONENT,
                   "create a job named %s!", object_name(job));
+    flow_figures_started(&flow->controller->figures, flow_tick(flow) - create->ready_at);
+    if (create->retry)
+        metric_add(flow->controller->figures.retries, 1);
     if (create->retry)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Retried", FLOW_COMPONENT,
                       "job %s failed before, this is attempt %s", object_name(job),
@@ -224,6 +228,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->flow = flow;
     create->step = step;
     create->build = flow->build;
+    create->ready_at = r->steps[step].finished_at;
     create->again = r->steps[step].recreate;
     create->retry = r->steps[step].retry;
     create->meta = template_job_meta(&job);

@@ -94,6 +94,7 @@ void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
     enum job_phase phase = job_status_of(job)->phase;
     struct job_results *results = NULL;
 
+    flow->record.tick = flow_tick(flow);
     if (before.revision < job->revision && flow_record_wants_results(&flow->record, step, phase))
         results = job_results_gather(flow->controller->cluster, job);
     if (!flow_record_see_job(&flow->record, step, job, results, flow_now_ms(flow)))
@@ -178,6 +179,7 @@ void flow_open(struct flow *flow)
                                    flow->controller->options.upstream_compat, extra, &err);
 
     mem_free(extra);
+    flow->record.tick = flow_tick(flow);
     flow->build++;
     flow->opening = FLOW_OPEN;
     flow_state_release(&flow->state);
@@ -398,7 +400,7 @@ static void publish_changes(struct flow *flow)
         flow_publish_soon(flow);
 }
 
-void flow_sync(struct flow *flow)
+static void sync_flow(struct flow *flow)
 {
     enum flow_phase next;
 
@@ -427,4 +429,15 @@ void flow_sync(struct flow *flow)
     flow_follow_ttl(flow);
     if (settled(flow))
         flow_close(flow);
+}
+
+void flow_sync(struct flow *flow)
+{
+    struct flow_controller *controller = flow->controller;
+    int64_t began_ns = loop_mono_ns(controller->loop);
+
+    flow->record.tick = flow_tick(flow);
+    sync_flow(flow);
+    metric_observe(controller->figures.sync,
+                   (double)(loop_mono_ns(controller->loop) - began_ns) / 1e9);
 }

@@ -13,6 +13,7 @@
 #include "flow/block.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
+#include "flow/figures.h"
 #include "flow/pin.h"
 #include "flow/restore.h"
 #include "probes/probe.h"
@@ -88,13 +89,6 @@ struct flow {
     char uid[];
 };
 
-/* Terminal phases reached, per namespace (spec/jobflow.md 12.2). */
-struct flow_tally {
-    uint64_t succeeded, failed;
-    UT_hash_handle hh;
-    char namespace_[];
-};
-
 struct flow_controller {
     struct cluster *cluster;
     struct loop *loop;
@@ -107,7 +101,7 @@ struct flow_controller {
     struct template_cache *bodies;
     struct flow_pins *pins; /* of all flows that have some */
     struct probes *probes;
-    struct flow_tally *tallies;
+    struct flow_figures figures;
     unsigned calls; /* in flight, of all flows */
     bool stopped;
 };
@@ -139,6 +133,12 @@ void flow_set_reason(struct flow *flow, const char *reason, const char *message)
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
     return loop_wall_ms(flow->controller->loop);
+}
+
+/** The loop's clock in the ticks of a record; it wraps after five days. */
+static inline uint32_t flow_tick(const struct flow *flow)
+{
+    return (uint32_t)(loop_mono_ns(flow->controller->loop) / (1000000000 / FLOW_TICKS_PER_SECOND));
 }
 
 /* create.c */

@@ -44,32 +44,13 @@ static bool same_text(const struct blob *a, const struct blob *b)
     return a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-static void count_end(struct flow *flow)
-{
-    struct flow_controller *controller = flow->controller;
-    const char *ns = object_namespace(flow->object);
-    struct flow_tally *tally;
-
-    HASH_FIND_STR(controller->tallies, ns, tally);
-    if (!tally) {
-        size_t len = strlen(ns);
-
-        tally = mem_alloc(sizeof *tally + len + 1);
-        memcpy(tally->namespace_, ns, len + 1);
-        HASH_ADD_KEYPTR(hh, controller->tallies, tally->namespace_, len, tally);
-    }
-    if (flow->publisher.written_phase == FLOW_SUCCEED)
-        tally->succeeded++;
-    else
-        tally->failed++;
-}
-
 /* A terminal phase is stored for the first time. */
 static void announce_end(struct flow *flow)
 {
     bool succeeded = flow->publisher.written_phase == FLOW_SUCCEED;
 
-    count_end(flow);
+    flow_figures_ended(&flow->controller->figures, object_namespace(flow->object),
+                       flow->publisher.written_phase);
     if (succeeded)
         cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Succeed",
                       FLOW_COMPONENT, "every step is done");

@@ -68,7 +68,8 @@ struct step {
     struct step_detail *detail;   /* what the full status shows beyond the job's phase; or NULL */
     struct step_backoff *backoff; /* until its next attempt; or NULL */
     uint32_t waiting;             /* targets still to be met before it may start */
-    uint32_t finished_at;         /* change number at which its result became known */
+    uint32_t finished_at;         /* change number at which its result became known; of one that is
+                                     ready or being created: the tick at which it became so */
     uint16_t attempt;             /* jobs created for it so far */
     uint16_t retries;             /* of them, tried again by its retry policy */
     uint8_t state;                /* enum step_state */
@@ -84,6 +85,8 @@ struct step {
     bool final : 1;               /* runs when the flow ends */
     bool wanted : 1;              /* somebody asks for its outputs or exit codes */
 };
+
+enum { FLOW_TICKS_PER_SECOND = 10000 };
 
 /* Flows beyond this many steps have a compact status (DC-05). */
 enum { FLOW_FULL_STEPS = 1000 };
@@ -109,6 +112,7 @@ struct flow_record {
     uint32_t failed_jobs; /* jobs a manual retry removes: of unhandled failures, of final steps */
     uint32_t probed;      /* steps with probes */
     uint32_t changes;     /* grows with every change of a step */
+    uint32_t tick;        /* of the loop's clock when somebody told of something last */
     uint32_t name_len;
     char *name;                   /* of the flow */
     uint64_t *spec_hashes;        /* of the entries of the spec; NULL until asked for */

@@ -97,6 +97,8 @@ void flow_record_move_step(struct flow_record *r, uint32_t i, enum step_state st
     step->state = (uint8_t)state;
     step->phase = (uint8_t)phase;
     flow_record_count(r, i, true);
+    if (state == STEP_READY && !was_ready && !step->block)
+        step->finished_at = r->tick;
     if (state == STEP_READY)
         flow_queue_put(&r->queue, i);
     else if (was_ready)

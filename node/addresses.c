@@ -18,11 +18,14 @@ static void mark(struct addresses *a, uint32_t address)
 }
 
 /* The first two bytes. */
-static const uint8_t *range_of(const struct addresses *a)
-{
-    static const uint8_t loopback[] = {127, 10}, own[] = {10, 127};
+struct range {
+    uint8_t bytes[2];
+};
 
-    return a->private_network ? own : loopback;
+static struct range range_of(const struct addresses *a)
+{
+    return a->private_network ? (struct range){{10, 127}}
+                              : (struct range){{127, a->second ? a->second : 10}};
 }
 
 uint32_t addresses_take(struct addresses *a)
@@ -44,10 +47,11 @@ uint32_t addresses_take(struct addresses *a)
 
 uint32_t addresses_hold(struct addresses *a, const char *text)
 {
+    const struct range range = range_of(a);
     uint8_t bytes[4];
     uint32_t address;
 
-    if (!text || inet_pton(AF_INET, text, bytes) != 1 || memcmp(bytes, range_of(a), 2) != 0)
+    if (!text || inet_pton(AF_INET, text, bytes) != 1 || memcmp(bytes, range.bytes, 2) != 0)
         return 0;
     address = (uint32_t)bytes[2] << 8 | bytes[3];
     if (address < ADDRESS_FIRST || address >= ADDRESS_END)
@@ -66,11 +70,11 @@ void addresses_give_back(struct addresses *a, uint32_t address)
 
 void addresses_text(const struct addresses *a, uint32_t address, char out[ADDRESS_TEXT_MAX])
 {
-    const uint8_t *range = range_of(a);
+    const struct range range = range_of(a);
 
     if (address)
-        snprintf(out, ADDRESS_TEXT_MAX, "%u.%u.%u.%u", range[0], range[1], address >> 8 & 0xff,
-                 address & 0xff);
+        snprintf(out, ADDRESS_TEXT_MAX, "%u.%u.%u.%u", range.bytes[0], range.bytes[1],
+                 address >> 8 & 0xff, address & 0xff);
     else
         out[0] = '\0';
 }

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Addresses of pods: 127.10.0.0/16, or 10.127.0.0/16 in a network of their own; the first 1,024
- * stay ours.
+ * Addresses of pods: 127.10.0.0/16, or another /16 (address_range.h), or 10.127.0.0/16 in a network
+ * of their own; the first 1,024 stay ours.
  *
  * They are given out in a moving window, so that one that was given back rests until all others
  * have had their turn: connections in TIME_WAIT and stale clients find nobody. Ref:
@@ -18,6 +18,7 @@ enum {
 
 struct addresses {
     bool private_network;
+    uint8_t second; /* byte of the loopback range; 0 = 10 */
     uint64_t taken[65536 / 64];
     uint32_t next; /* where the next search begins */
 };

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/address_range.h"
 #include "probes/try.h"
 
 enum { GRACE_DEFAULT_S = 30 };
@@ -79,12 +81,21 @@ void kubelet_pod_settle(struct kubelet_pod *pod)
     free_pod(pod);
 }
 
+/* Before the first address is given: the range of pods that are there already, if it is free. */
+static void lock_range(struct kubelet *k, const char *address)
+{
+    if (k->options.lock_addresses && k->range_fd < 0)
+        k->addresses.second = address_range_lock(address_range_of(address), &k->range_fd);
+}
+
 static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     struct kubelet *k = pod->kubelet;
 
     const struct pod_status *status = pod_status_of(pod->object);
 
+    if ((status->pod_ip && *status->pod_ip) || kubelet_needs_address(k, spec))
+        lock_range(k, status->pod_ip);
     pod->address = addresses_hold(&k->addresses, status->pod_ip);
     if (!pod->address && status->start_ms && status->pod_ip) {
         /* started in another network than the one pods get now: it keeps its address */
@@ -355,6 +366,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->sockets = (struct probe_sockets){socket_to, runtime};
     k->options = *options;
     k->addresses.private_network = options->private_network;
+    k->range_fd = -1;
     k->dirty_tail = &k->dirty;
     k->accepted_tail = &k->accepted;
     k->adoption_done.run = kubelet_adoption_done;
@@ -390,6 +402,8 @@ static void release(struct kubelet *k)
     HASH_ITER(hh, k->held, held, next_held)
     kubelet_free_held(k, held);
     hosts_free(k->hosts);
+    if (k->range_fd >= 0)
+        close(k->range_fd);
     probe_http_client_free(k->http);
     for (size_t i = 0; i < POD_PHASE_N; i++)
         blob_unref(k->shared[i].blob);

@@ -28,6 +28,7 @@ struct kubelet_options {
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own, */
     bool private_network;   /* in another network than the machine's */
+    bool lock_addresses;    /* other nodes of this machine get others */
     bool machine_restarted; /* since the last life here: intents of that life are lost */
     /** Pods of earlier lives are judged: those that were lost have been written as failed. */
     void (*adopted)(void *ctx);

@@ -139,6 +139,7 @@ struct kubelet {
     struct probe_http_client *http; /* of probes; NULL until one is needed */
     struct probe_sockets sockets;   /* that lead to pods */
     struct addresses addresses;
+    int range_fd; /* the lock on their range; -1: none yet */
     struct hosts *hosts;
 
     struct kubelet_pod *dirty, **dirty_tail;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/sandbox/cgroup_find.h"
 #include "node/shim/place.h"
 #include "node/shim/shim.h"
 
@@ -73,6 +74,7 @@ void offspring_start(struct shim *shim, const char *uid, const struct wire_frame
     pid_t pid;
 
     open_network(shim, shims_fd);
+    cgroup_find(); /* they would all have to look */
     pid = made ? fork() : -1;
 
     if (pid == 0)

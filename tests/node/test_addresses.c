@@ -2,7 +2,9 @@
  * Addresses of pods. Ref: local-runtime.md 3.1.
  */
 #include "tests/unit.h"
+#include <unistd.h>
 
+#include "node/address_range.h"
 #include "node/addresses.h"
 
 static void first_ones_are_kept_for_ourselves(void **state)
@@ -71,6 +73,34 @@ static void one_of_an_earlier_life_is_held(void **state)
     check_int("all others taken", addresses_take(&a), 0);
 }
 
+static void each_node_has_a_range_of_its_own(void **state)
+{
+    static const struct {
+        const char *address;
+        uint8_t second;
+    } cases[] = {{"127.10.4.0", 10}, {"127.12.4.0", 12}, {"127.11.0.1", 0},
+                 {"127.0.0.1", 0},   {"10.127.4.0", 0},  {"", 0},
+                 {"127.12.4", 0}};
+    int first_fd, second_fd, again_fd;
+    uint8_t first = address_range_lock(200, &first_fd), second, again;
+    struct addresses a = {.second = 200};
+    char text[ADDRESS_TEXT_MAX];
+
+    for (size_t i = 0; i < countof(cases); i++)
+        check_int(cases[i].address, address_range_of(cases[i].address), cases[i].second);
+    check_int("as wanted", first, 200);
+    second = address_range_lock(200, &second_fd);
+    check("another one", second && second != 200);
+    close(first_fd);
+    again = address_range_lock(200, &again_fd);
+    check_int("free again", again, 200);
+    addresses_text(&a, addresses_take(&a), text);
+    check_str("its addresses", text, "127.200.4.0");
+    check_int("of another range", addresses_hold(&a, "127.10.4.1"), 0);
+    close(second_fd);
+    close(again_fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -78,6 +108,7 @@ int main(void)
         cmocka_unit_test(one_given_back_rests_until_the_others_had_their_turn),
         cmocka_unit_test(there_are_64510_and_no_more),
         cmocka_unit_test(one_of_an_earlier_life_is_held),
+        cmocka_unit_test(each_node_has_a_range_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,10 @@
 
 Needs openmpi-bin and openssh-server (scripts/deps.sh --extras); skipped with what is missing.
 """
+import json
 import re
+import socket
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -58,7 +61,7 @@ def ranks_of_an_ordinary_user_meet_in_a_network_of_their_own():
     """Port 22, without any privilege and with a single id."""
     need_mpi()
     env = place()
-    if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "b", "type", "bridge"]):
+    if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "name", "br0", "type", "bridge"]):
         raise Skip("an ordinary user cannot have a network of his own here")
     run_mpi("--network", "private", prefix=as_user(), env=env)
 
@@ -70,6 +73,80 @@ def ranks_meet_where_only_loopback_is_up():
     if not can(ONLY_LOOPBACK + ["true"]):
         raise Skip("no network namespace, or no ip(8)")
     run_mpi(prefix=ONLY_LOOPBACK)
+
+
+SERVER = """
+import os, socket
+s = socket.create_server(("0.0.0.0", 18080))
+print("listening", s.getsockname()[0], flush=True)
+open(os.environ["READY"], "w").close()
+while not os.path.exists(os.environ["GO"]):
+    c, _ = s.accept()
+    c.sendall(os.environ["NAME"].encode())
+    c.close()
+"""
+
+
+def server(name, cwd):
+    made = python_task("server", SERVER)
+    container = made["template"]["spec"]["containers"][0]
+    container["ports"] = [{"containerPort": 18080}]
+    container["env"] = [{"name": key, "value": value} for key, value in
+                        (("NAME", name), ("READY", os.path.join(cwd, name + ".ready")), ("GO", os.path.join(cwd, "go")))]
+    return job(name, [made], minAvailable=1)
+
+
+# covers: local-runtime.md LRT-04
+def runs_side_by_side_keep_their_ports_apart():
+    """Two data directories, one machine, the same declared port."""
+    cwd = os.getcwd()
+    started = []
+    for name in ("left", "right"):
+        manifest(name + ".yaml", server(name, cwd))
+        started.append(subprocess.Popen([JOBFLOW, "run", "-o", "plain", "--logs", "--data-dir", name, name + ".yaml"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+    for name in ("left", "right"):
+        wait_until(name + " listens", lambda name=name: os.path.exists(name + ".ready"))
+    ips = {name: json.loads(jobflow("get", "pods", "-o", "json", "--data-dir", name).stdout)["items"][0]["status"]["podIP"] for name in ("left", "right")}
+    check(ips["left"] != ips["right"], "both have %s" % ips["left"])
+    for name, ip in ips.items():
+        with socket.create_connection((ip, 18080)) as c:
+            check_equal("who answers at " + ip, c.recv(99).decode(), name)
+    write("go", "")
+    for (name, ip), run in zip(ips.items(), started):
+        socket.create_connection((ip, 18080)).close()
+        out, _ = run.communicate(timeout=DEADLINE)
+        check_equal(out, run.returncode, 0)
+    nothing_left()
+
+
+STATIC = """
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    struct addrinfo hint = {.ai_family = AF_INET}, *found;
+    char text[INET_ADDRSTRLEN];
+    if (getaddrinfo(argv[1], NULL, &hint, &found))
+        return 1;
+    puts(inet_ntop(AF_INET, &((struct sockaddr_in *)found->ai_addr)->sin_addr, text, sizeof text));
+    return 0;
+}
+"""
+
+
+# covers: local-runtime.md LRT-11
+def a_static_program_finds_the_names_of_its_job():
+    write("names.c", STATIC)
+    if not can(["cc", "--version"]):
+        raise Skip("no C compiler")
+    built = subprocess.run(["cc", "-static", "-o", "names", "names.c"], capture_output=True, text=True, check=False)
+    if built.returncode:
+        raise Skip("no static C library: " + built.stderr.splitlines()[0])
+    out = run_jobs(job("j", [task("w", "%s/names j-w-1.j" % os.getcwd(), 2)], minAvailable=2, plugins={"svc": []}))
+    found = re.findall(r"\[j-w-\d\] (127\.\d+\.\d+\.\d+)\n", out)
+    check_equal("both find the same address\n" + out, (len(found), len(set(found))), (2, 1))
 
 
 if __name__ == "__main__":

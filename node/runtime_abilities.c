@@ -14,8 +14,8 @@
 static const char *const rewrite_means[] = {
     [REWRITE_NONE] = "pods that declare the same port run one after the other",
     [REWRITE_BY_ASKING] = "pods may listen on the same ports: their calls ask (seccomp)",
-    [REWRITE_BY_KERNEL] = "pods may listen on the same ports: the kernel changes their addresses "
-                          "(cgroup BPF)",
+    [REWRITE_BY_KERNEL] =
+        ("pods may listen on the same ports: the kernel changes their addresses (cgroup BPF)"),
 };
 
 /* The kernel does it where this process keeps the rights to tell it so. */

@@ -154,5 +154,33 @@ def nothing_acknowledged_is_lost():
     print("    %d kills, %d writes acknowledged, %d lists of the watch" % (KILLS, writes, watch["lists"]))
 
 
+def ten_thousand_objects_are_served_again_within_a_second():
+    """The best of three starts counts: the machine may be busy with something else."""
+    daemon, clients, each, failures = Daemon(), 20, 500, []
+
+    def create(k):
+        connection = daemon.connect()
+        for n in range(each):
+            status, text = daemon.ask("POST", CM, config_map("many-%d-%d" % (k, n), v="%d" % n), connection=connection)
+            if status != 201:
+                failures.append(text)
+                return
+
+    threads = [threading.Thread(target=create, args=[k]) for k in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check_equal("failures", failures, [])
+    took = []
+    for start in range(3):
+        daemon.stop(signal.SIGKILL)
+        daemon = Daemon(name="start%d" % start)
+        took.append(daemon.started_in)
+    check_equal("all are there", len(daemon.get(CM)["items"]), clients * each)
+    print("    serving again after %s s" % ", ".join("%.2f" % s for s in took))
+    check(min(took) < 1 * SLOW, "serving again after %r s" % took)
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

@@ -7,8 +7,11 @@
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
@@ -35,17 +38,42 @@ static void warn(const char *what, const char *path)
     log_warn(what, kv_str("error", err.message));
 }
 
+static bool owner_is_gone(const struct place *place)
+{
+    char text[PID_MAX] = "";
+    long pid = pread(place->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+
+    return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* A child that has not come to its own program yet holds what its parent held: for a moment it
+ * outlives one that was killed. 0, or an errno. */
+static int lock_in_time(const struct place *place)
+{
+    enum { TRIES = 100 };
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+    for (int i = 0;; i++) {
+        int reason = flock(place->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
+
+        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_gone(place))
+            return reason;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static bool take_lock(struct place *place, const char *directory, struct error *err)
 {
     char pid[PID_MAX];
-    int len;
+    int len, reason;
 
     place->lock = openat(place->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (place->lock < 0)
         return error_errno(err, errno, "cannot open %s/lock", directory);
-    if (flock(place->lock, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? place_in_use(directory, err)
-                                    : error_errno(err, errno, "cannot lock %s/lock", directory);
+    reason = lock_in_time(place);
+    if (reason)
+        return reason == EWOULDBLOCK ? place_in_use(directory, err)
+                                     : error_errno(err, reason, "cannot lock %s/lock", directory);
     len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
     if (ftruncate(place->lock, 0) < 0 || pwrite(place->lock, pid, (size_t)len, 0) != len)
         warn("lock file without pid", directory);

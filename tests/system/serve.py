@@ -54,6 +54,7 @@ def kubectl_finds_it_by_the_kubeconfig():
     nothing_left()
 
 
+# covers: local-runtime.md LRT-35
 def a_second_daemon_is_refused_and_the_first_goes_on():
     daemon = Daemon()
     second = jobflow("serve", "--data-dir", "d", "--listen", "none", code=2)

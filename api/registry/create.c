@@ -80,12 +80,15 @@ static struct meta *born_meta(struct registry *r, const struct object *draft, co
 static struct blob *born_status(const struct object *draft)
 {
     static const char pending[] = "{\"phase\":\"Pending\"}", active[] = "{\"phase\":\"Active\"}";
+    static const char no_balancer[] = "{\"loadBalancer\":{}}";
     static const char open[] = "{\"state\":\"Open\"}"; /* O-10: jobs may follow at once */
 
     if (draft->kind == &kind_pod)
         return blob_intern(pending, strlen(pending));
     if (draft->kind == &kind_namespace)
         return blob_intern(active, strlen(active));
+    if (draft->kind == &kind_service)
+        return blob_intern(no_balancer, strlen(no_balancer));
     if (draft->kind == &kind_queue)
         return blob_intern(open, strlen(open));
     return draft->kind->has_status ? NULL : blob_ref(draft->status);

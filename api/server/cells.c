@@ -344,6 +344,11 @@ static void priority_default(struct jsonw *w, struct cell_row *row)
     jsonw_bool(w, json_is_true(json_object_get(cell_body(row), "globalDefault")));
 }
 
+static void priority_preemption(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "preemptionPolicy", NULL), "");
+}
+
 static void lease_holder(struct jsonw *w, struct cell_row *row)
 {
     cell_write_or(w, cell_member(cell_body(row), "spec", "holderIdentity"), "");
@@ -419,10 +424,11 @@ static const struct cell_column cells_node[] = {
     {0},
 };
 static const struct cell_column cells_priority_class[] = {
-    {"Name",           "string",  0, cell_name},
-    {"Value",          "string", 0, priority_value},
-    {"Global-Default", "string", 0, priority_default},
-    {"Age",            "string",    0, cell_age},
+    {"Name",             "string",  0, cell_name},
+    {"Value",            "integer", 0, priority_value},
+    {"Global-Default",   "boolean", 0, priority_default},
+    {"Age",              "string",  0, cell_age},
+    {"PreemptionPolicy", "string",  0, priority_preemption},
     {0},
 };
 static const struct cell_column cells_lease[] = {

@@ -228,7 +228,7 @@ static bool parse_query(const struct api_call *call, struct log_query *out, stru
         !target_query_int_min(&call->target, "sinceSeconds", 0, 1, &seconds, err))
         return false;
     if (since_time && *since_time && since_s && *since_s)
-        return error_set(err, ERR_INVALID, "",
+        return error_set(err, ERR_INVALID, "[]",
                          "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be "
                          "specified");
     if (seconds > 0 && seconds < INT64_MAX / 1000)
@@ -275,9 +275,9 @@ struct api_stream *verb_log(const struct api_call *call)
         write_not_found(call, &err);
     else if (!call->api->logs.read)
         error_set(&err, ERR_UNAVAILABLE, "", "this process keeps no logs");
-    else
+    else if (parse_query(call, &query, &err))
         container = choose_container(pod, target_query(&call->target, "container"), &err);
-    if (!container || !parse_query(call, &query, &err))
+    if (!container)
         return reply_option_error(call, "PodLogOptions", &err);
     log = mem_alloc(sizeof *log);
     log->stream.api = call->api;

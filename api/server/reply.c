@@ -182,10 +182,9 @@ struct api_stream *reply_gone(const struct api_call *call, const char *uid)
 
 struct api_stream *reply_success(const struct api_call *call, int status)
 {
-    const struct status_subject about = {.kind = call->route.kind, .name = call->name};
     struct reply with = {.status = status};
 
-    status_write_success(&about, &with.body);
+    status_write_done(status, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_DURABLE);
 }

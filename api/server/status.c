@@ -109,15 +109,25 @@ static void add_finding(const struct error *err, struct buf *out)
     buf_str(out, err->message);
 }
 
+/* Options of a pod's log are of the pod's group; all others are of every kind. */
+static bool options_of_object(const struct status_subject *about)
+{
+    return about->options && strcmp(about->options, "PodLogOptions") == 0;
+}
+
 static void add_invalid(const struct error_list *errors, const struct status_subject *about,
                         struct buf *out)
 {
-    const char *group = about->options ? "meta.k8s.io" : about->kind ? about->kind->group : "";
+    bool of_object = options_of_object(about);
+    const char *group = of_object        ? ""
+                        : about->options ? "meta.k8s.io"
+                        : about->kind    ? about->kind->group
+                                         : "";
 
     if (about->options || about->kind)
-        buf_printf(
-            out, "%s%s%s \"%s\" is invalid: ", about->options ? about->options : about->kind->name,
-            *group ? "." : "", group, about->name && !about->options ? about->name : "");
+        buf_printf(out, "%s%s%s \"%s\" is invalid: ",
+                   about->options ? about->options : about->kind->name, *group ? "." : "", group,
+                   about->name && (!about->options || of_object) ? about->name : "");
     if (errors->count > 1)
         buf_char(out, '[');
     for (size_t i = 0; i < errors->count; i++) {
@@ -193,22 +203,45 @@ static void add_conflicts(const struct error_list *errors, struct buf *out)
     }
 }
 
+/* Values that are read while decoding: what the finding says, and what a decoder does. */
+static const struct {
+    const char *in_finding, *says;
+} read_values[] = {
+    {"quantities must match", "quantities must match the regular expression "
+                              "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"},
+    {"must be base64 text", "illegal base64 data"},
+};
+
+static const char *unreadable(const struct error *err)
+{
+    for (size_t i = 0; err->code == ERR_INVALID && i < countof(read_values); i++)
+        if (strstr(err->message, read_values[i].in_finding))
+            return read_values[i].says;
+    return NULL;
+}
+
 /* Built-in kinds are decoded before anything is checked: a wrong type is no object of theirs. */
 static bool is_undecodable(const struct error_list *errors, const struct status_subject *about)
 {
     return about->kind && !about->options && !strstr(about->kind->group, "volcano.sh") &&
-           is_wrong_type(&errors->items[0]);
+           (is_wrong_type(&errors->items[0]) || unreadable(&errors->items[0]));
 }
 
 /* In the words of Go's decoder: "spec.containers[0].name" is "spec.containers.name" there. */
 static void add_undecodable(const struct error *err, const struct status_subject *about,
                             struct buf *out)
 {
-    const char *type = strstr(err->message, IN_BODY) + sizeof IN_BODY - 1;
-    const char *value = strchr(err->message, '"') + 1;
-    bool number = strncmp(value, "integer", 7) == 0;
+    const char *type, *value;
+    bool number;
 
     add_unhandled(about, out);
+    if (unreadable(err)) {
+        buf_str(out, unreadable(err));
+        return;
+    }
+    type = strstr(err->message, IN_BODY) + sizeof IN_BODY - 1;
+    value = strchr(err->message, '"') + 1;
+    number = strncmp(value, "integer", 7) == 0;
     buf_printf(out, "json: cannot unmarshal %.*s into Go struct field %s.",
                number ? 6 : (int)strcspn(value, "\""), number ? "number" : value,
                about->kind->name);
@@ -273,7 +306,10 @@ static bool names_kind(const struct error *err, const struct status_subject *abo
 static void write_subject(struct jsonw *w, const struct status_subject *about, bool by_kind)
 {
     if (about->options) {
-        jsonw_member_str(w, "group", "meta.k8s.io");
+        if (options_of_object(about))
+            jsonw_member_str_opt(w, "name", about->name);
+        else
+            jsonw_member_str(w, "group", "meta.k8s.io");
         jsonw_member_str(w, "kind", about->options);
         return;
     }
@@ -369,6 +405,15 @@ void status_write_error(const struct error *err, const struct status_subject *ab
     error_list_append(&errors, err);
     status_write_failure(&errors, about, out);
     error_list_release(&errors);
+}
+
+void status_write_done(int http_status, struct buf *out)
+{
+    struct jsonw w = jsonw_to(out);
+
+    write_head(&w, "Success", &(const struct status_subject){0});
+    jsonw_member_int(&w, "code", http_status);
+    jsonw_close(&w);
 }
 
 void status_write_success(const struct status_subject *about, struct buf *out)

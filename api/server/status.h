@@ -28,6 +28,9 @@ void status_write_error(const struct error *err, const struct status_subject *ab
 /** Append the Status that answers a delete after which nothing is left. */
 void status_write_success(const struct status_subject *about, struct buf *out);
 
+/** Append the Status that answers a subresource which only does something. */
+void status_write_done(int http_status, struct buf *out);
+
 /** "Not Found": the words after an HTTP status. */
 const char *status_http_phrase(int http_status);
 /** Seconds for a Retry-After header, 0 = none: what makes clients try again by themselves. */

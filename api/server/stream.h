@@ -115,7 +115,7 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
                                  const struct status_subject *about);
 /** `object` is gone. */
 struct api_stream *reply_gone(const struct api_call *call, const char *uid);
-/** Status Success about the object of the path. */
+/** Status Success, and nothing else to say. */
 struct api_stream *reply_success(const struct api_call *call, int status);
 void write_not_found(const struct api_call *call, struct error *err);
 

@@ -111,8 +111,8 @@ static void check_unique(const json_t *body, struct error_list *errors)
     json_object_foreach(json_object_get(body, "binaryData"), key, value)
     {
         if (json_object_get(data, key))
-            FINDING(errors, ("binaryData[%s]", key),
-                    "Duplicate value: \"%s\": data has the key, too", key);
+            FINDING(errors, ("data[%s]", key),
+                    "Invalid value: \"%s\": duplicate of key present in binaryData", key);
     }
 }
 

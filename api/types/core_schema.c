@@ -185,3 +185,11 @@ static const struct field pvc_spec_fields[] = {
 };
 const struct schema pvc_spec_schema = {"PersistentVolumeClaimSpec", pvc_spec_fields};
 /* clang-format on */
+
+void core_set_default(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_get(object, key))
+        json_decref(value);
+    else
+        json_object_set_new(object, key, value);
+}

@@ -44,3 +44,6 @@ extern const struct schema toleration_schema;
 extern const struct schema topology_spread_constraint_schema;
 extern const struct schema node_selector_schema;
 extern const struct schema pod_status_schema;
+
+/** Set a member that is not there; `value` is consumed. */
+void core_set_default(json_t *object, const char *key, json_t *value);

@@ -9,7 +9,7 @@
 static const struct field lease_spec_fields[] = {
     {"holderIdentity",       FIELD_STR,     FIELD_PASS,
      .doc = "Contains the identity of the holder of a current lease."},
-    {"leaseDurationSeconds", FIELD_OPT_I32, FIELD_PASS,
+    {"leaseDurationSeconds", FIELD_OPT_I32, FIELD_PASS, BOUNDS(1, INT32_MAX),
      .doc = "A duration that candidates for a lease need to wait to force acquire it."},
     {"acquireTime",          FIELD_TIME,    FIELD_PASS, .doc = "A time when the current lease was acquired."},
     {"renewTime",            FIELD_TIME,    FIELD_PASS,

@@ -82,6 +82,16 @@ static const struct field network_policy_fields[] = {
 static const struct schema network_policy_schema = {"NetworkPolicy", network_policy_fields, .doc = "Who may talk to pods; kept for tools, not enforced on this machine."};
 /* clang-format on */
 
+static void complete(json_t *body)
+{
+    json_t *spec = json_object_get(body, "spec");
+    bool leaves = json_array_size(json_object_get(spec, "egress")) > 0;
+
+    if (json_is_object(spec))
+        core_set_default(spec, "policyTypes",
+                         json_pack("[s,s*]", "Ingress", leaves ? "Egress" : NULL));
+}
+
 static const char *const short_names[] = {"netpol", NULL};
 
 const struct kind kind_network_policy = {
@@ -94,4 +104,5 @@ const struct kind kind_network_policy = {
     .short_names = short_names,
     .namespaced = true,
     .schema = &network_policy_schema,
+    .normalize = complete,
 };

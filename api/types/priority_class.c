@@ -45,6 +45,13 @@ bool priority_class_preempts(const struct object *priority_class)
     return !decoded->preemption_policy || strcmp(decoded->preemption_policy, "Never") != 0;
 }
 
+static void check_value(const struct admission *adm, const struct object *old,
+                        const struct object *new_, struct error_list *errors)
+{
+    if (old && priority_class_value_of(old) != priority_class_value_of(new_))
+        error_list_add(errors, ERR_INVALID, "value", "Forbidden: may not be changed in an update.");
+}
+
 static const char *const short_names[] = {"pc", NULL};
 
 const struct kind kind_priority_class = {
@@ -56,4 +63,5 @@ const struct kind kind_priority_class = {
     .singular = "priorityclass",
     .short_names = short_names,
     .schema = &priority_class_schema,
+    .validate_in_context = check_value,
 };

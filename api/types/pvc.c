@@ -65,6 +65,14 @@ static const struct field pvc_fields[] = {
 static const struct schema pvc_schema = {"PersistentVolumeClaim", pvc_fields, .doc = "A request for a directory that outlives pods."};
 /* clang-format on */
 
+static void complete(json_t *body)
+{
+    json_t *spec = json_object_get(body, "spec");
+
+    if (json_is_object(spec))
+        core_set_default(spec, "volumeMode", json_string("Filesystem"));
+}
+
 static const char *const short_names[] = {"pvc", NULL};
 
 const struct kind kind_pvc = {
@@ -79,4 +87,5 @@ const struct kind kind_pvc = {
     .has_status = true,
     .no_generation = true,
     .schema = &pvc_schema,
+    .normalize = complete,
 };

@@ -53,6 +53,8 @@ static void report_choices(struct check *c, const struct field *field, const jso
     struct nearest best = {0};
 
     for (const char *const *one = field->one_of; *one; one++) {
+        if (!**one)
+            continue;
         buf_printf(&choices, "%s\"%s\"", choices.len ? ", " : "", *one);
         nearest_offer(&best, json_string_value(value), *one);
     }

@@ -145,6 +145,27 @@ static const struct field service_fields[] = {
 static const struct schema service_schema = {"Service", service_fields, .doc = "A name and ports for the pods a selector chooses."};
 /* clang-format on */
 
+/* What kube-apiserver fills in, but for addresses, which nobody here gives. */
+static void complete(json_t *body)
+{
+    json_t *spec = json_object_get(body, "spec"), *port;
+    const char *ip = json_string_value(json_object_get(spec, "clusterIP"));
+    size_t i;
+
+    if (!json_is_object(spec))
+        return;
+    core_set_default(spec, "type", json_string("ClusterIP"));
+    core_set_default(spec, "sessionAffinity", json_string("None"));
+    core_set_default(spec, "internalTrafficPolicy", json_string("Cluster"));
+    if (ip && *ip)
+        core_set_default(spec, "clusterIPs", json_pack("[s]", ip));
+    json_array_foreach(json_object_get(spec, "ports"), i, port)
+    {
+        core_set_default(port, "protocol", json_string("TCP"));
+        core_set_default(port, "targetPort", json_incref(json_object_get(port, "port")));
+    }
+}
+
 static const char *const short_names[] = {"svc", NULL};
 
 const struct kind kind_service = {
@@ -159,4 +180,5 @@ const struct kind kind_service = {
     .has_status = true,
     .no_generation = true,
     .schema = &service_schema,
+    .normalize = complete,
 };

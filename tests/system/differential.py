@@ -44,7 +44,7 @@ def plain(value, key=None):
         if key == "causes":  # kube-apiserver says some of them twice
             return [json.loads(row) for row in sorted({json.dumps(row, sort_keys=True) for row in rows})]
         if key == "resources":
-            return sorted((dict(row, verbs=sorted(row["verbs"])) for row in rows), key=lambda row: row["name"])
+            return {row["name"]: dict(row, verbs=sorted(row["verbs"])) for row in rows}
         return rows
     return plain_text(value) if isinstance(value, str) else value
 
@@ -52,7 +52,7 @@ def plain(value, key=None):
 def plain_table(table):
     """Descriptions are prose, ages go on."""
     columns = table.get("columnDefinitions")
-    ages = [i for i, c in enumerate(columns or []) if c["type"] == "date"]
+    ages = [i for i, c in enumerate(columns or []) if c["type"] == "date" or c["name"] == "Age"]
     rows = [{"cells": ["<age>" if i in ages and c else c for i, c in enumerate(r["cells"])], "object": plain(r.get("object"))}
             for r in table.get("rows", [])]
     shown = {k: plain(v, k) for k, v in table.items() if k not in ("rows", "columnDefinitions", "metadata")}

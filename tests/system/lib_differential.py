@@ -370,6 +370,72 @@ def collected_namespaces(s):
     s.until("the namespace is gone", lambda: s.quietly("GET", NS + "/stuck").status == 404)
 
 
+# ---- small kinds ----
+
+def small_kinds(s):
+    services, claims, secrets, events = (NS + "/default/" + plural for plural in ("services", "persistentvolumeclaims", "secrets", "events"))
+    s("a service", "POST", services, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc"}, "spec": {
+        "clusterIP": "None", "selector": {"a": "b"}, "ports": [{"port": 80}]}})
+    s("a service of a bad name", "POST", services, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "1svc"}, "spec": {"ports": [{"port": 80}]}})
+    s("a service as a table", "GET", services + "/svc", accept=TABLE)
+    s("a service's port is patched", "PATCH", services + "/svc", {"spec": {"ports": [{"port": 80, "name": "http"}]}}, kind=STRATEGIC)
+    s("a claim", "POST", claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "pvc"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "none", "resources": {"requests": {"storage": "1024Mi"}}}})
+    s("a claim without modes", "POST", claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "pvc2"}, "spec": {
+        "resources": {"requests": {"storage": "1Gi"}}}})
+    s("a claim of a bad quantity", "POST", claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "pvc2"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1 Gi"}}}})
+    s("a secret of no base64", "POST", secrets, {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bad"}, "data": {"a": "%%"}})
+    s("a secret as a table", "GET", secrets + "/s1", accept=TABLE)
+    s("a secret's type is changed", "PATCH", secrets + "/s1", {"type": "other"}, kind=MERGE)
+    s("an immutable map", "POST", CM, dict(cm("frozen", {"a": "1"}), immutable=True))
+    s("an immutable map is changed", "PATCH", CM + "/frozen", {"data": {"a": "2"}}, kind=MERGE)
+    s("an immutable map thaws", "PATCH", CM + "/frozen", {"immutable": False}, kind=MERGE)
+    s("binary data", "POST", CM, dict(cm("binary"), binaryData={"b": "AAE="}))
+    s("the same key twice", "POST", CM, dict(cm("twice", {"b": "x"}), binaryData={"b": "AAE="}))
+    s("an event", "POST", events, {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e1"}, "reason": "Why", "message": "m", "type": "Normal",
+      "involvedObject": {"kind": "ConfigMap", "name": "c1", "namespace": "default", "apiVersion": "v1"}, "source": {"component": "me"},
+      "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z", "count": 1})
+    s("an event of another namespace", "POST", events, {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e2"}, "involvedObject": {
+        "kind": "ConfigMap", "name": "c1", "namespace": "other"}})
+    s("events by field", "GET", events + "?fieldSelector=involvedObject.name%3Dc1,reason%3DWhy")
+    s("events by a field not known", "GET", events + "?fieldSelector=nope%3Dc1")
+    s("the event in its other group", "GET", "/apis/events.k8s.io/v1/namespaces/default/events/e1")
+    s("a lease without fractions", "POST", LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l3"}, "spec": {
+        "holderIdentity": "me", "renewTime": "2026-01-01T00:00:00Z"}})
+    s("a lease of no seconds", "POST", LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l4"}, "spec": {
+        "leaseDurationSeconds": 0}})
+    s("a lease as a table", "GET", LEASES + "/l1", accept=TABLE)
+    s("a priority that is changed", "PATCH", "/apis/scheduling.k8s.io/v1/priorityclasses/high", {"value": 11}, kind=MERGE)
+    s("a priority as a table", "GET", "/apis/scheduling.k8s.io/v1/priorityclasses/high", accept=TABLE)
+    s("a policy", "POST", "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies", {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+      "metadata": {"name": "np"}, "spec": {"podSelector": {}}})
+    s("a namespace as a table", "GET", NS + "/team", accept=TABLE)
+    s("a queue", "POST", QUEUES, {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q1"}, "spec": {
+        "weight": 1, "parent": "root", "reclaimable": True}})
+    s("a queue in a namespace", "POST", NS.replace("/api/v1", "/apis/scheduling.volcano.sh/v1beta1") + "/default/queues", {
+        "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "q2"}})
+    s.quietly("POST", PODS, pod("b1"))
+    s("bind to a node", "POST", PODS + "/b1/binding", {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "b1"}, "target": {"kind": "Node", "name": "nobody"}})
+    s("bind once more", "POST", PODS + "/b1/binding", {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "b1"}, "target": {"kind": "Node", "name": "other"}})
+    s("a log of no pod", "GET", PODS + "/none/log")
+    s("a log of too little", "GET", PODS + "/b1/log?tailLines=-1")
+    s("a log of two times", "GET", PODS + "/b1/log?container=c&sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z")
+    s("a log of several containers", "GET", PODS + "/a1/log")
+    s("a log of no container", "GET", PODS + "/a1/log?container=zz")
+    s("a pod of canonical quantities", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "quantities"}, "spec": {
+        "nodeSelector": {"no": "node"}, "restartPolicy": "Never", "containers": [{"name": "c", "image": "x", "command": ["true"], "resources": {
+            "requests": {"cpu": "0.5", "memory": "1024Mi"}, "limits": {"cpu": 1, "memory": "1.5Gi"}}}]}})
+    s("a pod of more than its limit", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p9"}, "spec": {
+        "containers": [{"name": "c", "image": "x", "command": ["true"], "resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}}]}})
+    s("a pod of two containers of one name", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p9"}, "spec": {
+        "containers": [{"name": "c", "image": "x", "command": ["true"]}, {"name": "c", "image": "x", "command": ["true"]}]}})
+    s("a pod of a bad policy", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p9"}, "spec": {
+        "restartPolicy": "Often", "containers": [{"name": "c", "image": "x", "command": ["true"]}]}})
+    s("a pod mounts what it has not", "POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p9"}, "spec": {
+        "containers": [{"name": "c", "image": "x", "command": ["true"], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}]}})
+
+
 # ---- discovery and the rest ----
 
 def found_out(s):
@@ -383,7 +449,7 @@ def found_out(s):
     s("a method not there", "OPTIONS", CM)
 
 
-SCENARIOS = [created, read, changed, applied, validated, watched, collected_dependents, collected_namespaces, deleted, found_out]
+SCENARIOS = [created, read, changed, applied, validated, watched, small_kinds, collected_dependents, collected_namespaces, deleted, found_out]
 
 
 # step and path of the answer (regular expressions), why
@@ -399,16 +465,26 @@ DIFFERENCES = [
      r"change a pod's command|a namespace of a bad name", TEXT, "texts that changed between their versions; ours are those of the specification"),
     (r"(list|watch) .*bad (label )?selector|create with wrong types", TEXT, "texts of 1.20"),
     (r"(a custom object of a|merge a) wrong type.*", (r"body\.details\.causes\[0\]\.reason",), "the reason newer ones give"),
-    (r"(delete )?a namespace", (r"body\.metadata\.labels",), "the label that newer ones give"),
+    (r"(delete )?a namespace.*", (r"body\.(rows\[0\]\.object\.)?metadata\.labels",), "the label that newer ones give"),
+    (r"a priority.*", TEXT + (r"body\.details\.causes\[0\]\.field", r"body\.columnDefinitions", r"body\.rows\[0\]\.cells"), "as newer ones have it"),
+    (r"a pod of more than its limit", TEXT, "texts of 1.20"),
+    (r"a service.*", (r"body\.spec\.internalTrafficPolicy",), "a default of newer ones"),
     (r"merge a list|merge no JSON|apply of another kind", (REFUSED,), "400, as newer ones"),
     (r"a pod without containers", TEXT, "says what is required"),
     (r"put of another uid", TEXT, "without the names of their storage"),
     (r"list of a revision that is no number|watch from no number|a custom object with a revision", (REFUSED,), "400: theirs is an internal error, which it is not"),
     (r"put a custom one without a revision", (r"body\.details\.kind", r"body\.message"), "the kind, as in every other answer of 422"),
-    (r"a (path|group) not known|get of a group not there", (r"body.*|type",), "a Status instead of plain text, or of a list of paths"),
+    (r"a (path|group) not known|get of a group not there|a queue in a namespace", (r"body.*|type",), "a Status instead of plain text, or of a list of paths"),
+    (r"an immutable map.*|a pod mounts what it has not|a claim of a bad quantity|a secret of no base64|a lease of no seconds|events by a field not known",
+     TEXT, "says more: the way out, the values that are known"),
+    (r"a lease of no seconds", (r"body\.details\.causes\[0\]\.message",), "the bound of the field"),
+    # ---- taken though they refuse it ----
+    (r"a lease without fractions", (REFUSED,), "any fraction will do (section 13.7)"),
+    (r"a claim without modes", (REFUSED,), "a directory can be mounted by anybody here"),
     # ---- details ----
     (r"create with wrong types|unknown fields (of a built-in kind )?strictly|merge another name|a custom object with a revision",
      (r"body\.details",), "causes are there too: which field"),
+    (r"a claim of a bad quantity|a secret of no base64", (r"body\.details",), "causes are there too: which field"),
     (r"create of a media type unknown|patch a custom one strategically|a token not known", (r"body\.details",), "empty instead of absent"),
     (r"merge of unknown fields strictly", (r"body\.message", r"body\.details\.causes.*"), "without the whole object in the text"),
     (r"patch (with a test that fails|by an operation not known)", (r"body\.details.*", r"body\.message"), "says which operation, and why"),
@@ -429,7 +505,15 @@ DIFFERENCES = [
     (ANY, (r"body\.spec\.(preemptionPolicy|priority|serviceAccount|tolerations|volumes|nodeSelector)",), "what admission plugins and controllers of a cluster add"),
     (ANY, (r"body\.status\.(qosClass|conditions)",), "our scheduler and node say at once what they see"),
     (r"list pods as a table", (r"body\.columnDefinitions", r"body\.rows\[0\]\.cells"), "two more columns with -o wide: what the pod used"),
+    (r"a pod of canonical quantities", (r"body\.spec\.containers\[0\]\.(resources|imagePullPolicy).*",), "quantities stay as they were written"),
+    (r"a (service|claim|policy|queue).*", (r"body\.(spec\.(ipFamilies|ipFamilyPolicy|resources.*|storageClassName)|status.*|metadata\.(generation|finalizers))",),
+     "nobody gives addresses; a directory is there when a pod needs it; queues are open at once"),
+    (r"a pod of canonical quantities", (r"body\.metadata\.generation",), "built-in kinds have no generation"),
+    (r"a priority.*", (r"body\.metadata\.generation", r"body\.rows\[0\]\.object\.metadata\.generation"), "counted for every kind"),
+    (r"(an )?events?.*|the event.*", (r"body\.(items\[0\]\.)?(eventTime|reporting(Component|Instance))",), "absent instead of empty"),
+    (r"bind once more", (r"body\.details\.kind",), "of the pod"),
     # ---- the rest ----
     (r"may I", (r"body\.metadata.*", r"body\.status.*"), "a review is no object: it has no metadata of its own"),
-    (r"resources of .*|the flow group", (r"body\.resources\[\d+\]\.storageVersionHash",), "there is one storage version"),
+    (r"resources of .*|the flow group", (r"body\.resources\.[a-z/]+\.storageVersionHash",), "there is one storage version"),
+    (r"resources of .*", (r"body\.resources\.[a-z]+/(steps|instantiate)",), "subresources of our own"),
 ]

@@ -184,7 +184,7 @@ static const struct status_case statuses[] = {
       "\"reason\":\"BadRequest\""}},
     {"options", {{ERR_INVALID, "tailLines", "Invalid value: -1: must be greater than or equal to 0"}},
      {&kind_pod, .options = "PodLogOptions", .name = "p"},
-     {"\"message\":\"PodLogOptions.meta.k8s.io \\\"\\\" is invalid: tailLines: Invalid value: -1",
+     {"\"message\":\"PodLogOptions \\\"p\\\" is invalid: tailLines: Invalid value: -1",
       "\"kind\":\"PodLogOptions\""}},
     {"ahead of time", {{ERR_TIMEOUT, "resourceVersion", "Too large resource version: 9, current: 5"}},
      {0},

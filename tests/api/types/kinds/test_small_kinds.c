@@ -41,7 +41,7 @@ static const struct verdict_case cases[] = {
     {"key with a slash",        MAP("data: {a/b: x}\n"), "data[a/b]", "a valid config key must consist of"},
     {"key ..",                  MAP("data: {\"..\": x}\n"), "data[..]", "must not be '..'"},
     {"key ..data",              MAP("data: {..data: x}\n"), "data[..data]", "must not start with '..'"},
-    {"key in both",             MAP("data: {a: x}\nbinaryData: {a: AAEC}\n"), "binaryData[a]", "Duplicate value"},
+    {"key in both",             MAP("data: {a: x}\nbinaryData: {a: AAEC}\n"), "data[a]", "duplicate of key"},
     {"no base64",               MAP("binaryData: {a: \"not base64\"}\n"), "binaryData[a]", "must be base64"},
     {"secret",                  SECRET("type: Opaque\ndata: {a: aGVsbG8=}\nstringData: {b: hello}\n")},
     {"secret of plain text",    SECRET("data: {a: canary!}\n"), "data[a]", "plain text goes to stringData"},

@@ -37,11 +37,15 @@ static json_t *stored_entries(const struct object *current)
 static json_t *with_body(const struct object *object, const json_t *body)
 {
     json_t *doc = json_copy((json_t *)(uintptr_t)body);
+    scoped(json) json_t *head = NULL;
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
 
+    jsonw_open(&w);
     object_write_meta(object, &w);
-    json_object_set_new(doc, "metadata", json_loadb(text.data, text.len, 0, NULL));
+    jsonw_close(&w);
+    head = json_loadb(text.data, text.len, 0, NULL);
+    json_object_update(doc, head);
     if (object->status)
         json_object_set_new(doc, "status", object_status_json(object));
     return doc;

@@ -494,7 +494,7 @@ DIFFERENCES = [
     (r"apply a flow.*", (r"warnings.*",), "advice of admission"),
     (r"create a custom one with a plain finalizer|a custom object of another version", (r"warnings.*",), "advice of theirs"),
     # ---- accounts ----
-    (r"(?!create (a config map|in YAML)|put|merge|apply (makes|again|after|in|on)|another|a conflict|two|what was|by force|update what|forget).*", (r".*managedFields.*",),
+    (r"(?!(create (a config map|in YAML)|put|merge|merge away|merge nothing)$|apply (makes|again|after|in|on)|another|a conflict|two|what was|by force|update what|forget).*", (r".*managedFields.*",),
      "tasks are merged by name; theirs leaves out structs of built-in kinds, and adds what its admission made"),
     (r"create with server's metadata|a pod|list pods as a table|.* a pod.*|apply it by force, too|status of a pod", (r"body\.(rows\[0\]\.object\.)?metadata\.generation",),
      "built-in kinds have no generation"),

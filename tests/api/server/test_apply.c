@@ -124,6 +124,23 @@ static void what_others_hold_is_a_conflict_unless_forced(void **state)
     api_rig_stop(&rig);
 }
 
+static void a_new_object_is_its_makers_with_labels_and_all(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int("made",
+              ask(&rig, &tap, "POST", CMS "?fieldManager=m", NULL,
+                  "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','labels':{'l':'1'},"
+                  "'annotations':{'n':'1'}},'data':{'a':'1'}}"),
+              201);
+    check_has("account", tap.body.data,
+              "\"f:metadata\":{\"f:labels\":{\"f:l\":{},\".\":{}},\"f:annotations\":{\"f:n\":{},"
+              "\".\":{}}}");
+    api_rig_stop(&rig);
+}
+
 static void what_changes_nothing_is_no_write(void **state)
 {
     scoped(tap) struct api_tap tap = {0};
@@ -406,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_manager_no_longer_applies_goes_unless_others_hold_it),
         cmocka_unit_test(what_others_hold_is_a_conflict_unless_forced),
+        cmocka_unit_test(a_new_object_is_its_makers_with_labels_and_all),
         cmocka_unit_test(what_changes_nothing_is_no_write),
         cmocka_unit_test(what_cannot_be_applied_is_refused),
         cmocka_unit_test(containers_and_ports_merge_by_their_keys),

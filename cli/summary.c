@@ -52,11 +52,30 @@ static const struct follow_step *switch_of(const struct follow_flow *flow, const
     return NULL;
 }
 
-/* The dependency that let `step` start: the last to end under `all`, the first under `any`. */
+/* The step that ended last, of all or of those that are not final. */
+static const struct follow_step *last_to_end(const struct follow_flow *flow, bool with_final)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow->object);
+    const struct follow_step *last = NULL;
+
+    for (size_t i = 0; i < flow->n_steps; i++) {
+        const struct follow_step *step = &flow->steps[i];
+
+        if (!with_final && i < spec->steps.count && spec->steps.items[i].when)
+            continue;
+        if (step->ended_ms && (!last || step->ended_ms > last->ended_ms))
+            last = step;
+    }
+    return last;
+}
+
+/* What let `step` start: of its dependencies the last to end under `all`, the first under `any`;
+ * of a final step the last of the others. */
 static const struct follow_step *releasing_step(const struct follow_flow *flow,
                                                 const struct flow_step *spec)
 {
-    const struct follow_step *best = switch_of(flow, spec->name);
+    const struct follow_step *best =
+        spec->when ? last_to_end(flow, false) : switch_of(flow, spec->name);
     bool any =
         spec->depends && spec->depends->strategy && strcmp(spec->depends->strategy, "any") == 0;
 
@@ -74,14 +93,8 @@ static const struct follow_step *releasing_step(const struct follow_flow *flow,
 static void mark_critical(struct summary *summary)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(summary->flow->object);
-    const struct follow_step *step = NULL;
+    const struct follow_step *step = last_to_end(summary->flow, true);
 
-    for (size_t i = 0; i < summary->flow->n_steps; i++) {
-        const struct follow_step *candidate = &summary->flow->steps[i];
-
-        if (candidate->ended_ms && (!step || candidate->ended_ms > step->ended_ms))
-            step = candidate;
-    }
     while (step && !summary->critical[step->index]) {
         summary->critical[step->index] = true;
         summary->critical_len++;

@@ -66,5 +66,13 @@ def namespaces_that_nobody_defined_are_made():
     check_in("stdout", "f Succeed", simulate(first, made).stdout)
 
 
+def the_critical_path_goes_through_the_end_to_final_steps():
+    steps = [step("short"), step("long"), step("after", ["short"], template="short"), step("bye", template="short", when="always")]
+    out = simulate(flow("f", steps), sim("short", {"duration": "1m"}), sim("long", {"duration": "5m"})).stdout
+    marked = [line.split()[1] for line in out[out.index("  STEP"):].splitlines() if line.startswith("* ")]
+    check_equal("the path", marked, ["long", "bye"])
+    check_in("in words", "Critical path (*): 2 steps, 6m", out)
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

@@ -64,19 +64,21 @@ static bool has_target(const struct job_request *request, enum job_action action
     }
 }
 
-static void mark_slot(struct job_run *run, struct slot_at at)
+/* True: the pod is a target. */
+static bool mark_slot(struct job_run *run, struct slot_at at)
 {
     const struct job_slot *slot = job_view_slot(&run->view, at);
 
-    if (!slot || !slot->pod || slot->op != SLOT_IDLE || slot->facts.marked)
-        return;
-    if (slot->doomed) { /* on its way out already: its end is no eviction now (10.1) */
-        if (slot->facts.deleting)
-            job_apply_mark(run, at, false);
-        return;
-    }
+    if (!slot || !slot->pod || slot->op != SLOT_IDLE || slot->facts.marked ||
+        (slot->doomed && !slot->facts.deleting))
+        return false;
     run->target.marks++;
-    job_apply_mark(run, at, true);
+    if (slot->doomed) { /* on its way out already: its end is no eviction now (10.1) */
+        job_apply_mark(run, at, MARK_BESIDE);
+        return false;
+    }
+    job_apply_mark(run, at, MARK_TARGET);
+    return true;
 }
 
 struct target_range {
@@ -103,13 +105,15 @@ static struct target_range range_of(const struct job_run *run, const struct job_
     return (struct target_range){from, to};
 }
 
-static void mark_target(struct job_run *run, const struct job_request *request,
+static bool mark_target(struct job_run *run, const struct job_request *request,
                         enum job_action action)
 {
     struct target_range range = range_of(run, request, action);
+    bool any = false;
 
     for (int32_t i = range.from; i < range.to; i++)
-        mark_slot(run, (struct slot_at){request->at.task, i});
+        any |= mark_slot(run, (struct slot_at){request->at.task, i});
+    return any;
 }
 
 /* The target is marked; what is left is the decision. */
@@ -137,11 +141,13 @@ static void decide_target(struct job_run *run, struct job_request *request)
 
 static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
 {
+    bool any = false;
+
     request->action = action;
     run->target.marked = run->target.failed = 0;
     if (!request->marked)
-        mark_target(run, request, action);
-    if (run->target.marks > 0) {
+        any = mark_target(run, request, action);
+    if (any || (request->begun && run->target.marks > 0)) {
         run->target.request = request;
     } else if (request->marked || request->begun) {
         decide_target(run, request);
@@ -157,6 +163,8 @@ void job_act_marked(struct job_run *run)
 {
     struct job_request *request = run->target.request;
 
+    if (!request)
+        return;
     run->target.request = NULL;
     request->begun |= run->target.marked > 0;
     if (run->target.failed > 0 && request->rounds++ < MARK_ROUNDS) { /* the others first (O-51) */

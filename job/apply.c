@@ -15,7 +15,7 @@ struct pod_op {
     struct cluster_call call;
     struct job_run *run;
     struct slot_at at;
-    bool awaited; /* a mark the targeted kill waits for */
+    enum mark_for mark_for;
 };
 
 /* Upstream retries everything alike and gives up after 15; ours knows what a retry can mend. */
@@ -197,7 +197,8 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     struct job_run *run;
     struct slot_at at;
     const struct job_slot *slot;
-    bool awaited = container_of(call, struct pod_op, call)->awaited, done;
+    enum mark_for mark_for = container_of(call, struct pod_op, call)->mark_for;
+    bool done;
 
     if (!finish(call, &run, &at))
         return;
@@ -209,9 +210,9 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     else if (!done && err->code != ERR_NOT_FOUND)
         /* unmarked it stays: its end would look like an eviction */
         job_apply_failed(run, "FailedDelete", "mark pod", err);
-    if (awaited) {
+    if (mark_for != MARK_ALONE) {
         run->target.marks--;
-        run->target.marked += done;
+        run->target.marked += done && mark_for == MARK_TARGET;
         run->target.failed += !done && err->code != ERR_NOT_FOUND;
         if (run->target.marks == 0)
             job_act_marked(run);
@@ -219,12 +220,12 @@ static void marked(struct cluster_call *call, const struct object *pod, const st
     job_run_sync(run);
 }
 
-void job_apply_mark(struct job_run *run, struct slot_at at, bool awaited)
+void job_apply_mark(struct job_run *run, struct slot_at at, enum mark_for mark_for)
 {
     struct object *pod = job_pod_marked(job_view_slot(&run->view, at)->pod);
     struct cluster_call *call = begin(run, at, SLOT_MARKING, marked);
 
-    container_of(call, struct pod_op, call)->awaited = awaited;
+    container_of(call, struct pod_op, call)->mark_for = mark_for;
     cluster_update(run->ctl->cluster, call, pod);
 }
 

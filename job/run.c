@@ -313,6 +313,7 @@ static void run_free(struct job_run *run)
     job_delayed_cancel_all(run);
     job_wait_end(run);
     job_status_forget(run);
+    mem_free(run->decided.message);
     work_stop(&run->work);
     if (!run->gone)
         HASH_DEL(run->ctl->runs, run);

@@ -100,7 +100,8 @@ struct job_run {
     unsigned prep_ops;  /* of these, those that preparation waits for */
     unsigned permanent; /* failures in a row that only a change of the job can mend */
     struct {
-        struct job_request *request; /* a targeted kill whose pods are being marked */
+        struct job_request *request; /* a targeted kill whose pods are being marked; NULL: it had
+                                        none but those that go anyway */
         unsigned marks;              /* under way */
         unsigned marked;             /* done */
         unsigned failed;             /* to be tried again (O-51) */
@@ -108,6 +109,10 @@ struct job_run {
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */
     struct job_wait wait;
+    struct {
+        char reason[JOB_REASON_MAX];
+        char *message;     /* owned, or NULL */
+    } decided;             /* told again when nothing is waited for any more */
     uint64_t group_warned; /* hash of the PodGroup condition that was reported last */
     struct job_run *stale_next, **stale_link; /* in the controller's list; link NULL = not in it */
     UT_hash_handle hh;
@@ -195,8 +200,13 @@ void job_explain(struct job_run *run, const char *reason, const char *message);
 
 /* ---- job/apply.c: writes of pods ---- */
 void job_apply_create(struct job_run *run, struct slot_at at);
-/** `awaited`: its answer counts for the targeted kill under way. */
-void job_apply_mark(struct job_run *run, struct slot_at at, bool awaited);
+/* Who waits for the answer to a mark. */
+enum mark_for {
+    MARK_ALONE,  /* nobody */
+    MARK_TARGET, /* the targeted kill under way, whose target the pod is */
+    MARK_BESIDE  /* the same; the pod goes anyway, and its end shall be no event */
+};
+void job_apply_mark(struct job_run *run, struct slot_at at, enum mark_for mark_for);
 void job_apply_remove(struct job_run *run, struct slot_at at);
 /** A write failed: back off, count what is permanent. `what` for the event ("create pod x"). */
 void job_apply_failed(struct job_run *run, const char *event_reason, const char *what,

@@ -220,6 +220,16 @@ static bool shares_epoch(const struct job_view *view, enum job_phase from)
            view->counted_version == view->state.version && !job_counts_spent(&counts);
 }
 
+/* What the phase was entered for, while the status tells what is waited for. */
+static void remember_decision(struct job_run *run)
+{
+    const struct job_state *state = &run->view.state;
+
+    snprintf(run->decided.reason, sizeof run->decided.reason, "%s", state->reason);
+    mem_free(run->decided.message);
+    run->decided.message = mem_strdup(state->message);
+}
+
 void job_decide(struct job_run *run, enum job_phase to, const char *reason, const char *message,
                 struct job_request *request)
 {
@@ -235,6 +245,7 @@ void job_decide(struct job_run *run, enum job_phase to, const char *reason, cons
                  kv_int("retry", state->retry_count));
     }
     job_phase_set(state, to, &(struct job_transition){reason, message, job_run_now_ms(run)});
+    remember_decision(run);
     if (!shares_epoch(&run->view, from)) {
         job_view_new_epoch(&run->view);
         run->prepared = false;
@@ -289,7 +300,10 @@ void job_explain(struct job_run *run, const char *reason, const char *message)
     /* A job that ends waits for nothing: why it ends stays told. */
     if (reason ? !job_phase_active(state->phase) : !is_waiting_reason(state->reason))
         return;
-    if (job_state_explain(state, reason ? reason : "", message))
+    if (reason && !is_waiting_reason(state->reason))
+        remember_decision(run);
+    if (job_state_explain(state, reason ? reason : run->decided.reason,
+                          reason ? message : run->decided.message))
         job_status_stale(run);
 }
 

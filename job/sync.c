@@ -29,7 +29,7 @@ static int reap(struct job_run *run)
                 job_apply_remove(run, at);
                 removed++;
             } else {
-                job_apply_mark(run, at, false);
+                job_apply_mark(run, at, MARK_ALONE);
             }
     }
     if (removed > 1)
@@ -132,10 +132,13 @@ static void warn_group(struct job_run *run)
 /* What single slots leave behind is stored with the turn that shows it, counters a little later. */
 static void status_follows(struct job_run *run)
 {
-    if (job_notes_write(&run->view))
+    if (job_notes_write(&run->view)) {
         job_store(run, NULL);
-    else if (run->counts_changed)
-        job_status_stale(run);
+    } else {
+        job_notes_settle(&run->view); /* they are as stored */
+        if (run->counts_changed)
+            job_status_stale(run);
+    }
     run->counts_changed = false;
 }
 
@@ -151,7 +154,11 @@ static bool sync_active(struct job_run *run)
     }
     if (!job_run_holding(run)) {
         begun = reap(run);
-        if (job_prepare(run) && job_group_admitted(view)) {
+        bool prepared = job_prepare(run), admitted = prepared && job_group_admitted(view);
+
+        if (prepared && !admitted && strcmp(view->state.reason, "PodGroupPending") != 0)
+            job_explain(run, NULL, NULL); /* what preparing waited for is there */
+        if (admitted) {
             if (view->state.min_available != view->shape->spec->min_available) {
                 view->state.min_available = view->shape->spec->min_available;
                 run->counts_changed = true;

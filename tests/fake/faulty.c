@@ -122,7 +122,8 @@ static const struct faulty_rule *rule_for(struct faulty *faulty, const struct wr
         const struct faulty_rule *rule = &state->rule;
 
         if (!(rule->ops & write->op) || (rule->kind && rule->kind != write->kind) ||
-            (rule->times && state->hit == rule->times) || state->seen++ < rule->skip)
+            (rule->but && rule->but == write->kind) || (rule->times && state->hit == rule->times) ||
+            state->seen++ < rule->skip)
             continue;
         state->hit++;
         faulty->n_hits++;

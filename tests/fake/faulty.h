@@ -21,6 +21,7 @@ enum faulty_way {
 struct faulty_rule {
     unsigned ops;            /* enum faulty_op, or'ed */
     const struct kind *kind; /* NULL = any */
+    const struct kind *but;  /* never of this kind */
     int skip;                /* that many matching writes pass first */
     int times;               /* then that many go wrong; 0 = all */
     enum faulty_way way;

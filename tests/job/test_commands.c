@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -242,5 +243,12 @@ int main(void)
         cmocka_unit_test(finished_jobs_are_deleted_after_their_time),
         cmocka_unit_test(an_aborted_job_is_never_collected),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_command_that_was_executed_is_not_executed_again, /* plans its own */
+        finished_jobs_are_deleted_after_their_time, /* a refused deletion is tried again after ten
+                                                       seconds */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

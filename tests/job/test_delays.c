@@ -5,6 +5,7 @@
 #include "tests/unit.h"
 
 #include "tests/fake/faulty.h"
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -241,5 +242,10 @@ int main(void)
         cmocka_unit_test(two_policies_for_one_pod_have_timers_of_their_own),
         cmocka_unit_test(an_eviction_is_of_its_epoch),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_timer_waits_for_the_decision_under_way, /* plans its own */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

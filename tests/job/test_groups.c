@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -125,5 +126,5 @@ int main(void)
         cmocka_unit_test(a_command_for_a_queue_is_not_the_jobs_business),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return job_tests_with_faults(tests, countof(tests), NULL);
 }

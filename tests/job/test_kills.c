@@ -4,6 +4,7 @@
 #include "tests/unit.h"
 
 #include "tests/fake/faulty.h"
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -240,5 +241,11 @@ int main(void)
         cmocka_unit_test(what_comes_late_to_a_job_at_rest_is_taken_away),
         cmocka_unit_test(the_stored_status_wins_over_the_remembered_one),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_command_takes_what_it_names_and_nothing_else, /* looks at the order of deletions */
+        a_full_kill_takes_pods_and_what_plugins_made,   /* counts events */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -322,5 +323,5 @@ int main(void)
         cmocka_unit_test(task_counts_add_up),
         cmocka_unit_test(many_jobs_of_one_template_complete),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return job_tests_with_faults(tests, countof(tests), NULL);
 }

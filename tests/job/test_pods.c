@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -410,5 +411,12 @@ int main(void)
         cmocka_unit_test(a_missing_queue_is_waited_for),
         cmocka_unit_test(a_big_job_does_not_hold_up_small_ones),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_chain_of_tasks_starts_one_after_the_other, /* looks at the order of creations */
+        any_or_all_of_several_tasks,                 /* likewise */
+        a_job_is_scaled_up_and_down,                 /* looks at the order of deletions */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -429,5 +430,11 @@ int main(void)
         cmocka_unit_test(timers_of_different_tasks_are_independent),
         cmocka_unit_test(a_timer_never_hits_the_next_job_of_the_name),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_pod_that_stays_pending_aborts_the_job,      /* counts milliseconds */
+        a_deadline_survives_a_restart_of_the_process, /* likewise */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

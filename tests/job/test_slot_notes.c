@@ -5,6 +5,7 @@
 #include "tests/unit.h"
 
 #include "tests/fake/faulty.h"
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -271,5 +272,12 @@ int main(void)
         cmocka_unit_test(aborted_jobs_are_collected_where_the_option_says_so),
         cmocka_unit_test(a_queue_that_forwards_marks_its_jobs_and_they_run_here),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        a_refused_restart_forgets_nothing,                      /* plans its own */
+        a_slot_s_restart_is_counted_once_whatever_goes_wrong,   /* likewise */
+        a_queue_that_forwards_marks_its_jobs_and_they_run_here, /* counts events */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

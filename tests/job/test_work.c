@@ -4,6 +4,7 @@
 #include "tests/unit.h"
 
 #include "job/run.h"
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 #include "api/types/pod.h"
@@ -159,5 +160,5 @@ int main(void)
         cmocka_unit_test(metadata_alone_asks_for_no_sync),
         cmocka_unit_test(only_commands_for_jobs_are_taken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return job_tests_with_faults(tests, countof(tests), NULL);
 }

@@ -164,6 +164,27 @@ void stage_restart(struct stage *stage)
     stage_start_controller(stage);
 }
 
+enum { SETTLE_MS = 30 }; /* longer than status writes are gathered */
+
+static struct faulty_rule fault;
+static bool has_fault;
+static int most_writes;
+
+void stage_fault(const struct faulty_rule *rule)
+{
+    has_fault = rule != NULL;
+    if (rule)
+        fault = *rule;
+}
+
+int stage_count_writes(void)
+{
+    int writes = most_writes;
+
+    most_writes = 0;
+    return writes;
+}
+
 struct stage *stage_new(const struct stage_options *options)
 {
     struct stage *stage = mem_alloc(sizeof *stage);
@@ -179,6 +200,8 @@ struct stage *stage_new(const struct stage_options *options)
     stage->registry = registry_new(stage->loop, stage->store, &rules);
     stage->backend = cluster_embedded_new(stage->loop, stage->registry);
     stage->cluster = faulty_new(stage->backend);
+    if (has_fault)
+        faulty_plan(stage->cluster, &fault);
     stage->pods = (struct cluster_watcher){pod_changed, &kind_pod};
     stage->groups = (struct cluster_watcher){group_changed, &kind_pod_group};
     stage->jobs = (struct cluster_watcher){job_changed, &kind_job};
@@ -196,6 +219,8 @@ void stage_free(struct stage *stage)
     cluster_unwatch(stage->backend, &stage->groups);
     cluster_unwatch(stage->backend, &stage->pods);
     loop_settle(stage->loop);
+    if (faulty_writes(stage->cluster) > most_writes)
+        most_writes = faulty_writes(stage->cluster);
     faulty_free(stage->cluster);
     cluster_embedded_free(stage->backend);
     registry_free(stage->registry);
@@ -205,9 +230,14 @@ void stage_free(struct stage *stage)
     mem_free(stage);
 }
 
+/* After a fault a little longer: what went wrong is tried again. */
 void stage_settle(struct stage *stage)
 {
-    loop_advance(stage->loop, 30);
+    int before = faulty_hits(stage->cluster);
+
+    loop_advance(stage->loop, SETTLE_MS);
+    if (has_fault && faulty_hits(stage->cluster) > before)
+        loop_advance(stage->loop, 3 * SETTLE_MS);
 }
 
 void stage_advance(struct stage *stage, int64_t ms)

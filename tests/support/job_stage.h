@@ -22,6 +22,8 @@ struct stage_options {
     bool elsewhere; /* pods run on other machines, as in a cluster */
 };
 
+struct faulty_rule;
+
 struct stage {
     struct stage_options options;
     struct clock *clock;
@@ -38,6 +40,11 @@ struct stage {
     unsigned job_writes;           /* changes of jobs seen */
     unsigned group_creations, group_deletions;
 };
+
+/** A fault for every stage made from now on, beside those the test plans; NULL: none. */
+void stage_fault(const struct faulty_rule *rule);
+/** The most writes a controller has made on any stage freed since this was called last. */
+int stage_count_writes(void);
 
 struct stage *stage_new(const struct stage_options *options);
 void stage_free(struct stage *stage);

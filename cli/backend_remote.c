@@ -355,8 +355,8 @@ static void select_pod(void *arg, const struct object *pod)
     const char *job = owner_uid(pod);
 
     if (backend_pod_over(pod) ||
-        (!follow_has(selection->follow, job) &&
-         !follow_has(selection->follow, owner_uid(store_get_uid(selection->store, job)))))
+        (!follow_find_flow(selection->follow, job) &&
+         !follow_find_flow(selection->follow, owner_uid(store_get_uid(selection->store, job)))))
         return;
     mem_grow(selection->items, selection->count, selection->cap);
     selection->items[selection->count++] = object_ref(pod);

@@ -12,6 +12,7 @@
 #include "cli/lister.h"
 #include "cli/logtail.h"
 #include "cli/resource.h"
+#include <ctype.h>
 #include <string.h>
 
 enum { FOLLOWED_AT_ONCE = 256 };
@@ -94,12 +95,28 @@ static void add_container(struct logs *logs, const json_t *pod, const char *stat
                 json_string_value(json_object_get(metadata, "uid")), name, runs);
 }
 
+/* The job of a step, or of an iteration of a loop, which has a number behind it. */
+static bool is_job_of(const json_t *names, const char *job)
+{
+    size_t len = strlen(job);
+    scoped_str loop = mem_strdup(job);
+
+    if (json_object_get(names, job))
+        return true;
+    while (len && isdigit((unsigned char)job[len - 1]))
+        len--;
+    if (!job[len] || len < 2 || job[len - 1] != '-')
+        return false;
+    loop[len - 1] = '\0';
+    return json_is_true(json_object_get(names, loop));
+}
+
 static bool is_wanted(const struct logs *logs, const json_t *pod)
 {
     const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
     const char *job = json_string_value(json_object_get(labels, LABEL_JOB_NAME));
 
-    return !logs->job_names || (job && json_object_get(logs->job_names, job));
+    return !logs->job_names || (job && is_job_of(logs->job_names, job));
 }
 
 static void add_pod(struct logs *logs, const json_t *pod)
@@ -241,7 +258,7 @@ static json_t *job_names(const json_t *flow, const char *name)
         const char *step_name = json_string_value(json_object_get(step, "name"));
         scoped_str job = mem_printf("%s-%s", name, step_name ? step_name : "");
 
-        json_object_set_new(names, job, json_true());
+        json_object_set_new(names, job, json_boolean(json_object_get(step, "for") != NULL));
     }
     return names;
 }

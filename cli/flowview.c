@@ -2,6 +2,7 @@
  * From the document of a JobFlow to steps, edges and states.
  */
 #include "cli/flowview.h"
+#include "api/types/jobflow.h"
 #include "api/types/nameindex.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -328,12 +329,13 @@ static void write_for(const json_t *loop, struct buf *out)
         buf_printf(out, "for %zu", json_array_size(items));
     } else if (range) {
         const json_t *step = json_object_get(range, "step");
-        json_int_t start = json_integer_value(json_object_get(range, "start"));
-        json_int_t end = json_integer_value(json_object_get(range, "end"));
-        json_int_t by = step ? json_integer_value(step) : 1;
+        struct flow_range as_read = {
+            .start = json_integer_value(json_object_get(range, "start")),
+            .end = json_integer_value(json_object_get(range, "end")),
+            .step = {.set = step != NULL, .value = json_integer_value(step)},
+        };
 
-        buf_printf(out, "for %" JSON_INTEGER_FORMAT,
-                   by > 0 && end > start ? (end - start - 1) / by + 1 : 0);
+        buf_printf(out, "for %u", flow_loop_iterations(&(struct flow_loop){.range = &as_read}));
     } else {
         buf_str(out, "until");
     }

@@ -464,9 +464,9 @@ const struct follow_flow *follow_flows(const struct follow *follow)
     return follow->flows;
 }
 
-bool follow_has(const struct follow *follow, const char *uid)
+const struct follow_flow *follow_find_flow(const struct follow *follow, const char *uid)
 {
-    return flow_by_uid(follow, uid) != NULL;
+    return flow_by_uid(follow, uid);
 }
 
 size_t follow_working(const struct follow *follow)

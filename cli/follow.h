@@ -67,8 +67,8 @@ void follow_add(struct follow *follow, const struct object *flow_or_job);
 bool follow_start(struct follow *follow, struct error *err);
 
 const struct follow_flow *follow_flows(const struct follow *follow); /* list in the order added */
-/** Whether the JobFlow or Job of that uid is followed. */
-bool follow_has(const struct follow *follow, const char *uid);
+/** The JobFlow or Job of that uid, or NULL when it is not followed. */
+const struct follow_flow *follow_find_flow(const struct follow *follow, const char *uid);
 bool follow_finished(const struct follow *follow);
 /** Did every flow succeed? Meaningful once finished. */
 bool follow_succeeded(const struct follow *follow);

@@ -77,6 +77,8 @@ static void end_jobless(struct follow *follow, struct follow_step *step,
     if (spec->choice || !step->started_ms || step->started_ms > step->ended_ms)
         step->started_ms = step->ended_ms;
     step->resumed = !tell;
+    if (step->resumed)
+        step->started_ms = step->ended_ms = 0;
     if (tell)
         follow->events.step(follow->events.ctx, step, before);
 }

@@ -53,32 +53,24 @@ static struct store *store_of(const struct takeup *takeup)
     return takeup->backend->store;
 }
 
-static void count_completed(void *arg, const struct object *job)
-{
-    *(size_t *)arg += job_status_of(job)->phase == JOB_COMPLETED;
-}
-
 /* Follow what goes on, and say from where. */
 static void resume(const struct takeup *takeup, enum earlier earlier, const struct object *object,
                    const char *remark)
 {
     const char *verb = earlier == EARLIER_RETRY ? "retrying" : "resuming";
-    size_t completed = 0;
+    const struct follow_flow *flow;
     scoped_str text = NULL;
 
-    if (earlier == EARLIER_KEEP) {
-        text = mem_printf("%s succeeded before and is not run again", object_name(object));
-    } else if (object->kind == &kind_job_flow) {
-        store_each_owned(store_of(takeup), &kind_job, object_uid(object), count_completed,
-                         &completed);
-        text =
-            mem_printf("%s %s: %zu of %zu steps were completed before%s", verb, object_name(object),
-                       completed, jobflow_spec_of(object)->steps.count, remark);
-    } else {
-        text = mem_printf("resuming job %s%s", object_name(object), remark);
-    }
-    takeup->note(takeup->ctx, text);
     follow_add(takeup->follow, object);
+    flow = follow_find_flow(takeup->follow, object_uid(object));
+    if (earlier == EARLIER_KEEP)
+        text = mem_printf("%s succeeded before and is not run again", object_name(object));
+    else if (object->kind == &kind_job_flow)
+        text = mem_printf("%s %s: %zu of %zu steps were completed before%s", verb,
+                          object_name(object), flow->n_done, flow->n_steps, remark);
+    else
+        text = mem_printf("resuming job %s%s", object_name(object), remark);
+    takeup->note(takeup->ctx, text);
 }
 
 static void forget(const struct takeup *takeup, const struct object *object)
@@ -209,7 +201,7 @@ static void collect_left_over(void *arg, const struct object *object)
     bool is_step = object->kind == &kind_job && meta_controller(object->meta);
 
     if (is_step || is_over(object) || object->meta->deleted_at_ms ||
-        follow_has(left->takeup->follow, object_uid(object)))
+        follow_find_flow(left->takeup->follow, object_uid(object)))
         return;
     mem_grow(left->items, left->count, left->cap);
     left->items[left->count++] = object_ref(object);

@@ -196,6 +196,16 @@ static void marks_say_what_a_step_has(void **state)
     check_int("a waits for it", view->steps[0].layer, 1);
 }
 
+static void a_range_may_go_down(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"a\",\"for\":{\"range\":{\"start\":10,\"end\":0,\"step\":-5}}}"));
+    scoped(buf) struct buf marks = {0};
+
+    flowview_step_marks(&view->steps[0], &marks);
+    check_str("a", marks.data, "for 2");
+}
+
 /* Random graphs: boxes of a row keep their distance, lines go from one row to the next. */
 static void boxes_keep_their_distance(void **state)
 {
@@ -262,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_running_flow_is_expected_to_end),
         cmocka_unit_test(results_of_large_flows_stand_in_bitmaps),
         cmocka_unit_test(marks_say_what_a_step_has),
+        cmocka_unit_test(a_range_may_go_down),
         cmocka_unit_test(boxes_keep_their_distance),
     };
 

@@ -1,0 +1,58 @@
+"""One flow that uses every field at once: checked, drawn, run with real processes, killed in the middle and taken up again.
+
+# covers: see jobflow.md 13: all of it together
+"""
+import json
+import os
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "everything.yaml")
+ENDS = {"large": "Skipped", "fails": "Failed"}  # every other step completes
+
+
+def ends_as_it_should(name):
+    got = json.loads(jobflow("get", "jf/" + name, "-o", "json").stdout)["status"]
+    check_equal("phase", got["state"]["phase"], "Succeed")
+    phases = {n["name"]: n["phase"] for n in got["nodes"] if "step" not in n}
+    check_equal("steps", phases, {step: ENDS.get(step, "Completed") for step in phases})
+    attempts = {n["name"]: [a["phase"] for a in n["attempts"]] for n in got["nodes"] if "attempts" in n}
+    check_equal("the flaky one's attempts", attempts["flaky"], ["Failed", "Completed"])
+    others = [step for step in attempts if step != "flaky" and len(attempts[step]) != 1]
+    check_equal("nothing else ran twice", others, [])
+    check_equal("the loop's last output", [n["outputs"] for n in got["nodes"] if n["name"] == "refine-2"], [{"loss": "0.1"}])
+    logs = jobflow("logs", "jf/" + name).stdout
+    check_in("what a patch said", "ap 2 rows 2", logs)
+    check_in("what the end said", "ended everything Succeed", logs)
+
+
+def it_is_valid_and_drawn():
+    check_equal("findings", jobflow("validate", "--strict", FILE).stderr, "")
+    drawn = jobflow("graph", FILE, env={"LC_ALL": "C.UTF-8"}).stdout
+    for part in ("for 3", "for 2", "until", "always", "any of", "probe"):
+        check_in("graph", part, drawn)
+    jobflow("plan", FILE)
+
+
+def it_runs_to_its_end():
+    jobflow("run", FILE)
+    ends_as_it_should("everything")
+
+
+def it_goes_on_after_a_kill():
+    for after in (0.3, 1.0, 1.6):
+        run = Background("run", FILE)
+        time.sleep(after)
+        run.signal(signal.SIGKILL)
+        run.wait()
+    jobflow("run", FILE)
+    ends_as_it_should("everything")
+    nothing_left()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -4,10 +4,12 @@
 #include "node/sandbox/cgroup.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,6 +17,7 @@
 #include "node/sandbox/cgroup_find.h"
 
 enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */ };
+enum { SWEEP_TRIES = 50, SWEEP_PAUSE_NS = 2000000 };
 
 /* What is limited, where. A value of 0 sets no limit. */
 struct knob {
@@ -204,12 +207,40 @@ void cgroup_free(struct cgroup *group)
     mem_free(group);
 }
 
+/* All of them at once where the kernel can, else one by one. */
+static void kill_all(const char *dir)
+{
+    scoped_str path = mem_printf("%s/cgroup.procs", dir);
+    scoped(buf) struct buf text = {0};
+
+    if (cgroup_write(dir, "cgroup.kill", "1") || !file_read(path, TEXT_MAX, &text, NULL))
+        return;
+    for (char *at = text.data, *end; at && *at; at = end + (*end == '\n')) {
+        long pid = strtol(at, &end, 10);
+
+        if (end == at)
+            return;
+        kill((pid_t)pid, SIGKILL); /* it is in a group that only we put processes into */
+    }
+}
+
+/* Whose shim was killed may still be on their way out. */
+static void remove_group(const char *dir)
+{
+    const struct timespec pause = {0, SWEEP_PAUSE_NS};
+
+    for (unsigned tries = 0; rmdir(dir) && errno == EBUSY && tries < SWEEP_TRIES; tries++) {
+        kill_all(dir);
+        nanosleep(&pause, NULL);
+    }
+}
+
 static void sweep(const char *parent, const char *uid, unsigned containers)
 {
     for (unsigned i = 0; parent && i < containers; i++) {
         scoped_str dir = group_dir(parent, uid, i);
 
-        rmdir(dir);
+        remove_group(dir);
     }
 }
 

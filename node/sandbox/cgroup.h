@@ -38,5 +38,5 @@ void cgroup_join(const struct cgroup *group);
 bool cgroup_was_oom(const struct cgroup *group);
 /** Removes the groups; all processes must have been reaped. */
 void cgroup_free(struct cgroup *group);
-/** Remove what the shim of a pod left behind when it died. */
+/** Remove what the shim of a pod left behind when it died; what still runs of it is killed. */
 void cgroup_sweep(const char *uid, unsigned containers);

@@ -88,6 +88,7 @@ void connection_close(struct connection *c)
         api_cancel(take(c->request));
         answer_tell(c);
     }
+    request_reset(c);
     timer_stop(c->loop, &c->deadline);
     loop_cancel(c->loop, &c->flush);
     io_close(&c->io);

@@ -19,12 +19,16 @@
 
 struct connection;
 
+/* Bodies beyond LARGE_BODY_BYTES are for flows of many steps: a few at a time (P-13). */
+enum { LARGE_BODY_BYTES = 4 << 20, LARGE_BODIES_MAX = 4 };
+
 /* What the connections of a listener have in common; borrowed. */
 struct connection_env {
     struct loop *loop;
     struct api *api;
     struct authn *authn;           /* NULL: whoever gets here may do everything */
     const struct host_list *hosts; /* of TCP; may be NULL for unix sockets */
+    size_t *large_bodies; /* of all listeners together, how many are being read; may be NULL */
     void (*closed)(void *ctx, struct connection *c);
     void (*answered)(void *ctx, const struct record *record); /* may be NULL */
     void *ctx;

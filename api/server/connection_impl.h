@@ -40,7 +40,7 @@ struct connection {
     size_t searched; /* of them, for the end of a head */
     struct buf target, accept, accept_encoding, content_type, authorization, user_agent, body;
     size_t head_len, body_max;
-    bool message_done, wants_continue;
+    bool message_done, wants_continue, is_large;
     struct error refused;      /* what is wrong with it */
     struct identity *identity; /* who asks; a reference */
     int64_t began_ms, began_ns;

@@ -165,12 +165,28 @@ static int on_headers(llhttp_t *parser)
     return parser->content_length > c->body_max ? refuse_size(c) : 0;
 }
 
+/* Whether one more large body may be read. */
+static bool become_large(struct connection *c)
+{
+    if (!c->env->large_bodies || c->is_large)
+        return true;
+    if (*c->env->large_bodies >= LARGE_BODIES_MAX)
+        return error_set(&c->refused, ERR_TOO_MANY, "",
+                         "%d bodies of more than %d bytes are being read already; try again later",
+                         LARGE_BODIES_MAX, LARGE_BODY_BYTES);
+    ++*c->env->large_bodies;
+    c->is_large = true;
+    return true;
+}
+
 static int on_body(llhttp_t *parser, const char *at, size_t len)
 {
     struct connection *c = parser->data;
 
     if (c->body.len + len > c->body_max)
         return refuse_size(c);
+    if (c->body.len + len > LARGE_BODY_BYTES && !become_large(c))
+        return -1;
     buf_add(&c->body, at, len);
     return 0;
 }
@@ -302,4 +318,7 @@ void request_reset(struct connection *c)
     c->searched = 0;
     c->refused = (struct error){0};
     c->message_done = c->wants_continue = false;
+    if (c->is_large)
+        --*c->env->large_bodies;
+    c->is_large = false;
 }

@@ -46,6 +46,7 @@ struct listener {
     struct connection **connections; /* [count] */
     size_t count, cap;
     struct metric *turned_away;
+    size_t large_bodies;
     bool draining, stopping;
     struct task *drained;
 };
@@ -101,6 +102,7 @@ struct listener *listener_new(struct loop *loop, struct api *api,
         .loop = loop,
         .api = api,
         .authn = listener->options.authn,
+        .large_bodies = &listener->large_bodies,
         .closed = on_connection_closed,
         .answered = listener->options.answered ? on_answered : NULL,
         .ctx = listener,

@@ -313,6 +313,39 @@ static void a_body_that_may_not_come_is_refused_before_it_does(void **state)
     }
 }
 
+/* covers: reliability.md P-13 */
+static void few_large_bodies_are_read_at_once(void **state)
+{
+    static const char head[] = "POST " JF " HTTP/1.1\r\n" HOST "Content-Length: 67108864\r\n\r\n";
+    scoped_str part = mem_alloc(32769);
+    size_t large = LARGE_BODIES_MAX - 1;
+    struct wire wire;
+
+    memset(part, ' ', 32768);
+    wire_start(&wire);
+    wire.env.large_bodies = &large;
+    exchange(&wire, head);
+    for (size_t sent = 0; sent < LARGE_BODY_BYTES; sent += 32768)
+        wire_send(&wire, part);
+    check_int("not yet", large, LARGE_BODIES_MAX - 1);
+    wire_send(&wire, part);
+    check_int("one more", large, LARGE_BODIES_MAX);
+    check_str("is read", wire.in.data ? wire.in.data : "", "");
+    connection_close(wire.connection);
+    check_int("and given back", large, LARGE_BODIES_MAX - 1);
+    wire_stop(&wire);
+
+    large = LARGE_BODIES_MAX;
+    wire_start(&wire);
+    wire.env.large_bodies = &large;
+    exchange(&wire, head);
+    for (size_t sent = 0; sent <= LARGE_BODY_BYTES; sent += 32768)
+        wire_send(&wire, part);
+    check_has("too many", wire.in.data, "HTTP/1.1 429 ");
+    check_int("none is given back", large, LARGE_BODIES_MAX);
+    wire_stop(&wire);
+}
+
 static void chunks_are_counted_too(void **state)
 {
     enum { CHUNK = 32 << 10, CHUNKS = 100 };
@@ -609,6 +642,7 @@ int main(void)
         cmocka_unit_test(a_target_that_is_refused_keeps_the_connection),
         cmocka_unit_test(a_head_that_is_too_large_is_refused),
         cmocka_unit_test(a_body_that_may_not_come_is_refused_before_it_does),
+        cmocka_unit_test(few_large_bodies_are_read_at_once),
         cmocka_unit_test(chunks_are_counted_too),
         cmocka_unit_test(slow_heads_and_bodies_are_ended),
         cmocka_unit_test(a_watch_goes_on_in_chunks_until_either_side_ends_it),

@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 from lib_plugins import *  # noqa: E402,F403
+import lib_serve  # noqa: E402
 
 MARK = "Kanarienvogel"
 
@@ -179,6 +180,38 @@ def a_run_shows_no_secret_either():
         done = jobflow("run", "--fresh", *flags, "run.yaml", code=1)
         check_unseen(" ".join(flags), done.stdout + done.stderr)
     check_files(".jobflow")
+
+
+TABLE = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
+
+
+# covers: reliability.md SEC-32
+def secrets_are_given_to_nobody_who_may_not_read_them():
+    """Whoever may not get Secrets sees none in any form of answer; tables have none for anybody."""
+    daemon = lib_serve.Daemon()
+    where = "/api/v1/namespaces/default/secrets"
+    check_equal("made", daemon.ask("POST", where, SECRETS[0])[0], 201)
+
+    def token(*words):
+        return jobflow("token", "create", *words, "--data-dir", daemon.data_dir).stdout.strip()
+
+    for who in (token("v", "--role", "viewer"), token("e", "--role", "editor", "-n", "elsewhere"), None):
+        for path in (where, where + "/good", "/api/v1/secrets", where + "?watch=1&timeoutSeconds=1", where + "?limit=1"):
+            for headers in (None, TABLE):
+                status, text = daemon.ask("GET", path, token=who, headers=headers)
+                check_equal("%s: %s" % (path, text), status, 403)
+                check_unseen(path, text)
+        status, text = daemon.ask("PATCH", where + "/good", [{"op": "test", "path": "/data/env", "value": "x"}], token=who,
+                                  headers={"Content-Type": "application/json-patch+json"})
+        check_equal("a guess", status, 403)
+        check_unseen("a guess", text)
+    for path in (where, where + "/good", "/api/v1/secrets"):
+        status, text = daemon.ask("GET", path, headers=TABLE)
+        check_equal(path, status, 200)
+        check_in("the table", "good", text)
+        check_unseen("the table", text)
+    check_in("the administrator's answer", encoded(canary(1)), daemon.ask("GET", where + "/good")[1])
+    daemon.stop()
 
 
 if __name__ == "__main__":

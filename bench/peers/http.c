@@ -30,9 +30,9 @@ int main(int argc, char **argv)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t len = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    char *body = malloc(len + 1);
+    static char body[1 << 20];
 
-    if (argc != 3 || !body)
+    if (argc != 3 || len > sizeof body)
         return 2;
     memset(body, 'x', len);
     snprintf(address.sun_path, sizeof address.sun_path, "%s", argv[1]);

@@ -1,0 +1,152 @@
+#include "tests/unit.h"
+
+#include "tests/support/wire.h"
+#include <string.h>
+#include <unistd.h>
+
+/* covers: kube-api.md 14; reliability.md L-03 L-04 */
+static void a_head_that_is_too_large_is_refused(void **state)
+{
+    static const struct {
+        const char *name, *begin;
+        size_t len;
+        const char *end, *status, *why;
+    } cases[] = {
+        /* clang-format off */
+        {"a header without end",   "GET / HTTP/1.1\r\n" HOST "X: ", 70000, "",               "431", "larger than 32768 bytes"},
+        {"one byte too many",      "GET / HTTP/1.1\r\n" HOST "X: ", 32768 - 3, "\r\n\r\n",   "431", "larger than 32768 bytes"},
+        {"as large as it may be",  "GET / HTTP/1.1\r\n" HOST "X: ", 32768 - 4, "\r\n\r\n",   "404", "could not find"},
+        {"a target without end",   "GET /", 70000, "",                                       "414", "longer than 8192 bytes"},
+        {"a byte longer than it may be", "GET /", 4 + 8193, " HTTP/1.1\r\n" HOST "\r\n",       "414", "longer than 8192 bytes"},
+        {"as long as it may be",   "GET /", 4 + 8192, " HTTP/1.1\r\n" HOST "\r\n",           "404", "could not find"},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf head = {0};
+        scoped_str status = mem_printf("HTTP/1.1 %s ", cases[i].status);
+        struct wire wire;
+
+        wire_start(&wire);
+        buf_str(&head, cases[i].begin);
+        while (head.len < cases[i].len)
+            buf_char(&head, 'x');
+        buf_str(&head, cases[i].end);
+        for (size_t sent = 0; sent < head.len && !wire.closed;) {
+            ssize_t n = write(wire.fd, head.data + sent, head.len - sent);
+
+            if (n < 0)
+                break;
+            sent += (size_t)n;
+            loop_settle(wire.rig.loop);
+        }
+        wire_read(&wire);
+        check_has(cases[i].name, wire.in.data, status);
+        check_has(cases[i].name, wire.in.data, cases[i].why);
+        loop_advance(wire.rig.loop, 1000);
+        check_int(cases[i].name, wire.closed, strcmp(cases[i].status, "404") != 0);
+        wire_stop(&wire);
+    }
+}
+
+/* covers: kube-api.md 9; reliability.md L-01 */
+static void a_body_that_may_not_come_is_refused_before_it_does(void **state)
+{
+    static const struct {
+        const char *name, *target, *length, *status, *why;
+    } cases[] = {
+        /* clang-format off */
+        {"as large as it may be", CM, "3145728",  NULL,  ""},
+        {"one byte more",         CM, "3145729",  "413", "Request entity too large: limit is 3145728\""},
+        {"ten times as large",    CM, "31457280", "413", "limit is 3145728\""},
+        {"a flow may be larger",  JF, "67108864", NULL,  ""},
+        {"but not for ever",      JF, "67108865", "413", "limit is 67108864\""},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str head = mem_printf("POST %s HTTP/1.1\r\n" HOST "Content-Length: %s\r\n\r\n{",
+                                     cases[i].target, cases[i].length);
+        scoped_str status = mem_printf("HTTP/1.1 %s ", cases[i].status ? cases[i].status : "");
+        struct wire wire;
+        const char *text;
+
+        wire_start(&wire);
+        text = wire_exchange(&wire, head);
+        if (cases[i].status) {
+            check_has(cases[i].name, text, status);
+            check_has(cases[i].name, text, cases[i].why);
+        } else {
+            check_str(cases[i].name, text, "");
+        }
+        loop_advance(wire.rig.loop, 1000);
+        check_int(cases[i].name, wire.closed, cases[i].status != NULL);
+        wire_stop(&wire);
+    }
+}
+
+/* covers: reliability.md P-13 */
+static void few_large_bodies_are_read_at_once(void **state)
+{
+    static const char head[] = "POST " JF " HTTP/1.1\r\n" HOST "Content-Length: 67108864\r\n\r\n";
+    scoped_str part = mem_alloc(32769);
+    size_t large = LARGE_BODIES_MAX - 1;
+    struct wire wire;
+
+    memset(part, ' ', 32768);
+    wire_start(&wire);
+    wire.env.large_bodies = &large;
+    wire_exchange(&wire, head);
+    for (size_t sent = 0; sent < LARGE_BODY_BYTES; sent += 32768)
+        wire_send(&wire, part);
+    check_int("not yet", large, LARGE_BODIES_MAX - 1);
+    wire_send(&wire, part);
+    check_int("one more", large, LARGE_BODIES_MAX);
+    check_str("is read", wire.in.data ? wire.in.data : "", "");
+    connection_close(wire.connection);
+    check_int("and given back", large, LARGE_BODIES_MAX - 1);
+    wire_stop(&wire);
+
+    large = LARGE_BODIES_MAX;
+    wire_start(&wire);
+    wire.env.large_bodies = &large;
+    wire_exchange(&wire, head);
+    for (size_t sent = 0; sent <= LARGE_BODY_BYTES; sent += 32768)
+        wire_send(&wire, part);
+    check_has("too many", wire.in.data, "HTTP/1.1 429 ");
+    check_int("none is given back", large, LARGE_BODIES_MAX);
+    wire_stop(&wire);
+}
+
+static void chunks_are_counted_too(void **state)
+{
+    enum { CHUNK = 32 << 10, CHUNKS = 100 };
+    scoped(buf) struct buf chunk = {0};
+    struct wire wire;
+
+    buf_printf(&chunk, "%x\r\n", CHUNK);
+    for (int i = 0; i < CHUNK; i++)
+        buf_char(&chunk, ' ');
+    buf_str(&chunk, "\r\n");
+    wire_start(&wire);
+    wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < CHUNKS - 4; i++) /* 3 MiB */
+        wire_send(&wire, chunk.data);
+    check_str("at the limit", wire.in.data ? wire.in.data : "", "");
+    wire_send(&wire, "1\r\n \r\n");
+    check_has("beyond", wire.in.data, "HTTP/1.1 413 ");
+    loop_advance(wire.rig.loop, 1000);
+    check("closed", wire.closed);
+    wire_stop(&wire);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_head_that_is_too_large_is_refused),
+        cmocka_unit_test(a_body_that_may_not_come_is_refused_before_it_does),
+        cmocka_unit_test(few_large_bodies_are_read_at_once),
+        cmocka_unit_test(chunks_are_counted_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -79,7 +79,7 @@ static bool map_range(pid_t pid, const char *file, unsigned base, struct error *
     char path[64], text[64];
 
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
-    snprintf(text, sizeof text, "0 %u %u\n", base, SANDBOX_RANGE);
+    snprintf(text, sizeof text, "0 %u %d\n", base, SANDBOX_RANGE);
     return write_text(path, text, err);
 }
 

@@ -133,11 +133,10 @@ bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *
     const enum sandbox_level *order = geteuid() == 0 ? as_root : as_user;
     scoped(buf) struct buf why = {0};
     size_t i = 0;
-    bool ok = true;
 
     mkdir(scratch, 0700);
     if (wanted && strcmp(wanted, "auto") != 0) {
-        ok = probe_named(wanted, scratch, out, out_why, err);
+        bool ok = probe_named(wanted, scratch, out, out_why, err);
         rmdir(scratch);
         return ok;
     }

@@ -90,7 +90,7 @@ void sshd_pretend_groups(void)
         FILTER_UNLESS(FILTER_OWN_ARCH, 3),
         FILTER_LOAD_CALL,
         FILTER_UNLESS(SYS_setgroups, 1),
-        FILTER_RETURN(SECCOMP_RET_ERRNO | 0), /* done */
+        FILTER_RETURN(SECCOMP_RET_ERRNO), /* with 0: done */
         FILTER_RETURN(SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = {countof(code), (struct sock_filter *)(size_t)code};

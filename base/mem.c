@@ -4,7 +4,6 @@
  */
 #include "base/mem.h"
 
-#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,10 +85,4 @@ __attribute__((constructor)) static void hook_libraries(void)
     json_set_alloc_funcs(library_malloc, mem_free);
     if (uv_replace_allocator(library_malloc, library_realloc, mem_array, mem_free))
         mem_fatal("libuv refused the allocator");
-}
-
-void mem_keep_some(void)
-{
-    mallopt(M_TRIM_THRESHOLD, 2 << 20);
-    mallopt(M_TOP_PAD, 512 << 10);
 }

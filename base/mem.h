@@ -15,10 +15,6 @@ char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
 void mem_free(void *ptr);
 NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */
 
-/** The heap keeps some megabytes of what is freed, and grows by as much: a start takes them again
- * at once. For the beginning of main. */
-void mem_keep_some(void);
-
 /** Room for one more in a `type *items; size_t count, cap` vector. Doubles. */
 #define mem_grow(items, count, cap)                                                                \
     do {                                                                                           \

@@ -1,7 +1,6 @@
 /*
  * The program: picks the subcommand.
  */
-#include "base/mem.h"
 #include "cli/commands.h"
 #include "node/runtime.h"
 #include <locale.h>
@@ -55,7 +54,6 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
-    mem_keep_some();
     setlocale(LC_CTYPE, "");
     if (is_called(argv[0], "vcctl"))
         return vcctl_main(argc, argv);

@@ -300,6 +300,16 @@ static char *flags_to_find(const struct session_options *options)
                       usual_namespace ? "" : options->namespace_);
 }
 
+/* The trees are larger than what was made of them. A new run frees them before it grows by its
+ * jobs; one that goes on has most of its jobs, and its next step should not wait for that. */
+static void release_manifests(struct session *session)
+{
+    if (session->goes_on)
+        manifests_release_aside(session->set, session->backend->loop);
+    else
+        manifests_release(session->set);
+}
+
 static void run_opened(struct session *session)
 {
     const struct follow_events events = {on_step, on_flow, on_finished, session};
@@ -327,8 +337,7 @@ static void run_opened(struct session *session)
                                   .ctx = session};
 
     if (takeup_all(&takeup, session->set)) {
-        /* the trees are larger than what was made of them */
-        manifests_release_aside(session->set, session->backend->loop);
+        release_manifests(session);
         if (session->exit_code == -1) /* the daemon is still there */
             follow_to_the_end(session);
     } else {
@@ -350,6 +359,7 @@ static int pods_at_once(const struct session_options *options)
 
 static void run_local(struct session *session, bool known_store)
 {
+    session->goes_on = known_store;
     session->backend = backend_local_new(session->engine);
     if (!known_store || checked(session->options, session->set, session->backend->store,
                                 pods_at_once(session->options)))

@@ -205,6 +205,7 @@ void job_store(struct job_run *run, struct job_request *request)
     if (request && request->command) /* so that it is not executed twice (O-66) */
         job_state_control(&run->view.state, RESOURCE_COMMAND_UID, object_uid(request->command));
     compose(run, &room);
+    run->counts_changed = false; /* it tells of all of them */
     run->store_call.done = stored;
     cluster_update_status(run->ctl->cluster, &run->store_call, run->view.job,
                           job_status_blob(&room.status));

@@ -5,6 +5,8 @@
  */
 #include "tests/api/types/kinds/world.h"
 
+#include "base/mem.h"
+
 #include "api/types/jobflow.h"
 #include "base/clock.h"
 
@@ -493,6 +495,31 @@ static void limits_hold(void **state)
     world_release(&world);
 }
 
+/* covers: see DC-05 L-17: a step may join any number of others, the edges of the flow are bounded
+ */
+static void a_join_may_have_thousands_of_targets(void **state)
+{
+    enum { TARGETS = 2000 };
+    scoped(buf) struct buf steps = {0}, targets = {0};
+    scoped_str text = NULL;
+    struct world world;
+
+    for (int i = 0; i < TARGETS; i++) {
+        buf_printf(&steps, "{name: s%d}, ", i);
+        buf_printf(&targets, "%ss%d", i ? ", " : "", i);
+    }
+    text =
+        mem_printf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f, "
+                   "namespace: ns}\nspec: {flows: [%s{name: join, dependsOn: {targets: [%s]}}]}\n",
+                   steps.data, targets.data);
+
+    const struct verdict_case wide = {"a join of 2,000", text};
+
+    world_init(&world);
+    check_verdict(&world, &wide, NULL);
+    world_release(&world);
+}
+
 /* covers: see DC-05 L-17 */
 static void flows_may_be_larger_where_that_is_asked_for(void **state)
 {
@@ -552,6 +579,7 @@ int main(void)
         cmocka_unit_test(ten_thousand_steps_are_admitted_at_once),
         cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_named),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(a_join_may_have_thousands_of_targets),
         cmocka_unit_test(flows_may_be_larger_where_that_is_asked_for),
         cmocka_unit_test(a_phase_is_read_from_text_or_left_with_it),
     };

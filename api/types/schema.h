@@ -124,7 +124,7 @@ void schema_check(const struct schema *schema, json_t *doc, const char *path,
                   const struct schema_options *options, struct error_list *errors);
 
 /** Decode a checked document into `out` (schema->size bytes, zeroed by us). Unset members get their
- * zero or absent form. */
+ * zero or absent form; a required string that is absent all the same is empty. */
 bool schema_decode(const struct schema *schema, const json_t *doc, struct arena *arena, void *out,
                    struct error *err);
 

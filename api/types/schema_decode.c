@@ -321,6 +321,13 @@ static const json_t *member_at(const json_t *doc, const char *name)
     return json_is_null(doc) ? NULL : doc;
 }
 
+/* Nobody expects these to be absent; in an object that never saw admission they may be (P-11). */
+static bool is_required_text(const struct field *field)
+{
+    return field->required && field->type == FIELD_STR && !field->as_json &&
+           !strchr(field->name, '.');
+}
+
 /* `doc` NULL: everything absent. */
 static bool decode_level(struct decode *d, const struct schema *schema, const json_t *doc,
                          void *out)
@@ -336,7 +343,9 @@ static bool decode_level(struct decode *d, const struct schema *schema, const js
         const json_t *value = doc ? member_at(doc, field->name) : NULL;
         decode_fn decode = field->as_json ? decode_json : decoders[field->type];
 
-        if (!decode(d, field, value, (char *)out + field->offset))
+        if (!value && doc && is_required_text(field))
+            *(const char **)(void *)((char *)out + field->offset) = "";
+        else if (!decode(d, field, value, (char *)out + field->offset))
             return false;
     }
     return true;

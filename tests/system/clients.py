@@ -1,7 +1,8 @@
 """Client libraries against the daemon: Python's kubernetes, JavaScript's @kubernetes/client-node, Go's client-go.
 
 Each is tried where it is installed: the Python package for this interpreter or the one JOBFLOW_PYTHON names, the
-JavaScript one under JOBFLOW_NODE_MODULES (or where node finds it), the Go program when `go` can build it.
+JavaScript one under JOBFLOW_NODE_MODULES (or where node finds it), the Go program JOBFLOW_GO_CLIENT names, or one
+that is built when `go` and its modules are there.
 
 # covers: kube-api.md 18 132 133
 """
@@ -25,34 +26,93 @@ def run_client(command, env=None):
     check_equal("last line", done.stdout.rstrip().splitlines()[-1], "ok")
 
 
-def the_python_client_lists_creates_patches_and_watches():
-    python = os.environ.get("JOBFLOW_PYTHON", sys.executable)
+def python_of(environ):
+    python = environ.get("JOBFLOW_PYTHON", sys.executable)
     if subprocess.run([python, "-c", "import kubernetes"], capture_output=True).returncode:
         raise Skip("the Python package kubernetes is not installed; JOBFLOW_PYTHON may name an interpreter that has it")
-    daemon = Daemon()
-    run_client([python, os.path.join(CLIENTS, "client.py")], {"KUBECONFIG": daemon.kubeconfig})
+    return python
 
 
-def the_javascript_client_lists_creates_patches_and_watches():
+def the_node(program):
+    """node, and the program where it finds its packages."""
     node = shutil.which("node")
     if not node:
         raise Skip("node is not installed")
-    shutil.copy(os.path.join(CLIENTS, "client.mjs"), "client.mjs")
+    shutil.copy(os.path.join(CLIENTS, program), program)
     modules = os.environ.get("JOBFLOW_NODE_MODULES")
     if modules:
         os.symlink(modules, "node_modules")
     if subprocess.run([node, "--input-type=module", "-e", "import '@kubernetes/client-node'"], capture_output=True).returncode:
         raise Skip("the package @kubernetes/client-node is not installed; JOBFLOW_NODE_MODULES may name where it is")
+    return [node, os.path.abspath(program)]
+
+
+def go_program_of(environ):
+    """The one that is named, or one made of what the module cache has."""
+    program = environ.get("JOBFLOW_GO_CLIENT")
+    if program:
+        return program
+    if not shutil.which("go"):
+        raise Skip("go is not installed")
+    program = os.path.join(TMP, "go-client")
+    if not os.path.exists(program):
+        done = subprocess.run(["go", "build", "-o", program, "."], cwd=os.path.join(CLIENTS, "go"), capture_output=True, text=True,
+                              env=dict(os.environ, GOPROXY="off", GOTOOLCHAIN="local"), timeout=600)
+        if done.returncode:
+            raise Skip("the modules of tests/system/clients/go are not there; JOBFLOW_GO_CLIENT may name the program")
+    return program
+
+
+def the_python_client_lists_creates_patches_and_watches():
+    python = python_of(os.environ)
     daemon = Daemon()
-    run_client([node, os.path.abspath("client.mjs")], {"KUBECONFIG": daemon.kubeconfig})
+    run_client([python, os.path.join(CLIENTS, "client.py")], {"KUBECONFIG": daemon.kubeconfig})
+
+
+def the_javascript_client_lists_creates_patches_and_watches():
+    command = the_node("client.mjs")
+    daemon = Daemon()
+    run_client(command, {"KUBECONFIG": daemon.kubeconfig})
 
 
 def client_go_lists_applies_and_informs():
-    program = os.environ.get("JOBFLOW_GO_CLIENT")
-    if not program:
-        raise Skip("JOBFLOW_GO_CLIENT names no program built from tests/system/clients/go")
+    program = go_program_of(os.environ)
     daemon = Daemon()
     run_client([program], {"KUBECONFIG": daemon.kubeconfig})
+
+
+# ---- a daemon that is killed and started again ----
+
+def restarted(command):
+    """A client that watches hears what happened around the restart."""
+    daemon = Daemon()
+    check_equal("made", daemon.ask("POST", CM, config_map("before"))[0], 201)
+    with open("client.out", "wb") as out:
+        client = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=dict(os.environ, KUBECONFIG=daemon.kubeconfig))
+    try:
+        wait_until("the client has listed", lambda: "synced" in read("client.out") or client.poll() is not None)
+        daemon.signal(9)
+        daemon.wait()
+        daemon = Daemon(listen="127.0.0.1:%d" % daemon.port)
+        check_equal("deleted", daemon.ask("DELETE", CM + "/before")[0], 200)
+        check_equal("made", daemon.ask("POST", CM, config_map("after"))[0], 201)
+        wait_until("the client ends", lambda: client.poll() is not None, seconds=90 * SLOW)
+    finally:
+        client.kill()
+        client.wait()
+    check_equal("exit code, after\n" + read("client.out"), client.returncode, 0)
+
+
+def a_watch_in_python_outlives_a_restart():
+    restarted([python_of(os.environ), os.path.join(CLIENTS, "resync.py")])
+
+
+def an_informer_in_javascript_outlives_a_restart():
+    restarted(the_node("resync.mjs"))
+
+
+def an_informer_in_go_outlives_a_restart():
+    restarted([go_program_of(os.environ), "resync"])
 
 
 if __name__ == "__main__":

@@ -53,6 +53,37 @@ func (r record) expect(wanted string) {
 	}
 }
 
+// An informer goes on over a restart of the daemon.
+func outliveRestart(factory dynamicinformer.DynamicSharedInformerFactory) {
+	seen := make(chan string, 1000)
+	informer := factory.ForResource(configMaps).Informer()
+	tell := func(verb string) func(any) {
+		return func(o any) {
+			key, _ := cache.DeletionHandlingMetaNamespaceKeyFunc(o)
+			seen <- verb + " " + key
+		}
+	}
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: tell("add"), DeleteFunc: tell("delete")})
+	must(err, "handler")
+	stop := make(chan struct{})
+	defer close(stop)
+	factory.Start(stop)
+	if !cache.WaitForCacheSync(stop, informer.HasSynced) {
+		log.Fatal("the informer did not sync")
+	}
+	fmt.Println("synced")
+	wanted := map[string]bool{"add default/after": true, "delete default/before": true}
+	for deadline := time.After(60 * time.Second); len(wanted) > 0; {
+		select {
+		case said := <-seen:
+			delete(wanted, said)
+		case <-deadline:
+			log.Fatalf("waited in vain for %v", wanted)
+		}
+	}
+	fmt.Println("ok")
+}
+
 func main() {
 	ctx := context.Background()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -88,6 +119,10 @@ func main() {
 	factory.Start(stop)
 	if !cache.WaitForCacheSync(stop, informer.HasSynced) {
 		log.Fatal("the informer did not sync")
+	}
+	if len(os.Args) > 1 && os.Args[1] == "resync" {
+		outliveRestart(factory)
+		return
 	}
 
 	_, err = mine.Create(ctx, flow("f", "delete"), metav1.CreateOptions{})

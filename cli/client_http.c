@@ -56,13 +56,26 @@ static void exchange_free(struct http *http, struct exchange *exchange)
     mem_free(exchange);
 }
 
+/* Whole seconds; 0 for a date, or anything else. */
+static int seconds_of(const char *text, size_t len)
+{
+    int seconds = 0;
+    size_t i = 0;
+
+    while (i < len && text[i] == ' ')
+        i++;
+    for (; i < len && text[i] >= '0' && text[i] <= '9' && seconds <= RETRY_MAX_S; i++)
+        seconds = seconds * 10 + (text[i] - '0');
+    return seconds;
+}
+
 static size_t on_header(char *line, size_t size, size_t n, void *ctx)
 {
     static const char warning[] = "Warning:", retry[] = "Retry-After:";
     struct exchange *exchange = ctx;
 
     if (n > sizeof retry && strncasecmp(line, retry, sizeof retry - 1) == 0)
-        exchange->retry_after_s = atoi(line + sizeof retry - 1);
+        exchange->retry_after_s = seconds_of(line + sizeof retry - 1, n - (sizeof retry - 1));
     if (n > sizeof warning && strncasecmp(line, warning, sizeof warning - 1) == 0)
         client_take_warning(line + sizeof warning - 1, n - (sizeof warning - 1));
     return n;

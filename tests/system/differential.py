@@ -14,7 +14,8 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 from lib_kube import *  # noqa: E402,F403
 from lib_serve import *  # noqa: E402,F403
-from lib_differential import SCENARIOS, DIFFERENCES  # noqa: E402
+from lib_differences import DIFFERENCES  # noqa: E402
+from lib_differential import SCENARIOS  # noqa: E402
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")

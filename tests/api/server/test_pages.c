@@ -234,6 +234,32 @@ static void a_backup_needs_a_place(void **state)
     api_rig_stop(&rig);
 }
 
+/* covers: reliability.md SEC-11 */
+static void there_are_no_streams_into_pods(void **state)
+{
+    static const struct {
+        const char *method, *sub;
+        int status;
+    } cases[] = {
+        {"GET", "exec?command=ls", 501}, {"POST", "exec?command=ls", 501}, {"POST", "attach", 501},
+        {"POST", "portforward", 501},    {"GET", "proxy/x", 404},          {"GET", "proxy", 404},
+    };
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str target = mem_printf("/api/v1/namespaces/default/pods/p/%s", cases[i].sub);
+
+        check_int(cases[i].sub, ask(&rig, &tap, NULL, cases[i].method, target, NULL),
+                  cases[i].status);
+        if (cases[i].status == 501)
+            check_has(cases[i].sub, tap.body.data,
+                      "exec, attach and port-forward are not available here");
+    }
+    api_rig_stop(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_refused_request_is_a_status_with_details),
         cmocka_unit_test(readiness_says_what_is_wrong),
         cmocka_unit_test(watches_are_bounded_in_all_and_by_user),
+        cmocka_unit_test(there_are_no_streams_into_pods),
         cmocka_unit_test(requests_under_way_are_bounded),
         cmocka_unit_test(metrics_count_answers_and_durations),
         cmocka_unit_test(a_backup_needs_a_place),

@@ -4,7 +4,7 @@
 #include "api/server/target.h"
 #include "base/buf.h"
 
-/* covers: kube-api.md 3 */
+/* covers: kube-api.md 3; reliability.md SEC-09 */
 
 struct target_case {
     const char *name, *text;

@@ -134,7 +134,7 @@ void flow_record_release_sets(struct flow_record *r)
 
 bool flow_record_active(const struct flow_record *r)
 {
-    return flow_record_unfinished(r) || r->creating || flow_queue_count(&r->queue) ||
+    return flow_record_ordinary_unfinished(r) || r->creating || flow_queue_count(&r->queue) ||
            r->blocked.count || r->backing_off;
 }
 

@@ -22,7 +22,7 @@ struct daemon_options {
     int64_t restart_backoff_ms;
     bool allow_key_arguments;     /* SEC-29 */
     bool strict_plugin_arguments; /* O-P04 of job plugins */
-    bool gc_aborted; /* O-62 */
+    bool gc_aborted;              /* O-62 */
     bool verbose;
 };
 

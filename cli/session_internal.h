@@ -32,7 +32,7 @@ struct session {
     struct turn_hook flush;
     int interrupts;
     bool noted_plain;
-    bool goes_on; /* the data directory was there before */
+    bool goes_on;      /* the data directory was there before */
     const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
     int exit_code;     /* -1 while running */
 };

@@ -10,8 +10,9 @@
  */
 #include "api/types/jobflow.h"
 
-#define ANNOTATION_PINNED_TEMPLATE "volcano.sh/pinnedTemplate" /* of a copy: name of the original  \
-                                                                */
+#define ANNOTATION_PINNED_TEMPLATE                                                                 \
+    "volcano.sh/pinnedTemplate" /* of a copy: name of the original                                 \
+                                 */
 #define ANNOTATION_PINNED_REVISION                                                                 \
     "volcano.sh/pinnedResourceVersion" /* … and the version of it that was taken */
 

@@ -64,18 +64,19 @@ static struct blob *known_body(const struct write *write, const struct object *d
     return NULL;
 }
 
-/* Check, default, normalize and mutate `members` in place; the body they make (owned), NULL with
- * findings. */
+/* Check, default, normalize and mutate `members` in place; the body they make (owned), NULL when
+ * findings leave nothing that rules could be asked about. */
 static struct blob *make_body(const struct write *write, json_t *members,
                               const struct object *draft, enum schema_unknown unknown)
 {
+    bool unreadable = false;
     const struct schema_options options = {unknown, .defaults = true, .drop_null = true,
-                                           .pruned = write->adm->warnings};
-    size_t before = findings(write->errors);
+                                           .pruned = write->adm->warnings,
+                                           .unreadable = &unreadable};
 
     if (write->kind->schema)
         schema_check(write->kind->schema, members, "", &options, write->errors);
-    if (findings(write->errors) > before)
+    if (unreadable)
         return NULL;
     if (write->kind->normalize)
         write->kind->normalize(members);
@@ -98,16 +99,47 @@ static struct object *with_body(struct object *draft, struct blob *body)
     return object;
 }
 
-/* The kind's own rules on a body not admitted before; marks it when they pass. */
-static void validate_body(const struct write *write, struct object *object,
-                          const struct blob *input, size_t warnings_before)
+/* Whether the table has found something at the place of a rule's finding, or above it. */
+static bool is_told(const struct error_list *list, size_t from, const char *field)
+{
+    for (size_t i = from; i < list->count; i++) {
+        size_t len = strlen(list->items[i].field);
+
+        if (strncmp(list->items[i].field, field, len) == 0 &&
+            (!field[len] || field[len] == '.' || field[len] == '['))
+            return true;
+    }
+    return false;
+}
+
+/* The kind's own rules. Where the table has refused something already, they tell what is wrong
+ * besides, so that all of it is told at once. */
+static void ask_rules(const struct write *write, struct object *object, size_t errors_before)
 {
     const struct kind *kind = write->kind;
-    size_t before = findings(write->errors);
+    struct error_list found = {0};
 
-    if (kind->validate)
+    if (!kind->validate)
+        return;
+    if (findings(write->errors) == errors_before) {
         kind->validate(write->adm, write->old, object, write->errors);
-    if (findings(write->errors) > before ||
+        return;
+    }
+    kind->validate(write->adm, write->old, object, &found);
+    for (size_t i = 0; i < found.count; i++)
+        if (!is_told(write->errors, errors_before, found.items[i].field))
+            error_list_append(write->errors, &found.items[i]);
+    error_list_release(&found);
+}
+
+/* Judge a body not admitted before; mark it when it passes. */
+static void validate_body(const struct write *write, struct object *object,
+                          const struct blob *input, size_t errors_before, size_t warnings_before)
+{
+    const struct kind *kind = write->kind;
+
+    ask_rules(write, object, errors_before);
+    if (findings(write->errors) > errors_before ||
         (write->heard && findings(write->adm->warnings) > warnings_before))
         return;
     if (write->old && kind->mutate) /* not mutated: not what a create would have made of it */
@@ -160,7 +192,7 @@ static struct object *admit_new_body(const struct write *write, struct object *d
 
     decoded_lend(object->body, members);
     if (object->body->admitted_as != write->kind)
-        validate_body(write, object, input, warnings_before);
+        validate_body(write, object, input, errors_before, warnings_before);
     object = finish(write, object, errors_before);
     decoded_return();
     if (object && write->adm->out_body)

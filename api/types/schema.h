@@ -110,6 +110,8 @@ struct schema_options {
     bool defaults;  /* write schema defaults into the document */
     bool drop_null; /* remove null members of non-nullable fields (kube-apiserver does) */
     struct error_list *pruned; /* UNKNOWN_PRUNE: what was removed is named here; may be NULL */
+    bool *unreadable; /* set when a value has no form in a struct (type, size): what schema_decode
+                       * would read is not what was written; may be NULL */
 };
 
 /**

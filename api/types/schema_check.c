@@ -27,12 +27,20 @@ struct check {
 static void check_level(struct check *c, const struct schema_level *level, json_t *object,
                         const struct place *place);
 
+static void mark_unreadable(struct check *c)
+{
+    if (c->options->unreadable)
+        *c->options->unreadable = true;
+}
+
 static bool expect(struct check *c, const struct place *place, const json_t *value, bool ok,
                    const char *expected)
 {
-    if (!ok)
-        place_report_type(place, c->errors, value, expected);
-    return ok;
+    if (ok)
+        return true;
+    place_report_type(place, c->errors, value, expected);
+    mark_unreadable(c);
+    return false;
 }
 
 /* ---- strings and numbers ---- */
@@ -118,6 +126,8 @@ static void check_integer_within(struct check *c, const struct field *field, con
 {
     int64_t number = json_integer_value(value);
 
+    if (number < min || number > max)
+        mark_unreadable(c);
     if (field->bounded) {
         min = field->min > min ? field->min : min;
         max = field->max < max ? field->max : max;

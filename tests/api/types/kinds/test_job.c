@@ -349,6 +349,27 @@ static void all_findings_come_together(void **state)
     world_release(&world);
 }
 
+/* What the table refuses does not hide what rules refuse, as long as the struct can be read. */
+static void findings_of_table_and_rules_come_together(void **state)
+{
+    struct world world;
+
+    world_init(&world);
+    assert_null(world_admit(
+        &world,
+        JOB("maxRetrys: 3, ttlSecondsAfterFinished: -1, minAvailable: 9, tasks: [" ONE "," ONE "]"),
+        NULL));
+    check("unknown", has_finding(&world.errors, "spec.maxRetrys", "did you mean \"maxRetry\""));
+    check("bound", has_finding(&world.errors, "spec.ttlSecondsAfterFinished", "-1"));
+    check("rule", has_finding(&world.errors, "spec.minAvailable", ""));
+    check("another", has_finding(&world.errors, "spec.tasks[1].name", ""));
+    check_int("findings", world.errors.count, 4);
+    assert_null(world_admit(&world, JOB("minAvailable: \"9\", tasks: [" ONE "," ONE "]"), NULL));
+    check("type", has_finding(&world.errors, "spec.minAvailable", "must be of type integer"));
+    check_int("nothing is guessed from it", world.errors.count, 1);
+    world_release(&world);
+}
+
 static void enums_have_texts(void **state)
 {
     enum job_event event;
@@ -374,6 +395,7 @@ int main(void)
         cmocka_unit_test(under_sim_containers_need_no_program),
         cmocka_unit_test(warnings_name_what_never_acts),
         cmocka_unit_test(all_findings_come_together),
+        cmocka_unit_test(findings_of_table_and_rules_come_together),
         cmocka_unit_test(enums_have_texts),
     };
 

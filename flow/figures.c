@@ -23,8 +23,23 @@ static const struct metric_def
                      .ends = seconds, .n_ends = countof(seconds)},
     sync_def      = {"volcano_jobflow_sync_seconds", "Deciding what follows for one flow from all that a turn brought.",
                      METRIC_HISTOGRAM, .ends = seconds, .n_ends = countof(seconds)},
+    probes_def    = {"volcano_jobflow_probe_total",
+                     "Tries of probes of steps, by their kind and result; of task phases, changes of their verdict.",
+                     METRIC_COUNTER, .labels = {"kind", "result"}},
     retries_def   = {"volcano_jobflow_retry_total", "Jobs made for steps whose job before had failed.", METRIC_COUNTER};
 /* clang-format on */
+
+static const char *const probe_kinds[PROBE_KIND_N] = {"http", "tcp", "taskStatus"};
+
+static void refresh_probes(const struct flow_figures *figures)
+{
+    const struct probe_counts *counts = probes_counts(figures->controller->probes);
+
+    for (int kind = 0; kind < PROBE_KIND_N; kind++) {
+        metric_set(figures->probes[kind][false], (double)counts->failed[kind]);
+        metric_set(figures->probes[kind][true], (double)counts->passed[kind]);
+    }
+}
 
 static void refresh(struct metrics_source *source)
 {
@@ -41,6 +56,7 @@ static void refresh(struct metrics_source *source)
         metric_set(figures->phases[phase], (double)phases[phase]);
     for (int list = 0; list < FLOW_LIST_N; list++)
         metric_set(figures->steps[list], (double)steps[list]);
+    refresh_probes(figures);
 }
 
 void flow_figures_init(struct flow_figures *figures, struct flow_controller *controller)
@@ -58,6 +74,11 @@ void flow_figures_init(struct flow_figures *figures, struct flow_controller *con
     for (int list = 0; list < FLOW_LIST_N; list++)
         figures->steps[list] =
             metric_of(steps, (const char *[]){flow_list_key((enum flow_list)list)});
+    for (int kind = 0; kind < PROBE_KIND_N; kind++)
+        for (int passed = 0; passed < 2; passed++)
+            figures->probes[kind][passed] =
+                metric_of(metrics_family(metrics, &probes_def),
+                          (const char *[]){probe_kinds[kind], passed ? "passed" : "failed"});
     figures->start = metric_of(metrics_family(metrics, &start_def), NULL);
     figures->sync = metric_of(metrics_family(metrics, &sync_def), NULL);
     figures->retries = metric_of(metrics_family(metrics, &retries_def), NULL);

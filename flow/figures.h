@@ -6,6 +6,7 @@
  */
 #include "base/metrics.h"
 #include "flow/record.h"
+#include "probes/probe.h"
 
 struct flow_controller;
 
@@ -15,6 +16,7 @@ struct flow_figures {
     struct metric_family *succeeded, *failed; /* by namespace */
     struct metric *phases[FLOW_PHASE_N], *steps[FLOW_LIST_N];
     struct metric *start, *sync, *retries;
+    struct metric *probes[PROBE_KIND_N][2]; /* by kind; failed, passed */
 };
 
 void flow_figures_init(struct flow_figures *figures, struct flow_controller *controller);

@@ -10,7 +10,7 @@
 #include "api/types/pod.h"
 
 /* In the order of the entries: all of httpGetList, then tcpSocketList, then taskStatusList. */
-enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS };
+enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS, PROBE_KIND_N };
 
 struct probe_need {
     enum probe_kind kind;

@@ -92,6 +92,14 @@ static void set_passing(struct probe_pod *pod, uint32_t need, bool passing)
     pod->target->needs.items[need].passing += passing ? 1 : -1;
 }
 
+static void count(struct probes *probes, enum probe_kind kind, bool passed)
+{
+    if (passed)
+        probes->counts.passed[kind]++;
+    else
+        probes->counts.failed[kind]++;
+}
+
 /* ---- checks ---- */
 
 static void cancel(struct probe_check *check)
@@ -137,10 +145,7 @@ static void answered(struct probe_check *check, bool passed)
     enum probe_kind kind = target->needs.items[check->need].kind;
 
     probe_turns_leave(&probes->turns, target->group, check);
-    if (passed)
-        probes->counts.passed[kind]++;
-    else
-        probes->counts.failed[kind]++;
+    count(probes, kind, passed);
     if (!passed) {
         check->tries++;
         timer_start(probes->cluster->loop, &check->again, period_ms(check));
@@ -280,6 +285,13 @@ static void take_address(struct probe_pod *pod, const char *ip)
     pod->ip = ip ? mem_strdup(ip) : NULL;
 }
 
+static void see_phase(struct probe_pod *pod, uint32_t need, bool reached)
+{
+    if (pod->passes[need] != reached)
+        count(pod->target->probes, PROBE_TASK_STATUS, reached);
+    set_passing(pod, need, reached);
+}
+
 static void see_pod(struct probe_target *target, const struct object *object)
 {
     const struct pod_status *status = pod_status_of(object);
@@ -303,7 +315,7 @@ static void see_pod(struct probe_target *target, const struct object *object)
         if (!task || strcmp(need->task, task) != 0)
             continue;
         if (need->kind == PROBE_TASK_STATUS)
-            set_passing(pod, i, probe_phase_reached(need->status->phase, status->phase));
+            see_phase(pod, i, probe_phase_reached(need->status->phase, status->phase));
         else
             poll_need(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
     }

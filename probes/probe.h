@@ -15,6 +15,7 @@
 #include "api/cluster.h"
 #include "api/types/jobflow.h"
 #include "probes/address.h"
+#include "probes/entries.h"
 
 struct probes;
 struct probe_target;
@@ -65,6 +66,7 @@ enum probe_verdict probe_target_verdict(const struct probe_target *target);
 bool probe_target_met_by_completion(const struct probe_target *target);
 
 struct probe_counts {
-    uint64_t passed[3], failed[3]; /* tries by enum probe_kind (task phases: verdict changes) */
+    uint64_t passed[PROBE_KIND_N],
+        failed[PROBE_KIND_N]; /* tries by enum probe_kind (task phases: verdict changes) */
 };
 const struct probe_counts *probes_counts(const struct probes *probes);

@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "base/metrics.h"
 #include "tests/support/flow_bed.h"
 #include "tests/support/peer.h"
 
@@ -80,6 +81,23 @@ static void passed_phase_counts_as_reached(void **state)
     check("not yet", !started(bed));
     flow_bed_pod(bed, "f-a", "worker", 0, POD_SUCCEEDED, NULL);
     check("passed through", started(bed));
+}
+
+/* covers: see jobflow.md 12.2 */
+static void verdicts_are_counted(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(buf) struct buf text = {0};
+
+    run_probed(bed, "f", "a", "taskStatusList: [{taskName: worker, phase: Running}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, NULL);
+    check("passed", started(bed));
+    metrics_write(loop_metrics(bed->loop), &text);
+    check_has("counted", text.data,
+              "volcano_jobflow_probe_total{kind=\"taskStatus\",result=\"passed\"} 1\n");
+    check_has("others", text.data,
+              "volcano_jobflow_probe_total{kind=\"http\",result=\"failed\"} 0\n");
 }
 
 /* covers: jobflow.md 74 */
@@ -384,6 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(task_that_ends_starts_the_next_step),
         cmocka_unit_test(passed_phase_counts_as_reached),
+        cmocka_unit_test(verdicts_are_counted),
         cmocka_unit_test(every_entry_must_pass),
         cmocka_unit_test(entry_without_a_task_never_passes),
         cmocka_unit_test(target_no_entry_speaks_of_must_complete),

@@ -294,43 +294,20 @@ static void make_wide_flow(struct flow_bed *bed)
     flow_bed_apply(bed, yaml.data);
 }
 
-static uint64_t draw(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *random >> 33;
-}
-
-struct names {
-    char items[100][32];
-    size_t count;
-};
-
-static void collect_unfinished(void *arg, const struct object *job)
-{
-    struct names *names = arg;
-
-    if (!job_phase_finished(job_status_of(job)->phase) && names->count < countof(names->items))
-        snprintf(names->items[names->count++], sizeof names->items[0], "%s", object_name(job));
-}
-
 /* covers: jobflow.md 128; reliability.md P-05 P-06 P-12 INV-F1 INV-F2; see jobflow.md section 11
  * row 26 */
 static void restarts_at_any_moment_change_nothing(void **state)
 {
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-    uint64_t random = 42;
+    struct dice dice = {42};
+    char name[JOB_NAME_ROOM];
     size_t jobs = 1;
 
     make_wide_flow(bed);
     for (int turn = 0; turn < 100000; turn++) {
-        struct names names = {.count = 0};
-        const char *name;
-
-        store_each(bed->store, &kind_job, "default", collect_unfinished, &names);
-        if (!names.count)
+        if (!flow_bed_pick_unfinished(bed, &dice, name))
             break;
-        name = names.items[draw(&random) % names.count];
-        switch (draw(&random) % 8) {
+        switch (dice_roll(&dice, 8)) {
         case 0:
             flow_bed_stop(bed); /* something happens while nobody looks */
             flow_bed_phase(bed, name, JOB_COMPLETED);
@@ -340,7 +317,7 @@ static void restarts_at_any_moment_change_nothing(void **state)
             flow_bed_restart(bed);
             break;
         case 2:
-            flow_bed_advance(bed, (int64_t)(draw(&random) % 300));
+            flow_bed_advance(bed, dice_roll(&dice, 300));
             break;
         case 3: /* done and deleted at once */
             flow_bed_phase_soon(bed, name, JOB_COMPLETED);

@@ -326,25 +326,6 @@ static void large_flow_is_retried(void **state)
 
 /* ---- anything at any time ---- */
 
-static uint64_t draw(uint64_t *random)
-{
-    *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *random >> 33;
-}
-
-struct names {
-    char items[64][32];
-    size_t count;
-};
-
-static void collect_unfinished(void *arg, const struct object *job)
-{
-    struct names *names = arg;
-
-    if (!job_phase_finished(job_status_of(job)->phase) && names->count < countof(names->items))
-        snprintf(names->items[names->count++], sizeof names->items[0], "%s", object_name(job));
-}
-
 enum { WIDE = 40 };
 
 static void make_wide_flow(struct flow_bed *bed, const char *policy)
@@ -367,12 +348,12 @@ static void make_wide_flow(struct flow_bed *bed, const char *policy)
 }
 
 /* One thing happens to one unfinished job; returns how many failures that makes. */
-static size_t happen(struct flow_bed *bed, const char *name, uint64_t *random)
+static size_t happen(struct flow_bed *bed, const char *name, struct dice *dice)
 {
-    bool fails = draw(random) % 8 == 0;
+    bool fails = dice_roll(dice, 8) == 0;
     enum job_phase end = fails ? JOB_FAILED : JOB_COMPLETED;
 
-    switch (draw(random) % 5) {
+    switch (dice_roll(dice, 5)) {
     case 0: /* while nobody looks */
         flow_bed_stop(bed);
         flow_bed_phase(bed, name, end);
@@ -398,27 +379,28 @@ static void restarts_at_any_moment_lose_and_double_nothing(void **state)
 
     for (size_t run = 0; run < 10; run++) {
         scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-        uint64_t random = run;
+        struct dice dice = {run};
+        char name[JOB_NAME_ROOM];
         size_t jobs = 1, failures = 0, retries = 0;
 
         make_wide_flow(bed, policies[run % 2]);
         for (int turn = 0; turn < 5000; turn++) {
-            struct names names = {.count = 0};
             const char *phase = flow_bed_at(bed, "f", "state/phase");
+            bool found;
 
             if (strcmp(phase, "Succeed") == 0)
                 break;
-            store_each(bed->store, &kind_job, "default", collect_unfinished, &names);
-            if (strcmp(phase, "Failed") == 0 && (!names.count || draw(&random) % 4 == 0)) {
+            found = flow_bed_pick_unfinished(bed, &dice, name);
+            if (strcmp(phase, "Failed") == 0 && (!found || dice_roll(&dice, 4) == 0)) {
                 char value[24];
 
                 snprintf(value, sizeof value, "%zu", ++retries);
                 flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, value);
-                if (draw(&random) % 2)
+                if (dice_roll(&dice, 2))
                     flow_bed_restart(bed);
                 flow_bed_settle(bed);
-            } else if (names.count) {
-                failures += happen(bed, names.items[draw(&random) % names.count], &random);
+            } else if (found) {
+                failures += happen(bed, name, &dice);
             } else {
                 flow_bed_advance(bed, 1000);
             }

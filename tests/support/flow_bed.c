@@ -494,3 +494,27 @@ const char *flow_bed_event_text(struct flow_bed *bed, const char *reason)
     store_each(bed->store, &kind_event, NULL, visit_event, &search);
     return search.text;
 }
+
+/* Choosing as the jobs pass by: the n-th takes the place of the one chosen with a chance of 1/n. */
+struct choice {
+    struct dice *dice;
+    char *out;
+    int count;
+};
+
+static void offer_unfinished(void *arg, const struct object *job)
+{
+    struct choice *choice = arg;
+
+    if (!job_phase_finished(job_status_of(job)->phase) &&
+        dice_roll(choice->dice, ++choice->count) == 0)
+        snprintf(choice->out, JOB_NAME_ROOM, "%s", object_name(job));
+}
+
+bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM])
+{
+    struct choice choice = {.dice = dice, .out = out};
+
+    store_each(bed->store, &kind_job, "default", offer_unfinished, &choice);
+    return choice.count > 0;
+}

@@ -8,6 +8,7 @@
 #include "api/types/pod.h"
 #include "flow/controller.h"
 #include "template/controller.h"
+#include "tests/support/dice.h"
 
 struct flow_bed {
     struct clock *clock;
@@ -82,6 +83,10 @@ void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const ch
 /** A flow from its spec in YAML flow style: "flows: [{name: a}], maxRetry: 1", with templates of
  * the names in `templates`. Updates are allowed on it. */
 void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec);
+
+enum { JOB_NAME_ROOM = 64 };
+/** The name of one of the jobs that are not finished, by chance; false when there is none. */
+bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM]);
 
 /** The stored status of a flow, owned. */
 json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow);

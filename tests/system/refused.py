@@ -8,12 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 
-TEMPLATE = """---
-apiVersion: flow.volcano.sh/v1alpha1
-kind: JobTemplate
-metadata: {name: train}
-spec:
-  tasks:
+TASKS = """  tasks:
   - name: main
     replicas: 1
     template:
@@ -23,6 +18,12 @@ spec:
         - name: c
           command: [echo]
 """
+TEMPLATE = """---
+apiVersion: flow.volcano.sh/v1alpha1
+kind: JobTemplate
+metadata: {name: train}
+spec:
+""" + TASKS
 FLOW = """apiVersion: flow.volcano.sh/v1alpha1
 kind: JobFlow
 metadata:
@@ -37,16 +38,7 @@ kind: Job
 metadata:
   name: j
 spec:
-  tasks:
-  - name: main
-    replicas: 1
-    template:
-      spec:
-        restartPolicy: Never
-        containers:
-        - name: c
-          command: [echo]
-"""
+""" + TASKS
 
 
 def flow_with(more):

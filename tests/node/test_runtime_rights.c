@@ -1,31 +1,12 @@
 /*
  * What programs in a box may do, at every level of isolation that works for whoever runs this.
  */
-#include "tests/unit.h"
 #include <stdio.h>
 #include <unistd.h>
 
-#include "tests/support/pods.h"
+#include "tests/support/boxes.h"
 
-enum { LIMIT_MS = 30000, RANGES_FROM = 1 << 30 };
-
-static const char *level;
-static struct bed *bed;
-
-static int set_up(void **state)
-{
-    scoped_str name = mem_printf("rights-%s", level);
-    scoped_str dir = test_path(name);
-
-    bed = bed_new(dir, &(struct runtime_host_options){.isolation = level});
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    bed_free(bed);
-    return 0;
-}
+enum { RANGES_FROM = 1 << 30 };
 
 static bool is(const char *name)
 {
@@ -137,26 +118,14 @@ static void a_program_has_three_descriptors_and_no_more(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_without_real_root_has_no_capability_and_gets_none),
         cmocka_unit_test(what_serves_ssh_keeps_the_three_it_needs),
         cmocka_unit_test(root_inside_is_nobody_outside),
         cmocka_unit_test(what_only_root_may_read_or_change_stays_so),
         cmocka_unit_test(a_program_has_three_descriptors_and_no_more),
+        cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
-    static const char *const levels[] = {"full", "mounts", "user", "plain"};
-    int code = runtime_shim_main(argc, argv), failed = 0;
 
-    if (code >= 0)
-        return code;
-    for (size_t i = 0; i < countof(levels); i++) {
-        struct error err = {0};
-
-        level = levels[i];
-        if (bed_level_works(level, &err))
-            failed += cmocka_run_group_tests_name(level, tests, set_up, tear_down);
-        else
-            print_message("skipped: %s\n", err.message);
-    }
-    return failed;
+    return boxes_main(argc, argv, tests, countof(tests), NULL);
 }

@@ -57,9 +57,9 @@ def edges_of(text):
         for column in range(left + 1, right):
             if at(bottom, column) != "┬":
                 continue
-            seen, todo = set(), [((bottom, column), DOWN)]
-            while todo:
-                (row, col), way = todo.pop()
+            seen, ahead = set(), [((bottom, column), DOWN)]
+            while ahead:
+                (row, col), way = ahead.pop()
                 row, col = row + way[0], col + way[1]
                 if ((row, col), way) in seen:
                     continue
@@ -70,9 +70,9 @@ def edges_of(text):
                 ways = WAYS[at(row, col)]
                 if back(way) not in ways:  # a vertical line passes over this one
                     check(at(row, col) == "│", "a line ends at %r (%d, %d):\n%s" % (at(row, col), row, col, text))
-                    todo.append(((row, col), way))
+                    ahead.append(((row, col), way))
                     continue
-                todo += [((row, col), w) for w in ways if w != back(way) and w != UP]
+                ahead += [((row, col), w) for w in ways if w != back(way) and w != UP]
     return edges
 
 

@@ -80,11 +80,20 @@ import os, socket
 s = socket.create_server(("0.0.0.0", 18080))
 print("listening", s.getsockname()[0], flush=True)
 open(os.environ["READY"], "w").close()
-while not os.path.exists(os.environ["GO"]):
+asked = b""
+while asked != b"end":
     c, _ = s.accept()
+    asked = c.recv(3)
     c.sendall(os.environ["NAME"].encode())
     c.close()
 """
+
+
+def ask(ip, what):
+    """Who answers there; asked for its end, a server ends."""
+    with socket.create_connection((ip, 18080)) as c:
+        c.sendall(what)
+        return c.recv(99).decode()
 
 
 def server(name, cwd):
@@ -92,7 +101,7 @@ def server(name, cwd):
     container = made["template"]["spec"]["containers"][0]
     container["ports"] = [{"containerPort": 18080}]
     container["env"] = [{"name": key, "value": value} for key, value in
-                        (("NAME", name), ("READY", os.path.join(cwd, name + ".ready")), ("GO", os.path.join(cwd, "go")))]
+                        (("NAME", name), ("READY", os.path.join(cwd, name + ".ready")))]
     return job(name, [made], minAvailable=1)
 
 
@@ -110,11 +119,9 @@ def runs_side_by_side_keep_their_ports_apart():
     ips = {name: json.loads(jobflow("get", "pods", "-o", "json", "--data-dir", name).stdout)["items"][0]["status"]["podIP"] for name in ("left", "right")}
     check(ips["left"] != ips["right"], "both have %s" % ips["left"])
     for name, ip in ips.items():
-        with socket.create_connection((ip, 18080)) as c:
-            check_equal("who answers at " + ip, c.recv(99).decode(), name)
-    write("go", "")
+        check_equal("who answers at " + ip, ask(ip, b"who"), name)
     for (name, ip), run in zip(ips.items(), started):
-        socket.create_connection((ip, 18080)).close()
+        check_equal("who ends at " + ip, ask(ip, b"end"), name)
         out, _ = run.communicate(timeout=DEADLINE)
         check_equal(out, run.returncode, 0)
     nothing_left()

@@ -1,7 +1,6 @@
 #pragma once
 /*
- * Inside the schema files: how rows with dotted names form levels, and the place in a document one
- * is at.
+ * Inside the schema files: how rows with dotted names form levels.
  *
  * The rows "name", "dependsOn.targets" and "dependsOn.probe" of one table make two levels: the
  * object itself and the member dependsOn, of which the table has no row of its own. A level is a

@@ -1,23 +1,13 @@
 /*
  * The graph in a terminal.
  *
- * Rows of boxes with channels between them. In a channel, targets that wait for the same boxes
- * share a *bus*: a horizontal line that all their sources join from above and all of them leave
- * below, so every way along lines is an edge. A source has a port of its own in its lower border
- * for each bus, a target has one in its upper border, and no two buses use the same column.
- *
- *    ┌───────┐   ┌───────┐
- *    │   a   │   │   b   │
- *    └──┬─┬──┘   └───┬───┘
- *       │ └────┬─────┘        bus of {a, b}: c
- *       └───┐  └──────┐       bus of {a}: d (a channel has as many rows as buses overlap)
- *       ┌───▼───┐ ┌───▼───┐
+ * Rows of boxes with channels between them (graph_channel), or a table where they do not fit.
  */
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/canvas.h"
+#include "cli/graph_channel.h"
 #include "cli/graph_forms.h"
-#include "cli/layout.h"
 #include "cli/tableprint.h"
 #include <string.h>
 
@@ -28,25 +18,6 @@ struct label {
     int n;
 };
 
-struct bus {
-    uint32_t *sources, *targets; /* boxes; point into the channel's arrays */
-    size_t n_sources, n_targets;
-    int left, right; /* columns */
-    int track;       /* row in the channel; -1: straight down */
-    uint32_t owner;
-};
-
-struct channel {
-    uint32_t *sources;  /* by target: from[k] … from[k + 1] */
-    uint32_t *from;     /* [n_targets + 1] */
-    uint32_t *targets;  /* boxes of the lower row that have sources, grouped by bus */
-    uint32_t first_box; /* of the lower row */
-    size_t n_targets, n_buses;
-    struct bus *buses;
-    int *in_ports, *bus_of_column; /* [n_targets] columns; [columns] bus + 1 with a port above */
-    int tracks;
-};
-
 struct picture {
     const struct graph_form *form;
     struct layout *layout;
@@ -55,7 +26,6 @@ struct picture {
     struct channel *channels; /* [n_layers - 1] */
     struct canvas canvas;
     uint32_t owners;
-    bool crowded; /* a port had no room */
 };
 
 /* ---- labels ---- */
@@ -118,218 +88,6 @@ static int *measure(struct picture *picture)
             widths[i] = 2 * ports + 1;
     }
     return widths;
-}
-
-/* ---- channels ---- */
-
-static int compare_sources(const struct channel *channel, uint32_t a, uint32_t b)
-{
-    uint32_t n_a = channel->from[a + 1] - channel->from[a];
-    uint32_t n_b = channel->from[b + 1] - channel->from[b];
-
-    if (n_a != n_b)
-        return n_a < n_b ? -1 : 1;
-    for (uint32_t i = 0; i < n_a; i++) {
-        uint32_t x = channel->sources[channel->from[a] + i];
-        uint32_t y = channel->sources[channel->from[b] + i];
-
-        if (x != y)
-            return x < y ? -1 : 1;
-    }
-    return 0;
-}
-
-static int compare_targets(const void *a, const void *b, void *arg)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    int by_sources = compare_sources(arg, x, y);
-
-    return by_sources ? by_sources : (x > y) - (x < y);
-}
-
-/* Sources by target, in ascending order, because lines are sorted by source. */
-static void gather(const struct layout *layout, uint32_t layer, struct channel *channel)
-{
-    uint32_t begin = layout->first_line[layer], end = layout->first_line[layer + 1];
-    uint32_t first = layout->first[layer + 1], n = layout->first[layer + 2] - first;
-    uint32_t *next = mem_array((size_t)n + 1, sizeof *next);
-
-    channel->first_box = first;
-    channel->sources = mem_array((size_t)(end - begin) + 1, sizeof *channel->sources);
-    channel->from = mem_array((size_t)n + 1, sizeof *channel->from);
-    channel->targets = mem_array((size_t)n + 1, sizeof *channel->targets);
-    channel->in_ports = mem_array((size_t)n + 1, sizeof *channel->in_ports);
-    for (uint32_t l = begin; l < end; l++)
-        channel->from[layout->lines[l].to - first + 1]++;
-    for (uint32_t k = 0; k < n; k++) {
-        channel->from[k + 1] += channel->from[k];
-        next[k] = channel->from[k];
-        if (channel->from[k + 1] > channel->from[k])
-            channel->targets[channel->n_targets++] = k;
-    }
-    for (uint32_t l = begin; l < end; l++)
-        channel->sources[next[layout->lines[l].to - first]++] = layout->lines[l].from;
-    mem_free(next);
-}
-
-static void group(struct picture *picture, struct channel *channel)
-{
-    struct bus *buses = mem_array(channel->n_targets + 1, sizeof *buses), *last = NULL;
-
-    qsort_r(channel->targets, channel->n_targets, sizeof *channel->targets, compare_targets,
-            channel);
-    channel->buses = buses;
-    for (size_t i = 0; i < channel->n_targets; i++) {
-        uint32_t target = channel->targets[i];
-
-        if (last && compare_sources(channel, last->targets[0], target) == 0) {
-            last->n_targets++;
-            continue;
-        }
-        last = &buses[channel->n_buses++];
-        *last = (struct bus){
-            .sources = channel->sources + channel->from[target],
-            .n_sources = channel->from[target + 1] - channel->from[target],
-            .targets = channel->targets + i,
-            .n_targets = 1,
-            .left = INT32_MAX,
-            .right = -1,
-            .owner = ++picture->owners,
-        };
-    }
-}
-
-static void reach(struct bus *bus, int column)
-{
-    bus->left = column < bus->left ? column : bus->left;
-    bus->right = column > bus->right ? column : bus->right;
-}
-
-struct port {
-    uint32_t bus;
-    double toward; /* the middle of the bus's targets */
-};
-
-static int compare_ports(const void *a, const void *b)
-{
-    const struct port *p = a, *q = b;
-
-    if (p->toward != q->toward)
-        return p->toward < q->toward ? -1 : 1;
-    return (p->bus > q->bus) - (p->bus < q->bus);
-}
-
-static double middle_of_targets(const struct picture *picture, const struct channel *channel,
-                                const struct bus *bus)
-{
-    double sum = 0;
-
-    for (size_t t = 0; t < bus->n_targets; t++)
-        sum += picture->layout->boxes[channel->first_box + bus->targets[t]].center;
-    return sum / (double)bus->n_targets;
-}
-
-/* The buses of one source, from left to right along its lower border. */
-static void place_out_ports(struct picture *picture, struct channel *channel, uint32_t box)
-{
-    const struct layout_box *source = &picture->layout->boxes[box];
-    struct port *ports = mem_array(channel->n_buses + 1, sizeof *ports);
-    int n = 0;
-
-    for (size_t b = 0; b < channel->n_buses; b++) {
-        const struct bus *bus = &channel->buses[b];
-
-        for (size_t s = 0; s < bus->n_sources; s++)
-            if (bus->sources[s] == box)
-                ports[n++] = (struct port){(uint32_t)b, middle_of_targets(picture, channel, bus)};
-    }
-    qsort(ports, (size_t)n, sizeof *ports, compare_ports);
-    if (n > source->width / 2 && n > 1)
-        picture->crowded = true;
-    for (int i = 0; i < n && !picture->crowded; i++) {
-        int column = source->center + 2 * i - (n - 1);
-
-        channel->bus_of_column[column] = (int)ports[i].bus + 1;
-        reach(&channel->buses[ports[i].bus], column);
-    }
-    mem_free(ports);
-}
-
-/* The column in which a bus enters a target: its middle, or beside it when another bus comes down
- * there. A waypoint moves with it. */
-static void place_in_port(struct picture *picture, struct channel *channel, uint32_t b,
-                          uint32_t target)
-{
-    struct layout_box *box = &picture->layout->boxes[channel->first_box + target];
-    int reachable = box->vertex == UINT32_MAX ? 1 : box->width / 2 - 1;
-
-    for (int step = 0; step <= 2 * reachable; step++) {
-        int column = box->center + (step % 2 ? (step + 1) / 2 : -(step / 2));
-        bool inside = column >= 0 && column < picture->layout->columns;
-        int other = inside ? channel->bus_of_column[column] : -1;
-
-        if (other != 0 && other != (int)b + 1)
-            continue;
-        channel->in_ports[target] = column;
-        reach(&channel->buses[b], column);
-        if (box->vertex == UINT32_MAX)
-            box->center = column;
-        return;
-    }
-    picture->crowded = true;
-}
-
-static int compare_left(const void *a, const void *b)
-{
-    const struct bus *p = *(const struct bus *const *)a, *q = *(const struct bus *const *)b;
-
-    if (p->left != q->left)
-        return p->left < q->left ? -1 : 1;
-    return (p->owner > q->owner) - (p->owner < q->owner);
-}
-
-/* The first row in which a bus touches no other. */
-static void choose_tracks(struct channel *channel)
-{
-    struct bus **sorted = mem_array(channel->n_buses + 1, sizeof *sorted);
-    int *ends = mem_array(channel->n_buses + 1, sizeof *ends);
-
-    for (size_t b = 0; b < channel->n_buses; b++)
-        sorted[b] = &channel->buses[b];
-    qsort(sorted, channel->n_buses, sizeof(struct bus *), compare_left);
-    for (size_t b = 0; b < channel->n_buses; b++) {
-        struct bus *bus = sorted[b];
-
-        bus->track = -1;
-        if (bus->left == bus->right)
-            continue;
-        for (bus->track = 0; bus->track < channel->tracks; bus->track++)
-            if (bus->left > ends[bus->track] + 1)
-                break;
-        if (bus->track == channel->tracks)
-            channel->tracks++;
-        ends[bus->track] = bus->right;
-    }
-    mem_free(ends);
-    mem_free(sorted);
-}
-
-static void route(struct picture *picture, uint32_t layer)
-{
-    const struct layout *layout = picture->layout;
-    struct channel *channel = &picture->channels[layer];
-
-    gather(layout, layer, channel);
-    group(picture, channel);
-    channel->bus_of_column = mem_array((size_t)layout->columns + 1, sizeof(int));
-    for (uint32_t box = layout->first[layer]; box < layout->first[layer + 1]; box++)
-        if (!picture->crowded)
-            place_out_ports(picture, channel, box);
-    for (uint32_t b = 0; b < channel->n_buses && !picture->crowded; b++)
-        for (size_t t = 0; t < channel->buses[b].n_targets && !picture->crowded; t++)
-            place_in_port(picture, channel, b, channel->buses[b].targets[t]);
-    if (!picture->crowded)
-        choose_tracks(channel);
 }
 
 /* ---- drawing ---- */
@@ -456,20 +214,22 @@ static void picture_release(struct picture *picture)
     for (uint32_t i = 0; i < picture->form->view->n_steps; i++)
         for (int t = 0; t < picture->labels[i].n; t++)
             mem_free(picture->labels[i].texts[t]);
-    for (uint32_t k = 0; picture->channels && k + 1 < picture->layout->n_layers; k++) {
-        mem_free(picture->channels[k].sources);
-        mem_free(picture->channels[k].from);
-        mem_free(picture->channels[k].targets);
-        mem_free(picture->channels[k].in_ports);
-        mem_free(picture->channels[k].bus_of_column);
-        mem_free(picture->channels[k].buses);
-    }
+    for (uint32_t k = 0; picture->channels && k + 1 < picture->layout->n_layers; k++)
+        channel_release(&picture->channels[k]);
     canvas_release(&picture->canvas);
     layout_free(picture->layout);
     mem_free(picture->channels);
     mem_free(picture->labels);
     mem_free(picture->top);
     mem_free(picture->height);
+}
+
+static bool route(struct picture *picture)
+{
+    for (uint32_t layer = 0; layer + 1 < picture->layout->n_layers; layer++)
+        if (!channel_route(&picture->channels[layer], picture->layout, layer, &picture->owners))
+            return false;
+    return true;
 }
 
 static bool draw_boxes(const struct graph_form *form)
@@ -493,9 +253,7 @@ static bool draw_boxes(const struct graph_form *form)
         picture.top = mem_array(n + 1, sizeof *picture.top);
         picture.height = mem_array(n + 1, sizeof *picture.height);
         picture.channels = mem_array(n + 1, sizeof *picture.channels);
-        for (uint32_t layer = 0; layer + 1 < n; layer++)
-            route(&picture, layer);
-        drawn = !picture.crowded && draw(&picture);
+        drawn = route(&picture) && draw(&picture);
     }
     picture_release(&picture);
     return drawn;

@@ -8,7 +8,7 @@
  * loop_run alternates turns with one pass of libuv, in which sockets, threads and processes call
  * back. A pass blocks only when may_block says that nothing is left to do; that is decided in a
  * prepare handle, after libuv's own early callbacks and just before it computes how long to sleep.
- * Our timers live in a heap here; under a real clock one libuv timer is armed for the heap's top.
+ * Our timers live in a heap of ours; under a real clock one libuv timer is armed for its top.
  */
 #include "base/loop.h"
 
@@ -22,13 +22,6 @@ enum {
     SLICE_NS = 10 * NS_PER_MS, /* real clock: tasks of one turn */
     SLICE_CHECK = 8,           /* tasks between two looks at the clock */
     SLICE_TASKS = 10000,       /* virtual clock: counted, so that a run repeats exactly */
-    HEAP_WAYS = 4,
-};
-
-struct heap_row {
-    int64_t due_ns;
-    uint64_t order; /* equal times fire in the order they were armed */
-    struct timer *timer;
 };
 
 struct loop {
@@ -41,9 +34,7 @@ struct loop {
 
     struct task *head, **tail; /* posted */
 
-    struct heap_row *heap; /* [heap_count + 1], row 0 unused */
-    size_t heap_count, heap_cap;
-    uint64_t next_order;
+    struct timer_heap timers;
 
     struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
     struct task *idle;                   /* posted when nothing can happen any more; or NULL */
@@ -55,61 +46,6 @@ struct loop {
 
 /* Timers. */
 
-static bool row_before(const struct heap_row *a, const struct heap_row *b)
-{
-    return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->order < b->order;
-}
-
-static void heap_put(struct loop *loop, size_t at, struct heap_row row)
-{
-    loop->heap[at] = row;
-    row.timer->position = at;
-}
-
-static void heap_up(struct loop *loop, size_t at, struct heap_row row)
-{
-    while (at > 1) {
-        size_t parent = (at - 2) / HEAP_WAYS + 1;
-
-        if (!row_before(&row, &loop->heap[parent]))
-            break;
-        heap_put(loop, at, loop->heap[parent]);
-        at = parent;
-    }
-    heap_put(loop, at, row);
-}
-
-static void heap_down(struct loop *loop, size_t at, struct heap_row row)
-{
-    for (;;) {
-        size_t first = (at - 1) * HEAP_WAYS + 2, least = 0;
-
-        for (size_t child = first; child < first + HEAP_WAYS && child <= loop->heap_count;
-             child++) {
-            if (!least || row_before(&loop->heap[child], &loop->heap[least]))
-                least = child;
-        }
-        if (!least || !row_before(&loop->heap[least], &row))
-            break;
-        heap_put(loop, at, loop->heap[least]);
-        at = least;
-    }
-    heap_put(loop, at, row);
-}
-
-static void heap_remove(struct loop *loop, size_t at)
-{
-    struct heap_row last = loop->heap[loop->heap_count--];
-
-    loop->heap[at].timer->position = 0;
-    if (at > loop->heap_count)
-        return;
-    if (at > 1 && row_before(&last, &loop->heap[(at - 2) / HEAP_WAYS + 1]))
-        heap_up(loop, at, last);
-    else
-        heap_down(loop, at, last);
-}
-
 void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
 {
     int64_t now = loop_mono_ns(loop);
@@ -119,12 +55,8 @@ void timer_start_ns(struct loop *loop, struct timer *timer, int64_t delay_ns)
     timer_stop(loop, timer);
     if (__builtin_add_overflow(now, delay_ns, &timer->due_ns))
         timer->due_ns = INT64_MAX;
-    if (loop->heap_count + 1 >= loop->heap_cap) {
-        loop->heap_cap = loop->heap_cap ? loop->heap_cap * 2 : 64;
-        loop->heap = mem_resize(loop->heap, loop->heap_cap * sizeof *loop->heap);
-    }
     loop->activity++;
-    heap_up(loop, ++loop->heap_count, (struct heap_row){timer->due_ns, loop->next_order++, timer});
+    timer_heap_add(&loop->timers, timer);
 }
 
 void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
@@ -139,7 +71,7 @@ void timer_start(struct loop *loop, struct timer *timer, int64_t delay_ms)
 void timer_stop(struct loop *loop, struct timer *timer)
 {
     if (timer->position)
-        heap_remove(loop, timer->position);
+        timer_heap_remove(&loop->timers, timer);
 }
 
 bool timer_armed(const struct timer *timer)
@@ -149,24 +81,29 @@ bool timer_armed(const struct timer *timer)
 
 static bool timer_due(const struct loop *loop)
 {
-    return loop->heap_count && loop->heap[1].due_ns <= loop_mono_ns(loop);
+    const struct timer_row *first = timer_heap_first(&loop->timers);
+
+    return first && first->due_ns <= loop_mono_ns(loop);
 }
 
 /* Timers armed by these callbacks wait for the next turn, so a delay of 0 cannot keep the turn from
  * ending. */
 static void fire_timers(struct loop *loop)
 {
-    if (!loop->heap_count)
+    const struct timer_row *first = timer_heap_first(&loop->timers);
+
+    if (!first)
         return;
 
     int64_t now = loop_mono_ns(loop);
-    uint64_t limit = loop->next_order;
+    uint64_t limit = loop->timers.next_order;
 
-    while (loop->heap_count && loop->heap[1].due_ns <= now && loop->heap[1].order < limit) {
-        struct timer *timer = loop->heap[1].timer;
+    while (first && first->due_ns <= now && first->order < limit) {
+        struct timer *timer = first->timer;
 
-        heap_remove(loop, 1);
+        timer_heap_remove(&loop->timers, timer);
         timer->fire(timer);
+        first = timer_heap_first(&loop->timers);
     }
 }
 
@@ -260,13 +197,13 @@ static void turn(struct loop *loop)
 
 static bool may_jump(const struct loop *loop)
 {
-    return loop->is_virtual && !loop->holds && loop->heap_count;
+    return loop->is_virtual && !loop->holds && timer_heap_first(&loop->timers);
 }
 
 /* Under virtual time: only what the loop itself knows of can still happen, and that is nothing. */
 static bool is_idle(const struct loop *loop)
 {
-    return loop->is_virtual && loop->idle && !loop->holds && !loop->heap_count;
+    return loop->is_virtual && loop->idle && !loop->holds && !timer_heap_first(&loop->timers);
 }
 
 static bool may_block(const struct loop *loop)
@@ -289,7 +226,8 @@ static void on_alarm(uv_timer_t *alarm)
  */
 static void set_alarm(struct loop *loop)
 {
-    int64_t due_ns = loop->heap_count ? loop->heap[1].due_ns : 0;
+    const struct timer_row *first = timer_heap_first(&loop->timers);
+    int64_t due_ns = first ? first->due_ns : 0;
 
     if (loop->is_virtual || due_ns == loop->alarm_ns)
         return;
@@ -340,9 +278,9 @@ void loop_on_idle(struct loop *loop, struct task *task)
     loop->idle = task;
 }
 
-static void jump_to_timer(struct loop *loop)
+static void jump_to(struct loop *loop, const struct timer_row *timer)
 {
-    int64_t delay_ns = loop->heap[1].due_ns - loop_mono_ns(loop);
+    int64_t delay_ns = timer->due_ns - loop_mono_ns(loop);
 
     if (delay_ns > 0)
         clock_advance_ns(loop->clock, delay_ns);
@@ -358,8 +296,8 @@ void loop_run(struct loop *loop)
             uv_run(&loop->uv, UV_RUN_ONCE);
         else if (!pass_is_quiet(loop))
             continue;
-        else if (loop->heap_count)
-            jump_to_timer(loop);
+        else if (timer_heap_first(&loop->timers))
+            jump_to(loop, timer_heap_first(&loop->timers));
         else
             loop_post(loop, loop->idle);
     }
@@ -391,10 +329,10 @@ static bool play_until(struct loop *loop, int64_t until_ns)
     if (!loop->is_virtual)
         mem_fatal("only a virtual clock can be moved");
     loop_settle(loop);
-    while (loop->heap_count) {
-        if (loop->heap[1].due_ns > until_ns)
+    for (const struct timer_row *first; (first = timer_heap_first(&loop->timers));) {
+        if (first->due_ns > until_ns)
             return false;
-        jump_to_timer(loop);
+        jump_to(loop, first);
         loop_settle(loop);
     }
     return true;
@@ -427,7 +365,7 @@ bool loop_drain(struct loop *loop, int64_t limit_ms)
     return play_until(loop, from_now_ns(loop, limit_ms));
 }
 
-/* Threads. */
+/* Holds. */
 
 void loop_hold(struct loop *loop)
 {
@@ -441,72 +379,6 @@ void loop_unhold(struct loop *loop)
         mem_fatal("loop_unhold without loop_hold");
     loop->holds--;
     loop->activity++;
-}
-
-static void on_worker(uv_work_t *req)
-{
-    struct pool_work *work = container_of(req, struct pool_work, req);
-
-    work->run(work);
-}
-
-static void on_worker_done(uv_work_t *req, int status)
-{
-    struct pool_work *work = container_of(req, struct pool_work, req);
-
-    loop_unhold(work->loop);
-    work->done(work);
-}
-
-void loop_work(struct loop *loop, struct pool_work *work)
-{
-    work->loop = loop;
-    loop_hold(loop);
-    if (uv_queue_work(&loop->uv, &work->req, on_worker, on_worker_done))
-        mem_fatal("the thread pool refused work");
-}
-
-struct loop_mail {
-    uv_async_t async;
-    struct loop *loop;
-    struct task *task;
-};
-
-static void on_async(uv_async_t *async)
-{
-    struct loop_mail *mail = container_of(async, struct loop_mail, async);
-
-    loop_post(mail->loop, mail->task);
-}
-
-static void on_mail_closed(uv_handle_t *handle)
-{
-    mem_free(container_of((uv_async_t *)handle, struct loop_mail, async));
-}
-
-struct loop_mail *loop_mail_new(struct loop *loop, task_fn on_mail, struct task *task)
-{
-    struct loop_mail *mail = mem_alloc(sizeof *mail);
-
-    mail->loop = loop;
-    mail->task = task;
-    task->run = on_mail;
-    if (uv_async_init(&loop->uv, &mail->async, on_async))
-        mem_fatal("no descriptor for waking the loop");
-    return mail;
-}
-
-void loop_mail_send(struct loop_mail *mail)
-{
-    uv_async_send(&mail->async);
-}
-
-void loop_mail_close(struct loop_mail *mail)
-{
-    if (!mail)
-        return;
-    loop_cancel(mail->loop, mail->task);
-    uv_close((uv_handle_t *)&mail->async, on_mail_closed);
 }
 
 /* Life. */
@@ -537,7 +409,7 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
-    if (loop->head || loop->heap_count || loop->hooks)
+    if (loop->head || loop->timers.count || loop->hooks)
         mem_fatal("loop_free: a task, timer or hook is left");
     uv_close((uv_handle_t *)&loop->before_poll, NULL);
     uv_close((uv_handle_t *)&loop->alarm, NULL);
@@ -548,7 +420,7 @@ void loop_free(struct loop *loop)
     if (uv_loop_close(&loop->uv))
         mem_fatal("loop_free: libuv is busy");
     metrics_free(loop->metrics);
-    mem_free(loop->heap);
+    timer_heap_release(&loop->timers);
     mem_free(loop);
 }
 

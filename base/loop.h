@@ -16,28 +16,21 @@
  */
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/timer_heap.h"
 #include <stdbool.h>
 #include <uv.h>
 
 struct loop;
 struct metrics;
 struct task;
-struct timer;
 struct pool_work;
 
 typedef void (*task_fn)(struct task *task);
-typedef void (*timer_fn)(struct timer *timer);
 
 struct task {
     task_fn run;
     struct task *next; /* private */
     bool posted;       /* read only */
-};
-
-struct timer {
-    timer_fn fire;
-    int64_t due_ns;  /* private: monotonic */
-    size_t position; /* private: in the heap; 0 = not armed */
 };
 
 struct loop *loop_new(struct clock *clock); /* borrows the clock; virtual or real */

@@ -8,16 +8,13 @@
  */
 #include "api/types/yaml.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
-#include "api/types/json_text.h"
 #include "api/types/yaml_anchor.h"
+#include "api/types/yaml_leaf.h"
 #include "api/types/yaml_problem.h"
-#include "api/types/yaml_scalar.h"
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)
@@ -54,21 +51,6 @@ struct yaml_reader {
 static size_t weight_of_text(size_t len)
 {
     return 1 + len / 64;
-}
-
-static bool fail_at(struct yaml_reader *r, const yaml_mark_t *mark, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-
-static bool fail_at(struct yaml_reader *r, const yaml_mark_t *mark, const char *format, ...)
-{
-    va_list args;
-    char text[512];
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return error_set(r->err, ERR_BAD_REQUEST, "", "line %zu, column %zu: %s", mark->line + 1,
-                     mark->column + 1, text);
 }
 
 static bool fail_parser(struct yaml_reader *r)
@@ -109,14 +91,14 @@ static bool count_written(struct yaml_reader *r, const yaml_event_t *event, size
     r->written += weight;
     if (r->written <= r->limits->max_values)
         return true;
-    return fail_at(r, &event->start_mark, "the YAML text holds more than %zu values",
-                   r->limits->max_values);
+    return yaml_fail(event, r->err, "the YAML text holds more than %zu values",
+                     r->limits->max_values);
 }
 
 static bool check_depth(struct yaml_reader *r, const yaml_event_t *event, size_t depth)
 {
     return depth <= r->limits->max_depth ||
-           fail_at(r, &event->start_mark, "nested deeper than %zu levels", r->limits->max_depth);
+           yaml_fail(event, r->err, "nested deeper than %zu levels", r->limits->max_depth);
 }
 
 /* ---- anchors ---- */
@@ -129,8 +111,8 @@ static bool open_anchor(struct yaml_reader *r, const yaml_event_t *event, const 
     if (!name)
         return true;
     if (r->anchors.count == r->limits->max_anchors)
-        return fail_at(r, &event->start_mark, "more than %zu anchors in one document",
-                       r->limits->max_anchors);
+        return yaml_fail(event, r->err, "more than %zu anchors in one document",
+                         r->limits->max_anchors);
     *out = yaml_anchor_open(&r->anchors, (const char *)name);
     return true;
 }
@@ -144,19 +126,17 @@ static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, siz
     bool ok;
 
     if (!anchor) {
-        fail_at(r, &event->start_mark, "the alias *%.64s has no anchor &%.64s before it", name,
-                name);
+        yaml_fail(event, r->err, "the alias *%.64s has no anchor &%.64s before it", name, name);
         return NULL;
     }
     if (!anchor->value)
-        ok = fail_at(r, &event->start_mark, "the alias *%.64s is inside the value it stands for",
-                     name);
+        ok = yaml_fail(event, r->err, "the alias *%.64s is inside the value it stands for", name);
     else if (++r->anchors.aliases > r->limits->max_aliases)
-        ok = fail_at(r, &event->start_mark, "more than %zu aliases in one document",
-                     r->limits->max_aliases);
+        ok = yaml_fail(event, r->err, "more than %zu aliases in one document",
+                       r->limits->max_aliases);
     else if (anchor->weight > most - r->expanded)
-        ok = fail_at(r, &event->start_mark,
-                     "the aliases of this text stand for more than %zu values", most);
+        ok = yaml_fail(event, r->err, "the aliases of this text stand for more than %zu values",
+                       most);
     else
         ok = check_depth(r, event, depth + anchor->height);
     if (!ok)
@@ -166,91 +146,11 @@ static json_t *build_alias(struct yaml_reader *r, const yaml_event_t *event, siz
     return yaml_anchor_copy(anchor);
 }
 
-/* ---- scalars ---- */
-
-static json_t *text_value(struct yaml_reader *r, const yaml_event_t *event)
-{
-    const char *text = (const char *)event->data.scalar.value;
-    size_t len = event->data.scalar.length;
-
-    if (len && memchr(text, '\0', len)) {
-        fail_at(r, &event->start_mark, "text cannot contain a NUL character");
-        return NULL;
-    }
-    return json_stringn_nocheck(text, len);
-}
-
-static json_t *plain_value(struct yaml_reader *r, const yaml_event_t *event,
-                           const struct yaml_scalar *scalar)
-{
-    const char *text = (const char *)event->data.scalar.value;
-
-    switch (scalar->type) {
-    case YAML_NULL:
-        return json_null();
-    case YAML_BOOL:
-        return json_boolean(scalar->boolean);
-    case YAML_INT:
-        return json_integer(scalar->integer);
-    case YAML_REAL:
-        return json_real(scalar->real);
-    case YAML_TOO_BIG:
-        fail_at(r, &event->start_mark,
-                "%.64s does not fit into a 64-bit integer: put quotes around it to make it text",
-                text);
-        return NULL;
-    case YAML_NOT_FINITE:
-        fail_at(r, &event->start_mark,
-                "%.64s is no number JSON has: put quotes around it to make it text", text);
-        return NULL;
-    case YAML_TEXT:
-    case YAML_MERGE:
-        break;
-    }
-    return text_value(r, event);
-}
-
-/* The standard tags that ask for a type; others say nothing to us. */
-static json_t *tagged_value(struct yaml_reader *r, const yaml_event_t *event, const char *tag)
-{
-    /* clang-format off */
-    static const struct {
-        const char *tag;
-        enum yaml_scalar_type type;
-    } typed[] = {
-        {YAML_NULL_TAG,  YAML_NULL}, {YAML_BOOL_TAG, YAML_BOOL}, {YAML_INT_TAG, YAML_INT}, {YAML_FLOAT_TAG, YAML_REAL},
-    };
-    /* clang-format on */
-    const char *text = (const char *)event->data.scalar.value;
-    struct yaml_scalar scalar = yaml_resolve(text, event->data.scalar.length);
-
-    for (size_t i = 0; i < countof(typed); i++) {
-        if (strcmp(tag, typed[i].tag) != 0)
-            continue;
-        if (scalar.type == typed[i].type || (typed[i].type == YAML_REAL && scalar.type == YAML_INT))
-            return plain_value(r, event, &scalar);
-        fail_at(r, &event->start_mark, "\"%.64s\" is not what its tag !!%s says", text,
-                tag + sizeof "tag:yaml.org,2002:" - 1);
-        return NULL;
-    }
-    return text_value(r, event);
-}
-
 static json_t *build_scalar(struct yaml_reader *r, const yaml_event_t *event)
 {
-    const char *tag = (const char *)event->data.scalar.tag;
-
-    if (!count_written(r, event, weight_of_text(event->data.scalar.length)))
-        return NULL;
-    if (tag)
-        return tagged_value(r, event, tag);
-    if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-        return text_value(r, event);
-
-    struct yaml_scalar scalar =
-        yaml_resolve((const char *)event->data.scalar.value, event->data.scalar.length);
-
-    return plain_value(r, event, &scalar);
+    return count_written(r, event, weight_of_text(event->data.scalar.length))
+               ? yaml_leaf(event, r->err)
+               : NULL;
 }
 
 /* ---- containers ---- */
@@ -290,57 +190,15 @@ static json_t *build_list(struct yaml_reader *r, size_t depth, size_t *height)
     }
 }
 
-/* A key as text: what JSON makes of a boolean or number. False when it is none. */
-struct key {
-    const char *text;
-    size_t len;
-    bool merge;
-    char number[JSON_NUMBER_MAX];
-};
-
-static bool read_key(struct yaml_reader *r, const yaml_event_t *event, struct key *key)
-{
-    if (event->type != YAML_SCALAR_EVENT)
-        return fail_at(r, &event->start_mark,
-                       "a key must be a word, not an alias, a list or a mapping");
-    key->text = (const char *)event->data.scalar.value;
-    key->len = event->data.scalar.length;
-    key->merge = false;
-    if (key->len && memchr(key->text, '\0', key->len))
-        return fail_at(r, &event->start_mark, "a key cannot contain a NUL character");
-    if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || event->data.scalar.tag)
-        return true;
-
-    struct yaml_scalar scalar = yaml_resolve(key->text, key->len);
-
-    if (scalar.type == YAML_MERGE) {
-        key->merge = true;
-    } else if (scalar.type == YAML_BOOL) {
-        key->text = scalar.boolean ? "true" : "false";
-        key->len = strlen(key->text);
-    } else if (scalar.type == YAML_NULL) {
-        key->text = "null";
-        key->len = 4;
-    } else if (scalar.type == YAML_INT || scalar.type == YAML_REAL) {
-        scoped(json) json_t *number =
-            scalar.type == YAML_INT ? json_integer(scalar.integer) : json_real(scalar.real);
-
-        json_number_text(number, key->number);
-        key->text = key->number;
-        key->len = strlen(key->number);
-    }
-    return true;
-}
-
 static bool set_member(struct yaml_reader *r, json_t *object, const yaml_event_t *event,
-                       const struct key *key, json_t *value)
+                       const struct yaml_key *key, json_t *value)
 {
     size_t before = json_object_size(object);
 
     json_object_setn_new_nocheck(object, key->text, key->len, value);
     if (json_object_size(object) > before)
         return true;
-    return fail_at(r, &event->start_mark, "duplicate key \"%.128s\"", key->text);
+    return yaml_fail(event, r->err, "duplicate key \"%.128s\"", key->text);
 }
 
 /* Put the mapping or mappings of `value` (consumed) behind those to be merged so far. */
@@ -361,7 +219,7 @@ static bool add_merge(struct yaml_reader *r, json_t **merges, const yaml_event_t
         json_array_append(*merges, entry);
     }
     json_decref(value);
-    return ok || fail_at(r, &event->start_mark, "<< merges a mapping or a list of mappings");
+    return ok || yaml_fail(event, r->err, "<< merges a mapping or a list of mappings");
 }
 
 /* What the mapping itself says wins over what it merges, the earlier merged over the later. */
@@ -376,11 +234,11 @@ static void apply_merges(json_t *object, const json_t *merges)
 static bool build_member(struct yaml_reader *r, const yaml_event_t *event, json_t *object,
                          json_t **merges, size_t depth, size_t *height)
 {
-    struct key key = {0};
+    struct yaml_key key = {0};
     yaml_event_t next;
     json_t *value;
 
-    if (!read_key(r, event, &key) || !count_written(r, event, weight_of_text(key.len)) ||
+    if (!yaml_key_read(event, &key, r->err) || !count_written(r, event, weight_of_text(key.len)) ||
         !next_event(r, &next))
         return false;
     value = build_inner(r, &next, depth, height);
@@ -516,7 +374,7 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
         return false;
     empty = is_empty_document(&event);
     if (!empty && ++r->documents > r->limits->max_documents) {
-        fail_at(r, &event.start_mark, "more than %zu documents", r->limits->max_documents);
+        yaml_fail(&event, r->err, "more than %zu documents", r->limits->max_documents);
         yaml_event_delete(&event);
         return false;
     }

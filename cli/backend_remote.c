@@ -82,19 +82,14 @@ static void mirror_remove(struct remote *remote, json_t *doc)
         store_delete(remote->base.store, held);
 }
 
-static bool on_page(void *ctx, json_t *page)
+static bool on_listed(void *ctx, json_t *object)
 {
     struct mirror_watch *watch = ctx;
     const struct kind *kind = watch->query.kind;
-    json_t *items = json_object_get(page, "items"), *item;
-    size_t i;
 
-    json_array_foreach(items, i, item)
-    {
-        json_object_set_new(item, "apiVersion", json_string(kind_api_version(kind)));
-        json_object_set_new(item, "kind", json_string(kind->name));
-        mirror_put(watch->remote, item);
-    }
+    json_object_set_new(object, "apiVersion", json_string(kind_api_version(kind)));
+    json_object_set_new(object, "kind", json_string(kind->name));
+    mirror_put(watch->remote, object);
     return true;
 }
 
@@ -208,7 +203,7 @@ static bool open_mirror(struct remote *remote, const char *ns, struct error *err
             (struct list_query){.kind = mirrored[i], .ns = mirrored[i]->namespaced ? ns : NULL};
         watch->watcher.changed = on_changed;
         watch->watcher.ended = on_ended;
-        if (!list_pages(remote->client, &watch->query, on_page, watch, &watch->revision, err))
+        if (!list_each(remote->client, &watch->query, on_listed, watch, &watch->revision, err))
             return false;
     }
     for (int i = FOLLOWED_FROM; i < MIRRORED_N; i++)

@@ -88,20 +88,14 @@ struct finding {
     const struct kind *kind;
 };
 
-static bool add_page(void *ctx, json_t *page)
+static bool add_found(void *ctx, json_t *object)
 {
     const struct finding *finding = ctx;
-    size_t i;
-    json_t *item;
+    const json_t *metadata = json_object_get(object, "metadata");
 
-    json_array_foreach(json_object_get(page, "items"), i, item)
-    {
-        const json_t *metadata = json_object_get(item, "metadata");
-        const char *ns = json_string_value(json_object_get(metadata, "namespace"));
-
-        add_victim(finding->deletion, finding->kind, ns,
-                   json_string_value(json_object_get(metadata, "name")));
-    }
+    add_victim(finding->deletion, finding->kind,
+               json_string_value(json_object_get(metadata, "namespace")),
+               json_string_value(json_object_get(metadata, "name")));
     return true;
 }
 
@@ -118,7 +112,7 @@ static bool find_selected(struct deletion *deletion, const struct kind *kind, st
         return error_set(err, ERR_BAD_REQUEST, "",
                          "resource(s) were provided, but no name was specified: name them, or "
                          "use --all or -l");
-    return list_pages(deletion->client, &query, add_page, &finding, NULL, err);
+    return list_each(deletion->client, &query, add_found, &finding, NULL, err);
 }
 
 static bool find_operands(struct deletion *deletion, const struct resources *resources,

@@ -134,12 +134,9 @@ static void add_pod(struct logs *logs, const json_t *pod)
         add_container(logs, pod, "containerStatuses", container);
 }
 
-static bool add_page(void *ctx, json_t *page)
+static bool add_listed(void *ctx, json_t *pod)
 {
-    size_t i;
-    json_t *pod;
-
-    json_array_foreach(json_object_get(page, "items"), i, pod) add_pod(ctx, pod);
+    add_pod(ctx, pod);
     return true;
 }
 
@@ -184,7 +181,7 @@ static bool follow_pods(struct logs *logs, const struct list_query *pods, struct
     while (!logs->ended && client_is_live(logs->client)) {
         scoped_str revision = NULL;
 
-        if (!list_pages(logs->client, pods, add_page, logs, &revision, err))
+        if (!list_each(logs->client, pods, add_listed, logs, &revision, err))
             break;
         watcher_start(logs->client, &logs->pods, pods, revision);
         while (!logs->ended && logs->pods.call.link)
@@ -200,7 +197,7 @@ static bool follow_pods(struct logs *logs, const struct list_query *pods, struct
 /* Every pod there is, and all that is being read to its end. */
 static bool print_present(struct logs *logs, const struct list_query *pods, struct error *err)
 {
-    if (!list_pages(logs->client, pods, add_page, logs, NULL, err))
+    if (!list_each(logs->client, pods, add_listed, logs, NULL, err))
         return false;
     while (!logtail_is_idle(logs->tail))
         client_run(logs->client, -1);

@@ -144,25 +144,19 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
 
 /* ---- flows ---- */
 
-static bool tell_page(void *ctx, json_t *page)
+static bool tell_one(void *ctx, json_t *job)
 {
     struct controlling *c = ctx;
-    size_t i;
-    json_t *job;
+    const json_t *owner = json_array_get(describe_at(job, "metadata.ownerReferences"), 0);
+    const char *uid = describe_text(owner, "uid");
+    struct error err = {0};
 
-    json_array_foreach(json_object_get(page, "items"), i, job)
-    {
-        const json_t *owner = json_array_get(describe_at(job, "metadata.ownerReferences"), 0);
-        const char *uid = describe_text(owner, "uid");
-        struct error err = {0};
-
-        if (!uid || strcmp(uid, c->flow_uid) != 0 || !may_tell(c, phase_of(job)))
-            continue;
-        if (tell_job(c, job, &err))
-            c->jobs++;
-        else
-            cli_error(&err);
-    }
+    if (!uid || strcmp(uid, c->flow_uid) != 0 || !may_tell(c, phase_of(job)))
+        return true;
+    if (tell_job(c, job, &err))
+        c->jobs++;
+    else
+        cli_error(&err);
     return true;
 }
 
@@ -170,7 +164,7 @@ static bool tell_jobs(struct controlling *c, struct error *err)
 {
     const struct list_query query = {.kind = &kind_job, .ns = c->options->namespace_};
 
-    return list_pages(c->client, &query, tell_page, c, NULL, err);
+    return list_each(c->client, &query, tell_one, c, NULL, err);
 }
 
 static bool patch_flow(struct controlling *c, const char *path, struct error *err)

@@ -231,18 +231,14 @@ struct selected {
     size_t count, cap;
 };
 
-static bool add_page(void *ctx, json_t *page)
+static bool add_name(void *ctx, json_t *object)
 {
     struct selected *selected = ctx;
-    size_t i;
-    json_t *item;
+    const json_t *metadata = json_object_get(object, "metadata");
 
-    json_array_foreach(json_object_get(page, "items"), i, item)
-    {
-        mem_grow(selected->names, selected->count, selected->cap);
-        selected->names[selected->count++] = mem_strdup(
-            json_string_value(json_object_get(json_object_get(item, "metadata"), "name")));
-    }
+    mem_grow(selected->names, selected->count, selected->cap);
+    selected->names[selected->count++] =
+        mem_strdup(json_string_value(json_object_get(metadata, "name")));
     return true;
 }
 
@@ -256,7 +252,7 @@ static int wait_for_selected(struct wait *wait, const struct kind *kind)
     int worst = EXIT_OK;
 
     if (!open_client(wait) || !wait->client ||
-        !list_pages(wait->client, &query, add_page, &selected, NULL, &err)) {
+        !list_each(wait->client, &query, add_name, &selected, NULL, &err)) {
         cli_error(err.code ? &err : &wait->err);
         return EXIT_FAILED;
     }

@@ -66,17 +66,12 @@ void eventlist_release(struct eventlist *list)
     *list = (struct eventlist){0};
 }
 
-static bool add_page(void *ctx, json_t *page)
+static bool add_event(void *ctx, json_t *event)
 {
     struct eventlist *list = ctx;
-    size_t i;
-    json_t *item;
 
-    json_array_foreach(json_object_get(page, "items"), i, item)
-    {
-        mem_grow(list->items, list->count, list->cap);
-        event_from_json(item, &list->items[list->count++]);
-    }
+    mem_grow(list->items, list->count, list->cap);
+    event_from_json(event, &list->items[list->count++]);
     return true;
 }
 
@@ -93,7 +88,7 @@ bool eventlist_get(struct client *client, const char *ns, const char *fields, st
 {
     const struct list_query query = {.kind = &kind_event, .ns = ns, .fields = fields};
 
-    if (!list_pages(client, &query, add_page, out, NULL, err))
+    if (!list_each(client, &query, add_event, out, NULL, err))
         return false;
     if (out->count)
         qsort(out->items, out->count, sizeof out->items[0], by_time);

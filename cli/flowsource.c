@@ -21,82 +21,60 @@ int64_t flowsource_now_ms(void)
 
 /* ---- the store ---- */
 
-struct templates_page {
+struct found {
     json_t *by_name;
-    size_t left;
+    size_t left; /* of those looked at */
 };
 
-static bool add_templates(void *ctx, json_t *page)
+static bool add_template(void *ctx, json_t *template)
 {
-    struct templates_page *templates = ctx;
-    size_t i;
-    json_t *item;
+    struct found *found = ctx;
+    const char *name = describe_text(template, "metadata.name");
 
-    json_array_foreach(json_object_get(page, "items"), i, item)
-    {
-        const char *name = describe_text(item, "metadata.name");
-
-        if (name && !json_object_get(templates->by_name, name))
-            json_object_set(templates->by_name, name, item);
-        if (--templates->left == 0)
-            return false;
-    }
-    return true;
+    if (name && !json_object_get(found->by_name, name))
+        json_object_set(found->by_name, name, template);
+    return --found->left;
 }
 
 static void stored_templates(struct client *client, const char *ns, json_t *by_name)
 {
-    struct templates_page page = {by_name, STORED_TEMPLATES_MAX};
+    struct found found = {by_name, STORED_TEMPLATES_MAX};
     const struct list_query query = {.kind = &kind_job_template, .ns = ns};
 
-    list_pages(client, &query, add_templates, &page, NULL, NULL);
+    list_each(client, &query, add_template, &found, NULL, NULL);
 }
 
-struct past_page {
-    json_t *by_template;
-    size_t left;
-};
-
 /* How long completed jobs ran, by the template they were made from. */
-static bool add_past(void *ctx, json_t *page)
+static bool add_past(void *ctx, json_t *job)
 {
-    struct past_page *past = ctx;
-    size_t i;
-    json_t *item;
+    struct found *found = ctx;
+    const json_t *annotations = describe_at(job, "metadata.annotations");
+    const char *from = json_string_value(json_object_get(annotations, LABEL_CREATED_BY_TEMPLATE));
+    const char *phase = describe_text(job, "status.state.phase");
+    const char *took = describe_text(job, "status.runningDuration");
+    const char *dot = from ? strchr(from, '.') : NULL;
+    int64_t ns;
 
-    json_array_foreach(json_object_get(page, "items"), i, item)
-    {
-        const json_t *annotations = describe_at(item, "metadata.annotations");
-        const char *from =
-            json_string_value(json_object_get(annotations, LABEL_CREATED_BY_TEMPLATE));
-        const char *phase = describe_text(item, "status.state.phase");
-        const char *took = describe_text(item, "status.runningDuration");
-        const char *dot = from ? strchr(from, '.') : NULL;
-        int64_t ns;
+    if (dot && phase && strcmp(phase, "Completed") == 0 && took &&
+        duration_parse(took, &ns, NULL)) {
+        json_t *samples = json_object_get(found->by_name, dot + 1);
 
-        if (dot && phase && strcmp(phase, "Completed") == 0 && took &&
-            duration_parse(took, &ns, NULL)) {
-            json_t *samples = json_object_get(past->by_template, dot + 1);
-
-            if (!samples) {
-                samples = json_array();
-                json_object_set_new(past->by_template, dot + 1, samples);
-            }
-            json_array_append_new(samples, json_integer(ns / 1000000));
+        if (!samples) {
+            samples = json_array();
+            json_object_set_new(found->by_name, dot + 1, samples);
         }
-        if (--past->left == 0)
-            return false;
+        json_array_append_new(samples, json_integer(ns / 1000000));
     }
-    return true;
+    return --found->left;
 }
 
 static json_t *past_jobs(struct client *client, const char *ns)
 {
-    struct past_page past = {json_object(), PAST_JOBS_MAX};
+    struct found found = {json_object(), PAST_JOBS_MAX};
     const struct list_query query = {.kind = &kind_job, .ns = ns};
 
-    list_pages(client, &query, add_past, &past, NULL, NULL);
-    return past.by_template;
+    list_each(client, &query, add_past, &found, NULL, NULL);
+    return found.by_name;
 }
 
 static json_t *stored_flow(struct client *client, const char *ns, const char *name,

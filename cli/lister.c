@@ -77,6 +77,33 @@ bool list_pages(struct client *client, const struct list_query *query,
     return list_pages_at(client, target, query->accept, page, ctx, out_revision, err);
 }
 
+struct each_object {
+    bool (*each)(void *ctx, json_t *object);
+    void *ctx;
+};
+
+static bool each_of_page(void *ctx, json_t *page)
+{
+    const struct each_object *objects = ctx;
+    size_t i;
+    json_t *object;
+
+    json_array_foreach(json_object_get(page, "items"), i, object)
+    {
+        if (!objects->each(objects->ctx, object))
+            return false;
+    }
+    return true;
+}
+
+bool list_each(struct client *client, const struct list_query *query,
+               bool (*each)(void *ctx, json_t *object), void *ctx, char **out_revision,
+               struct error *err)
+{
+    return list_pages(client, query, each_of_page, &(struct each_object){each, ctx}, out_revision,
+                      err);
+}
+
 /* ---- watches ---- */
 
 static struct watcher *of(struct client_call *call)

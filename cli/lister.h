@@ -25,7 +25,12 @@ bool list_pages(struct client *client, const struct list_query *query,
                 bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
                 struct error *err);
 
-/** The same of whatever is at `target`, a path with or without a query. */
+/** Each object of a List, borrowed by `each`, which returns false to stop. */
+bool list_each(struct client *client, const struct list_query *query,
+               bool (*each)(void *ctx, json_t *object), void *ctx, char **out_revision,
+               struct error *err);
+
+/** Pages of whatever is at `target`, a path with or without a query. */
 bool list_pages_at(struct client *client, const char *target, const char *accept,
                    bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
                    struct error *err);

@@ -14,48 +14,21 @@
 
 #include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
-
-union control { /* room for one descriptor, aligned */
-    struct cmsghdr header;
-    char room[CMSG_SPACE(sizeof(int))];
-};
-
-static void send_report(int fd, const struct init_report *report, int with_fd)
-{
-    struct iovec bytes = {(void *)report, sizeof *report};
-    union control control = {0};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
-
-    if (with_fd >= 0) {
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        control.header = (struct cmsghdr){CMSG_LEN(sizeof with_fd), SOL_SOCKET, SCM_RIGHTS};
-        memcpy(CMSG_DATA(&control.header), &with_fd, sizeof with_fd);
-    }
-    while (sendmsg(fd, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-        ;
-}
+#include "node/sandbox/fdpass.h"
 
 bool init_receive(int fd, struct init_report *out, int *out_fd)
 {
-    struct iovec bytes = {out, sizeof *out};
-    union control control = {0};
-    struct msghdr message = {.msg_iov = &bytes,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int fds[FDPASS_MAX];
+    int n = fdpass_receive(fd, out, sizeof *out, fds, MSG_DONTWAIT);
 
-    *out_fd = -1;
-    if (n == (ssize_t)sizeof *out && message.msg_controllen &&
-        control.header.cmsg_type == SCM_RIGHTS)
-        memcpy(out_fd, CMSG_DATA(&control.header), sizeof *out_fd);
-    return n == (ssize_t)sizeof *out;
+    *out_fd = n == 1 ? fds[0] : -1;
+    return n >= 0;
 }
 
 void init_send_listener(int report_fd, int listener_fd)
 {
-    send_report(report_fd, &(struct init_report){INIT_STARTED}, listener_fd);
+    fdpass_send(report_fd, &(struct init_report){INIT_STARTED}, sizeof(struct init_report),
+                &listener_fd, listener_fd >= 0, 0);
 }
 
 static void tell(int fd, enum init_event event, int value, const char *text)
@@ -63,7 +36,7 @@ static void tell(int fd, enum init_event event, int value, const char *text)
     struct init_report report = {.event = event, .value = value};
 
     snprintf(report.text, sizeof report.text, "%s", text);
-    send_report(fd, &report, -1);
+    fdpass_send(fd, &report, sizeof report, NULL, 0, 0);
 }
 
 NORETURN static void give_up(const struct init_plan *plan, enum spawn_failure failure,

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "node/sandbox/fdpass.h"
 #include "node/shim/entry.h"
 #include "node/shim/place.h"
 
@@ -18,7 +19,6 @@ enum {
     CONNECTIONS_MAX = 64, /* nodes and shared shims: two, and more only after crashes */
     FIRST_MS = 30000,     /* to wait for the one who has started us */
     ANSWER_MS = 500,
-    GIFTS_MAX = 2,
 };
 
 /* What it sends: once at the connection, with the namespaces, and to each byte it gets, with a
@@ -27,48 +27,23 @@ struct gift {
     char why[ERROR_MESSAGE_MAX];
 };
 
-union gifts {
-    struct cmsghdr header;
-    char room[CMSG_SPACE(GIFTS_MAX * sizeof(int))];
-};
-
 static bool send_gift(int to_fd, const int *fds, size_t n, const char *why)
 {
     struct gift gift = {{0}};
-    struct iovec bytes = {&gift, sizeof gift};
-    union gifts control = {0};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
 
     strncpy(gift.why, why, sizeof gift.why - 1);
-    if (n) {
-        message.msg_control = &control;
-        message.msg_controllen = CMSG_SPACE(n * sizeof *fds);
-        control.header = (struct cmsghdr){CMSG_LEN(n * sizeof *fds), SOL_SOCKET, SCM_RIGHTS};
-        memcpy(CMSG_DATA(&control.header), fds, n * sizeof *fds);
-    }
-    return sendmsg(to_fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof gift;
+    return fdpass_send(to_fd, &gift, sizeof gift, fds, n, MSG_DONTWAIT);
 }
 
 /* How many descriptors came; -1 with `err`. */
-static int receive_gift(int from_fd, int fds[GIFTS_MAX], struct error *err)
+static int receive_gift(int from_fd, int fds[FDPASS_MAX], struct error *err)
 {
     struct gift gift;
-    struct iovec bytes = {&gift, sizeof gift};
-    union gifts control = {0};
-    struct msghdr message = {.msg_iov = &bytes,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-    ssize_t n = recvmsg(from_fd, &message, MSG_CMSG_CLOEXEC | MSG_WAITALL);
-    int count = 0;
+    int count = fdpass_receive(from_fd, &gift, sizeof gift, fds, MSG_WAITALL);
 
-    if (n != (ssize_t)sizeof gift) {
+    if (count < 0) {
         error_set(err, ERR_UNAVAILABLE, "network", "the holder of the private network is gone");
         return -1;
-    }
-    if (message.msg_controllen && control.header.cmsg_type == SCM_RIGHTS) {
-        count = (int)((control.header.cmsg_len - CMSG_LEN(0)) / sizeof *fds);
-        memcpy(fds, CMSG_DATA(&control.header), (size_t)count * sizeof *fds);
     }
     gift.why[sizeof gift.why - 1] = 0;
     if (!count) {
@@ -83,7 +58,7 @@ static int receive_gift(int from_fd, int fds[GIFTS_MAX], struct error *err)
 bool holder_connect(int place_fd, struct holder *out, struct error *err)
 {
     const struct timeval limit = {ANSWER_MS * 20 / 1000, 0}; /* it may still be at work */
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[GIFTS_MAX] = {-1, -1}, count = -1;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[FDPASS_MAX] = {-1, -1}, count = -1;
     struct sockaddr_un address;
 
     place_address(place_fd, &address);
@@ -121,7 +96,7 @@ void holder_close(struct holder *holder)
 int holder_socket(const struct holder *holder, struct error *err)
 {
     struct pollfd peer = {holder->fd, POLLIN, 0};
-    int fds[GIFTS_MAX] = {-1, -1};
+    int fds[FDPASS_MAX] = {-1, -1};
 
     if (send(holder->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
         poll(&peer, 1, ANSWER_MS) != 1) {

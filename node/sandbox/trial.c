@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ NORETURN static void run(bool (*attempt)(void *arg, struct error *err), void *ar
     struct error err = {0};
     ssize_t n = 0;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a trial inside a trial ends with it */
     if (!attempt(arg, &err))
         n = write(fd, err.message, strlen(err.message));
     _exit(n < 0);

@@ -1,5 +1,6 @@
 #include "tests/support/disk.h"
 #include "base/mem.h"
+#include "tests/support/vfs.h"
 #include <assert.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -139,14 +140,8 @@ void disk_install(void)
 {
     if (system_vfs)
         return;
-    system_vfs = sqlite3_vfs_find(NULL);
-    assert(system_vfs);
-    our_vfs = *system_vfs;
-    our_vfs.pNext = NULL;
-    our_vfs.zName = "disk";
-    our_vfs.szOsFile = sizeof(struct disk_file);
+    system_vfs = vfs_put_before(&our_vfs, "disk", sizeof(struct disk_file));
     our_vfs.xOpen = disk_open;
-    sqlite3_vfs_register(&our_vfs, 1);
 }
 
 void disk_set(enum disk_fault fault)

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "tests/support/dice.h"
+#include "tests/support/vfs.h"
 #include <assert.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -361,14 +362,8 @@ void power_install(void)
 {
     if (system_vfs)
         return;
-    system_vfs = sqlite3_vfs_find(NULL);
-    assert(system_vfs);
-    our_vfs = *system_vfs;
-    our_vfs.pNext = NULL;
-    our_vfs.zName = "power";
-    our_vfs.szOsFile = sizeof(struct power_file);
+    system_vfs = vfs_put_before(&our_vfs, "power", sizeof(struct power_file));
     our_vfs.xOpen = power_open;
     our_vfs.xDelete = power_delete;
     our_vfs.xAccess = power_access;
-    sqlite3_vfs_register(&our_vfs, 1);
 }

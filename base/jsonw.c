@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "base/timefmt.h"
 
 /* What a byte asks for: 0 nothing, 'u' \u00XX, 'm' start of a multi-byte sequence or a stray byte,
@@ -55,62 +56,6 @@ void jsonw_close_list(struct jsonw *w)
     w->comma = true;
 }
 
-/*
- * Length of the well-formed UTF-8 sequence at text, 0 when there is none.
- * Ref: Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
- */
-static size_t utf8_len(const unsigned char *text, size_t len)
-{
-    unsigned char first = text[0], low = 0x80, high = 0xBF;
-    size_t need;
-
-    if (first >= 0xC2 && first <= 0xDF) {
-        need = 2;
-    } else if (first >= 0xE0 && first <= 0xEF) {
-        need = 3;
-        low = first == 0xE0 ? 0xA0 : 0x80;
-        high = first == 0xED ? 0x9F : 0xBF;
-    } else if (first >= 0xF0 && first <= 0xF4) {
-        need = 4;
-        low = first == 0xF0 ? 0x90 : 0x80;
-        high = first == 0xF4 ? 0x8F : 0xBF;
-    } else {
-        return 0;
-    }
-    if (len < need || text[1] < low || text[1] > high)
-        return 0;
-    for (size_t i = 2; i < need; i++) {
-        if ((text[i] & 0xC0) != 0x80)
-            return 0;
-    }
-    return need;
-}
-
-/* Whether any of eight bytes may ask for something: is below 0x20, above 0x7F, '"' or '\\'. The
- * subtractions find zero bytes; a false alarm behind a true one does no harm. */
-static bool any_special(const unsigned char *text)
-{
-    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
-    uint64_t word, quote, backslash;
-
-    memcpy(&word, text, sizeof word);
-    quote = word ^ ones * '"';
-    backslash = word ^ ones * '\\';
-    return ((word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
-             ((backslash - ones) & ~backslash)) &
-            tops) != 0;
-}
-
-/* The first byte from `at` on that asks for something, or `len`. */
-static size_t skip_plain(const unsigned char *text, size_t at, size_t len)
-{
-    while (len - at >= 8 && !any_special(text + at))
-        at += 8;
-    while (at < len && !escape[text[at]])
-        at++;
-    return at;
-}
-
 /* The string from its first special byte on; everything before is written. */
 static void write_special(struct buf *out, const char *value, size_t at, size_t len)
 {
@@ -118,11 +63,11 @@ static void write_special(struct buf *out, const char *value, size_t at, size_t 
     const unsigned char *text = (const unsigned char *)value;
     size_t plain = at; /* start of the stretch not yet copied */
 
-    for (; at < len; at = skip_plain(text, at, len)) {
+    for (; at < len; at = json_scan_plain(text, at, len)) {
         char what = escape[text[at]];
 
         if (what == 'm') {
-            size_t wide = utf8_len(text + at, len - at);
+            size_t wide = json_scan_utf8(text + at, len - at);
 
             if (wide) {
                 at += wide;
@@ -149,7 +94,7 @@ static void write_special(struct buf *out, const char *value, size_t at, size_t 
 /* `before` (0 = nothing), the string, `after` (0 = nothing). */
 static void write_string(struct buf *out, char before, const char *value, size_t len, char after)
 {
-    size_t plain = skip_plain((const unsigned char *)value, 0, len);
+    size_t plain = json_scan_plain((const unsigned char *)value, 0, len);
     char *at;
 
     buf_reserve(out, len + 4);

@@ -23,6 +23,20 @@ static void stream_run(struct task *task)
     stream->ops->run(stream);
 }
 
+static bool changes(const struct api_request *request)
+{
+    return request->method != API_GET && request->method != API_HEAD;
+}
+
+/* Whoever changes something waits for the disk and for nothing else: company for his batch are
+ * those who come while the one before it is written. */
+static void await_commit(struct api_stream *stream, const struct api_call *call)
+{
+    store_when_durable(call->api->store, &stream->task);
+    if (changes(call->request))
+        store_hurry(call->api->store);
+}
+
 void stream_start(struct api_stream *stream, const struct api_call *call,
                   const struct stream_ops *ops, enum stream_start when)
 {
@@ -41,7 +55,7 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
     stream->task.run = stream_run;
     stream->awaits_commit = when == STREAM_DURABLE;
     if (stream->awaits_commit)
-        store_when_durable(api->store, &stream->task);
+        await_commit(stream, call);
     else
         loop_post(api->loop, &stream->task);
 }

@@ -1,6 +1,5 @@
 /*
- * Reading counts brackets and commas before jansson builds anything, so a hostile body costs one
- * pass over its bytes. Writing has no limits of its own.
+ * Writing documents as text. The reader is json_read.c.
  */
 #include "api/types/json_text.h"
 
@@ -10,70 +9,6 @@
 #include <string.h>
 
 #include "base/jsonw.h"
-
-#define MIB ((size_t)1 << 20)
-
-const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
-const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
-
-/* Depth and number of values, strings skipped; malformed text is left for the parser to complain
- * about. */
-static bool within(const char *text, size_t len, const struct json_limits *limits,
-                   struct error *err)
-{
-    size_t depth = 0, values = 1;
-
-    for (size_t i = 0; i < len; i++) {
-        switch (text[i]) {
-        case '"':
-            for (i++; i < len && text[i] != '"'; i++)
-                i += text[i] == '\\';
-            break;
-        case '[':
-        case '{':
-            if (++depth > limits->max_depth)
-                return error_set(err, ERR_BAD_REQUEST, "",
-                                 "the JSON text is nested deeper than %zu levels",
-                                 limits->max_depth);
-            values++;
-            break;
-        case ']':
-        case '}':
-            depth -= depth > 0;
-            break;
-        case ',':
-            values++;
-            break;
-        default:
-            break;
-        }
-        if (values > limits->max_values)
-            return error_set(err, ERR_BAD_REQUEST, "", "the JSON text holds more than %zu values",
-                             limits->max_values);
-    }
-    return true;
-}
-
-json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
-                   struct error *err)
-{
-    json_error_t why;
-
-    if (len > limits->max_bytes) {
-        error_set(err, ERR_TOO_LARGE, "", "%zu bytes of JSON text: the limit is %zu", len,
-                  limits->max_bytes);
-        return NULL;
-    }
-    if (!within(text, len, limits, err))
-        return NULL;
-
-    json_t *doc = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-
-    if (!doc)
-        error_set(err, ERR_BAD_REQUEST, "", "line %d, column %d: %s", why.line < 1 ? 1 : why.line,
-                  why.column < 1 ? 1 : why.column, why.text);
-    return doc;
-}
 
 void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX])
 {

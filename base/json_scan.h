@@ -1,0 +1,43 @@
+#pragma once
+/*
+ * The bytes of JSON strings, as the writer (base/jsonw) and the reader (api/types/json_read) look
+ * at them: eight at a time, for nearly all of them are letters that mean themselves.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A control character, a quote, a backslash, or no ASCII. */
+static inline bool json_scan_is_special(unsigned char c)
+{
+    return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
+}
+
+/* Whether any of eight bytes is special. The subtractions find zero bytes; a false alarm behind a
+ * true one does no harm. */
+static inline bool json_scan_any_special(const unsigned char *text)
+{
+    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    uint64_t word, quote, backslash;
+
+    memcpy(&word, text, sizeof word);
+    quote = word ^ ones * '"';
+    backslash = word ^ ones * '\\';
+    return ((word | ((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+             ((backslash - ones) & ~backslash)) &
+            tops) != 0;
+}
+
+/** The first special byte from `at` on, or `len`. */
+static inline size_t json_scan_plain(const unsigned char *text, size_t at, size_t len)
+{
+    while (len - at >= 8 && !json_scan_any_special(text + at))
+        at += 8;
+    while (at < len && !json_scan_is_special(text[at]))
+        at++;
+    return at;
+}
+
+/** Length of the well-formed UTF-8 sequence of several bytes at text, 0 when there is none. */
+size_t json_scan_utf8(const unsigned char *text, size_t len);

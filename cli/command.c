@@ -2,6 +2,7 @@
  * Command lines by table: parsing, usage errors and help.
  */
 #include "cli/command.h"
+#include "api/types/nearest.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -55,55 +56,14 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-/* Levenshtein distance of two short words, at most 31 letters of each. */
-static unsigned word_distance(const char *a, const char *b)
-{
-    enum { WORD_MAX = 31 };
-    unsigned row[WORD_MAX + 1];
-    size_t n = strnlen(b, WORD_MAX);
-
-    for (size_t j = 0; j <= n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 0; i < WORD_MAX && a[i]; i++) {
-        unsigned diagonal = row[0];
-
-        row[0] = (unsigned)i + 1;
-        for (size_t j = 0; j < n; j++) {
-            unsigned best = diagonal + (a[i] != b[j]);
-
-            diagonal = row[j + 1];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j + 1] + 1 < best)
-                best = row[j + 1] + 1;
-            row[j + 1] = best;
-        }
-    }
-    return row[n];
-}
-
-static const struct command *nearest(const char *name)
-{
-    const struct command *best = NULL;
-    unsigned best_distance = 3;
-
-    for (size_t i = 0; commands[i]; i++) {
-        unsigned distance = word_distance(name, commands[i]->name);
-
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = commands[i];
-        }
-    }
-    return best;
-}
-
 int command_unknown(const char *name)
 {
-    const struct command *near = nearest(name);
+    struct nearest near = {0};
 
-    cli_errorf("no command \"%s\"%s%s%s", name, near ? "; did you mean \"" : "",
-               near ? near->name : "", near ? "\"?" : "");
+    for (size_t i = 0; commands[i]; i++)
+        nearest_offer(&near, name, commands[i]->name);
+    cli_errorf("no command \"%s\"%s%s%s", name, near.word ? "; did you mean \"" : "",
+               near.word ? near.word : "", near.word ? "\"?" : "");
     fprintf(stderr, "See '%s help'.\n", cli_program);
     return EXIT_REFUSED;
 }
@@ -238,6 +198,23 @@ static void begin_list(const struct flag *flag, bool *begun, char *options)
     *begun = true;
 }
 
+/* `word` as it was typed. */
+static void say_bad_flag(const struct command *command, const char *word, bool lacks_value)
+{
+    scoped_str name = mem_printf("%.*s", (int)strcspn(word, "="), word);
+    struct nearest near = {0};
+
+    if (lacks_value) {
+        cli_errorf("%s: needs a value", word);
+        return;
+    }
+    for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
+        if (strncmp(name, "--", 2) == 0)
+            nearest_offer(&near, name + 2, flag->name);
+    cli_errorf("%s: no such flag%s%s%s", name, near.word ? "; did you mean \"--" : "",
+               near.word ? near.word : "", near.word ? "\"?" : "");
+}
+
 /* -1 when all flags have been stored, or the exit code. */
 static int parse_flags(const struct command *command, const struct getopt_table *table, int argc,
                        char **argv, char *options)
@@ -256,12 +233,7 @@ static int parse_flags(const struct command *command, const struct getopt_table 
             return EXIT_OK;
         }
         if (letter == '?' || letter == ':') {
-            const char *word = argv[optind - 1];
-
-            if (letter == ':')
-                cli_errorf("%s: needs a value", word);
-            else
-                cli_errorf("%s: no such flag", word);
+            say_bad_flag(command, argv[optind - 1], letter == ':');
             return usage_hint(command);
         }
         for (size_t i = 0; i < table->n_flags && !flag; i++)

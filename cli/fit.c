@@ -68,6 +68,8 @@ char *fit_problem(const struct job_spec *job, int max_pods)
 
 void fit_write(struct amount amount, struct buf *out)
 {
+    enum { MIB = 1 << 20, ROUNDED_FROM = 1 << 30 };
+    int64_t bytes = amount.memory_bytes;
     char text[QUANTITY_TEXT_MAX];
 
     buf_printf(out, "%lld pod%s", (long long)amount.pods, amount.pods == 1 ? "" : "s");
@@ -75,8 +77,9 @@ void fit_write(struct amount amount, struct buf *out)
         quantity_print((quantity_nano)amount.cpu_milli * 1000000, QUANTITY_DECIMAL, text);
         buf_printf(out, ", %s cpu", text);
     }
-    if (amount.memory_bytes) {
-        quantity_print((quantity_nano)amount.memory_bytes * 1000000000, QUANTITY_BINARY, text);
+    if (bytes) {
+        bytes -= bytes >= ROUNDED_FROM ? bytes % MIB : 0;
+        quantity_print((quantity_nano)bytes * 1000000000, QUANTITY_BINARY, text);
         buf_printf(out, ", %s", text);
     }
 }

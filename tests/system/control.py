@@ -89,7 +89,8 @@ def what_makes_no_sense_is_refused():
     for args, code, text in ((["suspend", "pod/x"], 2, "name flows and jobs"), (["suspend", "jf"], 2, "name flows and jobs"),
                              (["suspend"], 2, "needs"), (["abort", "jf/f"], 1, "is Succeed: it cannot be aborted"),
                              (["resume", "jf/x"], 1, "not found"), (["suspend", "jf/f"], 1, "it cannot be suspended"),
-                             (["abort", "--jobs", "jf/f"], 2, "--jobs: no such flag")):
+                             (["abort", "--jobs", "jf/f"], 2, "--jobs: no such flag"),
+                             (["suspend", "f"], 2, "is not of the form jf/NAME or job/NAME"), (["retry", "f"], 2, "is not of the form jf/NAME")):
         check_in(" ".join(args), text, jobflow(*args, code=code).stderr)
 
 

@@ -48,7 +48,7 @@ def help_about_something_unknown():
     run = jobflow("help", "rnu", code=2)
     check_in("stderr", 'no command "rnu"; did you mean "run"?', run.stderr)
     run = jobflow("run", "--timout", "5s", "f.yaml", code=2)
-    check_in("stderr", "--timout: no such flag", run.stderr)
+    check_in("stderr", '--timout: no such flag; did you mean "--timeout"?', run.stderr)
     check_in("stderr", "jobflow run --help", run.stderr)
 
 

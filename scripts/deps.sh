@@ -80,12 +80,16 @@ fi
 echo "deps: to install: ${missing[*]}"
 [ $dry = 0 ] || exit 0
 
+# Says what an administrator has to do, and ends.
+ask_administrator() {
+    echo "deps: $1; ask an administrator to run, or run as root:" >&2
+    echo "  apt-get update && apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+}
+
 as_root=()
 if [ "$(id -u)" != 0 ]; then
-    if ! command -v sudo >/dev/null; then
-        echo "deps: not root and no sudo; as root, run: apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
+    command -v sudo >/dev/null || ask_administrator "installing packages needs root, and there is no sudo"
     as_root=(sudo)
 fi
 apt_get() {
@@ -97,12 +101,8 @@ install() {
 
 # A package list that is there may be old: then once more, with a new one.
 lists=$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' 2>/dev/null | head -n 1)
-if [ -z "$lists" ]; then
-    apt_get update
-    install
-elif ! install; then
-    echo "deps: trying again with fresh package lists" >&2
-    apt_get update
-    install
+if [ -z "$lists" ] || ! install; then
+    [ -z "$lists" ] || echo "deps: trying again with fresh package lists" >&2
+    apt_get update && install || ask_administrator "the packages could not be installed"
 fi
 echo "deps: installed ${#missing[@]} packages"

@@ -5,18 +5,6 @@
 #include "base/scoped.h"
 #include <string.h>
 
-const char *apply_result_text(enum apply_result result)
-{
-    static const char *const texts[] = {
-        [APPLY_CREATED] = "created",
-        [APPLY_CONFIGURED] = "configured",
-        [APPLY_UNCHANGED] = "unchanged",
-        [APPLY_FAILED] = "failed",
-    };
-
-    return texts[result];
-}
-
 static const struct object *stored_object(struct registry *registry,
                                           const struct manifest *manifest)
 {

@@ -22,5 +22,3 @@ bool apply_possible(struct registry *registry, const struct manifest *manifest,
 /** The merge patch that makes a stored document what the manifest says, as apply_manifest does it;
  * owned. */
 json_t *apply_patch(const struct manifest *manifest, const json_t *stored);
-const char *apply_result_text(
-    enum apply_result result); /* "created", "configured", "unchanged" as kubectl prints */

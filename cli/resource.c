@@ -121,12 +121,6 @@ static void write_group(const struct kind *kind, struct buf *out)
         buf_printf(out, ".%s", kind->group);
 }
 
-void resource_write_plural(const struct kind *kind, struct buf *out)
-{
-    buf_str(out, kind->plural);
-    write_group(kind, out);
-}
-
 void resource_write_name(const struct kind *kind, const char *name, struct buf *out)
 {
     buf_str(out, kind->singular);

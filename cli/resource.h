@@ -27,8 +27,6 @@ bool resource_parse(const char *word, struct resource *out, struct error *err);
 
 /** "jobflow.flow.volcano.sh/x", "pod/p": how kubectl names an object. */
 void resource_write_name(const struct kind *kind, const char *name, struct buf *out);
-/** "jobflows.flow.volcano.sh", "pods". */
-void resource_write_plural(const struct kind *kind, struct buf *out);
 
 /** Append the path of an object, or without `name` of the collection; without `ns` over all
  * namespaces. */

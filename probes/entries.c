@@ -37,11 +37,6 @@ static const struct status_phase *status_phase_of(const char *wanted)
     return NULL;
 }
 
-bool probe_phase_known(const char *wanted)
-{
-    return status_phase_of(wanted) != NULL;
-}
-
 bool probe_phase_reached(const char *wanted, enum pod_phase phase)
 {
     const struct status_phase *row = status_phase_of(wanted);

@@ -49,5 +49,3 @@ bool probe_wants_failure(const struct flow_probe *probe, const struct job_spec *
 
 /** Whether a pod in `phase` counts for a taskStatus entry: reached or passed. */
 bool probe_phase_reached(const char *wanted, enum pod_phase phase);
-/** Whether the entry's phase is one we know (letter case is ignored; Completed is Succeeded). */
-bool probe_phase_known(const char *wanted);

@@ -109,8 +109,3 @@ struct store *registry_store(const struct registry *r)
 {
     return r->store;
 }
-
-const struct admission *registry_admission(const struct registry *r)
-{
-    return &r->admission;
-}

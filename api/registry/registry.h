@@ -40,7 +40,6 @@ struct registry *registry_new(struct loop *loop, struct store *store,
                               const struct registry_options *options);
 void registry_free(struct registry *registry);
 struct store *registry_store(const struct registry *registry);
-const struct admission *registry_admission(const struct registry *registry);
 
 /*
  * Every write is applied to the head at once; `*out` (may be NULL) is borrowed until the caller

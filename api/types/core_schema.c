@@ -54,20 +54,13 @@ static const struct field object_reference_fields[] = {
 };
 const struct schema object_reference_schema = {"ObjectReference", object_reference_fields};
 
-static const struct field secret_reference_fields[] = {
-    {"name",      FIELD_STR, FIELD_PASS, .doc = "Unique within a namespace to reference a secret resource."},
-    {"namespace", FIELD_STR, FIELD_PASS, .doc = "Defines the space within which the secret name must be unique."},
-    {0},
-};
-const struct schema secret_reference_schema = {"SecretReference", secret_reference_fields};
-
 static const struct field typed_local_object_reference_fields[] = {
     {"apiGroup", FIELD_STR, FIELD_PASS, .doc = "The group for the resource being referenced."},
     {"kind",     FIELD_STR, FIELD_PASS, .required = true, .doc = "The type of resource being referenced."},
     {"name",     FIELD_STR, FIELD_PASS, .required = true, .doc = "The name of resource being referenced."},
     {0},
 };
-const struct schema typed_local_object_reference_schema = {
+static const struct schema typed_local_object_reference_schema = {
     "TypedLocalObjectReference", typed_local_object_reference_fields};
 
 static const struct field typed_object_reference_fields[] = {

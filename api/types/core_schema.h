@@ -15,7 +15,6 @@ struct container_resources {
     struct str_map requests, limits;
 };
 
-extern const struct schema owner_reference_schema;
 extern const struct schema label_selector_schema;
 extern const struct schema condition_schema;
 
@@ -23,8 +22,6 @@ extern const struct schema object_field_selector_schema;
 extern const struct schema resource_field_selector_schema;
 extern const struct schema local_object_reference_schema;
 extern const struct schema object_reference_schema;
-extern const struct schema secret_reference_schema;
-extern const struct schema typed_local_object_reference_schema;
 extern const struct schema typed_object_reference_schema;
 extern const struct schema key_to_path_schema;
 extern const struct schema resource_claim_schema;

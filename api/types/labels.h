@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Label and field selectors, and the formats of names and labels.
+ * Label selectors, and the formats of names and labels.
  */
 #include "api/types/object.h"
 
@@ -15,22 +15,6 @@ bool selector_matches(const struct selector *selector,
                       const struct meta *meta); /* NULL matches all */
 /** Append the selector as text that parses to the same. */
 void selector_print(const struct selector *selector, struct buf *out);
-
-struct field_selector;
-
-/** Field selector text: metadata.name=a,status.phase!=Running; \ \, \= in values. Bounded by L-31.
- * NULL with BAD_REQUEST. */
-struct field_selector *field_selector_parse(const char *text, struct error *err);
-void field_selector_free(struct field_selector *selector);
-SCOPED_DEFINE_PTR(field_selector, struct field_selector *, field_selector_free)
-/** BAD_REQUEST when the kind has no such field to select by. */
-bool field_selector_check(const struct field_selector *selector, const struct kind *kind,
-                          struct error *err);
-/** A missing field compares as "". NULL matches all. Reads the object's text unless it asks for
- * names only. */
-bool field_selector_matches(const struct field_selector *selector, const struct object *object);
-/** The value of metadata.name=…, by which the object can be looked up; NULL without one. */
-const char *field_selector_name(const struct field_selector *selector);
 
 /* Formats. On failure err->message is Kubernetes' text about the rule, without the value. */
 bool label_key_valid(const char *key, struct error *err);

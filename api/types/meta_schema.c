@@ -1,5 +1,5 @@
 /*
- * Field tables of apimachinery: owner references, selectors, conditions. Metadata is in
+ * Field tables of apimachinery: selectors, conditions. Metadata is in
  * api/types/object.
  *
  * Ref: k8s.io/apimachinery meta/v1.
@@ -9,18 +9,6 @@
 /* clang-format off */
 static const char *const selector_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", NULL};
 static const char *const condition_status_values[] = {"True", "False", "Unknown", NULL};
-
-static const struct field owner_reference_fields[] = {
-    {"apiVersion",         FIELD_STR,      FIELD_PASS, .required = true, .doc = "Group and version of the owner."},
-    {"kind",               FIELD_STR,      FIELD_PASS, .required = true, .doc = "Kind of the owner."},
-    {"name",               FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the owner."},
-    {"uid",                FIELD_STR,      FIELD_PASS, .required = true, .doc = "UID of the owner."},
-    {"controller",         FIELD_OPT_BOOL, FIELD_PASS, .doc = "Whether the owner manages the object."},
-    {"blockOwnerDeletion", FIELD_OPT_BOOL, FIELD_PASS,
-     .doc = "Whether foreground deletion of the owner waits for the object."},
-    {0},
-};
-const struct schema owner_reference_schema = {"OwnerReference", owner_reference_fields};
 
 static const struct field label_selector_requirement_fields[] = {
     {"key",      FIELD_STR,      FIELD_PASS, .required = true, .doc = "Label key the requirement is about."},

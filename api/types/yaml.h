@@ -37,7 +37,6 @@ SCOPED_DEFINE_PTR(yaml, struct yaml_stream *, yaml_stream_free)
 
 size_t yaml_count(const struct yaml_stream *stream);
 json_t *yaml_document(struct yaml_stream *stream, size_t index); /* borrowed; may be changed */
-size_t yaml_document_line(const struct yaml_stream *stream, size_t index); /* first line, from 1 */
 
 /**
  * One document after the other, for streams that are too long to hold as documents. `text` is

@@ -88,11 +88,6 @@ json_t *yaml_document(struct yaml_stream *stream, size_t index)
     return index < stream->count ? stream->documents[index].value : NULL;
 }
 
-size_t yaml_document_line(const struct yaml_stream *stream, size_t index)
-{
-    return index < stream->count ? stream->documents[index].line : 1;
-}
-
 /* ---- the table ---- */
 
 /* The containers one is in. Parsed text is at most as deep as the limits it was parsed with. */

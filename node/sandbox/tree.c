@@ -61,15 +61,6 @@ static int open_inside(int root_fd, const char *path)
     return (int)syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof how);
 }
 
-int tree_open(int root_fd, const char *path, struct error *err)
-{
-    int fd = open_inside(root_fd, path);
-
-    if (fd < 0)
-        error_errno(err, errno, "%s", path);
-    return fd;
-}
-
 static bool make_one(int parent_fd, const char *name, bool is_dir)
 {
     int fd;

@@ -17,8 +17,6 @@ bool tree_attach(int tree_fd, int target_fd, struct error *err);
  * is missing is made: directories 0755, and at the end a directory or an empty file.
  */
 int tree_make(int root_fd, const char *path, bool is_dir, struct error *err);
-/** The same without making anything. */
-int tree_open(int root_fd, const char *path, struct error *err);
 
 /** mount(2) of a file system onto a path relative to `at_fd`, which must exist. */
 bool tree_mount(const char *type, int at_fd, const char *path, unsigned long flags,

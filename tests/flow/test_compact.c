@@ -2,9 +2,9 @@
  * DC-20 */
 #include "tests/unit.h"
 
+#include "flow/graph.h"
 #include "tests/support/flow_bed.h"
 
-#include "flow/critical_path.h"
 #include <stdio.h>
 
 enum { STEPS = 3000, WIDTH = 100 };
@@ -111,23 +111,6 @@ static void transitions_share_a_write(void **state)
     check_int("one for two hundred", bed->flow_writes, before + 1);
 }
 
-static void critical_path_is_the_chain_that_waited(void **state)
-{
-    static const char *a_only[] = {"a"}, *both[] = {"b", "a"};
-    struct flow_depends on_a = {.targets = {a_only, 1}}, on_both = {.targets = {both, 2}};
-    struct flow_step steps[] = {{.name = "a"},
-                                {.name = "b", .depends = &on_a},
-                                {.name = "c", .depends = &on_both},
-                                {.name = "d"}};
-    const struct jobflow_spec spec = {.steps = {steps, countof(steps)}};
-    const struct step_times times[] = {{0, 10}, {10, 15}, {15, 40}, {0, 39}};
-    scoped(flow_graph) struct flow_graph *graph = flow_graph_new(&spec, NULL);
-    uint32_t path[4];
-
-    check_int("length", flow_critical_path(graph, times, path), 3);
-    check("a b c", path[0] == 0 && path[1] == 1 && path[2] == 2);
-}
-
 /* covers: reliability.md INV-F7 */
 static void unusable_graphs_are_refused(void **state)
 {
@@ -160,7 +143,6 @@ int main(void)
         cmocka_unit_test(results_outlive_jobs_and_restarts),
         cmocka_unit_test(failed_step_is_shown_with_its_reason),
         cmocka_unit_test(transitions_share_a_write),
-        cmocka_unit_test(critical_path_is_the_chain_that_waited),
         cmocka_unit_test(unusable_graphs_are_refused),
     };
 

@@ -5,10 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/types/labels.h"
+#include "api/server/filter.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const struct meta draft = {.namespace_ = "ns", .name = "p", .deletion_grace_s = -1};
 
 static void check_label_selector(const char *text)
 {
@@ -33,25 +35,37 @@ static void check_label_selector(const char *text)
     assert(selector_matches(selector, &meta) == selector_matches(again, &meta));
 }
 
+/* As it comes in the query of a list. */
+static void check_field_selector(const char *text)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    scoped(filter) struct filter filter = {0};
+    scoped_str query = mem_printf("/a?fieldSelector=%s", text);
+    struct target target;
+    struct error err = {0};
+
+    if (!target_parse(query, arena, &target, NULL))
+        return;
+    if (!filter_parse(&target, &kind_pod, NULL, arena, &filter, &err)) {
+        assert(err.code == ERR_BAD_REQUEST && *err.message);
+        return;
+    }
+
+    scoped(object) struct object *object =
+        object_new(&kind_pod, meta_new(&draft), blob_new("{\"spec\":{}}", 11), NULL);
+
+    filter_matches(&filter, object);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct meta draft = {.namespace_ = "ns", .name = "p", .deletion_grace_s = -1};
     scoped_str text = mem_alloc(size + 1);
 
     if (size)
         memcpy(text, data, size);
     check_label_selector(text);
 
-    scoped(field_selector) struct field_selector *fields = field_selector_parse(text, NULL);
-
-    if (fields) {
-        scoped(object) struct object *object =
-            object_new(&kind_pod, meta_new(&draft), blob_new("{\"spec\":{}}", 11), NULL);
-
-        field_selector_check(fields, &kind_pod, NULL);
-        field_selector_matches(fields, object);
-        field_selector_name(fields);
-    }
+    check_field_selector(text);
     label_key_valid(text, NULL);
     label_value_valid(text, NULL);
     return 0;

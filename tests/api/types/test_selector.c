@@ -1,4 +1,4 @@
-/* api/types/selector, field_selector. covers: kube-api.md 67 68 69 70; reliability.md L-31
+/* api/types/selector. covers: kube-api.md 67 68 69 70; reliability.md L-31
  * FZ-07; see and 9.1, 9.2 */
 #include "tests/unit.h"
 
@@ -103,139 +103,29 @@ static void broken_selectors_are_explained(void **state)
     }
 }
 
-static void *parse_labels(const char *text, struct error *err)
-{
-    return selector_parse(text, err);
-}
-
-static void *parse_fields(const char *text, struct error *err)
-{
-    return field_selector_parse(text, err);
-}
-
-static void free_labels(void *selector)
-{
-    selector_free(selector);
-}
-
-static void free_fields(void *selector)
-{
-    field_selector_free(selector);
-}
-
 static void selectors_are_bounded(void **state)
 {
-    static const struct {
-        void *(*parse)(const char *text, struct error *err);
-        void (*release)(void *selector);
-    } parsers[] = {{parse_labels, free_labels}, {parse_fields, free_fields}};
+    for (size_t terms = 64; terms <= 640; terms = terms == 64 ? 65 : terms * 10 - 10) {
+        scoped(buf) struct buf text = {0};
 
-    for (size_t i = 0; i < countof(parsers); i++) {
-        for (size_t terms = 64; terms <= 640; terms = terms == 64 ? 65 : terms * 10 - 10) {
-            scoped(buf) struct buf text = {0};
-            struct error err = {0};
+        for (size_t j = 0; j < terms; j++)
+            buf_str(&text, j ? ",a=b" : "a=b");
 
-            for (size_t j = 0; j < terms; j++)
-                buf_str(&text, j ? ",a=b" : "a=b");
+        scoped(selector) struct selector *selector = selector_parse(text.data, NULL);
 
-            void *selector = parsers[i].parse(text.data, &err);
-
-            check_int("terms", selector != NULL, terms == 64);
-            parsers[i].release(selector);
-        }
-        for (size_t len = 4096; len <= 40960; len = len == 4096 ? 4097 : len * 10 - 10) {
-            scoped_str text = mem_alloc(len + 1);
-            struct error err = {0};
-
-            memset(text, ' ', len);
-            text[0] = text[2] = 'a';
-            text[1] = '=';
-            if (parsers[i].parse == parse_fields)
-                memset(text + 3, 'b', len - 3);
-
-            void *selector = parsers[i].parse(text, &err);
-
-            check_int("bytes", selector != NULL, len == 4096);
-            parsers[i].release(selector);
-        }
+        check_int("terms", selector != NULL, terms == 64);
     }
-}
+    for (size_t len = 4096; len <= 40960; len = len == 4096 ? 4097 : len * 10 - 10) {
+        scoped_str text = mem_alloc(len + 1);
 
-static struct object *pod(void)
-{
-    static const struct meta draft = {.namespace_ = "ns", .name = "p", .deletion_grace_s = -1};
-    static const char body[] = "{\"spec\":{\"nodeName\":\"n1\",\"hostNetwork\":true}}";
-    static const char status[] = "{\"phase\":\"Running\"}";
+        memset(text, ' ', len);
+        text[0] = text[2] = 'a';
+        text[1] = '=';
 
-    return object_new(&kind_pod, meta_new(&draft), blob_intern(body, sizeof body - 1),
-                      blob_new(status, sizeof status - 1));
-}
+        scoped(selector) struct selector *selector = selector_parse(text, NULL);
 
-static const struct {
-    const char *text;
-    bool matches;
-} fields[] = {
-    {"", true},
-    {"metadata.name=p", true},
-    {"metadata.name==p", true},
-    {"metadata.name!=p", false},
-    {"metadata.namespace=other", false},
-    {"status.phase=Running,spec.nodeName=n1", true},
-    {"status.phase!=Running", false},
-    {"spec.nodeName=", false},
-    {"status.podIP=", true},
-    {"spec.hostNetwork=true", true},
-    {"metadata.name=a\\,b\\=c\\\\", false},
-};
-
-static void field_selectors_match_members(void **state)
-{
-    scoped(object) struct object *object = pod();
-
-    for (size_t i = 0; i < countof(fields); i++) {
-        struct error err = {0};
-        scoped(field_selector) struct field_selector *selector =
-            field_selector_parse(fields[i].text, &err);
-
-        check_ok(fields[i].text, selector, err);
-        check_ok(fields[i].text, field_selector_check(selector, &kind_pod, &err), err);
-        check_int(fields[i].text, field_selector_matches(selector, object), fields[i].matches);
+        check_int("bytes", selector != NULL, len == 4096);
     }
-    assert_true(field_selector_matches(NULL, object));
-}
-
-static void unknown_fields_and_syntax_are_refused(void **state)
-{
-    static const char *const broken[] = {"abc", "a=b=c", "a=b\\x", "metadata.name=a,abc"};
-    struct error err = {0};
-
-    for (size_t i = 0; i < countof(broken); i++) {
-        check_error(broken[i], field_selector_parse(broken[i], &err), err, ERR_BAD_REQUEST);
-        check_has(broken[i], err.message, "invalid selector: '");
-    }
-
-    scoped(field_selector) struct field_selector *selector =
-        field_selector_parse("spec.foo=bar", &err);
-
-    check_error("custom", field_selector_check(selector, &kind_job_flow, &err), err,
-                ERR_BAD_REQUEST);
-    check_str("custom", err.message,
-              "Unable to find \"flow.volcano.sh/v1alpha1, Resource=jobflows\" that match label "
-              "selector \"\", field selector "
-              "\"spec.foo=bar\": field label not supported: spec.foo");
-    check_error("core", field_selector_check(selector, &kind_pod, &err), err, ERR_BAD_REQUEST);
-    check_has("core", err.message, "\"spec.foo\" is not a known field selector");
-}
-
-static void a_name_is_found_for_a_direct_look_up(void **state)
-{
-    scoped(field_selector) struct field_selector *named =
-        field_selector_parse("status.phase=x,metadata.name=n", NULL);
-    scoped(field_selector) struct field_selector *unnamed =
-        field_selector_parse("metadata.name!=n", NULL);
-
-    check_str("named", field_selector_name(named), "n");
-    assert_null(field_selector_name(unnamed));
 }
 
 int main(void)
@@ -244,9 +134,6 @@ int main(void)
         cmocka_unit_test(selectors_match_as_in_kubernetes),
         cmocka_unit_test(broken_selectors_are_explained),
         cmocka_unit_test(selectors_are_bounded),
-        cmocka_unit_test(field_selectors_match_members),
-        cmocka_unit_test(unknown_fields_and_syntax_are_refused),
-        cmocka_unit_test(a_name_is_found_for_a_direct_look_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

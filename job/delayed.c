@@ -29,11 +29,7 @@ static enum level level_of(enum job_action action)
 
 static void forget(struct job_delayed *entry)
 {
-    struct job_slot *slot =
-        job_view_slot(&entry->run->view, (struct slot_at){entry->key.task, entry->key.index});
-
-    if (slot && entry->event == EVENT_POD_EVICTED) /* the next pod need not remember (O-26) */
-        slot->evicted_ms = 0;
+    entry->run->delays_changed = true;
     timer_stop(entry->run->ctl->loop, &entry->timer);
     HASH_DEL(entry->run->delayed, entry);
     object_unref(entry->pod);
@@ -55,6 +51,8 @@ static void on_timer(struct timer *timer)
         .has_pod = entry->key.task != UINT32_MAX,
         .at = {entry->key.task, entry->key.index},
         .partition = entry->partition,
+        .source = entry->key.source,
+        .position = entry->key.position,
         .version = entry->version,
         .cause_ms = entry->cause_ms,
         .pod = object_ref(entry->pod),
@@ -98,37 +96,96 @@ static bool is_replaced(const struct job_request *due, const void *arg)
            due->at.task == entry->key.task && due->at.index == entry->key.index;
 }
 
+static void arm(struct job_run *run, const struct job_delayed *draft, int64_t delay_ms)
+{
+    struct job_delayed *entry = mem_alloc(sizeof *entry);
+
+    *entry = *draft;
+    entry->run = run;
+    entry->timer = (struct timer){.fire = on_timer};
+    entry->version = run->view.state.version;
+    job_run_cull(run, is_replaced, entry);
+    HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
+    timer_start(run->ctl->loop, &entry->timer,
+                loop_left_ms(run->ctl->loop, entry->cause_ms + delay_ms, delay_ms));
+    run->delays_changed = run->delays_urgent = true;
+}
+
+/* Task events are told by whichever pod is seen last: a new process may hear them from another one
+ * than the process did that armed the action. */
+static bool is_known(const struct job_run *run, const struct job_request *request,
+                     const struct job_delayed_key *key)
+{
+    if (!request->replayed ||
+        (request->event != EVENT_TASK_COMPLETED && request->event != EVENT_TASK_FAILED))
+        return false;
+    for (const struct job_delayed *entry = run->delayed; entry; entry = entry->hh.next)
+        if (entry->event == request->event && entry->key.task == key->task &&
+            entry->key.source == key->source && entry->key.position == key->position)
+            return true;
+    return false;
+}
+
 void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_response *response)
 {
     struct job_delayed_key key = key_of(request, response->source, response->position);
     struct job_delayed *entry = find(run, &key);
-    int64_t left_ms = request->cause_ms + response->delay_ms - job_run_now_ms(run);
+    int64_t left_ms =
+        loop_left_ms(run->ctl->loop, request->cause_ms + response->delay_ms, response->delay_ms);
 
-    if (entry && same_pod(entry->pod, request->pod))
+    if ((entry && same_pod(entry->pod, request->pod)) || is_known(run, request, &key))
         return;
     if (entry)
         forget(entry);
-    entry = mem_alloc(sizeof *entry);
-    *entry = (struct job_delayed){
-        .key = key,
-        .timer = {.fire = on_timer},
-        .run = run,
-        .event = request->event,
-        .action = response->action,
-        .version = run->view.state.version,
-        .partition = request->partition,
-        .cause_ms = request->cause_ms,
-        .pod = object_ref(request->pod),
-    };
-    job_run_cull(run, is_replaced, entry);
-    HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
-    timer_start(run->ctl->loop, &entry->timer, left_ms);
-    if (request->has_pod && request->event == EVENT_POD_EVICTED)
-        job_view_slot(&run->view, request->at)->evicted_ms = request->cause_ms;
+    arm(run,
+        &(struct job_delayed){
+            .key = key,
+            .event = request->event,
+            .action = response->action,
+            .partition = request->partition,
+            .cause_ms = request->cause_ms,
+            .pod = object_ref(request->pod),
+        },
+        response->delay_ms);
     job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s in %lld ms unless %s is over",
-                  job_action_text(response->action), (long long)(left_ms < 0 ? 0 : left_ms),
+                  job_action_text(response->action), (long long)left_ms,
                   job_event_text(request->event));
+}
+
+static const struct job_policy_row *policy_of(const struct job_run *run,
+                                              const struct job_delayed_key *key)
+{
+    const struct job_shape *shape = run->view.shape;
+    const struct job_policy_rows *rows = key->source == POLICY_OF_JOB ? &shape->policies
+                                         : key->task != UINT32_MAX
+                                             ? &shape->tasks[key->task].policies
+                                             : NULL;
+
+    return rows && key->position < rows->count ? &rows->items[key->position] : NULL;
+}
+
+void job_delayed_rearm(struct job_run *run, const struct job_delayed_note *note)
+{
+    const struct job_delayed_key *key = &note->key;
+    struct slot_at at = {key->task, key->index};
+    const struct job_slot *slot = job_view_slot(&run->view, at);
+    const struct job_policy_row *policy = policy_of(run, key);
+    bool of_pod = key->task != UINT32_MAX;
+
+    if (!policy || policy->timeout_ms == 0 || (of_pod && !slot) || find(run, key))
+        return;
+    arm(run,
+        &(struct job_delayed){
+            .key = *key,
+            .event = note->event,
+            .action = policy->action,
+            .partition = of_pod ? job_view_partition(&run->view, at) : -1,
+            .cause_ms = note->cause_ms,
+            /* the evicted pod itself is no more */
+            .pod = of_pod && note->event != EVENT_POD_EVICTED ? object_ref(slot->pod) : NULL,
+        },
+        policy->timeout_ms);
 }
 
 static bool voided_by(const struct job_delayed *entry, const struct job_request *request)
@@ -213,7 +270,8 @@ bool job_delayed_holds(const struct job_run *run, const struct job_request *expi
 {
     const struct job_view *view = &run->view;
     const struct job_slot *slot = expired->has_pod ? job_view_slot(view, expired->at) : NULL;
-    bool same = slot && same_pod(slot->pod, expired->pod);
+    bool same = slot && same_pod(slot->pod, expired->pod),
+         wanted = slot && expired->at.index < view->tasks[expired->at.task].replicas;
 
     if (expired->version != view->state.version ||
         (view->state.phase != JOB_PENDING && view->state.phase != JOB_RUNNING))
@@ -222,10 +280,8 @@ bool job_delayed_holds(const struct job_run *run, const struct job_request *expi
     case EVENT_POD_PENDING:
         return same && slot->class_ == SLOT_PENDING;
     case EVENT_POD_FAILED:
-        return slot && ((same && slot->class_ == SLOT_FAILED) ||
-                        (slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED));
     case EVENT_POD_EVICTED:
-        return slot && slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED;
+        return wanted && slot->class_ != SLOT_RUNNING && slot->class_ != SLOT_SUCCEEDED;
     case EVENT_UNKNOWN:
         return view->group && podgroup_status_of(view->group)->phase == PODGROUP_UNKNOWN;
     default:

@@ -5,7 +5,11 @@
  * An entry is identified by what caused it (slot, or the job as a whole) and by the policy that
  * asks; registering it again for the same pod keeps the deadline, for another pod moves it. The
  * timer only posts a request to the job's mailbox; whether the cause still holds is decided when it
- * is taken up. Deadlines derive from the pods' own times, so they survive a restart.
+ * is taken up.
+ *
+ * Deadlines survive a restart of the process to the millisecond (O-26). That of a pod that is
+ * pending since it was made follows from the pod; the others are noted in
+ * status.controlledResources with the turn that arms them (job/delayed_notes.c).
  */
 #include "api/types/object.h"
 #include "base/hash.h"
@@ -38,6 +42,15 @@ struct job_delayed {
 /** Arm (or keep) the delayed action a policy asks for. `request` is borrowed. */
 void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_response *response);
+
+/* What was armed, as it is noted. */
+struct job_delayed_note {
+    struct job_delayed_key key;
+    enum job_event event;
+    int64_t cause_ms;
+};
+/** Arm what an earlier process had armed. Nothing when the job or its policies do not fit. */
+void job_delayed_rearm(struct job_run *run, const struct job_delayed_note *note);
 /** An event of a pod is taken up: cancel what it makes void (7.1 Cancel). */
 void job_delayed_on_event(struct job_run *run, const struct job_request *request);
 /** An action was executed: cancel entries of the same level, those already due included; a kill of
@@ -51,6 +64,14 @@ bool job_delayed_must_wait(const struct job_run *run, const struct job_request *
 /** Does the cause of an expired action still hold (O-24)? */
 bool job_delayed_holds(const struct job_run *run, const struct job_request *expired);
 
+/* ---- job/delayed_notes.c ---- */
+/** Bring controlledResources up to date, before the status is written. True when that changed them.
+ */
+bool job_delayed_note(struct job_run *run);
+/** A new record: arm what is noted. */
+void job_delayed_load(struct job_run *run);
+
+/* ---- job/delayed.c ---- */
 /** Arm every delayed PodEvicted policy for a slot whose pod the core itself has marked, to take it
  * away in a targeted kill (O-28). */
 void job_delayed_escalate(struct job_run *run, struct slot_at at);

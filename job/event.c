@@ -88,17 +88,30 @@ bool job_pod_facts(const struct object *pod, struct pod_facts *out)
     return true;
 }
 
-int64_t job_pod_phase_since_ms(const struct object *pod)
+/* The last container's end. Read as text it has whole seconds: the last moment of it, for no action
+ * may come early. */
+static int64_t ended_ms(const struct pod_status *status)
 {
-    const struct pod_status *status = pod_status_of(pod);
-    int64_t since = pod->meta->created_at_ms;
+    int64_t ended_ms = 0;
 
-    if (status->phase != POD_SUCCEEDED && status->phase != POD_FAILED)
-        return since;
     for (size_t i = 0; i < status->containers.count; i++)
-        if (status->containers.items[i].finished_ms > since)
-            since = status->containers.items[i].finished_ms;
-    return since;
+        if (status->containers.items[i].finished_ms > ended_ms)
+            ended_ms = status->containers.items[i].finished_ms;
+    return ended_ms % 1000 == 0 && ended_ms > 0 ? ended_ms + 999 : ended_ms;
+}
+
+int64_t job_event_since_ms(enum job_event event, const struct object *known,
+                           const struct object *pod)
+{
+    switch ((int)event) {
+    case EVENT_POD_PENDING: /* since it was made, unless it comes back to Pending */
+        return known ? 0 : meta_created_ms(pod->meta);
+    case EVENT_POD_FAILED:
+    case EVENT_TASK_COMPLETED:
+        return ended_ms(pod_status_of(pod));
+    default:
+        return 0;
+    }
 }
 
 static bool restart_budget_used_up(const struct task_facts *task)

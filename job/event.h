@@ -23,9 +23,11 @@ struct pod_facts {
  * or damaged. */
 bool job_pod_facts(const struct object *pod, struct pod_facts *out);
 
-/** When the pod came into its present phase, from its own record (O-26): survives restarts of the
- * process. */
-int64_t job_pod_phase_since_ms(const struct object *pod);
+/** When the event came about, from the pod's own record (O-26): the same for a process that sees it
+ * happen and for the next one. 0 where the pod does not say: now. `known` is the pod before it,
+ * NULL when it is new to us. */
+int64_t job_event_since_ms(enum job_event event, const struct object *known,
+                           const struct object *pod);
 
 /* The task of the pod, with this change already counted. */
 struct task_facts {

@@ -11,7 +11,6 @@
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_at at,
                                        const struct object *pod, const struct pod_facts *facts)
 {
-    const struct job_task *task = &run->view.shape->spec->tasks.items[at.task];
     struct job_request *request = mem_alloc(sizeof *request);
 
     *request = (struct job_request){
@@ -19,7 +18,7 @@ struct job_request *job_request_of_pod(struct job_run *run, enum job_event event
         .has_task = true,
         .has_pod = true,
         .at = at,
-        .partition = task->partition ? job_partition_of(at.index, task->partition->size) : -1,
+        .partition = job_view_partition(&run->view, at),
         .exit_code = event == EVENT_POD_FAILED && facts ? facts->exit_code : 0,
         .version = facts ? facts->version : run->view.state.version,
         .pod = object_ref(pod),
@@ -99,6 +98,7 @@ static void cull(struct job_request **link,
 void job_run_cull(struct job_run *run,
                   bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
 {
+    run->delays_changed = true;
     cull(&run->first, unwanted, arg, &run->last);
     cull(&run->postponed, unwanted, arg, NULL);
 }
@@ -131,6 +131,7 @@ struct job_request *job_run_take(struct job_run *run)
         run->first = request->next;
         if (!run->first)
             run->last = NULL;
+        run->delays_changed |= request->expired;
     }
     return request;
 }

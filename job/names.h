@@ -31,7 +31,6 @@
 #define ANNOTATION_DEPENDSON_GANG      "volcano.sh/dependson-gang"
 #define ANNOTATION_KEEP_SUCCEEDED      "volcano.sh/keep-succeeded"
 #define ANNOTATION_RESTART_BUDGET      "volcano.sh/restart-budget"
-#define ANNOTATION_EVICTED_AT          "volcano.sh/evicted-at" /* of the pod this one replaces */
 
 /** A decimal int32 with nothing around it, as Go's strconv reads it. */
 bool job_parse_int(const char *text, int32_t *out);

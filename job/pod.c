@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "job/names.h"
 #include "job/pod_plugins.h"
 
@@ -47,7 +46,6 @@ static struct pairs pairs_from(struct kv *room, const struct kv *items, uint32_t
 struct pod_words {
     const char *job, *ns, *task, *queue;
     char index[16], version[16], retries[16], partition[16];
-    char evicted[TIME_TEXT_MAX];
     char *group;     /* owned */
     char *template_; /* owned */
 };
@@ -117,8 +115,6 @@ static void add_annotations(struct pairs *annotations, const struct job_view *vi
     if (is_forwarded(view->job))
         set_pair(annotations, ANNOTATION_JOB_FORWARDING, "true");
     copy_job_annotations(annotations, view->job->meta);
-    if (words->evicted[0])
-        set_pair(annotations, ANNOTATION_EVICTED_AT, words->evicted);
 }
 
 static void add_planned(struct pairs *annotations, const json_t *planned)
@@ -153,7 +149,6 @@ static struct meta *build_meta(const struct job_view *view, struct slot_at at,
     struct owner_ref owner = {JOB_API_VERSION,       "Job", object_name(view->job),
                               object_uid(view->job), true,  true};
     scoped_str name = job_pod_name(object_name(view->job), task->name, at.index);
-    int64_t evicted_ms = view->tasks[at.task].slots[at.index].evicted_ms;
     struct meta *meta;
 
     snprintf(words.index, sizeof words.index, "%d", at.index);
@@ -162,8 +157,6 @@ static struct meta *build_meta(const struct job_view *view, struct slot_at at,
     if (task->partition)
         snprintf(words.partition, sizeof words.partition, "%d",
                  job_partition_of(at.index, task->partition->size));
-    if (evicted_ms > 0)
-        time_format(evicted_ms, words.evicted);
     add_labels(&labels, view, task, &words);
     add_annotations(&annotations, view, task, &words);
     add_planned(&annotations, planned);

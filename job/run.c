@@ -8,7 +8,6 @@
 
 #include "api/types/podgroup.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "job/names.h"
 #include "job/podgroup.h"
 #include "job/slot_notes.h"
@@ -49,26 +48,16 @@ void job_run_wake(struct job_run *run)
     job_run_sync(run);
 }
 
-/* Time of the cause, for delays: the pod's own record where there is one. Records have whole
- * seconds: what came about in this one came about now, so that no deadline is early. */
-enum { RECORD_STEP_MS = 1000 };
-
-static int64_t cause_of(const struct job_run *run, enum job_event event, const struct object *pod)
-{
-    int64_t now = job_run_now_ms(run), since;
-
-    if (!pod || event == EVENT_POD_EVICTED)
-        return now;
-    since = job_pod_phase_since_ms(pod);
-    return since > 0 && since <= now - RECORD_STEP_MS ? since : now;
-}
-
+/* `pod` is the one concerned; `known` what we knew of it. */
 static void post_pod_event(struct job_run *run, enum job_event event, struct slot_at at,
-                           const struct object *pod, const struct pod_facts *facts)
+                           const struct object *known, const struct object *pod,
+                           const struct pod_facts *facts)
 {
     struct job_request *request = job_request_of_pod(run, event, at, pod, facts);
+    int64_t now_ms = job_run_now_ms(run), since_ms = job_event_since_ms(event, known, pod);
 
-    request->cause_ms = cause_of(run, event, pod);
+    request->cause_ms = since_ms > 0 && since_ms < now_ms ? since_ms : now_ms;
+    request->replayed = run->gathering;
     job_run_post(run, request);
 }
 
@@ -94,7 +83,7 @@ void job_run_pod(struct job_run *run, struct slot_at at, const struct object *po
     if (pod && before && strcmp(object_uid(pod), object_uid(before)) != 0) {
         event = job_view_put(&run->view, at, NULL, NULL);
         if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
-            post_pod_event(run, event, at, before, &known);
+            post_pod_event(run, event, at, before, before, &known);
         object_unref(before);
         before = NULL;
     }
@@ -103,25 +92,27 @@ void job_run_pod(struct job_run *run, struct slot_at at, const struct object *po
         job_run_sync(run);
     }
     event = job_view_put(&run->view, at, pod, facts);
-    slot = job_view_slot(&run->view, at);
-    if (event == EVENT_POD_RUNNING)
-        slot->evicted_ms = 0;
     if (event != EVENT_NONE) {
         run->counts_changed = true;
         /* Without policies an event can only mean: look again. */
         if (event != EVENT_OUT_OF_SYNC && run->view.shape->has_policies)
-            post_pod_event(run, event, at, pod ? pod : before, pod ? facts : &known);
+            post_pod_event(run, event, at, before, pod ? pod : before, pod ? facts : &known);
         job_run_sync(run);
     }
     object_unref(before);
 }
 
-static void post_job_event(struct job_run *run, enum job_event event, int64_t cause_ms)
+static void post_job_event(struct job_run *run, enum job_event event, int64_t since_ms)
 {
     struct job_request *request = mem_alloc(sizeof *request);
+    int64_t now_ms = job_run_now_ms(run);
 
     *request = (struct job_request){
-        .event = event, .partition = -1, .version = run->view.state.version, .cause_ms = cause_ms};
+        .event = event,
+        .partition = -1,
+        .version = run->view.state.version,
+        .cause_ms = since_ms > 0 && since_ms < now_ms ? since_ms : now_ms,
+    };
     job_run_post(run, request);
 }
 
@@ -134,7 +125,7 @@ static void adopt_state(struct job_run *run)
     job_notes_reload_restarts(&run->view);
     job_view_new_epoch(&run->view);
     run->prepared = false;
-    run->counts_changed = true;
+    run->counts_changed = run->delays_changed = run->delays_urgent = true;
     job_run_sync(run);
 }
 
@@ -164,11 +155,11 @@ void job_run_job(struct job_run *run, const struct object *job)
     run->prepared = run->group_checked = false;
     run->counts_changed = true;
     if (run->view.shape->has_policies)
-        post_job_event(run, EVENT_JOB_UPDATED, job_run_now_ms(run));
+        post_job_event(run, EVENT_JOB_UPDATED, 0);
     job_run_wake(run);
 }
 
-/* When the gang became unschedulable, by its own record. */
+/* When the gang became unschedulable, by its own record: whole seconds, the last moment of it. */
 static int64_t group_since_ms(const struct job_run *run)
 {
     const struct podgroup_status *status = podgroup_status_of(run->view.group);
@@ -177,7 +168,7 @@ static int64_t group_since_ms(const struct job_run *run)
     for (size_t i = 0; i < status->conditions.count; i++)
         if (status->conditions.items[i].at_ms > since)
             since = status->conditions.items[i].at_ms;
-    return since > 0 ? since : job_run_now_ms(run);
+    return since > 0 ? since + 999 - since % 1000 : 0;
 }
 
 void job_run_group(struct job_run *run, const struct object *group)
@@ -196,31 +187,19 @@ void job_run_group(struct job_run *run, const struct object *group)
     run->view.group = object_ref(group);
     object_unref(known);
     if (after == PODGROUP_UNKNOWN && before != after && run->view.shape->has_policies)
-        post_job_event(run, EVENT_UNKNOWN, group_since_ms(run));
+        post_job_event(run, EVENT_UNKNOWN, run->gathering ? group_since_ms(run) : 0);
     job_run_sync(run);
 }
 
-/* A pod that exists when the record is made. If it replaces an evicted one, that eviction may still
- * have an action due. */
+/* A pod that exists when the record is made. */
 static void gather_pod(void *arg, const struct object *pod)
 {
     struct job_run *run = arg;
-    const char *evicted;
     struct pod_facts facts;
     struct slot_at at;
-    int64_t evicted_ms;
 
-    if (!job_pod_facts(pod, &facts) || !job_view_locate(&run->view, pod, &at))
-        return;
-    job_run_pod(run, at, pod, &facts);
-    evicted = meta_annotation(pod->meta, ANNOTATION_EVICTED_AT);
-    if (evicted && facts.phase == POD_PENDING && run->view.shape->has_policies &&
-        time_parse(evicted, &evicted_ms, NULL)) {
-        struct job_request *request = job_request_of_pod(run, EVENT_POD_EVICTED, at, NULL, &facts);
-
-        request->cause_ms = evicted_ms + RECORD_STEP_MS - 1; /* late rather than early */
-        job_run_post(run, request);
-    }
+    if (job_pod_facts(pod, &facts) && job_view_locate(&run->view, pod, &at))
+        job_run_pod(run, at, pod, &facts);
 }
 
 static void gather_group(struct job_run *run)
@@ -266,8 +245,8 @@ static void report_lost_pods(struct job_run *run)
                        (task->replicas - task->vacant);
 
         for (int32_t i = 0; lost > 0 && i < task->replicas; i++)
-            if (!task->slots[i].pod) {
-                post_pod_event(run, EVENT_POD_EVICTED, (struct slot_at){t, i}, NULL, NULL);
+            if (task->slots[i].class_ == SLOT_EMPTY) {
+                post_pod_event(run, EVENT_POD_EVICTED, (struct slot_at){t, i}, NULL, NULL, NULL);
                 lost--;
             }
     }
@@ -292,9 +271,12 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     run->view.own_network = ctl->options.own_network;
     HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
     if (run->view.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
+        run->gathering = true;
         cluster_each_owned(ctl->cluster, &kind_pod, run->uid, gather_pod, run);
         gather_group(run);
         report_lost_pods(run);
+        job_delayed_load(run);
+        run->gathering = false;
         run->counts_changed = true; /* what was not written when the last process ended */
     }
     job_run_sync(run);

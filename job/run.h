@@ -60,6 +60,7 @@ struct job_request {
     enum job_event event;
     bool has_action;
     bool expired;   /* a delayed action is due: its cause is looked at once more (O-24) */
+    bool replayed;  /* found when the record was made, not seen as it happened */
     bool begun;     /* a targeted kill: some of its pods were marked in an earlier round */
     bool marked;    /* all of them are; the decision is still to be stored */
     uint8_t rounds; /* of marking that left pods unmarked */
@@ -69,9 +70,10 @@ struct job_request {
     int32_t partition; /* -1 = none */
     int32_t exit_code;
     int32_t version;
-    int64_t cause_ms;       /* when the cause came about */
-    struct object *pod;     /* reference, or NULL */
-    struct object *command; /* the Command that asks, or NULL */
+    int64_t cause_ms;          /* when the cause came about */
+    uint32_t source, position; /* of an expired one: the policy that asked (job/delayed.h) */
+    struct object *pod;        /* reference, or NULL */
+    struct object *command;    /* the Command that asks, or NULL */
 };
 
 enum group_op { GROUP_IDLE, GROUP_CREATING, GROUP_UPDATING, GROUP_REMOVING };
@@ -85,11 +87,12 @@ struct job_run {
     struct job_request *deciding; /* its decision is being stored; it is repeated when that fails */
     bool sync_wanted;
     bool storing;
-    bool moving;  /* what is being stored is a new phase */
-    bool gone;    /* the job was deleted: nothing is begun any more */
-    bool working; /* inside the work item */
-    bool held;    /* a sync left something undone because of the back-off */
-    bool paused;  /* a decision could not be stored: wait for fresh data or for the timer */
+    bool moving;    /* what is being stored is a new phase */
+    bool gone;      /* the job was deleted: nothing is begun any more */
+    bool working;   /* inside the work item */
+    bool gathering; /* the record is being made */
+    bool held;      /* a sync left something undone because of the back-off */
+    bool paused;    /* a decision could not be stored: wait for fresh data or for the timer */
     bool counts_changed;
     bool prepared;      /* claims and plugin objects are as the spec asks */
     bool group_checked; /* the PodGroup's spec is as the job's asks */
@@ -108,6 +111,8 @@ struct job_run {
     } target;
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */
+    bool delays_changed;         /* it may differ from what is noted of it */
+    bool delays_urgent;          /* something was armed: noted with this turn */
     struct job_wait wait;
     struct {
         char reason[JOB_REASON_MAX];

@@ -34,6 +34,7 @@ static void compose(struct job_run *run, struct status_room *room)
     size_t n_tasks = view->shape->spec->tasks.count, used = 0;
 
     job_notes_write(view);
+    job_delayed_note(run);
     room->counts =
         n_tasks <= countof(room->few) ? room->few : mem_array(n_tasks, sizeof *room->counts);
     for (size_t t = 0; t < n_tasks; t++) {
@@ -157,7 +158,7 @@ static void restore(struct job_run *run, const struct error *err)
     run->prepared = false; /* what was recorded since is not stored */
     if (request)
         job_run_repeat(run, request);
-    run->sync_wanted = run->counts_changed = true;
+    run->sync_wanted = run->counts_changed = run->delays_changed = run->delays_urgent = true;
     if (err->code == ERR_CONFLICT && newer) {
         work_add(&run->work);
         return;

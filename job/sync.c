@@ -129,14 +129,17 @@ static void warn_group(struct job_run *run)
                   newest->message ? newest->message : "");
 }
 
-/* What single slots leave behind is stored with the turn that shows it, counters a little later. */
+/* What single slots leave behind, and actions that were armed, are stored with the turn that shows
+ * it; counters a little later. */
 static void status_follows(struct job_run *run)
 {
-    if (job_notes_write(&run->view)) {
+    bool armed = run->delays_urgent, delays = job_delayed_note(run);
+
+    if (job_notes_write(&run->view) || (delays && armed)) {
         job_store(run, NULL);
     } else {
         job_notes_settle(&run->view); /* they are as stored */
-        if (run->counts_changed)
+        if (run->counts_changed || delays)
             job_status_stale(run);
     }
     run->counts_changed = false;

@@ -309,6 +309,13 @@ struct job_slot *job_view_slot(const struct job_view *view, struct slot_at at)
     return &view->tasks[at.task].slots[at.index];
 }
 
+int32_t job_view_partition(const struct job_view *view, struct slot_at at)
+{
+    const struct job_partition *partition = spec_of(view, at.task)->partition;
+
+    return partition ? job_partition_of(at.index, partition->size) : -1;
+}
+
 bool job_view_locate(const struct job_view *view, const struct object *pod, struct slot_at *out)
 {
     const char *name = meta_annotation(pod->meta, ANNOTATION_TASK_SPEC);

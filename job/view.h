@@ -36,7 +36,6 @@ enum slot_class {
 
 struct job_slot {
     struct object *pod; /* the newest version seen; NULL = none */
-    int64_t evicted_ms; /* when the pod before it was lost and a delayed policy cares; 0 = not */
     struct pod_facts facts;
     int32_t restarts; /* targeted ones, where each slot has its own budget (job/slot_notes.h) */
     uint8_t op;       /* enum slot_op */
@@ -104,6 +103,8 @@ void job_view_new_epoch(struct job_view *view);
 bool job_view_locate(const struct job_view *view, const struct object *pod, struct slot_at *out);
 struct job_slot *job_view_slot(const struct job_view *view,
                                struct slot_at at); /* NULL if never used */
+/** The partition a slot is in; -1 in a task without partitions. */
+int32_t job_view_partition(const struct job_view *view, struct slot_at at);
 
 /** The pod as it is now (kept by reference), or gone with NULL. Returns the event. Older versions
  * of a known pod are ignored. */

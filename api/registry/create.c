@@ -58,12 +58,14 @@ static struct meta *born_meta(struct registry *r, const struct object *draft, co
     struct kv *labels = NULL;
     struct meta *born;
     char uid[CLOCK_UUID_LEN + 1];
+    int64_t now_ms = loop_wall_ms(r->loop);
 
     clock_uuid(loop_clock(r->loop), uid);
     meta.name = name;
     meta.uid = uid;
     meta.generation = draft->kind->no_generation ? 0 : 1;
-    meta.created_at_ms = loop_wall_ms(r->loop) / 1000 * 1000;
+    meta.created_part_ms = (uint16_t)(now_ms % 1000);
+    meta.created_at_ms = now_ms - meta.created_part_ms;
     meta.deleted_at_ms = 0;
     meta.deletion_grace_s = -1;
     if (draft->kind == &kind_namespace) {

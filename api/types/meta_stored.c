@@ -120,7 +120,7 @@ void meta_encode(const struct meta *meta, struct buf *out)
     put_varint(out, meta->n_owners);
     put_varint(out, meta->n_finalizers);
     put_number(out, meta->generation);
-    put_number(out, meta->created_at_ms);
+    put_number(out, meta_created_ms(meta));
     put_number(out, meta->deleted_at_ms);
     put_number(out, meta->deletion_grace_s);
     put_text(&w, meta->namespace_);
@@ -328,9 +328,12 @@ static void get_counts(struct reader *in, struct meta *counts)
 static void get_content(struct reader *in, struct meta *meta)
 {
     const char **finalizers = (const char **)meta->finalizers;
+    int64_t created_ms;
 
     meta->generation = get_number(in);
-    meta->created_at_ms = get_number(in);
+    created_ms = get_number(in);
+    meta->created_part_ms = created_ms > 0 ? (uint16_t)(created_ms % 1000) : 0;
+    meta->created_at_ms = created_ms - meta->created_part_ms;
     meta->deleted_at_ms = get_number(in);
     meta->deletion_grace_s = get_number(in);
     meta->namespace_ = get_string(in);

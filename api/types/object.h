@@ -39,7 +39,9 @@ struct owner_ref {
  * copies everything. */
 struct meta {
     atomic_uint refs;
-    const char *namespace_; /* "" for cluster-scoped kinds */
+    uint16_t created_part_ms; /* what created_at_ms leaves out: kept, not served. Where only the
+                                 second is known (JSON) it is the last of it */
+    const char *namespace_;   /* "" for cluster-scoped kinds */
     const char *name;
     const char *generate_name; /* NULL or text */
     const char *uid;           /* "" until the object is stored */
@@ -66,6 +68,11 @@ const struct owner_ref *
 meta_controller(const struct meta *meta); /* the owner with controller: true, or NULL */
 bool meta_has_finalizer(const struct meta *meta, const char *finalizer);
 size_t meta_bytes(const struct meta *meta); /* memory held, for accounting */
+/** When it was created, to the millisecond where that is known, and never too early. */
+static inline int64_t meta_created_ms(const struct meta *meta)
+{
+    return meta->created_at_ms + meta->created_part_ms;
+}
 
 struct object {
     atomic_uint refs;

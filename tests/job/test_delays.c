@@ -213,6 +213,25 @@ static void an_eviction_is_of_its_epoch(void **unused)
     stage_free(stage);
 }
 
+/* Nobody wants the slot any more: that its pod is gone is no reason for anything. covers: see O-24
+ */
+static void an_eviction_from_a_slot_that_was_scaled_away_is_over(void **unused)
+{
+    struct stage *stage = new_stage();
+
+    stage_job_simple(stage, "j", "t*3",
+                     "policies: [{event: PodEvicted, action: AbortJob, timeout: 10s}]");
+    stage_pods(stage, POD_RUNNING);
+    stage_delete(stage, &kind_pod, "j-t-2");
+    stage_patch(stage, &kind_job, "j",
+                "{\"spec\":{\"minAvailable\":2,\"tasks\":[{\"name\":\"t\",\"replicas\":2,"
+                "\"minAvailable\":2,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+                "\"containers\":[{\"name\":\"main\",\"image\":\"x\",\"command\":[\"run\"]}]}}}]}}");
+    stage_advance(stage, 20000);
+    check_str("phase", stage_phase(stage, "j"), "Running");
+    stage_free(stage);
+}
+
 /* covers: see job.md 7.1 clean-up */
 static void one_restart_of_a_task_answers_for_all_its_pods(void **unused)
 {
@@ -241,6 +260,7 @@ int main(void)
         cmocka_unit_test(a_timer_waits_for_the_decision_under_way),
         cmocka_unit_test(two_policies_for_one_pod_have_timers_of_their_own),
         cmocka_unit_test(an_eviction_is_of_its_epoch),
+        cmocka_unit_test(an_eviction_from_a_slot_that_was_scaled_away_is_over),
     };
     static void (*const spared[])(void **state) = {
         a_timer_waits_for_the_decision_under_way, /* plans its own */

@@ -24,10 +24,10 @@
 #include "tests/support/job_walk.h"
 
 /* wraps: job_rule_of job_verdict_sync job_group_admitted job_view_next_vacant */
-/* wraps: job_event_of job_policy_match job_pod_facts job_pod_phase_since_ms */
+/* wraps: job_event_of job_policy_match job_pod_facts job_event_since_ms */
 /* wraps: job_delayed_holds job_delayed_on_event job_view_new_epoch */
 /* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
-/* wraps: job_delayed_clean */
+/* wraps: job_delayed_clean job_delayed_load */
 
 enum { SEEDS = 2000 };
 
@@ -49,6 +49,7 @@ enum { SEEDS = 2000 };
     X(NO_EXIT_CODE,     "exit codes are not looked at")                            \
     X(UNCHECKED_DELAY,  "a delayed action does not look at its cause again")       \
     X(DELAY_ANEW,       "delays begin anew with the process")                      \
+    X(DELAY_FORGOTTEN,  "what was armed is forgotten with the process")            \
     X(SPARED_UNCOUNTED, "pods that are spared are not counted")                    \
     X(EARLY_END,        "a job seems to have ended before it did")                 \
     X(WRONG_PARTITION,  "every pod is of the first partition")                     \
@@ -151,9 +152,16 @@ WRAPPED(bool, job_delayed_holds, const struct job_run *run, const struct job_req
     return planted == BUG_UNCHECKED_DELAY || __real_job_delayed_holds(run, expired);
 }
 
-WRAPPED(int64_t, job_pod_phase_since_ms, const struct object *pod)
+WRAPPED(int64_t, job_event_since_ms, enum job_event event, const struct object *known,
+        const struct object *pod)
 {
-    return planted == BUG_DELAY_ANEW ? 0 : __real_job_pod_phase_since_ms(pod);
+    return planted == BUG_DELAY_ANEW ? 0 : __real_job_event_since_ms(event, known, pod);
+}
+
+WRAPPED(void, job_delayed_load, struct job_run *run)
+{
+    if (planted != BUG_DELAY_FORGOTTEN && planted != BUG_DELAY_ANEW)
+        __real_job_delayed_load(run);
 }
 
 WRAPPED(void, job_delayed_on_event, struct job_run *run, const struct job_request *request)

@@ -136,6 +136,18 @@ void gen_job_crowd(struct gen_job *job, struct dice *dice)
     job->max_retry = 5;
 }
 
+void gen_job_mourn(struct gen_job *job, struct dice *dice)
+{
+    for (int t = 0; t < job->n_tasks; t++)
+        job->tasks[t].policies = (struct gen_policies){
+            .count = 1,
+            .items = {{BIT(POD_EVICTED), 0, ACT_RESTART_TASK, 3 + dice_roll(dice, 4)}},
+        };
+    job->policies.count = 0;
+    job->min_success = 0;
+    job->max_retry = 5;
+}
+
 void gen_job_rescale(struct gen_job *job, struct dice *dice)
 {
     for (int t = 0; t < job->n_tasks; t++) {

@@ -44,6 +44,8 @@ void gen_job_roll(struct gen_job *job, struct dice *dice);
 /** Tasks of several pods, each of which asks for the restart of all of them a while after it
  * failed: many delayed actions that one of them answers. */
 void gen_job_crowd(struct gen_job *job, struct dice *dice);
+/** Tasks that are restarted a while after a pod was lost, if nothing takes its place. */
+void gen_job_mourn(struct gen_job *job, struct dice *dice);
 /** Other replicas and minimums, of tasks without partitions. */
 void gen_job_rescale(struct gen_job *job, struct dice *dice);
 int gen_job_replicas(const struct gen_job *job);

@@ -158,12 +158,6 @@ void stage_stop_controller(struct stage *stage)
     loop_settle(stage->loop);
 }
 
-void stage_restart(struct stage *stage)
-{
-    stage_stop_controller(stage);
-    stage_start_controller(stage);
-}
-
 enum { SETTLE_MS = 30 }; /* longer than status writes are gathered */
 
 static struct faulty_rule fault;
@@ -185,17 +179,13 @@ int stage_count_writes(void)
     return writes;
 }
 
-struct stage *stage_new(const struct stage_options *options)
+static void open_world(struct stage *stage)
 {
-    struct stage *stage = mem_alloc(sizeof *stage);
-    struct error err = {0};
-    const struct store_options memory = {0};
+    const struct store_options where = {.directory = stage->options.directory};
     const struct registry_options rules = {.virtual_runtime = true};
+    struct error err = {0};
 
-    stage->options = *options;
-    stage->clock = clock_virtual_new(1800000000000, 1);
-    stage->loop = loop_new(stage->clock);
-    stage->store = store_open(stage->loop, &memory, &err);
+    stage->store = store_open(stage->loop, &where, &err);
     check_ok("store", stage->store != NULL, err);
     stage->registry = registry_new(stage->loop, stage->store, &rules);
     stage->backend = cluster_embedded_new(stage->loop, stage->registry);
@@ -208,13 +198,10 @@ struct stage *stage_new(const struct stage_options *options)
     cluster_watch(stage->backend, &stage->pods);
     cluster_watch(stage->backend, &stage->groups);
     cluster_watch(stage->backend, &stage->jobs);
-    stage_start_controller(stage);
-    return stage;
 }
 
-void stage_free(struct stage *stage)
+static void close_world(struct stage *stage)
 {
-    stage_stop_controller(stage);
     cluster_unwatch(stage->backend, &stage->jobs);
     cluster_unwatch(stage->backend, &stage->groups);
     cluster_unwatch(stage->backend, &stage->pods);
@@ -225,9 +212,37 @@ void stage_free(struct stage *stage)
     cluster_embedded_free(stage->backend);
     registry_free(stage->registry);
     store_close(stage->store);
+}
+
+struct stage *stage_new(const struct stage_options *options)
+{
+    struct stage *stage = mem_alloc(sizeof *stage);
+
+    stage->options = *options;
+    stage->clock = clock_virtual_new(1800000000000, 1);
+    stage->loop = loop_new(stage->clock);
+    open_world(stage);
+    stage_start_controller(stage);
+    return stage;
+}
+
+void stage_free(struct stage *stage)
+{
+    stage_stop_controller(stage);
+    close_world(stage);
     loop_free(stage->loop);
     clock_free(stage->clock);
     mem_free(stage);
+}
+
+void stage_restart(struct stage *stage)
+{
+    stage_stop_controller(stage);
+    if (stage->options.directory) {
+        close_world(stage);
+        open_world(stage);
+    }
+    stage_start_controller(stage);
 }
 
 /* After a fault a little longer: what went wrong is tried again. */

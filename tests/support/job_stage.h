@@ -19,7 +19,8 @@ struct stage_options {
     bool no_limit;      /* max_requeue -1 */
     bool whole_gang;
     bool gc_aborted;
-    bool elsewhere; /* pods run on other machines, as in a cluster */
+    bool elsewhere;        /* pods run on other machines, as in a cluster */
+    const char *directory; /* the store's; a restart reads it back. NULL: in memory */
 };
 
 struct faulty_rule;

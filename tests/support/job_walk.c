@@ -11,8 +11,8 @@
 #include "tests/fake/faulty.h"
 
 enum { STEPS = 22 };
-/* Every seventh walk is through the lives of crowds. */
-enum { CROWDS_EVERY = 7, CROWDS_AT = 2 };
+/* Of seven walks one is through the lives of crowds, one through those of mourners. */
+enum { KINDS = 7, CROWDS_AT = 2, MOURNERS_AT = 4 };
 
 /* ---- things that happen ---- */
 
@@ -59,7 +59,8 @@ static bool is_going(const struct rule_pod *pod)
 static void pods_run(struct walk *walk)
 {
     for (int i = 0; i < walk->sight.count; i++)
-        if (is_pending(&walk->sight.pods[i]) && dice_chance(&walk->dice, 80)) {
+        if (is_pending(&walk->sight.pods[i]) &&
+            dice_chance(&walk->dice, walk->mourning ? 40 : 80)) {
             walk->evicted_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk->failed_ms[walk->sight.pods[i].task][walk->sight.pods[i].index] = 0;
             walk_tell(walk, "runs: %s", object_name(walk->sight.objects[i]));
@@ -223,6 +224,15 @@ static void gang_is_admitted(struct walk *walk)
     stage_group_phase(walk->stage, PODGROUP_INQUEUE);
 }
 
+static bool all_succeeded(const struct walk *walk)
+{
+    for (int t = 0; t < walk->spec.n_tasks; t++)
+        if (walk->before.succeeded_of[t] > 0 &&
+            walk->before.succeeded_of[t] >= walk->spec.tasks[t].replicas)
+            return true;
+    return false;
+}
+
 /* In pieces shorter than any timeout, so that one answer is not the cause of the next unseen. */
 static void time_passes(struct walk *walk)
 {
@@ -234,24 +244,16 @@ static void time_passes(struct walk *walk)
         if (i + 1 < pieces) {
             walk_end_step(walk);
             walk_begin_step(walk);
+            if (walk->mourning && dice_chance(&walk->dice, 30) && !all_succeeded(walk))
+                stage_restart(walk->stage);
         }
     }
-}
-
-static bool all_succeeded(const struct walk *walk)
-{
-    for (int t = 0; t < walk->spec.n_tasks; t++)
-        if (walk->before.succeeded_of[t] > 0 &&
-            walk->before.succeeded_of[t] >= walk->spec.tasks[t].replicas)
-            return true;
-    return false;
 }
 
 /* Also with something that happens while nobody looks. */
 static void controller_restarts(struct walk *walk)
 {
     walk_tell(walk, "the controller restarts");
-    walk->restarted = true;
     walk_gather_causes(walk); /* deadlines follow from the records now */
     stage_stop_controller(walk->stage);
     if (dice_chance(&walk->dice, 50))
@@ -269,6 +271,8 @@ static void job_is_made(struct walk *walk)
     gen_job_roll(&walk->spec, &walk->dice);
     if (walk->crowded)
         gen_job_crowd(&walk->spec, &walk->dice);
+    if (walk->mourning)
+        gen_job_mourn(&walk->spec, &walk->dice);
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
     stage_apply(walk->stage, manifest.data);
@@ -387,7 +391,8 @@ bool walk_job(uint64_t seed, const struct walk_options *options, char violation[
     struct walk walk = {.dice = {seed * 7919 + 1},
                         .violation = violation,
                         .trace = options->trace,
-                        .crowded = seed % CROWDS_EVERY == CROWDS_AT};
+                        .crowded = seed % KINDS == CROWDS_AT,
+                        .mourning = seed % KINDS == MOURNERS_AT};
     struct stage_options how;
 
     violation[0] = '\0';

@@ -9,8 +9,7 @@
 
 /* ---- what delayed policies may answer ---- */
 
-/* `until_ms`: the latest time it may have come about, for records have whole seconds; 0 = it may be
- * void. */
+/* `until_ms`: the latest time it may have come about; 0 = it may be void. */
 static void add_cause(struct walk *walk, enum job_event event, int task, int code, int64_t since_ms,
                       int64_t until_ms)
 {
@@ -38,6 +37,19 @@ static int exit_code_of(const struct object *pod)
     return status->containers.count > 0 ? status->containers.items[0].exit_code : 0;
 }
 
+/* Is the slot wanted, and without a pod that runs or has succeeded? */
+static bool slot_waits(const struct walk *walk, int task, int index)
+{
+    for (int i = 0; i < walk->sight.count; i++) {
+        const struct rule_pod *pod = &walk->sight.pods[i];
+
+        if (pod->task == task && pod->index == index &&
+            (pod->phase == POD_RUNNING || pod->phase == POD_SUCCEEDED))
+            return false;
+    }
+    return index < walk->spec.tasks[task].replicas;
+}
+
 /* From the pods as they were seen last. */
 void walk_gather_causes(struct walk *walk)
 {
@@ -50,17 +62,19 @@ void walk_gather_causes(struct walk *walk)
             continue;
         if (pod->phase == POD_PENDING)
             add_cause(walk, EVENT_POD_PENDING, pod->task, 0,
-                      walk->restarted ? object->meta->created_at_ms
-                                      : walk->appeared_ms[pod->task][pod->index],
-                      object->meta->created_at_ms + 1000);
+                      walk->appeared_ms[pod->task][pod->index],
+                      walk->appeared_ms[pod->task][pod->index]);
         if (pod->phase == POD_FAILED)
             add_cause(walk, EVENT_POD_FAILED, pod->task, exit_code_of(object), finished_of(object),
-                      finished_of(object) + (walk->restarted ? 1000 : 1));
+                      finished_of(object));
     }
     for (int t = 0; t < walk->spec.n_tasks; t++)
         for (int i = 0; i <= GEN_REPLICAS; i++) {
             if (walk->evicted_ms[t][i] > 0)
-                add_cause(walk, EVENT_POD_EVICTED, t, 0, walk->evicted_ms[t][i], 0);
+                add_cause(walk, EVENT_POD_EVICTED, t, 0, walk->evicted_ms[t][i],
+                          walk->evicted_surely[t][i] && slot_waits(walk, t, i)
+                              ? walk->evicted_ms[t][i]
+                              : 0);
             if (walk->failed_ms[t][i] > 0)
                 add_cause(walk, EVENT_POD_FAILED, t, walk->failed_code[t][i], walk->failed_ms[t][i],
                           0);
@@ -106,6 +120,15 @@ void walk_expect_action(struct walk *walk, enum job_action action, const char *r
     walk->expected = (struct expectation){EXPECT_ACTION, action, reason, task, index};
 }
 
+/* One policy on both: the next pod's waiting moves the deadline that the eviction set (O-22). */
+static bool waiting_moves_it(const struct walk *walk, int task, const struct rule_answer *answer)
+{
+    struct rule_answer waiting;
+
+    return rule_match(&walk->spec, EVENT_POD_PENDING, task, 0, &waiting) &&
+           waiting.action == answer->action && waiting.timeout_s == answer->timeout_s;
+}
+
 void walk_expect_event(struct walk *walk, enum job_event event, int task, int index, int version,
                        int exit_code, bool gone)
 {
@@ -120,8 +143,10 @@ void walk_expect_event(struct walk *walk, enum job_event event, int task, int in
         return;
     }
     if (answer.timeout_s > 0) {
-        if (event == EVENT_POD_EVICTED && index >= 0)
+        if (event == EVENT_POD_EVICTED && index >= 0) {
             walk->evicted_ms[task][index] = walk_now_ms(walk);
+            walk->evicted_surely[task][index] = !waiting_moves_it(walk, task, &answer);
+        }
         if (event == EVENT_POD_FAILED) {
             walk->failed_ms[task][index] = walk_now_ms(walk);
             walk->failed_code[task][index] = exit_code;
@@ -362,9 +387,12 @@ void walk_begin_step(struct walk *walk)
     walk_gather_causes(walk);
 }
 
-/* After a restart of pods of a task the ladder may be armed for any of its slots (O-28). */
+/* After a restart of pods of a task the ladder may be armed for any of its slots (O-28), and
+ * evictions may have been answered for. */
 static void note_restarts(struct walk *walk)
 {
+    if (walk->n_kills > 0)
+        memset(walk->evicted_surely, 0, sizeof walk->evicted_surely);
     for (int i = 0; i < walk->n_moves; i++)
         if (walk->moves[i].to == JOB_RESTARTING && !walk->full_kill)
             for (int t = 0; t < walk->spec.n_tasks; t++)

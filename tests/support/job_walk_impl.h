@@ -47,7 +47,8 @@ struct walk {
     struct dice dice;
     struct gen_job spec;
     bool strict, slow, hold, trace;
-    bool crowded; /* its jobs are crowds (gen_job_crowd) */
+    bool crowded;  /* its jobs are crowds (gen_job_crowd) */
+    bool mourning; /* its jobs miss their pods (gen_job_mourn): new ones are slow, processes many */
     char *violation;
     int step;
 
@@ -60,7 +61,6 @@ struct walk {
     unsigned services_made;
     bool resumed;      /* the present epoch began with a resume */
     bool meddled;      /* pods of a job at its end were deleted: what it counted stays */
-    bool restarted;    /* the controller, since this job was made */
     bool full_kill;    /* in this step */
     bool user_deletes; /* the job, now */
 
@@ -78,6 +78,8 @@ struct walk {
     int64_t evicted_ms[GEN_TASKS][GEN_REPLICAS + 1], failed_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int64_t appeared_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int failed_code[GEN_TASKS][GEN_REPLICAS + 1];
+    /* evictions that nothing has answered for since: while their slot waits they must be */
+    bool evicted_surely[GEN_TASKS][GEN_REPLICAS + 1];
 };
 
 /* ---- job_walk_watch.c: what happened ---- */

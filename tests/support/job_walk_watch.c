@@ -202,7 +202,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
         walk->phase = JOB_NONE;
         walk->version = walk->retries = walk->resumes = 0;
         walk->rests = walk->services_made = 0;
-        walk->resumed = walk->meddled = walk->restarted = false;
+        walk->resumed = walk->meddled = false;
         memset(walk->evicted_ms, 0, sizeof walk->evicted_ms);
         memset(walk->failed_ms, 0, sizeof walk->failed_ms);
         return;

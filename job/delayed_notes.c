@@ -1,0 +1,207 @@
+/*
+ * Which delayed actions are armed, in status.controlledResources, for the next process:
+ *
+ *   delayed-actions   PodFailed/job[1]/worker/0-2@1767323045123,Unknown/job[0]@1767323050000
+ *
+ * the event, the policy that asks, task and indexes of the pods concerned, and when the cause came
+ * about, in milliseconds since the epoch. A pod that is pending since it was made is not in it: its
+ * metadata tell. What is armed is stored with the turn that arms it; what is over is taken out with
+ * the next write of the counters, for then its cause holds no more and it would do nothing.
+ */
+#include "job/delayed.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/run.h"
+
+#define RESOURCE_DELAYED "delayed-actions"
+
+static const char *const sources[] = {[POLICY_OF_TASK] = "task", [POLICY_OF_JOB] = "job"};
+
+/* ---- writing ---- */
+
+/* Pods of one task whose causes came about together are one entry. */
+struct writer {
+    const struct job_run *run;
+    struct buf text;
+    struct job_delayed_note last;
+    int32_t from; /* of the entry that `last` is the end of */
+    bool any;
+};
+
+static void put_last(struct writer *w)
+{
+    const struct job_delayed_key *key = &w->last.key;
+
+    if (!w->any)
+        return;
+    buf_printf(&w->text, "%s%s/%s[%u]", w->text.len ? "," : "", job_event_text(w->last.event),
+               sources[key->source], key->position);
+    if (key->task != UINT32_MAX) {
+        buf_printf(&w->text, "/%s/%d", w->run->view.shape->spec->tasks.items[key->task].name,
+                   w->from);
+        if (key->index > w->from)
+            buf_printf(&w->text, "-%d", key->index);
+    }
+    buf_printf(&w->text, "@%" PRId64, w->last.cause_ms);
+}
+
+static bool continues(const struct job_delayed_note *last, const struct job_delayed_note *note)
+{
+    return note->event == last->event && note->cause_ms == last->cause_ms &&
+           note->key.task == last->key.task && note->key.index == last->key.index + 1 &&
+           note->key.source == last->key.source && note->key.position == last->key.position;
+}
+
+static void put(struct writer *w, const struct job_delayed_note *note, const struct object *pod)
+{
+    if (note->event == EVENT_POD_PENDING && pod && meta_created_ms(pod->meta) == note->cause_ms)
+        return;
+    if (!w->any || !continues(&w->last, note)) {
+        put_last(w);
+        w->from = note->key.index;
+    }
+    w->last = *note;
+    w->any = true;
+}
+
+/* Due, and not taken up yet. */
+static void put_expired(struct writer *w, const struct job_request *first)
+{
+    for (const struct job_request *due = first; due; due = due->next) {
+        const struct job_delayed_note note = {
+            {due->has_pod ? due->at.task : UINT32_MAX, due->has_pod ? due->at.index : 0,
+             due->source, due->position},
+            due->event,
+            due->cause_ms,
+        };
+
+        if (due->expired)
+            put(w, &note, due->pod);
+    }
+}
+
+bool job_delayed_note(struct job_run *run)
+{
+    struct writer w = {.run = run};
+    bool changed;
+
+    if (!run->delays_changed)
+        return false;
+    run->delays_changed = run->delays_urgent = false;
+    put_expired(&w, run->first);
+    put_expired(&w, run->postponed);
+    for (const struct job_delayed *entry = run->delayed; entry; entry = entry->hh.next)
+        put(&w, &(struct job_delayed_note){entry->key, entry->event, entry->cause_ms}, entry->pod);
+    put_last(&w);
+    changed = w.text.len ? job_state_control(&run->view.state, RESOURCE_DELAYED, w.text.data)
+                         : job_state_drop(&run->view.state, RESOURCE_DELAYED);
+    buf_release(&w.text);
+    return changed;
+}
+
+/* ---- reading ---- */
+
+/* Takes what lies before `end` off `*at`, into `out`. */
+static bool take_word(const char **at, char end, char *out, size_t room)
+{
+    const char *stop = strchr(*at, end);
+    size_t len = stop ? (size_t)(stop - *at) : room;
+
+    if (len >= room)
+        return false;
+    memcpy(out, *at, len);
+    out[len] = '\0';
+    *at = stop + 1;
+    return true;
+}
+
+static bool take_number(const char **at, int64_t most, int64_t *out)
+{
+    char *end;
+
+    if (**at < '0' || **at > '9')
+        return false;
+    *out = strtoll(*at, &end, 10);
+    *at = end;
+    return *out <= most;
+}
+
+static bool take_policy(const char **at, struct job_delayed_key *out)
+{
+    char source[8];
+    int64_t position;
+
+    if (!take_word(at, '[', source, sizeof source) || !take_number(at, UINT32_MAX, &position) ||
+        *(*at)++ != ']')
+        return false;
+    out->position = (uint32_t)position;
+    for (uint32_t i = POLICY_OF_TASK; i <= POLICY_OF_JOB; i++)
+        if (strcmp(source, sources[i]) == 0)
+            out->source = i;
+    return out->source != POLICY_NONE;
+}
+
+static bool take_pods(const struct job_run *run, const char **at, struct job_delayed_key *out,
+                      int64_t *out_to)
+{
+    char name[64];
+    int64_t from;
+    int32_t task;
+
+    if (*(*at)++ != '/' || !take_word(at, '/', name, sizeof name) ||
+        !take_number(at, INT32_MAX, &from))
+        return false;
+    *out_to = from;
+    if (**at == '-' && (++*at, !take_number(at, INT32_MAX, out_to)))
+        return false;
+    task = job_shape_task_at(run->view.shape, name);
+    out->task = (uint32_t)task;
+    out->index = (int32_t)from;
+    return task >= 0;
+}
+
+/* One entry; `*at` is at its end then. False when it makes no sense. */
+static bool rearm(struct job_run *run, const char **at)
+{
+    struct job_delayed_note note;
+    char event[32];
+    int64_t to = 0;
+
+    memset(&note, 0, sizeof note); /* the key is hashed as bytes */
+    note.key.task = UINT32_MAX;
+    if (!take_word(at, '/', event, sizeof event) || !job_event_parse(event, &note.event) ||
+        !take_policy(at, &note.key))
+        return false;
+    if (**at != '@' && !take_pods(run, at, &note.key, &to))
+        return false;
+    if (*(*at)++ != '@' || !take_number(at, INT64_MAX, &note.cause_ms))
+        return false;
+    if (note.key.task != UINT32_MAX && to >= run->view.tasks[note.key.task].n_slots)
+        to = run->view.tasks[note.key.task].n_slots - 1;
+    for (; note.key.index <= to; note.key.index++)
+        job_delayed_rearm(run, &note);
+    return true;
+}
+
+void job_delayed_load(struct job_run *run)
+{
+    const char *noted = job_state_resource(&run->view.state, RESOURCE_DELAYED);
+    scoped_str text = NULL;
+
+    if (!noted || !job_phase_active(run->view.state.phase))
+        return;
+    text = mem_strdup(noted);
+    for (char *entry = text, *next; entry; entry = next) {
+        const char *at = entry;
+
+        next = strchr(entry, ',');
+        if (next)
+            *next++ = '\0';
+        rearm(run, &at);
+    }
+    run->delays_changed = true; /* what made no sense goes */
+}

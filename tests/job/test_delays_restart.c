@@ -1,0 +1,158 @@
+/*
+ * Delayed actions across a restart of the process: the store is read back from its files, and what
+ * was armed goes off at the very millisecond at which it would have without. Ref: spec/job.md
+ * O-26.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_stage.h"
+
+#include "api/types/pod.h"
+#include "base/mem.h"
+
+enum { ODD_MS = 437, TIMEOUT_MS = 7000, LATEST_MS = 2 * TIMEOUT_MS };
+
+/* Each brings its cause about, now or while `stage` moves on a little, and returns when it did. */
+static int64_t now_ms(const struct stage *stage)
+{
+    return loop_wall_ms(stage->loop);
+}
+
+static int64_t pods_wait(struct stage *stage)
+{
+    return meta_created_ms(stage_get(stage, &kind_pod, "j-t-0")->meta);
+}
+
+static int64_t a_pod_fails(struct stage *stage)
+{
+    stage_pods(stage, POD_RUNNING);
+    stage_report(stage, "j-t-1", POD_FAILED, 3, 0);
+    return now_ms(stage);
+}
+
+static int64_t a_pod_is_deleted(struct stage *stage)
+{
+    int64_t at_ms;
+
+    stage_pods(stage, POD_RUNNING);
+    at_ms = now_ms(stage);
+    stage_delete(stage, &kind_pod, "j-t-1");
+    return at_ms;
+}
+
+static int64_t a_pod_waits_again(struct stage *stage)
+{
+    stage_pods(stage, POD_RUNNING);
+    stage_advance(stage, 60000);
+    stage_report(stage, "j-t-1", POD_PENDING, 0, 0);
+    return now_ms(stage);
+}
+
+static int64_t a_task_completes(struct stage *stage)
+{
+    stage_pods(stage, POD_RUNNING);
+    stage_report(stage, "j-t-1", POD_SUCCEEDED, 0, 0);
+    stage_advance(stage, 2100);
+    stage_report(stage, "j-t-0", POD_SUCCEEDED, 0, 0);
+    return now_ms(stage);
+}
+
+static int64_t a_task_fails(struct stage *stage)
+{
+    stage_pods(stage, POD_RUNNING);
+    stage_advance(stage, 60000);
+    stage_report(stage, "j-t-0", POD_RUNNING, 0, 2);
+    stage_advance(stage, 1500);
+    stage_report(stage, "j-t-1", POD_RUNNING, 0, 1);
+    return now_ms(stage);
+}
+
+static int64_t the_gang_is_unknown(struct stage *stage)
+{
+    int64_t at_ms;
+
+    stage_pods(stage, POD_RUNNING);
+    at_ms = now_ms(stage);
+    stage_group_phase(stage, PODGROUP_UNKNOWN);
+    return at_ms;
+}
+
+static int64_t the_job_is_scaled(struct stage *stage)
+{
+    int64_t at_ms;
+
+    stage_pods(stage, POD_RUNNING);
+    at_ms = now_ms(stage);
+    stage_patch(stage, &kind_job, "j", "{\"spec\": {\"minAvailable\": 1}}");
+    return at_ms;
+}
+
+/* The second rung: the pod that replaces the failed one stays pending (O-28). */
+static int64_t a_pod_is_restarted(struct stage *stage)
+{
+    stage_pods(stage, POD_RUNNING);
+    stage_report(stage, "j-t-1", POD_FAILED, 1, 0);
+    return now_ms(stage);
+}
+
+static const struct {
+    const char *name, *policies;
+    int64_t (*happens)(struct stage *stage);
+} causes[] = {
+    {"a pod waits", "{event: PodPending, action: AbortJob, timeout: 7s}", pods_wait},
+    {"a pod waits again", "{event: PodPending, action: AbortJob, timeout: 7s}", a_pod_waits_again},
+    {"a pod failed", "{event: PodFailed, action: AbortJob, timeout: 7s}", a_pod_fails},
+    {"an exit code", "{exitCode: 3, action: AbortJob, timeout: 7s}", a_pod_fails},
+    {"a pod is gone", "{event: PodEvicted, action: AbortJob, timeout: 7s}", a_pod_is_deleted},
+    {"a task completed", "{event: TaskCompleted, action: AbortJob, timeout: 7s}", a_task_completes},
+    {"a task failed", "{event: TaskFailed, action: AbortJob, timeout: 7s}", a_task_fails},
+    {"an unknown gang", "{event: Unknown, action: AbortJob, timeout: 7s}", the_gang_is_unknown},
+    {"a changed job", "{event: JobUpdated, action: AbortJob, timeout: 7s}", the_job_is_scaled},
+    {"a ladder",
+     "{event: PodFailed, action: RestartPod}, {event: PodEvicted, action: AbortJob, timeout: 7s}",
+     a_pod_is_restarted},
+};
+
+/* How long after its cause the job is aborted, when the process is started anew so often. */
+static int64_t delay_of(size_t cause, int restarts)
+{
+    scoped_str name = mem_printf("store-%zu-%d", cause, restarts);
+    scoped_str directory = test_path(name);
+    struct stage *stage = stage_new(&(struct stage_options){.directory = directory});
+    scoped_str spec = mem_printf("policies: [%s]", causes[cause].policies);
+    int64_t since_ms;
+
+    stage_advance(stage, ODD_MS);
+    /* A second task keeps the job from its end. */
+    stage_job_simple(stage, "j", "t*2 u*1", spec);
+    since_ms = causes[cause].happens(stage);
+    stage_advance(stage, 1300);
+    for (int i = 0; i < restarts; i++) {
+        stage_restart(stage);
+        stage_advance(stage, 1700);
+    }
+    while (strcmp(stage_phase(stage, "j"), "Aborted") != 0 && now_ms(stage) < since_ms + LATEST_MS)
+        stage_advance(stage, 1);
+    since_ms = now_ms(stage) - since_ms;
+    stage_free(stage);
+    return since_ms;
+}
+
+/* covers: job.md DLY-17; see O-26 */
+static void a_restart_of_the_process_moves_no_deadline(void **unused)
+{
+    for (size_t i = 0; i < countof(causes); i++)
+        for (int restarts = 0; restarts <= 3; restarts++) {
+            scoped_str name = mem_printf("%s, %d restarts", causes[i].name, restarts);
+
+            check_int(name, delay_of(i, restarts), TIMEOUT_MS);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_restart_of_the_process_moves_no_deadline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

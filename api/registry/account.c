@@ -9,6 +9,7 @@
 #include "api/types/managed.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include <string.h>
 
 static json_t *tracked(const struct object *object, const char *subresource)
 {
@@ -30,34 +31,60 @@ static json_t *stored_entries(const struct object *current)
 {
     const char *text = current->meta->managed_fields;
 
-    return text ? json_loads(text, 0, NULL) : NULL;
+    return text ? json_read(text, strlen(text)) : NULL;
 }
 
-/* The object as a document around a body that is at hand. */
-static json_t *with_body(const struct object *object, const json_t *body)
-{
-    json_t *doc = json_copy((json_t *)(uintptr_t)body);
-    scoped(json) json_t *head = NULL;
-    scoped(buf) struct buf text = {0};
-    struct jsonw w = jsonw_to(&text);
+/* ---- of an object that is new ---- */
 
-    jsonw_open(&w);
-    object_write_meta(object, &w);
-    jsonw_close(&w);
-    head = json_loadb(text.data, text.len, 0, NULL);
-    json_object_update(doc, head);
-    if (object->status)
-        json_object_set_new(doc, "status", object_status_json(object));
-    return doc;
+/* The fields of a body whose document is not at hand: it has come before, and will again. */
+static void add_body_fields(const struct schema_at *at, const struct object *born, struct jsonw *w)
+{
+    struct blob *body = born->body;
+
+    if (!body->fields) {
+        scoped(json) json_t *doc = object_body_json(born);
+        struct buf text = {0};
+        struct jsonw own = jsonw_to(&text);
+
+        fieldset_write_members(at, doc, &own);
+        body->fields = buf_take(&text);
+    }
+    if (*body->fields)
+        jsonw_raw(w, body->fields, strlen(body->fields));
+}
+
+static void add_meta_fields(const struct schema_at *at, const struct object *born, struct jsonw *w)
+{
+    scoped(buf) struct buf text = {0};
+    scoped(json) json_t *doc = NULL;
+    struct jsonw owned = jsonw_to(&text);
+    bool any;
+
+    jsonw_open(&owned);
+    any = object_write_owned_meta(born, &owned);
+    jsonw_close(&owned);
+    if (!any)
+        return;
+    doc = json_read(text.data, text.len);
+    fieldset_write_members(at, doc, w);
+}
+
+static void add_status_fields(const struct schema_at *at, const struct object *born,
+                              struct jsonw *w)
+{
+    scoped(json) json_t *doc = json_object();
+
+    json_object_set_new(doc, "status", object_status_json(born));
+    fieldset_write_members(at, doc, w);
 }
 
 char *account_begin(struct registry *r, const struct object *born, const json_t *body,
                     const struct registry_write *how)
 {
     char now[TIME_TEXT_MAX];
-    scoped(json) json_t *doc = body ? with_body(born, body) : object_to_json(born);
-    scoped(json) json_t *owned = managed_tracked(doc, born->kind->has_status, NULL);
-    scoped(buf) struct buf text = {0};
+    scoped(buf) struct buf fields = {0};
+    struct buf text = {0};
+    struct jsonw w = jsonw_to(&fields);
     const struct managed_write write = {
         .at = schema_at_root(born->kind->schema, false),
         .manager = how->manager,
@@ -66,10 +93,21 @@ char *account_begin(struct registry *r, const struct object *born, const json_t 
         .now = now,
     };
 
+    if (body)
+        fieldset_write_members(&write.at, body, &w);
+    else
+        add_body_fields(&write.at, born, &w);
+    add_meta_fields(&write.at, born, &w);
+    if (born->status && !born->kind->has_status)
+        add_status_fields(&write.at, born, &w);
+    if (!fields.len)
+        return NULL;
     time_format(loop_wall_ms(r->loop), now);
-    managed_begin(&write, owned, &text);
-    return text.len ? buf_take(&text) : NULL;
+    managed_begin(&write, &fields, &text);
+    return buf_take(&text);
 }
+
+/* ---- of one that changes ---- */
 
 char *account_update(struct registry *r, const struct object *current, const struct object *next,
                      const json_t *asked, const char *subresource, const struct registry_write *how)

@@ -69,7 +69,7 @@ static json_t *entries_of(const struct applying *a, const struct object *current
                           const json_t *live)
 {
     const char *text = current->meta->managed_fields;
-    json_t *entries = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *entries = text ? json_read(text, strlen(text)) : NULL;
 
     return entries ? entries : before_first(a, live);
 }

@@ -68,7 +68,7 @@ static void encode_without_managed(const struct meta *meta, struct buf *out)
 
 static json_t *managed_without_time(const char *text)
 {
-    json_t *list = json_loads(text ? text : "[]", 0, NULL), *entry;
+    json_t *list = json_read(text ? text : "[]", text ? strlen(text) : 2), *entry;
     size_t i;
 
     json_array_foreach(list, i, entry)

@@ -104,6 +104,7 @@ void blob_unref(struct blob *blob)
         return;
     if (blob->facet)
         blob->facet->free(blob->decoded);
+    mem_free(blob->fields);
     if (!blob->interned) {
         mem_free(blob);
         return;

@@ -5,7 +5,7 @@
  * Many objects have equal bodies: ten thousand jobs from one template have one. Bodies are
  * therefore interned by content, and what is derived from the bytes hangs on the blob instead of
  * being worked out for each object: the decoded struct (the *facet*), the fact that admission
- * passed, the row the store keeps the bytes in.
+ * passed, the fields it holds, the row the store keeps the bytes in.
  *
  * Reference counts are atomic and the text never changes, so the store thread may read. The other
  * members belong to the loop thread.
@@ -33,7 +33,8 @@ struct blob {
         *admitted_as; /* defaulting and validation for this kind passed; NULL = not yet */
     const struct facet_type *facet; /* type of `decoded` */
     void *decoded;                  /* owned; NULL = not decoded yet */
-    int64_t store_row;              /* the store's row of an interned body; 0 = none */
+    char *fields; /* owned: which ones it holds, as managedFields write it; NULL = not asked yet */
+    int64_t store_row;            /* the store's row of an interned body; 0 = none */
     struct blob *admitted_output; /* what admission made of this text; weak, see blob_link_output */
     struct blob *admitted_input;  /* the reverse; a reference */
     bool interned;

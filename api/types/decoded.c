@@ -115,7 +115,7 @@ static const json_t *member_of(const json_t *root, const struct decoded_type *ty
 
 static json_t *parse(const struct blob *blob)
 {
-    return json_loadb(blob->text, blob->len, JSON_REJECT_DUPLICATES, NULL);
+    return json_read(blob->text, blob->len);
 }
 
 /* The struct of the document `root`, in an arena of its own; *out_member is what it was made from,

@@ -39,8 +39,8 @@ struct fieldset_changes {
 };
 struct fieldset_changes fieldset_compare(const struct schema_at *at, const json_t *before,
                                          const json_t *after);
-/** Write the `changed` of a document where there was none before. */
-void fieldset_write(const struct schema_at *at, const json_t *doc, struct jsonw *w);
+/** Write the members of the `changed` of a document where there was none before. */
+void fieldset_write_members(const struct schema_at *at, const json_t *doc, struct jsonw *w);
 void fieldset_changes_release(struct fieldset_changes *changes);
 SCOPED_DEFINE(fieldset_changes, struct fieldset_changes, fieldset_changes_release)
 

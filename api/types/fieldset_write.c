@@ -4,8 +4,6 @@
  */
 #include "api/types/fieldset_impl.h"
 
-static void write_members(const struct schema_at *at, const json_t *object, struct jsonw *w);
-
 /* The value of an element; `self`: it is a member although there is something below it. */
 static void write_node(const struct schema_at *at, const struct field *field, const json_t *value,
                        bool self, struct jsonw *w)
@@ -19,7 +17,7 @@ static void write_node(const struct schema_at *at, const struct field *field, co
 
     jsonw_open(w);
     if (shape == OBJECT)
-        write_members(at, value, w);
+        fieldset_write_members(at, value, w);
     json_object_foreach(index, element, entry)
     {
         jsonw_key(w, element);
@@ -33,7 +31,7 @@ static void write_node(const struct schema_at *at, const struct field *field, co
     jsonw_close(w);
 }
 
-static void write_members(const struct schema_at *at, const json_t *object, struct jsonw *w)
+void fieldset_write_members(const struct schema_at *at, const json_t *object, struct jsonw *w)
 {
     scoped(buf) struct buf element = {0};
     const char *key;
@@ -50,11 +48,4 @@ static void write_members(const struct schema_at *at, const json_t *object, stru
         jsonw_key(w, element.data);
         write_node(&below, field, value, !fieldset_is_frame(at, key), w);
     }
-}
-
-void fieldset_write(const struct schema_at *at, const json_t *doc, struct jsonw *w)
-{
-    jsonw_open(w);
-    write_members(at, doc, w);
-    jsonw_close(w);
 }

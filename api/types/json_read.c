@@ -433,3 +433,10 @@ json_t *json_parse(const char *text, size_t len, const struct json_limits *limit
     buf_release(&r.scratch);
     return doc;
 }
+
+json_t *json_read(const char *text, size_t len)
+{
+    static const struct json_limits any = {SIZE_MAX, 2048, SIZE_MAX};
+
+    return json_parse(text, len, &any, NULL);
+}

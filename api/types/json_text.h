@@ -24,6 +24,10 @@ extern const struct json_limits json_limits_flow; /* of a JobFlow of 10^6 steps 
 json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
                    struct error *err);
 
+/** The same of text that this program has written, without bounds but those of its writer. NULL
+ * when it is none. */
+json_t *json_read(const char *text, size_t len);
+
 /** The list at `key` (borrowed); an empty one is put there when no list is. */
 json_t *json_member_list(json_t *object, const char *key);
 

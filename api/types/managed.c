@@ -222,12 +222,10 @@ json_t *managed_update(const json_t *entries, const struct managed_write *write,
     return result;
 }
 
-void managed_begin(const struct managed_write *write, const json_t *after, struct buf *out)
+void managed_begin(const struct managed_write *write, const struct buf *fields, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
 
-    if (json_object_size(after) == 0)
-        return;
     jsonw_open_list(&w);
     jsonw_open(&w);
     jsonw_member_str(&w, "manager", write->manager);
@@ -235,8 +233,9 @@ void managed_begin(const struct managed_write *write, const json_t *after, struc
     jsonw_member_str(&w, "apiVersion", write->api_version);
     jsonw_member_str(&w, "time", write->now);
     jsonw_member_str(&w, "fieldsType", "FieldsV1");
-    jsonw_key(&w, "fieldsV1");
-    fieldset_write(&write->at, after, &w);
+    jsonw_member_open(&w, "fieldsV1");
+    jsonw_raw(&w, fields->data, fields->len);
+    jsonw_close(&w);
     jsonw_member_str_opt(&w, "subresource", write->subresource);
     jsonw_close(&w);
     jsonw_close_list(&w);

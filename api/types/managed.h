@@ -30,8 +30,9 @@ json_t *managed_parse(const json_t *value);
 json_t *managed_update(const json_t *entries, const struct managed_write *write,
                        const json_t *before, const json_t *after);
 
-/** The text of the list of an object that is new; nothing when there is nothing to own. */
-void managed_begin(const struct managed_write *write, const json_t *after, struct buf *out);
+/** The text of the list of an object that is new: one entry with these fields, which are the
+ * members of a set as fieldset_write_members writes them. */
+void managed_begin(const struct managed_write *write, const struct buf *fields, struct buf *out);
 
 struct managed_apply {
     json_t *doc;     /* `live` as the writer wants it */

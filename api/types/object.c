@@ -94,6 +94,34 @@ static void write_owners(struct jsonw *w, const struct meta *meta)
     jsonw_close_list(w);
 }
 
+/* What clients own parts of: all but identity and times. */
+static void write_owned(struct jsonw *w, const struct meta *meta)
+{
+    write_pairs(w, "labels", meta->labels, meta->n_labels);
+    write_pairs(w, "annotations", meta->annotations, meta->n_annotations);
+    write_owners(w, meta);
+    if (!meta->n_finalizers)
+        return;
+    jsonw_member_open_list(w, "finalizers");
+    for (uint32_t i = 0; i < meta->n_finalizers; i++)
+        jsonw_str(w, meta->finalizers[i]);
+    jsonw_close_list(w);
+}
+
+bool object_write_owned_meta(const struct object *object, struct jsonw *w)
+{
+    const struct meta *meta = object->meta;
+
+    if (!meta->generate_name && !meta->n_labels && !meta->n_annotations && !meta->n_owners &&
+        !meta->n_finalizers)
+        return false;
+    jsonw_member_open(w, "metadata");
+    jsonw_member_str_opt(w, "generateName", meta->generate_name);
+    write_owned(w, meta);
+    jsonw_close(w);
+    return true;
+}
+
 void object_write_meta(const struct object *object, struct jsonw *w)
 {
     const struct meta *meta = object->meta;
@@ -119,15 +147,7 @@ void object_write_meta(const struct object *object, struct jsonw *w)
     jsonw_member_time_opt(w, "deletionTimestamp", meta->deleted_at_ms);
     if (meta->deletion_grace_s >= 0 && meta->deleted_at_ms)
         jsonw_member_int(w, "deletionGracePeriodSeconds", meta->deletion_grace_s);
-    write_pairs(w, "labels", meta->labels, meta->n_labels);
-    write_pairs(w, "annotations", meta->annotations, meta->n_annotations);
-    write_owners(w, meta);
-    if (meta->n_finalizers) {
-        jsonw_member_open_list(w, "finalizers");
-        for (uint32_t i = 0; i < meta->n_finalizers; i++)
-            jsonw_str(w, meta->finalizers[i]);
-        jsonw_close_list(w);
-    }
+    write_owned(w, meta);
     if (meta->managed_fields)
         jsonw_member_raw(w, "managedFields", meta->managed_fields, strlen(meta->managed_fields));
     jsonw_close(w);

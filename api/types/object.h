@@ -118,6 +118,9 @@ static inline bool object_deleting(const struct object *o)
 void object_write(const struct object *object, struct buf *out);
 /** The metadata member alone, as in object_write. */
 void object_write_meta(const struct object *object, struct jsonw *w);
+/** Of the metadata only what managedFields give account of: labels, annotations, owners,
+ * finalizers, generateName. Nothing, and false, when there is none of it. */
+bool object_write_owned_meta(const struct object *object, struct jsonw *w);
 
 /**
  * Build an object from a document: apiVersion and kind select the row of the kinds table, metadata

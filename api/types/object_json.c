@@ -245,7 +245,7 @@ struct object *object_from_json(const json_t *doc, struct error_list *errors)
 
 static json_t *parsed(const char *text, size_t len)
 {
-    json_t *doc = json_loadb(text, len, 0, NULL);
+    json_t *doc = json_read(text, len);
 
     return doc ? doc : json_object();
 }

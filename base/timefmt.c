@@ -94,15 +94,25 @@ void time_format(int64_t at_ms, char out[TIME_TEXT_MAX])
     *at = '\0';
 }
 
-void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX])
+static void format_fraction(int64_t at_ns, unsigned digits, int64_t ns_per_digit, char *out)
 {
     int64_t seconds = floor_div(at_ns, ns_per_s);
     char *at = put_seconds(out, seconds);
 
     *at++ = '.';
-    at = put_digits(at, (uint64_t)(at_ns - seconds * ns_per_s), 9);
+    at = put_digits(at, (uint64_t)((at_ns - seconds * ns_per_s) / ns_per_digit), digits);
     *at++ = 'Z';
     *at = '\0';
+}
+
+void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX])
+{
+    format_fraction(at_ns, 9, 1, out);
+}
+
+void time_format_micro(int64_t at_ns, char out[TIME_TEXT_MAX])
+{
+    format_fraction(at_ns, 6, 1000, out);
 }
 
 static bool is_digit(char c)

@@ -9,8 +9,9 @@
 
 enum { TIME_TEXT_MAX = 40 };
 
-void time_format(int64_t at_ms, char out[TIME_TEXT_MAX]);      /* 2026-01-02T03:04:05Z */
-void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX]); /* with nine digits of fraction */
+void time_format(int64_t at_ms, char out[TIME_TEXT_MAX]);       /* 2026-01-02T03:04:05Z */
+void time_format_nano(int64_t at_ns, char out[TIME_TEXT_MAX]);  /* with nine digits of fraction */
+void time_format_micro(int64_t at_ns, char out[TIME_TEXT_MAX]); /* six digits: a MicroTime */
 bool time_parse(const char *text, int64_t *out_ms,
                 struct error *err); /* any offset, optional fraction */
 

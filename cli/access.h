@@ -8,9 +8,9 @@
  *     server.crt …key   what it has signed for itself, made again before it expires
  *   kubeconfig          0600: one administrator's way in, for kubectl
  */
+#include "api/client/kubeconfig.h"
 #include "api/server/bearer.h"
 #include "api/server/tls.h"
-#include "cli/kubeconfig.h"
 
 #define ACCESS_TOKENS "access/tokens.json" /* in the data directory */
 

@@ -1,66 +1,71 @@
 /*
  * A run in a daemon.
  *
- *   lists ─► mirror ◄─ watches          what the run shows
- *     run's manifests ─► requests       what it asks for
+ *   mirrors, one for each kind ─► store      what the run shows
+ *     run's manifests ─► requests            what it asks for
  *
- * The mirror is a store in memory that gets every version the daemon tells of; its revisions are
- * its own. The client has a loop of its own (libcurl's): a timer of ours gives it a turn.
+ * The store is one in memory that gets every version the daemon tells of; its revisions are its
+ * own. The client has a loop of its own: a timer of ours gives it a turn.
  */
+#include "api/client/mirror.h"
 #include "api/types/job.h"
 #include "api/types/jobflow.h"
 #include "base/mem.h"
 #include "cli/apply.h"
 #include "cli/backend.h"
-#include "cli/lister.h"
+#include "cli/client.h"
 #include "cli/resource.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { PUMP_MS = 10 };
+enum { PUMP_MS = 10, PASS_MS = 1000 };
+static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
 
-/* What is mirrored; the first ones are only looked at, the others followed. */
 static const struct kind *const mirrored[] = {
     &kind_namespace, &kind_priority_class, &kind_queue, &kind_job_template, &kind_job_flow,
     &kind_job,       &kind_pod_group,      &kind_pod,
 };
-enum { FOLLOWED_FROM = 4, MIRRORED_N = countof(mirrored) };
+enum { MIRRORED_N = countof(mirrored) };
 
-struct mirror_watch {
-    struct watcher watcher;
-    struct remote *remote;
-    struct list_query query;
-    char *revision; /* of the list it goes on from */
+struct mirrored {
+    struct mirror mirror;
+    struct remote_run *run;
 };
 
-/* A change the daemon told of, not yet in the mirror. */
+/* A change the daemon told of, not yet in the store. */
 struct change {
     int64_t revision;
-    enum watch_event event;
-    json_t *object; /* a reference */
+    enum mirror_change change;
+    struct object *object; /* a reference */
 };
 
-struct remote {
+struct remote_run {
     struct backend base;
     struct client *client;
     struct runtime logs;
-    struct mirror_watch watches[MIRRORED_N];
+    struct mirrored mirrors[MIRRORED_N];
     struct timer pump;
     struct change *changes; /* [n_changes] */
     size_t n_changes, changes_cap;
     int64_t complete; /* changes up to here have come on every watch */
     void (*lost)(void *ctx, const struct error *err);
     void *ctx;
+    struct error why; /* a mirror could not go on */
 };
 
-static struct remote *of(struct backend *backend)
+static struct remote_run *of(struct backend *backend)
 {
-    return container_of(backend, struct remote, base);
+    return container_of(backend, struct remote_run, base);
 }
 
-/* ---- the mirror ---- */
+/* ---- the store ---- */
 
-static const struct object *mirror_put(struct remote *remote, json_t *doc)
+static const char *metadata_text(const json_t *doc, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(doc, "metadata"), key));
+}
+
+static const struct object *store_answer(struct remote_run *remote, json_t *doc)
 {
     struct error_list errors = {0};
     struct object *object = object_from_json(doc, &errors);
@@ -70,66 +75,37 @@ static const struct object *mirror_put(struct remote *remote, json_t *doc)
                                          : (object_unref(object), NULL);
 }
 
-static void mirror_remove(struct remote *remote, json_t *doc)
+static void apply_change(struct remote_run *remote, struct change *change)
 {
-    struct error_list errors = {0};
-    scoped(object) struct object *object = object_from_json(doc, &errors);
-    const struct object *held =
-        object ? store_get_uid(remote->base.store, object_uid(object)) : NULL;
+    const struct object *held;
 
-    error_list_release(&errors);
+    if (change->change != MIRROR_DELETED) {
+        store_put(remote->base.store, change->object);
+        return;
+    }
+    held = store_get_uid(remote->base.store, object_uid(change->object));
     if (held)
         store_delete(remote->base.store, held);
+    object_unref(change->object);
 }
 
-static bool on_listed(void *ctx, json_t *object)
+static void on_changed(struct mirror *mirror, enum mirror_change change, const struct object *old,
+                       const struct object *object)
 {
-    struct mirror_watch *watch = ctx;
-    const struct kind *kind = watch->query.kind;
+    struct remote_run *remote = container_of(mirror, struct mirrored, mirror)->run;
 
-    json_object_set_new(object, "apiVersion", json_string(kind_api_version(kind)));
-    json_object_set_new(object, "kind", json_string(kind->name));
-    mirror_put(watch->remote, object);
-    return true;
-}
-
-static const char *metadata_text(const json_t *doc, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(doc, "metadata"), key));
-}
-
-static void go_on_from(struct mirror_watch *watch, const char *revision)
-{
-    mem_free(watch->revision);
-    watch->revision = mem_strdup(revision);
-}
-
-static bool on_changed(struct watcher *watcher, enum watch_event event, json_t *object)
-{
-    struct mirror_watch *watch = container_of(watcher, struct mirror_watch, watcher);
-    struct remote *remote = watch->remote;
-    const char *revision = metadata_text(object, "resourceVersion");
-
-    go_on_from(watch, revision);
     mem_grow(remote->changes, remote->n_changes, remote->changes_cap);
     remote->changes[remote->n_changes++] =
-        (struct change){revision ? strtoll(revision, NULL, 10) : 0, event, json_incref(object)};
-    return true;
+        (struct change){object->revision, change, object_ref(object)};
 }
 
-/* The server ends every watch at times. One that has fallen behind begins with the present state.
- */
-static void on_ended(struct watcher *watcher, const struct error *err)
+/* One that has fallen behind finds its way back; one that gets no answer has lost its daemon. */
+static void on_failed(struct mirror *mirror, const struct error *err)
 {
-    struct mirror_watch *watch = container_of(watcher, struct mirror_watch, watcher);
-    struct remote *remote = watch->remote;
+    struct remote_run *remote = container_of(mirror, struct mirrored, mirror)->run;
 
-    if (err->code == ERR_GONE)
-        go_on_from(watch, "0");
-    if (err->code == ERR_NONE || err->code == ERR_GONE)
-        watcher_start(remote->client, watcher, &watch->query, watch->revision);
-    else if (remote->lost)
-        take(remote->lost)(remote->ctx, err);
+    if (err->code != ERR_GONE && remote->why.code == ERR_NONE)
+        remote->why = *err;
 }
 
 static int by_revision(const void *a, const void *b)
@@ -141,7 +117,7 @@ static int by_revision(const void *a, const void *b)
 
 /* What happened together comes on several watches, one a little after the other: a change waits for
  * one more look, so that a step ends before its flow does. */
-static void apply_changes(struct remote *remote)
+static void apply_changes(struct remote_run *remote)
 {
     size_t n = 0;
     int64_t newest;
@@ -150,15 +126,8 @@ static void apply_changes(struct remote *remote)
         return;
     qsort(remote->changes, remote->n_changes, sizeof *remote->changes, by_revision);
     newest = remote->changes[remote->n_changes - 1].revision;
-    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++) {
-        struct change *change = &remote->changes[n];
-
-        if (change->event == WATCH_DELETED)
-            mirror_remove(remote, change->object);
-        else
-            mirror_put(remote, change->object);
-        json_decref(change->object);
-    }
+    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++)
+        apply_change(remote, &remote->changes[n]);
     remote->n_changes -= n;
     memmove(remote->changes, remote->changes + n, remote->n_changes * sizeof *remote->changes);
     remote->complete = newest;
@@ -166,11 +135,13 @@ static void apply_changes(struct remote *remote)
 
 static void pump(struct timer *timer)
 {
-    struct remote *remote = container_of(timer, struct remote, pump);
+    struct remote_run *remote = container_of(timer, struct remote_run, pump);
 
-    client_run(remote->client, 0);
+    client_pass(remote->client, 0);
     apply_changes(remote);
     timer_start(remote->base.loop, timer, PUMP_MS);
+    if (remote->why.code != ERR_NONE && remote->lost)
+        take(remote->lost)(remote->ctx, &remote->why);
 }
 
 /* The one namespace of all that is to run, which bounds what has to be mirrored; NULL: there are
@@ -193,22 +164,39 @@ static const char *common_namespace(const struct manifests *set, const char *usu
     return common;
 }
 
-static bool open_mirror(struct remote *remote, const char *ns, struct error *err)
+static bool all_synced(const struct remote_run *remote)
 {
-    for (int i = 0; i < MIRRORED_N; i++) {
-        struct mirror_watch *watch = &remote->watches[i];
-
-        watch->remote = remote;
-        watch->query =
-            (struct list_query){.kind = mirrored[i], .ns = mirrored[i]->namespaced ? ns : NULL};
-        watch->watcher.changed = on_changed;
-        watch->watcher.ended = on_ended;
-        if (!list_each(remote->client, &watch->query, on_listed, watch, &watch->revision, err))
+    for (int i = 0; i < MIRRORED_N; i++)
+        if (!mirror_is_synced(&remote->mirrors[i].mirror))
             return false;
+    return true;
+}
+
+static bool open_mirrors(struct remote_run *remote, const char *ns, struct error *err)
+{
+    struct remote *server = client_remote(remote->client);
+
+    for (int i = 0; i < MIRRORED_N; i++) {
+        struct mirrored *one = &remote->mirrors[i];
+
+        one->run = remote;
+        one->mirror = (struct mirror){
+            .kind = mirrored[i],
+            .ns = ns,
+            .event_bytes_max = event_bytes_max,
+            .changed = on_changed,
+            .failed = on_failed,
+        };
+        mirror_start(&one->mirror, server);
     }
-    for (int i = FOLLOWED_FROM; i < MIRRORED_N; i++)
-        watcher_start(remote->client, &remote->watches[i].watcher, &remote->watches[i].query,
-                      remote->watches[i].revision);
+    while (!all_synced(remote) && remote->why.code == ERR_NONE)
+        client_pass(remote->client, PASS_MS);
+    if (remote->why.code != ERR_NONE) {
+        *err = remote->why;
+        return false;
+    }
+    remote->complete = INT64_MAX; /* what was listed belongs together */
+    apply_changes(remote);
     timer_start(remote->base.loop, &remote->pump, PUMP_MS);
     return true;
 }
@@ -216,7 +204,7 @@ static bool open_mirror(struct remote *remote, const char *ns, struct error *err
 /* ---- requests ---- */
 
 /* One write; the answer's document, owned. NULL with the findings. */
-static json_t *ask(struct remote *remote, const char *method, const char *target,
+static json_t *ask(struct remote_run *remote, const char *method, const char *target,
                    const json_t *body, struct error_list *errors)
 {
     bool patches = strcmp(method, "PATCH") == 0;
@@ -256,14 +244,14 @@ static void namespaces(struct backend *backend, const struct manifests *set)
                         "name", name);
         made = ask(of(backend), "POST", "/api/v1/namespaces", doc, NULL);
         if (made)
-            mirror_put(of(backend), made);
+            store_answer(of(backend), made);
     }
 }
 
 enum sending { SEND, TRY };
 
 /* Create, or replace what is there. */
-static json_t *send_manifest(struct remote *remote, const struct manifest *manifest,
+static json_t *send_manifest(struct remote_run *remote, const struct manifest *manifest,
                              enum sending sending, struct error_list *errors)
 {
     const char *ns = metadata_text(manifest->doc, "namespace");
@@ -300,14 +288,14 @@ static const struct object *apply(struct backend *backend, const struct manifest
                                   struct error_list *errors)
 {
     scoped(json) json_t *result = send_manifest(of(backend), manifest, SEND, errors);
-    const struct object *object = result ? mirror_put(of(backend), result) : NULL;
+    const struct object *object = result ? store_answer(of(backend), result) : NULL;
 
     if (result && !object)
         error_list_add(errors, ERR_INTERNAL, "", "the daemon's answer is no object");
     return object;
 }
 
-static void delete_object(struct remote *remote, const struct object *object, int64_t grace_s)
+static void delete_object(struct remote_run *remote, const struct object *object, int64_t grace_s)
 {
     scoped(json) json_t *options = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions",
                                              "apiVersion", "v1", "propagationPolicy", "Background");
@@ -380,7 +368,7 @@ static size_t alive(struct backend *backend, const struct follow *follow)
     return selection.count;
 }
 
-static void abort_flow(struct remote *remote, const struct follow_flow *flow)
+static void abort_flow(struct remote_run *remote, const struct follow_flow *flow)
 {
     scoped(json) json_t *patch =
         json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
@@ -416,7 +404,7 @@ static const struct backend_ops ops = {namespaces, possible, apply, forget, aliv
 static bool read_log(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err)
 {
-    const struct remote *remote = container_of(rt, struct remote, logs);
+    const struct remote_run *remote = container_of(rt, struct remote_run, logs);
 
     return runtime_log_read(client_data_dir(remote->client), uid, options, offset, out, err);
 }
@@ -434,7 +422,7 @@ struct backend *backend_remote_new(struct client *client, const struct manifests
                                    const char *ns, void (*lost)(void *ctx, const struct error *err),
                                    void *ctx, struct error *err)
 {
-    struct remote *remote = mem_alloc(sizeof *remote);
+    struct remote_run *remote = mem_alloc(sizeof *remote);
 
     remote->client = client;
     remote->lost = lost;
@@ -446,7 +434,7 @@ struct backend *backend_remote_new(struct client *client, const struct manifests
     remote->base.loop = loop_new(clock_real());
     remote->base.store = store_open(remote->base.loop, &(const struct store_options){0}, err);
     remote->base.runtime = &remote->logs;
-    if (open_mirror(remote, common_namespace(set, ns), err))
+    if (open_mirrors(remote, common_namespace(set, ns), err))
         return &remote->base;
     backend_remote_free(&remote->base);
     return NULL;
@@ -454,18 +442,16 @@ struct backend *backend_remote_new(struct client *client, const struct manifests
 
 void backend_remote_free(struct backend *backend)
 {
-    struct remote *remote;
+    struct remote_run *remote;
 
     if (!backend)
         return;
     remote = of(backend);
     timer_stop(backend->loop, &remote->pump);
-    for (int i = 0; i < MIRRORED_N; i++) {
-        watcher_stop(&remote->watches[i].watcher);
-        mem_free(remote->watches[i].revision);
-    }
+    for (int i = 0; i < MIRRORED_N; i++)
+        mirror_stop(&remote->mirrors[i].mirror);
     for (size_t i = 0; i < remote->n_changes; i++)
-        json_decref(remote->changes[i].object);
+        object_unref(remote->changes[i].object);
     mem_free(remote->changes);
     store_close(backend->store);
     loop_free(backend->loop);

@@ -2,6 +2,7 @@
  * Clients: choosing a transport, and what both have in common.
  */
 #include "cli/client.h"
+#include "api/client/answer.h"
 #include "api/types/json_text.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -81,16 +82,45 @@ static struct client *open_directory(const char *data_dir, enum client_access ac
     return NULL;
 }
 
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* A server, by the flags of a command or what stands for them in the environment. */
+static struct client *open_server(const struct client_place *place, struct error *err)
+{
+    const struct kubeconfig_options options = {
+        .context = place->context ? place->context : environment("JOBFLOW_CONTEXT"),
+        .cluster = place->cluster,
+        .user = place->user,
+        .allowed_plugin =
+            place->exec_plugin ? place->exec_plugin : environment("JOBFLOW_EXEC_PLUGIN"),
+        .insecure = place->insecure,
+    };
+    const char *kubeconfig = place->kubeconfig ? place->kubeconfig : environment("KUBECONFIG");
+    bool by_name = place->context || place->cluster || place->user;
+    const char *home = environment("HOME");
+    scoped_str usual = home && by_name && !kubeconfig ? mem_printf("%s/.kube/config", home) : NULL;
+
+    return client_kube_open(usual ? usual : kubeconfig, &options, place->server, place->token_file,
+                            err);
+}
+
 /* Where nobody has ever run anything: the server of the environment, else the user's daemon. */
 static struct client *open_elsewhere(enum client_access access, struct error *err)
 {
-    const char *kubeconfig = getenv("KUBECONFIG");
+    const struct client_place usual = CLIENT_PLACE_USUAL;
     scoped_str daemon_dir = access_default_dir();
 
-    if (kubeconfig && *kubeconfig)
-        return client_kube_open(kubeconfig, NULL, err);
-    return daemon_dir && has_store(daemon_dir, NULL) ? open_directory(daemon_dir, access, err)
-                                                     : client_cluster_open(err);
+    if (environment("KUBECONFIG"))
+        return open_server(&usual, err);
+    return daemon_dir && has_store(daemon_dir, NULL)
+               ? open_directory(daemon_dir, access, err)
+               : client_cluster_open(getenv("KUBERNETES_SERVICE_HOST"),
+                                     getenv("KUBERNETES_SERVICE_PORT"), err);
 }
 
 struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
@@ -109,9 +139,20 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     return client;
 }
 
+/* The flag that names a server; NULL: none does. */
+static const char *server_flag(const struct client_place *place)
+{
+    return place->server       ? "server"
+           : place->kubeconfig ? "kubeconfig"
+           : place->context    ? "context"
+           : place->cluster    ? "cluster"
+           : place->user       ? "user"
+                               : NULL;
+}
+
 bool client_place_is_server(const struct client_place *place)
 {
-    return place->kubeconfig || place->server;
+    return server_flag(place) != NULL;
 }
 
 bool client_place_may_be(const struct client_place *place)
@@ -122,29 +163,29 @@ bool client_place_may_be(const struct client_place *place)
 struct client *client_open_at(const struct client_place *place, enum client_access access,
                               struct error *err)
 {
-    const char *kubeconfig = place->kubeconfig ? place->kubeconfig : getenv("KUBECONFIG");
+    const char *flag = server_flag(place);
 
-    if (!client_place_is_server(place))
+    if (!flag)
         return client_open(place->data_dir, access, err);
-    if (strcmp(place->data_dir, CLIENT_USUAL_DIR) != 0) {
-        error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other",
-                  place->server ? "server" : "kubeconfig");
-        return NULL;
-    }
-    return client_kube_open(kubeconfig && *kubeconfig ? kubeconfig : NULL, place->server, err);
+    if (strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0)
+        return open_server(place, err);
+    error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other", flag);
+    return NULL;
 }
 
 void client_close(struct client *client)
 {
-    char *data_dir;
+    char *data_dir, *namespace_;
 
     if (!client)
         return;
     while (client->calls)
         client_cancel(client->calls);
     data_dir = client->data_dir;
+    namespace_ = client->namespace_;
     client->ops->close(client);
     mem_free(data_dir);
+    mem_free(namespace_);
 }
 
 bool client_is_live(const struct client *client)
@@ -155,6 +196,22 @@ bool client_is_live(const struct client *client)
 const char *client_data_dir(const struct client *client)
 {
     return client->data_dir;
+}
+
+const char *client_namespace(const struct client *client, const char *given)
+{
+    return given ? given : client && client->namespace_ ? client->namespace_ : "default";
+}
+
+struct remote *client_remote(struct client *client)
+{
+    return client->ops->remote ? client->ops->remote(client) : NULL;
+}
+
+void client_pass(struct client *client, int64_t timeout_ms)
+{
+    client->stopped = false;
+    client->ops->pass(client, timeout_ms);
 }
 
 /* ---- calls ---- */
@@ -240,55 +297,21 @@ void client_stop(struct client *client)
 
 /* ---- answers ---- */
 
-static enum error_code code_of(const char *reason, int status)
-{
-    static const enum error_code fallbacks[] = {ERR_BAD_REQUEST, ERR_INTERNAL};
-
-    for (int code = ERR_NONE + 1; reason && code < ERROR_CODE_N; code++)
-        if (strcmp(error_reason((enum error_code)code), reason) == 0)
-            return (enum error_code)code;
-    return fallbacks[status >= 500];
-}
-
 bool client_ok(const struct client_call *call, struct error *err)
 {
-    scoped(json) json_t *status = NULL;
-    const char *message, *reason;
-
-    if (call->err.code != ERR_NONE) {
-        if (err)
-            *err = call->err;
-        return false;
-    }
-    if (call->status < 300)
-        return true;
-    status = json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
-    message = json_string_value(json_object_get(status, "message"));
-    reason = json_string_value(json_object_get(status, "reason"));
-    return error_set(err, code_of(reason, call->status), "", "%s",
-                     message ? message : "the answer says nothing about what went wrong");
+    if (call->err.code == ERR_NONE)
+        return answer_ok(call->status, &call->text, err);
+    if (err)
+        *err = call->err;
+    return false;
 }
 
 void client_findings(const struct client_call *call, struct error_list *errors)
 {
-    scoped(json) json_t *status =
-        json_loadb(call->text.data ? call->text.data : "", call->text.len, 0, NULL);
-    json_t *causes = json_object_get(json_object_get(status, "details"), "causes"), *cause;
-    struct error err = {0};
-    size_t i;
-
-    json_array_foreach(causes, i, cause)
-    {
-        const char *field = json_string_value(json_object_get(cause, "field"));
-        const char *message = json_string_value(json_object_get(cause, "message"));
-
-        error_list_add(errors, ERR_INVALID, field ? field : "", "%s",
-                       message ? message : "is refused");
-    }
-    if (i > 0)
-        return;
-    client_ok(call, &err);
-    error_list_append(errors, &err);
+    if (call->err.code == ERR_NONE)
+        answer_findings(call->status, &call->text, errors);
+    else
+        error_list_append(errors, &call->err);
 }
 
 static void stop_waiting(struct client_call *call)

@@ -29,8 +29,12 @@ enum client_access {
 /* Where a command finds what it asks: a data directory, or a server. */
 struct client_place {
     const char *data_dir;
-    const char *kubeconfig; /* NULL: $KUBECONFIG, where it is asked for */
-    const char *server;     /* URL; NULL: that of the kubeconfig */
+    const char *kubeconfig;               /* NULL: $KUBECONFIG, where it is asked for */
+    const char *server;                   /* URL; NULL: that of the kubeconfig */
+    const char *context, *cluster, *user; /* of the kubeconfig; NULL: its current ones */
+    const char *token_file;               /* NULL: what the user has */
+    const char *exec_plugin;              /* may be started for credentials */
+    bool insecure;                        /* whoever answers is believed */
 };
 #define CLIENT_PLACE_USUAL                                                                         \
     {                                                                                              \
@@ -39,10 +43,18 @@ struct client_place {
 
 /* Rows of a command's flags; `at` is the offset of its client_place. */
 /* clang-format off */
-#define CLIENT_PLACE_FLAGS(at)                                                                                                           \
-    {FLAG_STR, "data-dir",   0, "DIR",  "where state and logs are kept; default: .jobflow", (at) + offsetof(struct client_place, data_dir)},   \
-    {FLAG_STR, "kubeconfig", 0, "FILE", "ask the server that FILE names",                   (at) + offsetof(struct client_place, kubeconfig)}, \
-    {FLAG_STR, "server",     0, "URL",  "ask this server, as the kubeconfig's user",        (at) + offsetof(struct client_place, server)}
+#define CLIENT_PLACE_FLAG(type, name, placeholder, help, at, member) \
+    {type, name, 0, placeholder, help, (at) + offsetof(struct client_place, member)}
+#define CLIENT_PLACE_FLAGS(at)                                                                                                          \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "data-dir",          "DIR",  "where state and logs are kept; default: .jobflow",       at, data_dir),    \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "kubeconfig",        "FILE", "ask the server that FILE names",                         at, kubeconfig),  \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "server",            "URL",  "ask this server, as the kubeconfig's user",              at, server),      \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "context",           "NAME", "the kubeconfig's context, instead of the current one",   at, context),     \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "cluster",           "NAME", "the kubeconfig's cluster, instead of the context's",     at, cluster),     \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "user",              "NAME", "the kubeconfig's user, instead of the context's",        at, user),        \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "token-file",        "FILE", "show the server the token in FILE",                      at, token_file),  \
+    CLIENT_PLACE_FLAG(FLAG_STR,  "allow-exec-plugin", "PATH", "this program may be started for credentials (user.exec)", at, exec_plugin), \
+    CLIENT_PLACE_FLAG(FLAG_BOOL, "insecure-cluster",  NULL,   "accept insecure-skip-tls-verify: believe whoever answers", at, insecure)
 /* clang-format on */
 
 /**
@@ -66,6 +78,9 @@ SCOPED_DEFINE_PTR(client, struct client *, client_close)
 /** Somebody is at work in the directory: things may still change. */
 bool client_is_live(const struct client *client);
 const char *client_data_dir(const struct client *client);
+/** The namespace of objects that name none: the one given, else that of the kubeconfig, else
+ * "default". Borrowed. */
+const char *client_namespace(const struct client *client, const char *given);
 
 struct client_call {
     /* the request; borrowed until the answer is complete */
@@ -93,6 +108,14 @@ void client_cancel(struct client_call *call);
 /** Cancel, and free what the answer holds. */
 void client_call_release(struct client_call *call);
 SCOPED_DEFINE(client_call, struct client_call, client_call_release)
+
+/* ---- others that ask the same server: reflectors, electors ---- */
+
+struct remote;
+/** NULL for a store nobody works in: nothing changes there. */
+struct remote *client_remote(struct client *client);
+/** Let them work, until something has ended or `timeout_ms` has passed. */
+void client_pass(struct client *client, int64_t timeout_ms);
 
 enum client_ran { CLIENT_IDLE, CLIENT_STOPPED, CLIENT_TIMED_OUT };
 /** Until no call is under way, client_stop is called, or `timeout_ms` (-1: none) has passed. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PAGE_LIMIT "500"
+static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
 
 char *list_target(const struct list_query *query)
 {
@@ -120,11 +121,12 @@ static void take_error(struct watcher *watcher, const json_t *status)
               message ? message : "the watch failed");
 }
 
-static void take_line(struct watcher *watcher, const char *line, size_t len)
+static bool take_event(void *ctx, const char *text, size_t len)
 {
     static const char *const types[] = {
         [WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED"};
-    scoped(json) json_t *doc = json_loadb(line, len, 0, NULL);
+    struct watcher *watcher = ctx;
+    scoped(json) json_t *doc = json_loadb(text, len, 0, NULL);
     const char *type = json_string_value(json_object_get(doc, "type"));
     json_t *object = json_object_get(doc, "object");
 
@@ -133,24 +135,14 @@ static void take_line(struct watcher *watcher, const char *line, size_t len)
     for (size_t i = 0; type && i < countof(types); i++)
         if (strcmp(types[i], type) == 0 && !watcher->changed(watcher, (enum watch_event)i, object))
             client_stop(watcher->call.client);
+    return true;
 }
 
 static void on_data(struct client_call *call, const char *bytes, size_t len)
 {
     struct watcher *watcher = of(call);
-    const char *end = bytes + len, *newline;
 
-    while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
-        if (watcher->line.len) {
-            buf_add(&watcher->line, bytes, (size_t)(newline - bytes));
-            take_line(watcher, watcher->line.data, watcher->line.len);
-            buf_clear(&watcher->line);
-        } else {
-            take_line(watcher, bytes, (size_t)(newline - bytes));
-        }
-        bytes = newline + 1;
-    }
-    buf_add(&watcher->line, bytes, (size_t)(end - bytes));
+    documents_take(&watcher->events, bytes, len, take_event, watcher, &watcher->call.err);
 }
 
 static void on_done(struct client_call *call)
@@ -174,7 +166,8 @@ void watcher_start(struct client *client, struct watcher *watcher, const struct 
     resource_write_query("resourceVersion", revision, &target);
     mem_free(watcher->target);
     watcher->target = buf_take(&target);
-    buf_clear(&watcher->line);
+    documents_reset(&watcher->events);
+    watcher->events.bytes_max = event_bytes_max;
     client_cancel(&watcher->call);
     watcher->call.target = watcher->target;
     watcher->call.accept = query->accept;
@@ -187,5 +180,5 @@ void watcher_stop(struct watcher *watcher)
 {
     client_call_release(&watcher->call);
     mem_free(take(watcher->target));
-    buf_release(&watcher->line);
+    documents_release(&watcher->events);
 }

@@ -2,6 +2,7 @@
 /*
  * Lists in pages, and watches that go on from them.
  */
+#include "api/client/documents.h"
 #include "api/types/kinds.h"
 #include "cli/client.h"
 
@@ -41,7 +42,7 @@ enum watch_event { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED };
 struct watcher {
     struct client_call call; /* private */
     char *target;            /* private */
-    struct buf line;         /* private: an incomplete one */
+    struct documents events; /* private */
     /** Return false to end the watch and with it client_run. */
     bool (*changed)(struct watcher *watcher, enum watch_event event, json_t *object);
     /** The watch has ended: by the other side (err->code NONE), because it has fallen behind (GONE:

@@ -1,10 +1,8 @@
 #pragma once
 /*
- * What a command line means by "jf", "jf x y", "jf/x", "jf,jt" and "all"; and the paths of the API
- * that say the same.
+ * What a command line means by "jf", "jf x y", "jf/x", "jf,jt" and "all".
  */
-#include "api/types/kinds.h"
-#include "base/buf.h"
+#include "api/client/resource_path.h"
 
 struct resource {
     const struct kind *kind;
@@ -27,10 +25,3 @@ bool resource_parse(const char *word, struct resource *out, struct error *err);
 
 /** "jobflow.flow.volcano.sh/x", "pod/p": how kubectl names an object. */
 void resource_write_name(const struct kind *kind, const char *name, struct buf *out);
-
-/** Append the path of an object, or without `name` of the collection; without `ns` over all
- * namespaces. */
-void resource_write_path(const struct kind *kind, const char *ns, const char *name,
-                         struct buf *out);
-/** Append "?key=value" or "&key=value", encoded. NULL and "" leave it out. */
-void resource_write_query(const char *key, const char *value, struct buf *out);

@@ -1,13 +1,12 @@
 /*
  * httpGet: one GET, decided by the status code; 200 to 399 passes.
  *
- * libcurl's multi interface, driven by the loop: curl names the sockets it waits for, libuv watches
- * them. The peer is not trusted (T-6): no redirects, no proxies, no cookies, bounded headers and
+ * The peer is not trusted (T-6): no redirects, no proxies, no cookies, bounded headers and
  * body, and the address is checked again when the socket is opened (SEC-13, SEC-14).
  */
+#include "base/http_multi.h"
 #include "base/mem.h"
 #include "probes/try.h"
-#include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -16,26 +15,16 @@
 
 struct probe_http_client {
     struct loop *loop;
-    CURLM *multi;
-    uv_timer_t timer;
-    bool closing;
-    int open_polls;
+    struct http_multi *multi;
 };
 
 struct http_operation {
     struct probe_try *attempt;
     struct probe_http_client *client;
-    CURL *easy;
+    struct http_transfer transfer;
     struct curl_slist *headers;
     struct probe_address address;
     size_t body_bytes, header_bytes;
-};
-
-/* One socket curl waits for. */
-struct socket_poll {
-    uv_poll_t poll;
-    curl_socket_t socket;
-    struct probe_http_client *client;
 };
 
 /* ---- the entry, checked at use as well as at admission (SEC-15) ---- */
@@ -123,8 +112,7 @@ static struct probe_try *finish(struct http_operation *op)
     struct probe_try *attempt = op->attempt;
 
     attempt->operation = NULL;
-    curl_multi_remove_handle(op->client->multi, op->easy);
-    curl_easy_cleanup(op->easy);
+    curl_easy_cleanup(op->transfer.easy);
     curl_slist_free_all(op->headers);
     loop_unhold(op->client->loop);
     mem_free(op);
@@ -140,175 +128,61 @@ static bool passed(CURL *easy, CURLcode result)
     return (result == CURLE_OK || result == CURLE_WRITE_ERROR) && status >= 200 && status < 400;
 }
 
-static void collect(struct probe_http_client *client)
+static void on_done(struct http_transfer *transfer, CURLcode result)
 {
-    CURLMsg *message;
-    int left;
+    struct http_operation *op = container_of(transfer, struct http_operation, transfer);
+    bool ok = passed(transfer->easy, result) && op->header_bytes <= PROBE_HEADERS_MAX;
+    struct probe_try *attempt = finish(op);
 
-    while ((message = curl_multi_info_read(client->multi, &left))) {
-        CURL *easy = message->easy_handle;
-        CURLcode result = message->data.result;
-        char *private = NULL;
-        struct http_operation *op;
-        struct probe_try *attempt;
-        bool ok;
-
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
-        op = (struct http_operation *)(void *)private;
-        ok = passed(easy, result) && op->header_bytes <= PROBE_HEADERS_MAX;
-        attempt = finish(op);
-        attempt->done(attempt, ok);
-    }
-}
-
-/* ---- curl and the loop ---- */
-
-static void on_ready(uv_poll_t *poll, int status, int events)
-{
-    struct socket_poll *s = poll->data;
-    struct probe_http_client *client = s->client;
-    int what = status < 0 ? CURL_CSELECT_ERR : 0;
-    int running;
-
-    what |= events & UV_READABLE ? CURL_CSELECT_IN : 0;
-    what |= events & UV_WRITABLE ? CURL_CSELECT_OUT : 0;
-    curl_multi_socket_action(client->multi, s->socket, what, &running);
-    collect(client);
-}
-
-static void free_client(struct probe_http_client *client)
-{
-    if (!client->closing || client->open_polls)
-        return;
-    mem_free(client);
-}
-
-static void on_poll_closed(uv_handle_t *handle)
-{
-    struct socket_poll *s = handle->data;
-
-    s->client->open_polls--;
-    free_client(s->client);
-    mem_free(s);
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
-{
-    struct probe_http_client *client = arg;
-    struct socket_poll *s = socket_arg;
-    int events = 0;
-
-    if (what == CURL_POLL_REMOVE) {
-        if (s) {
-            uv_poll_stop(&s->poll);
-            uv_close((uv_handle_t *)&s->poll, on_poll_closed);
-            curl_multi_assign(client->multi, fd, NULL);
-        }
-        return 0;
-    }
-    if (!s) {
-        s = mem_alloc(sizeof *s);
-        s->socket = fd;
-        s->client = client;
-        s->poll.data = s;
-        uv_poll_init_socket(loop_uv(client->loop), &s->poll, fd);
-        client->open_polls++;
-        curl_multi_assign(client->multi, fd, s);
-    }
-    events |= what & CURL_POLL_IN ? UV_READABLE : 0;
-    events |= what & CURL_POLL_OUT ? UV_WRITABLE : 0;
-    uv_poll_start(&s->poll, events, on_ready);
-    return 0;
-}
-
-static void on_timer(uv_timer_t *timer)
-{
-    struct probe_http_client *client = timer->data;
-    int running;
-
-    curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    collect(client);
-}
-
-static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
-{
-    struct probe_http_client *client = arg;
-
-    if (timeout_ms < 0)
-        uv_timer_stop(&client->timer);
-    else /* never inside this call: curl is on the stack */
-        uv_timer_start(&client->timer, on_timer, (uint64_t)timeout_ms, 0);
-    return 0;
+    attempt->done(attempt, ok);
 }
 
 struct probe_http_client *probe_http_client_new(struct loop *loop)
 {
     struct probe_http_client *client = mem_alloc(sizeof *client);
 
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     client->loop = loop;
-    client->multi = curl_multi_init();
-    if (!client->multi)
-        mem_fatal("curl_multi_init");
-    client->timer.data = client;
-    client->open_polls = 1; /* the timer counts as one */
-    uv_timer_init(loop_uv(loop), &client->timer);
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(client->multi, CURLMOPT_SOCKETDATA, client);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
-    curl_multi_setopt(client->multi, CURLMOPT_TIMERDATA, client);
+    client->multi = http_multi_new(loop);
     return client;
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-    struct probe_http_client *client = handle->data;
-
-    client->open_polls--;
-    free_client(client);
 }
 
 void probe_http_client_free(struct probe_http_client *client)
 {
     if (!client)
         return;
-    curl_multi_cleanup(client->multi);
-    curl_global_cleanup();
-    client->closing = true;
-    uv_close((uv_handle_t *)&client->timer, on_timer_closed);
+    http_multi_free(client->multi);
+    mem_free(client);
 }
 
 static void set_options(struct http_operation *op, const struct probe_http *entry, const char *url)
 {
+    CURL *easy = op->transfer.easy;
     long limit_ms = (long)probe_timeout_ms(entry->timeout_s);
 
-    curl_easy_setopt(op->easy, CURLOPT_URL, url);
-    curl_easy_setopt(op->easy, CURLOPT_PRIVATE, op);
-    curl_easy_setopt(op->easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(op->easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(op->easy, CURLOPT_NOPROXY, "*");
-    curl_easy_setopt(op->easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(op->easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    curl_easy_setopt(op->easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(op->easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(op->easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(op->easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(op->easy, CURLOPT_FORBID_REUSE, 1L);
-    curl_easy_setopt(op->easy, CURLOPT_FRESH_CONNECT, 1L);
-    curl_easy_setopt(op->easy, CURLOPT_SSL_VERIFYPEER, 0L); /* as Kubernetes' own HTTPS probes */
-    curl_easy_setopt(op->easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    curl_easy_setopt(op->easy, CURLOPT_TIMEOUT_MS, limit_ms);
-    curl_easy_setopt(op->easy, CURLOPT_CONNECTTIMEOUT_MS, limit_ms);
-    curl_easy_setopt(op->easy, CURLOPT_USERAGENT, "volcano-probe/1");
-    curl_easy_setopt(op->easy, CURLOPT_HTTPHEADER, op->headers);
-    curl_easy_setopt(op->easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
-    curl_easy_setopt(op->easy, CURLOPT_OPENSOCKETDATA, op);
-    curl_easy_setopt(op->easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(op->easy, CURLOPT_WRITEDATA, op);
-    curl_easy_setopt(op->easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(op->easy, CURLOPT_HEADERDATA, op);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L); /* as Kubernetes' own HTTPS probes */
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, limit_ms);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, limit_ms);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "volcano-probe/1");
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, op->headers);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, op);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, op);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, op);
 }
 
 /* A header without a name is none. */
@@ -347,8 +221,8 @@ bool probe_http_start(struct probe_http_client *client, struct probe_try *attemp
     op->attempt = attempt;
     op->client = client;
     op->address = *address;
-    op->easy = curl_easy_init();
-    if (!op->easy)
+    op->transfer = (struct http_transfer){curl_easy_init(), on_done};
+    if (!op->transfer.easy)
         mem_fatal("curl_easy_init");
     add_header(op, &own);
     for (size_t i = 0; i < entry->n_headers; i++)
@@ -356,12 +230,16 @@ bool probe_http_start(struct probe_http_client *client, struct probe_try *attemp
     set_options(op, entry, url.data);
     attempt->operation = op;
     loop_hold(client->loop);
-    curl_multi_add_handle(client->multi, op->easy);
+    http_multi_add(client->multi, &op->transfer);
     return true;
 }
 
 void probe_http_cancel(struct probe_try *attempt)
 {
-    if (attempt->operation)
-        finish(attempt->operation);
+    struct http_operation *op = attempt->operation;
+
+    if (!op)
+        return;
+    http_multi_remove(op->client->multi, &op->transfer);
+    finish(op);
 }

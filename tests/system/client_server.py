@@ -1,10 +1,11 @@
 """Our own client at a server that is busy, refuses credentials, or has another name than its address.
 
-# see reliability.md SEC-34; kube-api.md 134 138
+# covers: reliability.md SEC-34; kube-api.md 134 138
 """
 import http.server
 import json
 import os
+import shutil
 import ssl
 import subprocess
 import sys
@@ -102,6 +103,55 @@ def the_certificate_may_have_another_name_than_the_address():
     check_equal("for whom", server.seen[0][1]["Impersonate-User"], "boss")
     get(server.kubeconfig({"token": "t"}, host="127.0.0.1"), code=1)
     check_equal("a wrong name is not talked to", len(server.seen), 1)
+
+
+def flags_say_whom_to_ask_and_what_to_show():
+    server = Scripted()
+    config = server.kubeconfig({"token": "t"})
+    text = json.loads(read(config))
+    text["contexts"].append({"name": "other", "context": {"cluster": "none", "user": "u"}})
+    text["clusters"].append({"name": "none", "cluster": {"server": "https://127.0.0.1:1"}})
+    text["users"].append({"name": "v", "user": {"token": "t2"}})
+    write(config, json.dumps(text))
+    write("token", "from a file\n")
+
+    def shown(*flags, code=0, env=None):
+        done = jobflow("get", "cm", "-o", "name", *flags, code=code, env=env)
+        return server.seen[-1][1]["Authorization"] if code == 0 else done.stderr
+
+    check_equal("as it stands", shown("--kubeconfig", config), "Bearer t")
+    check_in("another context", "no answer from https://127.0.0.1:1", shown("--kubeconfig", config, "--context", "other", code=1))
+    check_equal("its cluster", shown("--kubeconfig", config, "--context", "other", "--cluster", "c"), "Bearer t")
+    check_equal("another user", shown("--kubeconfig", config, "--user", "v"), "Bearer t2")
+    check_equal("a token's file", shown("--kubeconfig", config, "--token-file", "token"), "Bearer from a file")
+    check_in("no such context", 'there is no context "none"', shown("--kubeconfig", config, "--context", "none", code=1))
+    os.makedirs(".kube")
+    os.rename(config, ".kube/config")
+    shutil.copy("cert.pem", ".kube/cert.pem")
+    check_equal("where kubectl looks", shown("--context", "c", env={"HOME": os.getcwd(), "KUBECONFIG": ""}), "Bearer t")
+    check_in("not both", "exclude each other", shown("--context", "c", "--data-dir", "d", code=1))
+
+
+def a_program_is_allowed_by_a_flag():
+    write("plugin", """#!/bin/sh
+echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"fresh"}}'
+""")
+    os.chmod("plugin", 0o755)
+    path = os.path.abspath("plugin")
+    server = Scripted()
+    config = server.kubeconfig({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": path, "interactiveMode": "Never"}})
+    check_in("asks for leave", "--allow-exec-plugin", get(config, code=1).stderr)
+    jobflow("get", "cm", "--kubeconfig", config, "--allow-exec-plugin", path, code=0)
+    check_equal("its token", server.seen[-1][1]["Authorization"], "Bearer fresh")
+
+
+def whoever_answers_is_believed_only_when_asked_to():
+    server = Scripted(name="elsewhere")
+    config = server.kubeconfig({"token": "t"}, host="127.0.0.1", **{"certificate-authority": None, "insecure-skip-tls-verify": True})
+    check_in("says how", "--insecure-cluster", get(config, code=1).stderr)
+    check_equal("asked to", jobflow("get", "cm", "--kubeconfig", config, "--insecure-cluster", "-o", "name").stdout, "configmap/found\n")
+    os.chmod(config, 0o666)
+    check_in("whoever may write it decides", "chmod go-w", get(config, code=1).stderr)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,15 @@
  * Nothing is fetched, and a program is started for credentials only when it was named before
  * (SEC-34).
  */
+#include "api/client/kubeconfig_plugin.h"
 #include "api/types/json_text.h"
 #include "api/types/yaml.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "cli/kubeconfig_plugin.h"
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 1 << 20, FILES_MAX = 16 };
 
@@ -40,6 +41,16 @@ static const char *text_at(const json_t *object, const char *key)
 
 /* ---- the files ---- */
 
+/* Whoever may write it decides which program is started and whom we trust (SEC-34). */
+static bool is_owners_alone(const char *path, struct error *err)
+{
+    struct stat info;
+
+    return stat(path, &info) != 0 || !(info.st_mode & (S_IWGRP | S_IWOTH)) ||
+           error_set(err, ERR_FORBIDDEN, "",
+                     "%s can be written by others: 'chmod go-w %s' before it is used", path, path);
+}
+
 static bool open_file(struct reading *reading, const char *path, size_t len, struct error *err)
 {
     struct file *file = &reading->files[reading->n];
@@ -51,6 +62,8 @@ static bool open_file(struct reading *reading, const char *path, size_t len, str
     reading->n++;
     if (!file_read(file->path, FILE_BYTES_MAX, &text, err))
         return err->code == ERR_NOT_FOUND; /* one of several may be missing */
+    if (!is_owners_alone(file->path, err))
+        return false;
     file->stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, err);
     if (!file->stream)
         error_prefix(err, "%s: ", file->path);
@@ -127,30 +140,45 @@ static bool read_data(const json_t *object, const char *key, const struct file *
 
     if (data)
         return base64_decode(data, strlen(data), out) ||
-               error_set(err, ERR_INVALID, "", "%s: %s is not base64", file->path, data_key);
+               error_set(err, ERR_INVALID, "", "%s is not base64", data_key);
     if (!path)
         return true;
     beside = path_beside(file, path);
     return file_read(beside, FILE_BYTES_MAX, out, err);
 }
 
-static bool read_cluster(const json_t *cluster, const struct file *file, struct kubeconfig *out,
+/* Who may stand between us and the server is not decided by a file alone (SEC-34). */
+static bool read_insecure(const json_t *cluster, const struct kubeconfig_options *options,
+                          struct kubeconfig *out, struct error *err)
+{
+    bool has_ca =
+        text_at(cluster, "certificate-authority") || text_at(cluster, "certificate-authority-data");
+
+    out->insecure = json_is_true(json_object_get(cluster, "insecure-skip-tls-verify")) &&
+                    strncmp(out->server, "https:", 6) == 0;
+    if (out->insecure && has_ca)
+        return error_set(err, ERR_INVALID, "",
+                         "certificate-authority and insecure-skip-tls-verify exclude each other");
+    if (out->insecure && !options->insecure)
+        return error_set(err, ERR_INVALID, "",
+                         "insecure-skip-tls-verify is not accepted without --insecure-cluster; "
+                         "better give the cluster a certificate-authority");
+    return true;
+}
+
+static bool read_cluster(const json_t *cluster, const struct file *file,
+                         const struct kubeconfig_options *options, struct kubeconfig *out,
                          struct error *err)
 {
     const char *server = text_at(cluster, "server");
 
     if (!server)
-        return error_set(err, ERR_INVALID, "", "%s: the cluster names no server", file->path);
-    if (json_is_true(json_object_get(cluster, "insecure-skip-tls-verify")) &&
-        strncmp(server, "https:", 6) == 0)
-        return error_set(err, ERR_INVALID, "",
-                         "%s: insecure-skip-tls-verify is not accepted; give the cluster a "
-                         "certificate-authority",
-                         file->path);
+        return error_set(err, ERR_INVALID, "", "the cluster names no server");
     out->server = kubeconfig_server(server);
     out->server_name = mem_strdup(text_at(cluster, "tls-server-name"));
     out->proxy = mem_strdup(text_at(cluster, "proxy-url"));
-    return read_data(cluster, "certificate-authority", file, &out->ca, err);
+    return read_insecure(cluster, options, out, err) &&
+           read_data(cluster, "certificate-authority", file, &out->ca, err);
 }
 
 /* ---- users ---- */
@@ -194,12 +222,9 @@ static bool read_plugin(const json_t *exec, const struct file *file, const json_
 {
     scoped_str directory = path_beside(file, "");
 
-    out->plugin =
-        kubeconfig_plugin_new(exec, directory, options ? options->allowed_plugin : NULL, err);
-    if (!out->plugin) {
-        error_prefix(err, "%s: ", file->path);
+    out->plugin = kubeconfig_plugin_new(exec, directory, options->allowed_plugin, err);
+    if (!out->plugin)
         return false;
-    }
     kubeconfig_plugin_cluster(out->plugin, cluster);
     return true;
 }
@@ -211,9 +236,8 @@ static bool read_user(const json_t *user, const struct file *file, struct kubeco
 
     if (json_object_get(user, "auth-provider"))
         return error_set(err, ERR_INVALID, "",
-                         "%s: auth-provider is not known any more; use exec, a token or a client "
-                         "certificate",
-                         file->path);
+                         "auth-provider is not known any more; use exec, a token or a client "
+                         "certificate");
     out->token = mem_strdup(text_at(user, "token"));
     out->token_file = path_beside(file, text_at(user, "tokenFile"));
     if (name && password)
@@ -235,25 +259,36 @@ static const char *current_context(const struct reading *reading)
     return name;
 }
 
-static bool read_context(const struct reading *reading, const char *paths,
-                         const struct kubeconfig_options *options, struct kubeconfig *out,
-                         struct error *err)
+/* The entry that was asked for, or the one its referrer names. False: the first is not there. */
+static bool choose(const struct reading *reading, const char *list, const char *what,
+                   const char *wanted, const char *named, const struct file **file,
+                   const json_t **out, struct error *err)
+{
+    *out = entry(reading, list, what, wanted ? wanted : named, file);
+    return *out || !wanted ||
+           error_set(err, ERR_NOT_FOUND, "", "there is no %s \"%s\"", what, wanted);
+}
+
+static bool read_context(const struct reading *reading, const struct kubeconfig_options *options,
+                         struct kubeconfig *out, struct error *err)
 {
     const struct file *file, *cluster_file, *user_file;
-    const char *name = options && options->context ? options->context : current_context(reading);
-    const json_t *context = entry(reading, "contexts", "context", name, &file), *exec;
-    const json_t *cluster =
-        entry(reading, "clusters", "cluster", text_at(context, "cluster"), &cluster_file);
-    const json_t *user = entry(reading, "users", "user", text_at(context, "user"), &user_file);
+    const json_t *context, *cluster, *user, *exec;
+    const char *user_name;
 
-    if (!context && options && options->context)
-        return error_set(err, ERR_NOT_FOUND, "", "%s: there is no context \"%s\"", paths, name);
-    if (!context || !cluster)
-        return error_set(err, ERR_INVALID, "", "%s: there is no current context with a cluster",
-                         paths);
+    if (!choose(reading, "contexts", "context", options->context, current_context(reading), &file,
+                &context, err) ||
+        !choose(reading, "clusters", "cluster", options->cluster, text_at(context, "cluster"),
+                &cluster_file, &cluster, err) ||
+        !choose(reading, "users", "user", options->user, text_at(context, "user"), &user_file,
+                &user, err))
+        return false;
+    if (!cluster)
+        return error_set(err, ERR_INVALID, "", "there is no current context with a cluster");
+    user_name = options->user ? options->user : text_at(context, "user");
     out->namespace_ = mem_strdup(text_at(context, "namespace"));
-    out->user = mem_strdup(text_at(context, "user"));
-    if (!read_cluster(cluster, cluster_file, out, err) ||
+    out->user = mem_strdup(user_name);
+    if (!read_cluster(cluster, cluster_file, options, out, err) ||
         (user && !read_user(user, user_file, out, err)))
         return false;
     exec = json_object_get(user, "exec");
@@ -263,8 +298,14 @@ static bool read_context(const struct reading *reading, const char *paths,
 bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options,
                      struct kubeconfig *out, struct error *err)
 {
+    static const struct kubeconfig_options usual;
     struct reading reading = {0};
-    bool ok = open_files(&reading, paths, err) && read_context(&reading, paths, options, out, err);
+    bool ok = open_files(&reading, paths, err);
+
+    if (ok && !read_context(&reading, options ? options : &usual, out, err)) {
+        error_prefix(err, "%s: ", paths);
+        ok = false;
+    }
 
     release(&reading);
     return ok;
@@ -290,13 +331,15 @@ bool kubeconfig_in_cluster(const char *host, const char *port, const char *direc
     return file_read(ca, FILE_BYTES_MAX, &out->ca, err);
 }
 
-/* ---- credentials ---- */
+/* ---- credentials that change ---- */
 
-static bool read_token(struct kubeconfig *config, struct error *err)
+bool kubeconfig_read_token(struct kubeconfig *config, struct error *err)
 {
     struct buf text = {0};
     size_t len;
 
+    if (!config->token_file)
+        return true;
     if (!file_read(config->token_file, FILE_BYTES_MAX, &text, err))
         return false;
     len = strcspn(text.data ? text.data : "", "\r\n");
@@ -306,13 +349,12 @@ static bool read_token(struct kubeconfig *config, struct error *err)
     return true;
 }
 
-bool kubeconfig_refresh(struct kubeconfig *config, enum kubeconfig_need need, int64_t now_ms,
-                        struct error *err)
+bool kubeconfig_is_fresh(const struct kubeconfig *config, int64_t now_ms)
 {
-    if (config->token_file)
-        return read_token(config, err);
-    if (!config->plugin ||
-        (need == CREDENTIALS_MISSING && kubeconfig_plugin_is_fresh(config->plugin, now_ms)))
-        return true;
+    return !config->plugin || kubeconfig_plugin_is_fresh(config->plugin, now_ms);
+}
+
+bool kubeconfig_ask(struct kubeconfig *config, struct error *err)
+{
     return kubeconfig_plugin_run(config->plugin, config, err);
 }

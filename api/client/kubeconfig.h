@@ -14,10 +14,11 @@ struct kubeconfig {
     char *server;                /* https://127.0.0.1:6480 */
     char *server_name;           /* the name its certificate has, when another; NULL */
     char *proxy;                 /* NULL: none */
+    bool insecure;               /* its certificate is not looked at */
     struct buf ca;               /* PEM */
     char *user;                  /* its name; for people */
     char *token;                 /* NULL without */
-    char *token_file;            /* read again for every request, for it may change; NULL */
+    char *token_file;            /* to be read for every request, for it may change; NULL */
     char *basic;                 /* "user:password"; NULL */
     struct buf certificate, key; /* PEM; empty without */
     char *namespace_;            /* NULL: default */
@@ -30,8 +31,10 @@ SCOPED_DEFINE(kubeconfig, struct kubeconfig, kubeconfig_release)
 
 struct kubeconfig_options {
     const char *context;        /* instead of the files' current one; NULL */
+    const char *cluster, *user; /* instead of the context's; NULL */
     const char *allowed_plugin; /* the one program that may be started for credentials: an absolute
                                    path (SEC-34); NULL: none */
+    bool insecure;              /* insecure-skip-tls-verify is accepted */
 };
 
 /** A context of a file, or of several with ':' between them, as kubectl merges them. NOT_FOUND when
@@ -45,11 +48,17 @@ bool kubeconfig_in_cluster(const char *host, const char *port, const char *direc
                            struct kubeconfig *out, struct error *err);
 #define KUBECONFIG_ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/** Make sure that there are credentials: a plugin is started when it has not been, when what it
- * gave has run out by `now_ms`, or when they were `refused`. */
-enum kubeconfig_need { CREDENTIALS_MISSING, CREDENTIALS_REFUSED };
-bool kubeconfig_refresh(struct kubeconfig *config, enum kubeconfig_need need, int64_t now_ms,
-                        struct error *err);
+/* ---- credentials that change ---- */
+
+/** Whether what a program gave still holds at `now_ms`; true without such a program. */
+bool kubeconfig_is_fresh(const struct kubeconfig *config, int64_t now_ms);
+/** Ask the program. Takes up to a minute; nobody else may look at the config meanwhile. */
+bool kubeconfig_ask(struct kubeconfig *config, struct error *err);
+/** Read the token's file again, if it comes from one. */
+bool kubeconfig_read_token(struct kubeconfig *config, struct error *err);
+
+/** A token from this file, instead of whatever the user has. */
+void kubeconfig_use_token_file(struct kubeconfig *config, const char *path);
 
 /** An address as it stands before paths: without slashes at its end; owned. */
 char *kubeconfig_server(const char *url);

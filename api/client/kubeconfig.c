@@ -1,12 +1,12 @@
 /*
  * kubeconfig files.
  */
-#include "cli/kubeconfig.h"
+#include "api/client/kubeconfig.h"
+#include "api/client/kubeconfig_plugin.h"
 #include "api/types/json_text.h"
 #include "api/types/yaml.h"
 #include "base/base64.h"
 #include "base/mem.h"
-#include "cli/kubeconfig_plugin.h"
 #include <openssl/crypto.h>
 #include <string.h>
 
@@ -38,6 +38,15 @@ void kubeconfig_release(struct kubeconfig *config)
     if (config->key.data)
         OPENSSL_cleanse(config->key.data, config->key.cap);
     buf_release(&config->key);
+}
+
+void kubeconfig_use_token_file(struct kubeconfig *config, const char *path)
+{
+    kubeconfig_plugin_free(take(config->plugin));
+    wipe(take(config->token));
+    wipe(take(config->basic));
+    mem_free(config->token_file);
+    config->token_file = mem_strdup(path);
 }
 
 char *kubeconfig_server(const char *url)

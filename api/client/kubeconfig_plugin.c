@@ -1,7 +1,7 @@
 /*
  * The program is spawned with two pipes, and read until both end, for at most a minute.
  */
-#include "cli/kubeconfig_plugin.h"
+#include "api/client/kubeconfig_plugin.h"
 #include "api/types/json_text.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -69,7 +69,7 @@ struct kubeconfig_plugin *kubeconfig_plugin_new(const json_t *exec, const char *
     if (!allowed || strcmp(allowed, path) != 0) {
         error_set(err, ERR_FORBIDDEN, "exec.command",
                   "credentials come from the program %s, which is not started unless "
-                  "JOBFLOW_EXEC_PLUGIN names it by its absolute path",
+                  "--allow-exec-plugin or JOBFLOW_EXEC_PLUGIN names it by its absolute path",
                   path);
         return NULL;
     }

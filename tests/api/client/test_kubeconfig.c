@@ -1,9 +1,9 @@
 /* Reading kubeconfigs. covers: kube-api.md 138 139 */
 #include "tests/unit.h"
 
+#include "api/client/kubeconfig.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "cli/kubeconfig.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,10 +63,10 @@ static void several_files_are_merged(void **state)
     check_str("beside the file", config.ca.data, "PEM");
     check_str("namespace", config.namespace_, "team");
     check("the token comes when it is needed", !config.token);
-    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check("refreshed", kubeconfig_read_token(&config, &err));
     check_str("token", config.token, "secret");
     put("token", "next", 0600);
-    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check("refreshed", kubeconfig_read_token(&config, &err));
     check_str("read again", config.token, "next");
 }
 
@@ -92,6 +92,68 @@ static void another_context_may_be_asked_for(void **state)
     check_has("names it", err.message, "there is no context \"c\"");
 }
 
+static void what_is_asked_for_instead_counts(void **state)
+{
+    static const struct {
+        const char *name;
+        struct kubeconfig_options options;
+        const char *server, *user, *says;
+    } cases[] = {
+        {"a user", {.user = "v"}, "https://one/prefix", "v", NULL},
+        {"a cluster", {.cluster = "b"}, "https://two", "u", NULL},
+        {"both and a context",
+         {.context = "b", .cluster = "a", .user = "u"},
+         "https://one/prefix",
+         "u",
+         NULL},
+        {"no such user", {.user = "w"}, NULL, NULL, "there is no user \"w\""},
+        {"no such cluster", {.cluster = "w"}, NULL, NULL, "there is no cluster \"w\""},
+    };
+    scoped_str one = mem_strdup(put("one", ONE, 0600));
+    scoped_str two = mem_strdup(put("two", TWO, 0600));
+    scoped_str paths = mem_printf("%s:%s", (char *)one, (char *)two);
+
+    put("ca.pem", "PEM", 0600);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(kubeconfig) struct kubeconfig config = {0};
+        struct error err = {0};
+        bool ok = kubeconfig_read(paths, &cases[i].options, &config, &err);
+
+        if (cases[i].says) {
+            check_error(cases[i].name, ok, err, ERR_NOT_FOUND);
+            check_has(cases[i].name, err.message, cases[i].says);
+            continue;
+        }
+        check_ok(cases[i].name, ok, err);
+        check_str(cases[i].name, config.server, cases[i].server);
+        check_str(cases[i].name, config.user, cases[i].user);
+    }
+}
+
+#define INSECURE(more)                                                                             \
+    "current-context: a\ncontexts: [{name: a, context: {cluster: a}}]\n"                           \
+    "clusters: [{name: a, cluster: {server: 'https://one', insecure-skip-tls-verify: true" more    \
+    "}}]\n"
+
+static void trust_is_not_decided_by_a_file_alone(void **state)
+{
+    static const struct kubeconfig_options accepted = {.insecure = true};
+    scoped_str path = mem_strdup(put("config", INSECURE(""), 0600));
+    scoped_str both = mem_strdup(put("both", INSECURE(", certificate-authority-data: eA=="), 0600));
+    scoped_str shared = mem_strdup(put("shared", ONE, 0620));
+    scoped(kubeconfig) struct kubeconfig config = {0}, none = {0};
+    struct error err = {0};
+
+    check_error("not asked for", kubeconfig_read(path, NULL, &none, &err), err, ERR_INVALID);
+    check_has("says how", err.message, "--insecure-cluster");
+    check_ok("asked for", kubeconfig_read(path, &accepted, &config, &err), err);
+    check("remembered", config.insecure);
+    check_error("both", kubeconfig_read(both, &accepted, &none, &err), err, ERR_INVALID);
+    check_has("both", err.message, "exclude each other");
+    check_error("others write it", kubeconfig_read(shared, NULL, &none, &err), err, ERR_FORBIDDEN);
+    check_has("says how", err.message, "chmod go-w");
+}
+
 static void a_pod_finds_its_cluster(void **state)
 {
     scoped(kubeconfig) struct kubeconfig config = {0}, v6 = {0}, none = {0};
@@ -106,7 +168,7 @@ static void a_pod_finds_its_cluster(void **state)
     check("found", kubeconfig_in_cluster("10.0.0.1", "443", directory, &config, &err));
     check_str("server", config.server, "https://10.0.0.1:443");
     check_str("namespace", config.namespace_, "team");
-    check("refreshed", kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+    check("refreshed", kubeconfig_read_token(&config, &err));
     check_str("token", config.token, "secret");
     check("IPv6", kubeconfig_in_cluster("fd00::1", "443", directory, &v6, &err));
     check_str("in brackets", v6.server, "https://[fd00::1]:443");
@@ -142,14 +204,13 @@ static void a_plugin_runs_again_when_its_token_is_no_good(void **state)
     check_int("code", err.code, ERR_FORBIDDEN);
     check_has("says how", err.message, "JOBFLOW_EXEC_PLUGIN");
     check(err.message, kubeconfig_read(path, &options, &config, &err));
-    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
+    check("not asked yet", !kubeconfig_is_fresh(&config, now_ms));
+    check(err.message, kubeconfig_ask(&config, &err));
     check_str("first", config.token, "t1");
-    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
-    check_str("it had run out", config.token, "t2");
-    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_MISSING, now_ms, &err));
-    check_str("it is kept", config.token, "t2");
-    check(err.message, kubeconfig_refresh(&config, CREDENTIALS_REFUSED, now_ms, &err));
-    check_str("the server refused it", config.token, "t3");
+    check("it has run out", !kubeconfig_is_fresh(&config, now_ms));
+    check(err.message, kubeconfig_ask(&config, &err));
+    check_str("second", config.token, "t2");
+    check("it is kept", kubeconfig_is_fresh(&config, now_ms));
 }
 
 static const struct failure {
@@ -181,7 +242,7 @@ static void a_plugin_that_fails_says_why(void **state)
         else
             check_int("gone", unlink(allowed), 0);
         check(failures[i].name, kubeconfig_read(path, &options, &config, &err));
-        check(failures[i].name, !kubeconfig_refresh(&config, CREDENTIALS_MISSING, 0, &err));
+        check(failures[i].name, !kubeconfig_ask(&config, &err));
         check_has(failures[i].name, err.message, failures[i].says);
     }
 }
@@ -192,6 +253,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(several_files_are_merged, fresh_directory,
                                         forget_directory),
         cmocka_unit_test_setup_teardown(another_context_may_be_asked_for, fresh_directory,
+                                        forget_directory),
+        cmocka_unit_test_setup_teardown(what_is_asked_for_instead_counts, fresh_directory,
+                                        forget_directory),
+        cmocka_unit_test_setup_teardown(trust_is_not_decided_by_a_file_alone, fresh_directory,
                                         forget_directory),
         cmocka_unit_test_setup_teardown(a_pod_finds_its_cluster, fresh_directory, forget_directory),
         cmocka_unit_test_setup_teardown(a_plugin_runs_again_when_its_token_is_no_good,

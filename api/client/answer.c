@@ -1,0 +1,58 @@
+/*
+ * Reading a Status.
+ */
+#include "api/client/answer.h"
+#include "api/types/json_text.h"
+#include <string.h>
+
+static json_t *document(const struct buf *text)
+{
+    return json_loadb(text->data ? text->data : "", text->len, 0, NULL);
+}
+
+/* By the reason; without one we know (a proxy answered, a server of another make) by the number. */
+static enum error_code code_of(const char *reason, int status)
+{
+    for (int code = ERR_NONE + 1; reason && code < ERROR_CODE_N; code++)
+        if (strcmp(error_reason((enum error_code)code), reason) == 0)
+            return (enum error_code)code;
+    for (int code = ERR_NONE + 1; code < ERROR_CODE_N; code++)
+        if (error_http_status((enum error_code)code) == status)
+            return (enum error_code)code;
+    return status >= 500 ? ERR_INTERNAL : ERR_BAD_REQUEST;
+}
+
+bool answer_ok(int status, const struct buf *text, struct error *err)
+{
+    scoped(json) json_t *doc = NULL;
+    const char *message, *reason;
+
+    if (status < 300)
+        return true;
+    doc = document(text);
+    message = json_string_value(json_object_get(doc, "message"));
+    reason = json_string_value(json_object_get(doc, "reason"));
+    if (message && *message)
+        return error_set(err, code_of(reason, status), "", "%s", message);
+    return error_set(err, code_of(reason, status), "",
+                     "the answer has status %d and says nothing about what went wrong", status);
+}
+
+void answer_findings(int status, const struct buf *text, struct error_list *errors)
+{
+    scoped(json) json_t *doc = document(text);
+    json_t *causes = json_object_get(json_object_get(doc, "details"), "causes"), *cause;
+    struct error err = {0};
+    size_t i;
+
+    json_array_foreach(causes, i, cause)
+    {
+        const char *field = json_string_value(json_object_get(cause, "field"));
+        const char *message = json_string_value(json_object_get(cause, "message"));
+
+        error_list_add(errors, ERR_INVALID, field ? field : "", "%s",
+                       message ? message : "is refused");
+    }
+    if (i == 0 && !answer_ok(status, text, &err))
+        error_list_append(errors, &err);
+}

@@ -1,0 +1,310 @@
+/*
+ * One call at a time: read the lease, and write it when it is ours, nobody's, or has run out.
+ * Writes name the revision they saw, so that of two candidates one fails.
+ */
+#include "api/client/elector.h"
+#include "api/client/resource_path.h"
+#include "api/types/json_text.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+enum { NS_PER_MS = 1000000, LEASE_MS = 15000, DEADLINE_MS = 10000, RETRY_MS = 2000 };
+enum { JITTER_PERCENT = 120, RELEASED_LEASE_S = 1 };
+
+static struct loop *loop_of(const struct elector *e)
+{
+    return remote_loop(e->remote);
+}
+
+static int64_t now_ns(const struct elector *e)
+{
+    return loop_mono_ns(loop_of(e));
+}
+
+static void read_lease(struct elector *e);
+
+/* ---- leading ---- */
+
+static void stop_leading(struct elector *e, const char *why)
+{
+    if (!e->leading)
+        return;
+    e->leading = false;
+    timer_stop(loop_of(e), &e->deadline);
+    e->lost(e, why);
+}
+
+static void on_deadline(struct timer *timer)
+{
+    struct elector *e = container_of(timer, struct elector, deadline);
+
+    stop_leading(e, "the lease could not be renewed in time");
+}
+
+static void lead(struct elector *e)
+{
+    bool begins = !e->leading;
+    int64_t left_ns;
+
+    e->leads_until_ns = e->sent_ns + e->deadline_ms * NS_PER_MS;
+    left_ns = e->leads_until_ns - now_ns(e);
+    if (left_ns <= 0) { /* the answer took too long */
+        stop_leading(e, "the lease could not be renewed in time");
+        return;
+    }
+    e->leading = true;
+    e->deadline.fire = on_deadline;
+    timer_start_ns(loop_of(e), &e->deadline, left_ns);
+    if (begins)
+        e->leads(e);
+}
+
+/* ---- the next try ---- */
+
+static void write_lease(struct elector *e);
+
+static void on_timer(struct timer *timer)
+{
+    struct elector *e = container_of(timer, struct elector, timer);
+
+    if (e->leading && e->lease)
+        write_lease(e);
+    else
+        read_lease(e);
+}
+
+/* Those who wait spread out, so that they do not all come when the lease runs out. */
+static void try_later(struct elector *e)
+{
+    int64_t most = e->leading ? 0 : e->retry_ms * JITTER_PERCENT / 100;
+    int64_t jitter =
+        most ? (int64_t)(clock_random(loop_clock(loop_of(e))) % (uint64_t)(most + 1)) : 0;
+
+    if (!e->started)
+        return;
+    e->timer.fire = on_timer;
+    timer_start(loop_of(e), &e->timer, e->retry_ms + jitter);
+}
+
+/* ---- what the lease says ---- */
+
+static const char *text_of(const json_t *spec, const char *key)
+{
+    const char *text = json_string_value(json_object_get(spec, key));
+
+    return text ? text : "";
+}
+
+static void forget(struct elector *e)
+{
+    json_decref(e->lease);
+    e->lease = NULL;
+}
+
+static const json_t *spec_of(const struct elector *e)
+{
+    return json_object_get(e->lease, "spec");
+}
+
+/* Remember when what it says was first seen. */
+static void observe(struct elector *e)
+{
+    const json_t *spec = spec_of(e);
+    scoped_str record =
+        mem_printf("%s %s %s %" JSON_INTEGER_FORMAT, text_of(spec, "holderIdentity"),
+                   text_of(spec, "acquireTime"), text_of(spec, "renewTime"),
+                   json_integer_value(json_object_get(spec, "leaseTransitions")));
+
+    if (e->record && strcmp(e->record, record) == 0)
+        return;
+    mem_free(e->record);
+    e->record = take(record);
+    e->observed_ns = now_ns(e);
+}
+
+static bool is_mine(const struct elector *e)
+{
+    return strcmp(text_of(spec_of(e), "holderIdentity"), e->identity) == 0;
+}
+
+static bool is_held_by_another(const struct elector *e)
+{
+    const json_t *spec = spec_of(e);
+    int64_t seconds = json_integer_value(json_object_get(spec, "leaseDurationSeconds"));
+
+    return *text_of(spec, "holderIdentity") && !is_mine(e) &&
+           (now_ns(e) - e->observed_ns) / NS_PER_MS < seconds * 1000;
+}
+
+/* ---- calls ---- */
+
+static void ask(struct elector *e, const char *method, bool of_collection,
+                void (*done)(struct remote_call *call))
+{
+    buf_clear(&e->path);
+    resource_write_path(&kind_lease, e->ns, of_collection ? NULL : e->name, &e->path);
+    e->call.method = method;
+    e->call.target = e->path.data;
+    e->call.body = e->body.len ? e->body.data : NULL;
+    e->call.body_len = e->body.len;
+    e->call.limit_ms = e->deadline_ms;
+    e->call.done = done;
+    e->sent_ns = now_ns(e);
+    remote_start(e->remote, &e->call);
+}
+
+static void take_lease(struct elector *e)
+{
+    forget(e);
+    e->lease = json_loadb(e->call.text.data ? e->call.text.data : "", e->call.text.len, 0, NULL);
+    if (e->lease && json_is_object(spec_of(e)))
+        observe(e);
+    else if (e->lease && json_is_object(e->lease)) /* made by hand, without a holder */
+        json_object_set_new(e->lease, "spec", json_object());
+    else
+        forget(e);
+}
+
+static void on_written(struct remote_call *call)
+{
+    struct elector *e = container_of(call, struct elector, call);
+    struct error err = {0};
+
+    if (remote_ok(call, &err)) {
+        take_lease(e);
+        lead(e);
+    } else {
+        forget(e); /* whatever it was: look again first */
+    }
+    try_later(e);
+}
+
+static void set_text(json_t *spec, const char *key, const char *value)
+{
+    json_object_set_new(spec, key, json_string(value));
+}
+
+static void put(struct elector *e, const char *holder, int64_t seconds,
+                void (*done)(struct remote_call *call))
+{
+    json_t *spec = json_object_get(e->lease, "spec");
+    bool is_new = !json_object_get(json_object_get(e->lease, "metadata"), "resourceVersion");
+    bool renewed = is_mine(e) && *holder;
+    json_int_t transitions = json_integer_value(json_object_get(spec, "leaseTransitions"));
+    char now[TIME_TEXT_MAX];
+
+    time_format_micro(clock_wall_ns(loop_clock(loop_of(e))), now);
+    if (!renewed)
+        set_text(spec, "acquireTime", now);
+    if (!renewed && *holder && !is_new)
+        transitions++;
+    set_text(spec, "holderIdentity", holder);
+    set_text(spec, "renewTime", now);
+    json_object_set_new(spec, "leaseDurationSeconds", json_integer(seconds));
+    json_object_set_new(spec, "leaseTransitions", json_integer(transitions));
+    buf_clear(&e->body);
+    json_text(e->lease, &e->body);
+    ask(e, is_new ? "POST" : "PUT", is_new, done);
+}
+
+static void write_lease(struct elector *e)
+{
+    put(e, e->identity, e->lease_ms / 1000, on_written);
+}
+
+static void on_read(struct remote_call *call)
+{
+    struct elector *e = container_of(call, struct elector, call);
+    struct error err = {0};
+
+    if (!remote_ok(call, &err) && err.code == ERR_NOT_FOUND) {
+        forget(e);
+        e->lease = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{}}", "apiVersion",
+                             kind_api_version(&kind_lease), "kind", kind_lease.name, "metadata",
+                             "name", e->name, "namespace", e->ns, "spec");
+        write_lease(e);
+        return;
+    }
+    if (err.code == ERR_NONE)
+        take_lease(e);
+    else
+        forget(e);
+    if (e->lease && !is_held_by_another(e)) {
+        write_lease(e);
+        return;
+    }
+    if (e->lease)
+        stop_leading(e, "another process holds the lease");
+    try_later(e);
+}
+
+static void read_lease(struct elector *e)
+{
+    buf_clear(&e->body);
+    ask(e, "GET", false, on_read);
+}
+
+/* ---- life ---- */
+
+void elector_start(struct elector *e)
+{
+    e->lease_ms = e->lease_ms ? e->lease_ms : LEASE_MS;
+    e->deadline_ms = e->deadline_ms ? e->deadline_ms : DEADLINE_MS;
+    e->retry_ms = e->retry_ms ? e->retry_ms : RETRY_MS;
+    e->started = true;
+    read_lease(e);
+}
+
+bool elector_leads(const struct elector *e)
+{
+    return e->leading && now_ns(e) < e->leads_until_ns;
+}
+
+static void quiet(struct elector *e)
+{
+    remote_cancel(&e->call);
+    timer_stop(loop_of(e), &e->timer);
+    timer_stop(loop_of(e), &e->deadline);
+}
+
+static void on_released(struct remote_call *call)
+{
+    struct elector *e = container_of(call, struct elector, call);
+
+    e->released(e);
+}
+
+static void on_nothing_to_release(struct timer *timer)
+{
+    struct elector *e = container_of(timer, struct elector, timer);
+
+    e->released(e);
+}
+
+void elector_release(struct elector *e)
+{
+    bool held = e->leading && e->lease;
+
+    quiet(e);
+    e->leading = false;
+    if (held) {
+        put(e, "", RELEASED_LEASE_S, on_released);
+        return;
+    }
+    e->timer.fire = on_nothing_to_release;
+    timer_start(loop_of(e), &e->timer, 0);
+}
+
+void elector_stop(struct elector *e)
+{
+    if (!e->started)
+        return;
+    e->started = e->leading = false;
+    quiet(e);
+    remote_call_release(&e->call);
+    buf_release(&e->path);
+    buf_release(&e->body);
+    mem_free(take(e->record));
+    forget(e);
+}

@@ -1,0 +1,334 @@
+/*
+ * List, watch, and what to do when either ends.
+ *
+ * One call is under way at a time, or the timer until the next one. A list that fails and a watch
+ * that cannot be gone on with wait longer each time; a watch that ended as watches do goes on at
+ * once.
+ */
+#include "api/client/reflector.h"
+#include "api/client/resource_path.h"
+#include "api/types/json_text.h"
+#include "base/mem.h"
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE_LIMIT "500"
+
+enum {
+    WATCH_MIN_S = 300, /* and up to twice as long, by chance: watches of many do not end together */
+    WATCH_SILENCE_MS = 30000,    /* beyond its own time: the peer is dead */
+    WATCH_SHORT_NS = 1000000000, /* a watch that says nothing and ends sooner did not work */
+};
+static const int64_t internal_errors_ns = 60 * INT64_C(1000000000);
+
+static void list(struct reflector *r);
+static void watch(struct reflector *r);
+
+static void set(char **text, const char *value)
+{
+    char *copy = mem_strdup(value);
+
+    mem_free(*text);
+    *text = copy;
+}
+
+static void call(struct reflector *r, struct buf *target,
+                 void (*data)(struct remote_call *, const char *, size_t),
+                 void (*done)(struct remote_call *), int64_t limit_ms)
+{
+    mem_free(r->target);
+    r->target = buf_take(target);
+    r->call.target = r->target;
+    r->call.data = data;
+    r->call.done = done;
+    r->call.limit_ms = limit_ms;
+    remote_start(r->remote, &r->call);
+}
+
+/* ---- again ---- */
+
+static void on_timer(struct timer *timer)
+{
+    struct reflector *r = container_of(timer, struct reflector, timer);
+
+    if (r->listing)
+        list(r);
+    else
+        watch(r);
+}
+
+static void again_in(struct reflector *r, int64_t ms)
+{
+    r->timer.fire = on_timer;
+    timer_start(remote_loop(r->remote), &r->timer, ms);
+}
+
+static int64_t longer_each_time(struct reflector *r)
+{
+    return backoff_next_ms(&r->backoff, loop_clock(remote_loop(r->remote)));
+}
+
+/* The first time at once: to have fallen behind is no fault. */
+static int64_t soon(struct reflector *r)
+{
+    int64_t wait_ms = longer_each_time(r);
+
+    return r->backoff.failures == 1 ? 0 : wait_ms;
+}
+
+/* Tell the owner, who may stop us; whether to go on. */
+static bool tell(struct reflector *r, const struct error *err)
+{
+    if (r->ops->failed)
+        r->ops->failed(r, err);
+    return r->started;
+}
+
+static void begin_list(struct reflector *r)
+{
+    r->listing = true;
+    set(&r->page, NULL);
+}
+
+/* ---- lists ---- */
+
+static const char *member(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(object, "metadata"), key));
+}
+
+static void list_failed(struct reflector *r, const struct error *err)
+{
+    bool paging = r->page != NULL, gone = err->code == ERR_GONE;
+    /* Ahead of what this server has seen, or the list began too long ago. */
+    bool unknown = gone || err->code == ERR_TIMEOUT;
+    int64_t wait_ms = err->code == ERR_NOT_FOUND ? REFLECTOR_NOT_INSTALLED_MS
+                      : gone                     ? soon(r)
+                                                 : longer_each_time(r);
+
+    begin_list(r);
+    r->newest = r->newest || unknown;
+    r->whole = paging && gone;
+    if (tell(r, err))
+        again_in(r, wait_ms);
+}
+
+static bool take_page(struct reflector *r, json_t *page)
+{
+    json_t *items = json_object_get(page, "items"), *item;
+    size_t i;
+
+    json_array_foreach(items, i, item)
+    {
+        r->ops->present(r, item);
+        if (!r->started)
+            return false;
+    }
+    return true;
+}
+
+static void list_ended(struct reflector *r, const json_t *page)
+{
+    const char *revision = member(page, "resourceVersion");
+
+    set(&r->revision, revision ? revision : "");
+    set(&r->page, NULL);
+    r->listing = r->newest = r->whole = false;
+    r->synced = true;
+    r->ops->listed(r);
+    if (r->started)
+        watch(r);
+}
+
+static void on_page(struct remote_call *done)
+{
+    struct reflector *r = container_of(done, struct reflector, call);
+    scoped(json) json_t *page = NULL;
+    struct error err = {0};
+    const char *next;
+
+    if (!remote_ok(done, &err)) {
+        list_failed(r, &err);
+        return;
+    }
+    page = json_loadb(done->text.data ? done->text.data : "", done->text.len, 0, NULL);
+    buf_release(&done->text);
+    if (!json_is_object(page) || !json_object_get(page, "metadata")) {
+        error_set(&err, ERR_INTERNAL, "", "the answer to a list is no list");
+        list_failed(r, &err);
+        return;
+    }
+    if (!r->page)
+        r->ops->begun(r);
+    if (!r->started || !take_page(r, page))
+        return;
+    next = member(page, "continue");
+    if (!next || !*next) {
+        list_ended(r, page);
+        return;
+    }
+    set(&r->page, next);
+    list(r);
+}
+
+/* The first list may be of any state, a later one not of an older state than was seen. */
+static void list(struct reflector *r)
+{
+    const char *revision = r->newest ? "" : r->revision ? r->revision : "0";
+    bool paged = !r->whole && (!*revision || strcmp(revision, "0") == 0 || r->page);
+    scoped(buf) struct buf target = {0};
+
+    buf_str(&target, r->collection);
+    resource_write_query("limit", paged ? PAGE_LIMIT : NULL, &target);
+    resource_write_query("continue", r->page, &target);
+    resource_write_query("resourceVersion", r->page ? NULL : revision, &target);
+    call(r, &target, NULL, on_page, REMOTE_LIMIT_MS);
+}
+
+/* ---- watches ---- */
+
+enum { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED, EVENT_BOOKMARK, EVENT_ERROR, EVENT_N };
+
+static int event_of(const char *type)
+{
+    static const char *const types[EVENT_N] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"};
+
+    for (int i = 0; type && i < EVENT_N; i++)
+        if (strcmp(types[i], type) == 0)
+            return i;
+    return EVENT_N;
+}
+
+static void take_refusal(struct reflector *r, const json_t *status)
+{
+    const char *message = json_string_value(json_object_get(status, "message"));
+    json_int_t code = json_integer_value(json_object_get(status, "code"));
+
+    error_set(&r->refusal,
+              code == 410   ? ERR_GONE
+              : code == 429 ? ERR_TOO_MANY
+                            : ERR_INTERNAL,
+              "", "%s", message ? message : "the watch failed");
+}
+
+/* One event; false when the watch is over. */
+static bool take_event(void *ctx, const char *text, size_t len)
+{
+    struct reflector *r = ctx;
+    scoped(json) json_t *event = json_loadb(text, len, 0, NULL);
+    int type = event_of(json_string_value(json_object_get(event, "type")));
+    json_t *object = json_object_get(event, "object");
+    const char *revision = member(object, "resourceVersion");
+
+    if (type == EVENT_N || !json_is_object(object))
+        return error_set(&r->refusal, ERR_BAD_REQUEST, "", "the watch says what is no event");
+    if (type == EVENT_ERROR) {
+        take_refusal(r, object);
+        return false;
+    }
+    r->watch_events++;
+    if (type == EVENT_DELETED)
+        r->ops->vanished(r, object);
+    else if (type != EVENT_BOOKMARK)
+        r->ops->present(r, object);
+    if (!r->started)
+        return false;
+    if (revision && *revision)
+        set(&r->revision, revision);
+    return true;
+}
+
+/* How the next call finds out what the last watch did not tell. */
+static void watch_failed(struct reflector *r, const struct error *err)
+{
+    int64_t now_ns = loop_mono_ns(remote_loop(r->remote)), wait_ms;
+    bool unreachable = err->code == ERR_UNAVAILABLE || err->code == ERR_TOO_MANY;
+    bool internal = err->code == ERR_INTERNAL;
+
+    if (internal && !r->troubled_since_ns)
+        r->troubled_since_ns = now_ns;
+    if (!unreachable && !(internal && now_ns - r->troubled_since_ns < internal_errors_ns)) {
+        r->troubled_since_ns = 0;
+        begin_list(r);
+    }
+    r->newest = r->newest || err->code == ERR_GONE;
+    wait_ms = err->code == ERR_GONE ? soon(r) : longer_each_time(r);
+    if (tell(r, err))
+        again_in(r, wait_ms);
+}
+
+static void on_watch_done(struct remote_call *done)
+{
+    struct reflector *r = container_of(done, struct reflector, call);
+    int64_t lasted_ns = loop_mono_ns(remote_loop(r->remote)) - r->watch_began_ns;
+    struct error err = {0};
+
+    if (r->refusal.code != ERR_NONE)
+        err = r->refusal;
+    else
+        remote_ok(done, &err);
+    if (err.code == ERR_TIMEOUT && !done->status) /* the peer is dead: ask another */
+        err.code = ERR_UNAVAILABLE;
+    if (err.code != ERR_NONE) {
+        watch_failed(r, &err);
+        return;
+    }
+    if (r->watch_events)
+        r->troubled_since_ns = 0;
+    again_in(r, !r->watch_events && lasted_ns < WATCH_SHORT_NS ? longer_each_time(r) : 0);
+}
+
+static void on_events(struct remote_call *call, const char *bytes, size_t len)
+{
+    struct reflector *r = container_of(call, struct reflector, call);
+
+    if (documents_take(&r->events, bytes, len, take_event, r, &r->refusal) || !r->started)
+        return;
+    remote_cancel(call);
+    on_watch_done(call);
+}
+
+static void watch(struct reflector *r)
+{
+    struct loop *loop = remote_loop(r->remote);
+    int seconds = WATCH_MIN_S + (int)(clock_random(loop_clock(loop)) % (WATCH_MIN_S + 1));
+    scoped(buf) struct buf target = {0};
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", seconds);
+    buf_str(&target, r->collection);
+    resource_write_query("watch", "true", &target);
+    resource_write_query("allowWatchBookmarks", "true", &target);
+    resource_write_query("resourceVersion", r->revision, &target);
+    resource_write_query("timeoutSeconds", text, &target);
+    documents_reset(&r->events);
+    r->refusal = (struct error){0};
+    r->watch_events = 0;
+    r->watch_began_ns = loop_mono_ns(loop);
+    call(r, &target, on_events, on_watch_done, (int64_t)seconds * 1000 + WATCH_SILENCE_MS);
+}
+
+/* ---- life ---- */
+
+void reflector_start(struct reflector *r)
+{
+    r->backoff = BACKOFF_USUAL;
+    r->events.bytes_max = r->event_bytes_max ? r->event_bytes_max : REFLECTOR_EVENT_BYTES_MAX;
+    r->started = true;
+    begin_list(r);
+    list(r);
+}
+
+void reflector_stop(struct reflector *r)
+{
+    if (!r->started)
+        return;
+    r->started = false;
+    timer_stop(remote_loop(r->remote), &r->timer);
+    remote_call_release(&r->call);
+    documents_release(&r->events);
+    mem_free(take(r->target));
+    mem_free(take(r->collection));
+    mem_free(take(r->revision));
+    mem_free(take(r->page));
+}

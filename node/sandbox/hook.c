@@ -30,6 +30,8 @@ enum {
     RANGE_BYTES = 2,    /* of an address that name the pods' range */
 };
 
+#define NO_PORT UINT32_MAX
+
 /* ---- writing ---- */
 
 enum label { TO_HIT, TO_SET, TO_RANGE, TO_PASS, LABELS };
@@ -131,8 +133,12 @@ static void begin(struct code *c)
     load(c, BPF_REG_7, CONTEXT(user_port));
 }
 
+/* A pod that declares none has a comparison that never holds: the kernel refuses programs with a
+ * part that nothing leads to. */
 static void declared_goto(struct code *c, const struct rewrite *rewrite, enum label to)
 {
+    if (!rewrite->n_ports)
+        jump(c, BPF_JEQ, BPF_REG_7, NO_PORT, to);
     for (size_t i = 0; i < rewrite->n_ports; i++)
         jump(c, BPF_JEQ, BPF_REG_7, htons(rewrite->ports[i]), to);
 }

@@ -11,6 +11,10 @@
 #include <jansson.h>
 #include <uv.h>
 
+/* A program without them (node/shim/program) does not get them for our sake. */
+#pragma weak json_set_alloc_funcs
+#pragma weak uv_replace_allocator
+
 void mem_fatal(const char *what)
 {
     fprintf(stderr, "jobflow: fatal: %s\n", what);
@@ -82,7 +86,9 @@ static void *library_realloc(void *ptr, size_t bytes)
 /* Before main: both libraries want their allocator set before anything else is called. */
 __attribute__((constructor)) static void hook_libraries(void)
 {
-    json_set_alloc_funcs(library_malloc, mem_free);
-    if (uv_replace_allocator(library_malloc, library_realloc, mem_array, mem_free))
+    if (json_set_alloc_funcs)
+        json_set_alloc_funcs(library_malloc, mem_free);
+    if (uv_replace_allocator &&
+        uv_replace_allocator(library_malloc, library_realloc, mem_array, mem_free))
         mem_fatal("libuv refused the allocator");
 }

@@ -136,6 +136,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         add_executable(${name} ${path})
         set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
         link_test(${name} ${path})
+        target_link_libraries(${name} PRIVATE shim_image)
     endforeach()
 endif()
 

@@ -190,7 +190,8 @@ static void host_start(struct runtime *rt, const struct runtime_pod *pod)
         fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    runtime_put_start(&known->start, pod, way, loop_wall_ms(rt->loop));
+    runtime_put_start(&known->start, pod, way, (enum sandbox_level)host->config.level,
+                      loop_wall_ms(rt->loop));
     send_start(host, known);
 }
 

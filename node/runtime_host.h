@@ -112,7 +112,7 @@ void runtime_put_files(struct buf *out, const char *uid, size_t index,
 void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
                          const struct runtime_container *container);
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
-                       int64_t now_ms);
+                       enum sandbox_level level, int64_t now_ms);
 
 /* runtime_abilities.c */
 /** Find out, once: fills config and abilities. False when a level asked for does not work. */

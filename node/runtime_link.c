@@ -6,17 +6,20 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime_host.h"
 #include "node/shim/entry.h"
 #include "node/shim/place.h"
+#include "node/shim/program/image.h"
 
 enum { READ_STEP = 64 << 10, FD_ABOVE = 16 };
 
@@ -244,8 +247,22 @@ static void watch_child(struct link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-/* Ourselves under another name; the descriptors in the order of SHIM_FD_*. */
-static pid_t spawn_self(const char *name, const char *arg,
+/* What a supervisor is started from: the small program we carry, or ourselves. */
+static const char *shim_program(void)
+{
+    static char path[32];
+    size_t len = shim_image ? (size_t)(shim_image_end - shim_image) : 0;
+    int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
+
+    if (fd >= 0 && file_write_all(fd, shim_image, len))
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* open as long as we live */
+    else if (fd >= 0)
+        close(fd);
+    return *path ? path : "/proc/self/exe";
+}
+
+/* It under a name; the descriptors in the order of SHIM_FD_*. */
+static pid_t spawn_shim(const char *name, const char *arg,
                         const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
 {
     char *const argv[] = {(char *)name, (char *)arg, NULL}; /* only read */
@@ -266,7 +283,9 @@ static pid_t spawn_self(const char *name, const char *arg,
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         posix_spawn_file_actions_adddup2(&files, fds[fd - SHIM_FD_LISTEN], fd);
-    error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
+    error = posix_spawn(&pid, shim_program(), &files, &attributes, argv, environ);
+    if (error) /* where programs in memory may not be run */
+        error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     errno = error;
@@ -282,7 +301,7 @@ pid_t link_spawn(const char *name, const char *arg, const struct place *place, i
 
     for (size_t i = 0; i < countof(from); i++)
         fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
-    pid = spawn_self(name, arg, fds);
+    pid = spawn_shim(name, arg, fds);
     for (size_t i = 0; i < countof(from); i++)
         if (fds[i] >= 0)
             close(fds[i]);

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "node/action.h"
 #include "node/runtime_host.h"
-#include "node/sandbox/sandbox.h"
+#include "node/sandbox/box.h"
+#include "node/sandbox/hostkey.h"
 
 enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
 /* Far above the ids of users and of what /etc/subuid usually gives away. */
@@ -298,9 +299,20 @@ static uint32_t ids_of(const char *ns)
     return (IDS_FIRST + (uint32_t)(hash_stable(ns, strlen(ns)) % IDS_RANGES)) * SANDBOX_RANGE;
 }
 
-void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
-                       int64_t now_ms)
+/* The machine's own are not for pods whose root is not the real one. Without one (libcrypto would
+ * have to fail) sshd says itself what it lacks. */
+static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
 {
+    if (!hostkey_make(private, public, NULL))
+        return;
+    out->host_key = private->data;
+    out->host_public = public->data;
+}
+
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+                       enum sandbox_level level, int64_t now_ms)
+{
+    scoped(buf) struct buf private = {0}, public = {0};
     struct arena *arena = arena_new(0);
     const struct pod_spec *spec = pod->spec;
     struct shim_pod start = {
@@ -330,6 +342,10 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
     if (way == WAY_BOXED)
         fill_ports(arena, pod, &start);
+    if (way == WAY_BOXED && level >= SANDBOX_USER && box_serves_ssh(&start))
+        add_host_key(&start, &private, &public);
     shim_put_start(out, &start);
+    if (private.data)
+        explicit_bzero(private.data, private.len);
     arena_free(arena);
 }

@@ -54,6 +54,11 @@ static bool mounts_below(const struct shim_pod *pod, const char *dir)
     return false;
 }
 
+bool box_serves_ssh(const struct shim_pod *pod)
+{
+    return runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
+}
+
 static bool wants_root(const struct shim_pod *pod)
 {
     if (runs_sshd(pod) || mounts_below(pod, "/root"))
@@ -163,7 +168,8 @@ static bool make_identity(struct box *box, struct error *err)
 
 static bool make_sshd(struct box *box, struct error *err)
 {
-    return !box_has_sshd_files(box) || sshd_make(box->where.own_fd, box->level, err);
+    return !box_has_sshd_files(box) ||
+           sshd_make(box->where.own_fd, box->level, box->pod->host_key, box->pod->host_public, err);
 }
 
 /* Whoever has an address in the private network is in it. */
@@ -178,16 +184,14 @@ static bool enter_network(struct box *box, const struct network *network, struct
     return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
 }
 
-/* Into the namespaces; and what need not outlive the shim goes to a file system in memory. */
+/* Into the namespaces; and what need not outlive the shim goes to a file system in memory, which
+ * lies over the directory: there, the descriptor alone leads to the disk. */
 static bool enter(struct box *box, const struct network *network, struct error *err)
 {
-    scoped_str own = mem_printf("%s/box", box->dir);
     bool root = wants_root(box->pod);
     uid_t uid = root ? 0 : geteuid(); /* before another user namespace calls us something else */
     gid_t gid = root ? 0 : getegid();
 
-    if (mkdirat(box->where.disk_fd, "box", 0700))
-        return error_errno(err, errno, "cannot make the pod's directory");
     if (box->level == SANDBOX_FULL && (box->user_fd = sandbox_user_range(box->pod->ids, err)) < 0)
         return false;
     if (!enter_network(box, network, err) || !sandbox_enter(box->level, uid, gid, err))
@@ -197,10 +201,10 @@ static bool enter(struct box *box, const struct network *network, struct error *
     if (box->where.disk_fd < 0)
         return error_errno(err, errno, "%s", box->dir);
     box->where.may_mount = true;
-    if (!tree_mount("tmpfs", box->where.disk_fd, "box", MS_NOSUID | MS_NODEV, "mode=0755", err))
+    if (!tree_mount("tmpfs", box->where.disk_fd, ".", MS_NOSUID | MS_NODEV, "mode=0755", err))
         return false;
-    box->where.own_fd = open(own, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", own);
+    box->where.own_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", box->dir);
 }
 
 static bool stay(struct box *box)
@@ -232,7 +236,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->where.own_fd = -1;
     box->self_pidfd = pidfd_open(getpid(), 0);
     box->user_fd = -1;
-    box->serves_ssh = runs_sshd(pod) || mounts_below(pod, "/root/.ssh");
+    box->serves_ssh = box_serves_ssh(pod);
     if ((box->level > SANDBOX_PLAIN ? enter(box, network, err) : stay(box)) &&
         make_directories(box, err) && make_identity(box, err) && make_sshd(box, err) &&
         volumes_make(&box->where, pod, err) && (box->level > SANDBOX_PLAIN || plain_make(box, err)))
@@ -258,11 +262,8 @@ void box_free(struct box *box)
     mem_free(box->contents);
     if (box->where.own_fd >= 0)
         close(box->where.own_fd);
-    if (box->where.may_mount) { /* what is mounted on cannot be removed */
-        scoped_str own = mem_printf("%s/box", box->dir);
-
-        umount2(own, MNT_DETACH | UMOUNT_NOFOLLOW);
-    }
+    if (box->where.may_mount) /* what is mounted on cannot be removed */
+        umount2(box->dir, MNT_DETACH | UMOUNT_NOFOLLOW);
     close(box->where.disk_fd);
     hook_free(box->hook);
     if (box->user_fd >= 0)
@@ -274,7 +275,7 @@ void box_free(struct box *box)
 
 bool box_has_sshd_files(const struct box *box)
 {
-    return box->serves_ssh && box->level >= SANDBOX_USER;
+    return box->pod->host_key && box->pod->host_public && box->level >= SANDBOX_USER;
 }
 
 /* ---- addresses ---- */

@@ -67,6 +67,8 @@ bool box_become(const struct box *box, unsigned index, struct spawn_plan *progra
  * no more; 0 = it does not bound them. */
 unsigned box_processes(const struct box *box);
 
+/** May programs of the pod serve ssh? Then above level mounts they are given a host key. */
+bool box_serves_ssh(const struct shim_pod *pod);
 /** Are there files of ours for sshd (sshd.h)? */
 bool box_has_sshd_files(const struct box *box);
 

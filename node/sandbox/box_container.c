@@ -180,8 +180,7 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
                 struct error *err)
 {
     const struct shim_container *c = &box->pod->containers[index];
-    scoped_str scratch =
-        mem_printf("%s/%sroot", box->dir, box->level > SANDBOX_PLAIN ? "box/" : "");
+    scoped_str scratch = mem_printf("%s/root", box->dir);
     struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct root_plan root = {
         .scratch = scratch,

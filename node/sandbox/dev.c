@@ -21,7 +21,7 @@ static const struct {
     const char *name, *type, *options;
     mode_t mode;
 } file_systems[] = {
-    {"shm",    "tmpfs",  "mode=1777",                   01777},
+    {"shm",    NULL,     NULL,                          01777}, /* in memory as it is */
     {"pts",    "devpts", "newinstance,ptmxmode=0666,mode=620", 0755},
     {"mqueue", "mqueue", NULL,                          01777},
 };
@@ -44,17 +44,35 @@ static bool skip(const char *name)
     return false;
 }
 
+/* The same device once more, which is dearer as a mount. Takes a right that is not given to user
+ * namespaces. */
+static bool make_device(int dev_fd, const char *from, const char *name)
+{
+    struct stat info;
+
+    if (stat(from, &info) || !S_ISCHR(info.st_mode) ||
+        mknodat(dev_fd, name, info.st_mode, info.st_rdev))
+        return false;
+    if (!(info.st_uid || info.st_gid) ||
+        fchownat(dev_fd, name, info.st_uid, info.st_gid, AT_SYMLINK_NOFOLLOW) == 0)
+        return true;
+    unlinkat(dev_fd, name, 0); /* it would be the wrong user's */
+    return false;
+}
+
 /* A device that is not shown is no reason to have no pod: what fails is left out. */
 static void take(int dev_fd, const char *name, bool is_dir)
 {
     char from[PATH_BYTES], to[PATH_BYTES];
     int fd;
 
+    snprintf(from, sizeof from, "/dev/%s", name);
     if (is_dir)
         mkdirat(dev_fd, name, 0755);
+    else if (make_device(dev_fd, from, name))
+        return;
     else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
         close(fd);
-    snprintf(from, sizeof from, "/dev/%s", name);
     snprintf(to, sizeof to, "/proc/self/fd/%d/%s", dev_fd, name);
     if (mount(from, to, NULL, MS_BIND | MS_REC, NULL))
         unlinkat(dev_fd, name, is_dir ? AT_REMOVEDIR : 0);
@@ -91,17 +109,9 @@ bool dev_fill(int dev_fd, struct error *err)
     closedir(dir);
     for (size_t i = 0; i < countof(file_systems); i++) {
         mkdirat(dev_fd, file_systems[i].name, file_systems[i].mode);
-        if (!tree_mount(file_systems[i].type, dev_fd, file_systems[i].name, MS_NOSUID | MS_NOEXEC,
-                        file_systems[i].options, i == 0 ? err : NULL) &&
-            i == 0)
-            return false; /* shm is what programs count on */
+        if (file_systems[i].type) /* without it, programs have no terminals, or no queues */
+            tree_mount(file_systems[i].type, dev_fd, file_systems[i].name, MS_NOSUID | MS_NOEXEC,
+                       file_systems[i].options, NULL);
     }
     return symlinkat("pts/ptmx", dev_fd, "ptmx") == 0 || error_errno(err, errno, "/dev/ptmx");
-}
-
-bool dev_mount(int dev_fd, int target_fd, struct error *err)
-{
-    int tree_fd = tree_clone(dev_fd, true, false, err);
-
-    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
 }

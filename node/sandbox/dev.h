@@ -8,5 +8,3 @@
 
 /** Fill an empty directory of a tmpfs. */
 bool dev_fill(int dev_fd, struct error *err);
-/** Show it at the target. */
-bool dev_mount(int dev_fd, int target_fd, struct error *err);

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "node/sandbox/sandbox.h"
+#include "node/shim/spawn.h" /* ON_CHILD_STACK */
 
 static bool write_text(const char *path, const char *text, struct error *err)
 {
@@ -63,15 +65,16 @@ bool sandbox_enter(enum sandbox_level level, uid_t inside_uid, gid_t inside_gid,
 
 /* ---- a range of ids ---- */
 
-/* In a child that is in the new namespace until it is killed. */
-NORETURN static void live_there(int ready_fd)
-{
-    bool ok = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && unshare(CLONE_NEWUSER) == 0 &&
-              write(ready_fd, "", 1) == 1;
+enum { STACK_BYTES = 4096 };
 
-    while (ok)
+/* The first process of the new namespace does nothing but be in it until it is killed. It lives in
+ * our memory, on a stack of its own, so it costs next to nothing. */
+ON_CHILD_STACK static int live_there(void *unused)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    for (;;)
         pause();
-    _exit(1);
+    return 0;
 }
 
 static bool map_range(pid_t pid, const char *file, unsigned base, struct error *err)
@@ -97,30 +100,23 @@ static int open_namespace(pid_t pid, struct error *err)
 
 int sandbox_user_range(unsigned base, struct error *err)
 {
-    int ends[2], fd = -1;
-    char there;
+    alignas(16) char stack[STACK_BYTES];
+    int fd = -1;
     pid_t pid;
 
     if (geteuid()) {
         error_set(err, ERR_UNAVAILABLE, "", "a range of ids is for root to give");
         return -1;
     }
-    if (pipe2(ends, O_CLOEXEC)) {
-        error_errno(err, errno, "pipe");
-        return -1;
-    }
-    pid = fork();
-    if (pid == 0)
-        live_there(ends[1]);
-    close(ends[1]);
-    if (pid < 0 || read(ends[0], &there, 1) != 1)
-        error_errno(err, pid < 0 ? errno : EPERM, "user namespace");
+    pid = clone(live_there, stack + sizeof stack, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+    if (pid < 0)
+        error_errno(err, errno, "user namespace");
     else if (map_range(pid, "uid_map", base, err) && map_range(pid, "gid_map", base, err))
         fd = open_namespace(pid, err);
-    close(ends[0]);
     if (pid > 0) {
         kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+            ;
     }
     return fd;
 }
@@ -137,6 +133,7 @@ bool sandbox_enter_range(int user_fd, struct error *err)
 
 void sandbox_drop_capabilities(bool keep_few)
 {
+    enum { CAP_WORDS = 64 };
     static const unsigned few[] = {CAP_SETUID, CAP_SETGID, CAP_SYS_CHROOT};
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2] = {0};
@@ -144,9 +141,9 @@ void sandbox_drop_capabilities(bool keep_few)
 
     for (size_t i = 0; i < countof(few) && keep_few; i++)
         kept |= UINT64_C(1) << few[i];
-    for (unsigned cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-        if (!(kept >> cap & 1))
-            prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+    for (unsigned cap = 0; cap < CAP_WORDS; cap++)
+        if (!(kept >> cap & 1) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
+            break; /* the kernel knows no more */
     data[0].effective = data[0].permitted = (uint32_t)kept;
     data[1].effective = data[1].permitted = (uint32_t)(kept >> 32);
     syscall(SYS_capset, &header, data);

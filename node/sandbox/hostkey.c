@@ -1,19 +1,24 @@
 /*
- * libcrypto makes the key; the public line is OpenSSH's: lengths before strings, in base64. Ref:
- * RFC 5656 3.1.
+ * libcrypto makes the key. How it is written is done here, for libcrypto's own writers look for one
+ * another at every call, which takes longer than the key: the private half is the ECPrivateKey of
+ * RFC 5915, of which all but two strings are the same for each key of the curve; the public line is
+ * OpenSSH's: lengths before strings. Ref: RFC 5656 3.1.
  */
 #include "node/sandbox/hostkey.h"
-#include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
-#include <openssl/pem.h>
 #include <string.h>
 
-enum { POINT_BYTES = 65 };
+enum { SCALAR_BYTES = 32, POINT_BYTES = 65, LINE_BYTES = 48, LINE_TEXT = 64 };
+
+/* SEQUENCE { version 1, the scalar, [0] prime256v1, [1] the point } */
+static const unsigned char before_scalar[] = {0x30, 0x77, 0x02, 0x01, 0x01, 0x04, SCALAR_BYTES};
+static const unsigned char before_point[] = {0xa0, 0x0a, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d,
+                                             0x03, 0x01, 0x07, 0xa1, 0x44, 0x03, 0x42, 0x00};
 
 SCOPED_DEFINE_PTR(pkey, EVP_PKEY *, EVP_PKEY_free)
-SCOPED_DEFINE_PTR(bio, BIO *, BIO_free_all)
 
 static void put_string(struct buf *out, const void *bytes, size_t len)
 {
@@ -23,40 +28,88 @@ static void put_string(struct buf *out, const void *bytes, size_t len)
     buf_add(out, bytes, len);
 }
 
-static bool write_private(EVP_PKEY *key, struct buf *out)
+static void put_base64(struct buf *out, const unsigned char *bytes, size_t len)
 {
-    scoped(bio) BIO *memory = BIO_new(BIO_s_secmem());
-    char *text;
-    long len;
+    unsigned char text[LINE_TEXT + 1];
 
-    if (!memory || !PEM_write_bio_PrivateKey_traditional(memory, key, NULL, NULL, 0, NULL, NULL))
-        return false;
-    len = BIO_get_mem_data(memory, &text);
-    buf_add(out, text, (size_t)len);
-    return len > 0;
+    for (size_t at = 0; at < len; at += LINE_BYTES) {
+        size_t some = len - at < LINE_BYTES ? len - at : LINE_BYTES;
+
+        EVP_EncodeBlock(text, bytes + at, (int)some);
+        buf_printf(out, "%s\n", text);
+    }
+    explicit_bzero(text, sizeof text);
 }
 
-static bool write_public(const EVP_PKEY *key, struct buf *out)
+static bool write_private(EVP_PKEY *key, const unsigned char point[POINT_BYTES], struct buf *out)
+{
+    unsigned char der[sizeof before_scalar + SCALAR_BYTES + sizeof before_point + POINT_BYTES];
+    unsigned char *at = der + sizeof before_scalar;
+    BIGNUM *number = NULL;
+    bool ok = EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &number) &&
+              BN_bn2binpad(number, at, SCALAR_BYTES) == SCALAR_BYTES;
+
+    BN_clear_free(number);
+    if (!ok)
+        return false;
+    memcpy(der, before_scalar, sizeof before_scalar);
+    memcpy(at + SCALAR_BYTES, before_point, sizeof before_point);
+    memcpy(at + SCALAR_BYTES + sizeof before_point, point, POINT_BYTES);
+    buf_reserve(out, 4 * sizeof der); /* no copy is left behind by growing */
+    buf_str(out, "-----BEGIN EC PRIVATE KEY-----\n");
+    put_base64(out, der, sizeof der);
+    buf_str(out, "-----END EC PRIVATE KEY-----\n");
+    explicit_bzero(der, sizeof der);
+    return true;
+}
+
+static void write_public(const unsigned char point[POINT_BYTES], struct buf *out)
 {
     static const char type[] = "ecdsa-sha2-nistp256", curve[] = "nistp256";
     scoped(buf) struct buf blob = {0};
-    unsigned char point[POINT_BYTES], text[4 * 256];
-    size_t len;
+    unsigned char text[4 * 256];
 
-    if (!EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof point, &len))
-        return false;
     put_string(&blob, type, strlen(type));
     put_string(&blob, curve, strlen(curve));
-    put_string(&blob, point, len);
+    put_string(&blob, point, POINT_BYTES);
     EVP_EncodeBlock(text, (const unsigned char *)blob.data, (int)blob.len);
     buf_printf(out, "%s %s\n", type, text);
-    return true;
+}
+
+/* One for the life of the process: to find the curve takes longer than to make a key. */
+static EVP_PKEY_CTX *maker(void)
+{
+    static EVP_PKEY_CTX *context;
+    EVP_PKEY_CTX *made;
+
+    if (context)
+        return context;
+    made = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    if (made && EVP_PKEY_keygen_init(made) > 0 && EVP_PKEY_CTX_set_group_name(made, "P-256") > 0)
+        context = made;
+    else
+        EVP_PKEY_CTX_free(made);
+    return context;
+}
+
+static EVP_PKEY *make_key(void)
+{
+    EVP_PKEY_CTX *context = maker();
+    EVP_PKEY *key = NULL;
+
+    return context && EVP_PKEY_generate(context, &key) > 0 ? key : NULL;
 }
 
 bool hostkey_make(struct buf *out_private, struct buf *out_public, struct error *err)
 {
-    scoped(pkey) EVP_PKEY *key = EVP_EC_gen("P-256");
+    scoped(pkey) EVP_PKEY *key = make_key();
+    unsigned char point[POINT_BYTES];
+    size_t len = 0;
 
-    return (key && write_private(key, out_private) && write_public(key, out_public)) ||
-           error_set(err, ERR_INTERNAL, "", "cannot make a host key");
+    if (!key ||
+        !EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, point, sizeof point, &len) ||
+        len != sizeof point || !write_private(key, point, out_private))
+        return error_set(err, ERR_INTERNAL, "", "cannot make a host key");
+    write_public(point, out_public);
+    return true;
 }

@@ -195,25 +195,25 @@ static bool mount_layer(struct build *build, const char *top, struct error *err)
     return ok;
 }
 
-static bool bind_host(struct build *build, const char *path, bool is_dir, struct error *err)
+/* Something of the host's root directory into the new root, which nobody else sees yet. */
+static bool bind_host(struct build *build, const char *name, bool is_dir, struct error *err)
 {
-    int fd = open(path, O_PATH | O_CLOEXEC), tree_fd = -1, target_fd = -1;
-    bool ok = false;
+    char from[NAME_MAX + 2], to[NAME_MAX + 64];
+    int fd = -1;
+    bool ok;
 
-    if (fd >= 0)
-        tree_fd = tree_clone(fd, true, false, err);
+    snprintf(from, sizeof from, "/%s", name);
+    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", build->base_fd, name);
+    if (is_dir)
+        ok = mkdirat(build->base_fd, name, 0755) == 0;
     else
-        error_errno(err, errno, "%s", path);
-    if (tree_fd >= 0)
-        target_fd = tree_make(build->base_fd, path, is_dir, err);
-    if (target_fd >= 0)
-        ok = tree_attach(tree_fd, target_fd, err);
+        ok =
+            (fd = openat(build->base_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) >= 0;
+    ok = ok && mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
     if (!ok)
-        error_prefix(err, "%s: ", path);
+        error_errno(err, errno, "%s", from);
     if (fd >= 0)
         close(fd);
-    if (target_fd >= 0)
-        close(target_fd);
     return ok;
 }
 
@@ -239,7 +239,7 @@ static bool take_entry(struct build *build, const char *name, struct error *err)
     }
     if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode))
         return true;
-    return bind_host(build, path, S_ISDIR(info.st_mode), err);
+    return bind_host(build, name, S_ISDIR(info.st_mode), err);
 }
 
 static bool take_host(struct build *build, struct error *err)
@@ -256,28 +256,45 @@ static bool take_host(struct build *build, struct error *err)
     return ok;
 }
 
-static bool own_directory(struct build *build, const char *name, const char *type,
-                          unsigned long flags, const char *options, struct error *err)
+/* Where something of ours is mounted: in the host's tree it is there. */
+static bool own_point(struct build *build, const char *name, struct error *err)
 {
-    int fd = tree_make(build->base_fd, name, true, err);
-
-    if (fd < 0)
-        return false;
-    close(fd);
-    return tree_mount(type, build->base_fd, name, MS_NOSUID | MS_NODEV | flags, options, err);
+    return !build->new_root || mkdirat(build->base_fd, name, 0755) == 0 ||
+           error_errno(err, errno, "cannot make the mount point /%s", name);
 }
 
-/* A directory in memory. */
-static bool own_tmpfs(struct build *build, const char *name, const char *mode, struct error *err)
+/* A directory in memory; they share one file system. */
+static bool own_directory(struct build *build, const char *name, mode_t mode, struct error *err)
 {
     unsigned owner = build->plan->owner;
-    char options[64];
+    char from[64], to[64];
 
-    if (owner)
-        snprintf(options, sizeof options, "mode=%s,uid=%u,gid=%u", mode, owner, owner);
-    else
-        snprintf(options, sizeof options, "mode=%s", mode);
-    return own_directory(build, name, "tmpfs", 0, options, err);
+    snprintf(from, sizeof from, "/proc/self/fd/%d/%s", build->scratch_fd, name);
+    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", build->base_fd, name);
+    return (mkdirat(build->scratch_fd, name, mode) == 0 &&
+            (!owner || fchownat(build->scratch_fd, name, owner, owner, 0) == 0) &&
+            own_point(build, name, NULL) && mount(from, to, NULL, MS_BIND, NULL) == 0) ||
+           error_errno(err, errno, "cannot make a private /%s", name);
+}
+
+static bool own_proc(struct build *build, struct error *err)
+{
+    return own_point(build, "proc", err) &&
+           tree_mount("proc", build->base_fd, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL, err);
+}
+
+static bool own_dev(struct build *build, struct error *err)
+{
+    int fd = scratch_dir(build, "dev", err);
+    char from[64], to[64];
+    bool ok = fd >= 0 && dev_fill(fd, err) && own_point(build, "dev", err);
+
+    if (fd >= 0)
+        close(fd);
+    snprintf(from, sizeof from, "/proc/self/fd/%d/dev", build->scratch_fd);
+    snprintf(to, sizeof to, "/proc/self/fd/%d/dev", build->base_fd);
+    return ok && (mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0 ||
+                  error_errno(err, errno, "cannot make a private /dev"));
 }
 
 static bool attach(struct build *build, const char *path, bool is_dir, int tree_fd,
@@ -300,22 +317,11 @@ static bool attach(struct build *build, const char *path, bool is_dir, int tree_
 static bool own_directories(struct build *build, struct error *err)
 {
     const struct root_plan *plan = build->plan;
-    int dev_fd = scratch_dir(build, "dev", err), target_fd = -1;
-    bool ok = dev_fd >= 0 && dev_fill(dev_fd, err) &&
-              (target_fd = tree_make(build->base_fd, "dev", true, err)) >= 0 &&
-              dev_mount(dev_fd, target_fd, err);
 
-    if (dev_fd >= 0)
-        close(dev_fd);
-    if (target_fd >= 0)
-        close(target_fd);
-    if (!ok || !own_tmpfs(build, "run", "0755", err) ||
-        !own_directory(build, "proc", "proc", MS_NOEXEC, NULL, err) ||
-        !attach(build, "/run/pod", true, plan->run_tree_fd, err))
-        return false;
-    if (plan->private_tmp && !own_tmpfs(build, "tmp", "1777", err))
-        return false;
-    return !build->new_root || bind_host(build, "/sys", true, err);
+    return own_dev(build, err) && own_directory(build, "run", 0755, err) && own_proc(build, err) &&
+           attach(build, "/run/pod", true, plan->run_tree_fd, err) &&
+           (!plan->private_tmp || own_directory(build, "tmp", 01777, err)) &&
+           (!build->new_root || bind_host(build, "sys", true, err));
 }
 
 static bool attach_volumes(struct build *build, struct error *err)
@@ -336,18 +342,15 @@ static bool attach_volumes(struct build *build, struct error *err)
 
 static bool begin_base(struct build *build, struct error *err)
 {
-    int fd;
+    char path[64];
 
     if (!build->new_root) {
         build->base_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         return build->base_fd >= 0 || error_errno(err, errno, "/");
     }
-    fd = scratch_dir(build, "new", err);
-    if (fd < 0)
-        return false;
-    close(fd);
-    if (!tree_mount("tmpfs", build->scratch_fd, "new", MS_NOSUID, "mode=0755", err))
-        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d/new", build->scratch_fd);
+    if (mkdirat(build->scratch_fd, "new", 0755) || mount(path, path, NULL, MS_BIND, NULL))
+        return error_errno(err, errno, "new root");
     build->base_fd = openat(build->scratch_fd, "new", O_PATH | O_DIRECTORY | O_CLOEXEC);
     return build->base_fd >= 0 || error_errno(err, errno, "new root");
 }

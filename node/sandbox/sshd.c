@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "node/sandbox/filter.h"
-#include "node/sandbox/hostkey.h"
+#include "node/sandbox/hostkey.h" /* HOSTKEY_NAME */
 
 enum { ACCOUNTS_MAX = 4 << 20 };
 
@@ -39,12 +39,11 @@ bool sshd_file(enum sandbox_level level, size_t i, const char **out_name, const 
     return true;
 }
 
-static bool write_one(int own_fd, size_t i, const struct buf *text, struct error *err)
+static bool write_one(int own_fd, size_t i, const char *text, size_t len, struct error *err)
 {
     int fd =
         openat(own_fd, files[i].name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok = fd >= 0 && write(fd, text->data, text->len) == (ssize_t)text->len &&
-              fchmod(fd, files[i].mode) == 0;
+    bool ok = fd >= 0 && write(fd, text, len) == (ssize_t)len && fchmod(fd, files[i].mode) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot write %s", files[i].path);
@@ -69,18 +68,15 @@ static bool write_accounts(int own_fd, size_t i, struct error *err)
             buf_add(&text, at, (size_t)(end - at));
     }
     buf_str(&text, "sshd:x:0:0::/run/sshd:/usr/sbin/nologin\n");
-    return write_one(own_fd, i, &text, err);
+    return write_one(own_fd, i, text.data, text.len, err);
 }
 
-bool sshd_make(int own_fd, enum sandbox_level level, struct error *err)
+bool sshd_make(int own_fd, enum sandbox_level level, const char *host_key, const char *host_public,
+               struct error *err)
 {
-    scoped(buf) struct buf private = {0}, public = {0};
-    bool ok = hostkey_make(&private, &public, err) && write_one(own_fd, 0, &private, err) &&
-              write_one(own_fd, 1, &public, err);
-
-    if (private.data)
-        explicit_bzero(private.data, private.len);
-    return ok && (level != SANDBOX_USER || write_accounts(own_fd, 2, err));
+    return write_one(own_fd, 0, host_key, strlen(host_key), err) &&
+           write_one(own_fd, 1, host_public, strlen(host_public), err) &&
+           (level != SANDBOX_USER || write_accounts(own_fd, 2, err));
 }
 
 void sshd_pretend_groups(void)

@@ -9,8 +9,9 @@
 
 enum { SSHD_FILES_MAX = 3 };
 
-/** Make the files below `own_fd`, the pod's directory. */
-bool sshd_make(int own_fd, enum sandbox_level level, struct error *err);
+/** Make the files below `own_fd`, the pod's directory, of the two halves of a host key. */
+bool sshd_make(int own_fd, enum sandbox_level level, const char *host_key, const char *host_public,
+               struct error *err);
 
 /* One of them: where it is, and where programs want it. False when there is no i-th. */
 bool sshd_file(enum sandbox_level level, size_t i, const char **out_name, const char **out_path);

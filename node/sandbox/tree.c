@@ -100,10 +100,22 @@ static bool make_all(int root_fd, char *path, bool is_dir)
     return true;
 }
 
+/* A directory right below the root: no link is on the way. */
+static int make_first(int root_fd, const char *name)
+{
+    return mkdirat(root_fd, name, 0755)
+               ? -1
+               : openat(root_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
 {
+    const char *name = path + strspn(path, "/");
     char copy[PATH_BYTES];
-    int fd = open_inside(root_fd, path);
+    int fd = is_dir && *name && !strchr(name, '/') ? make_first(root_fd, name) : -1;
+
+    if (fd < 0)
+        fd = open_inside(root_fd, path);
 
     if (fd < 0 && errno == ENOENT) {
         if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)

@@ -216,6 +216,8 @@ void shim_put_start(struct buf *out, const struct shim_pod *pod)
         for (uint32_t i = 0; i < pod->n_ports; i++)
             wire_put_u32(out, pod->ports[i]);
         wire_put_u32(out, pod->ids);
+        wire_put_text(out, pod->host_key);
+        wire_put_text(out, pod->host_public);
         wire_put_u32(out, pod->n_volumes);
         for (uint32_t i = 0; i < pod->n_volumes; i++)
             put_volume(out, &pod->volumes[i]);
@@ -233,6 +235,8 @@ static void get_box(struct wire_reader *r, struct arena *arena, struct shim_pod 
     for (uint32_t i = 0; i < pod->n_ports; i++)
         pod->ports[i] = wire_u32(r);
     pod->ids = wire_u32(r);
+    pod->host_key = wire_text(r);
+    pod->host_public = wire_text(r);
     pod->n_volumes = wire_count(r, 4 * text_bytes);
     pod->volumes = arena_array(arena, pod->n_volumes, sizeof *pod->volumes);
     for (uint32_t i = 0; i < pod->n_volumes; i++)

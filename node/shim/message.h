@@ -16,7 +16,7 @@
 #include "node/sandbox/rewrite.h"
 #include "node/shim/wire.h"
 
-enum { SHIM_VERSION = 3, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+enum { SHIM_VERSION = 4, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
@@ -110,6 +110,8 @@ struct shim_pod {
     uint32_t *ports;                   /* declared by any container, TCP and UDP alike */
     uint32_t n_ports;
     uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
+    const char *host_key,
+        *host_public; /* that sshd identifies itself with; NULL = it has its own */
     struct shim_volume *volumes;
     uint32_t n_volumes;
 };

@@ -71,7 +71,6 @@ void place_remove(int dir_fd)
     parent_fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (size_t i = 0; i < countof(names); i++)
         unlinkat(dir_fd, names[i], 0);
-    unlinkat(dir_fd, "box", AT_REMOVEDIR);
     if (strrchr(path, '/'))
         unlinkat(parent_fd, strrchr(path, '/') + 1, AT_REMOVEDIR);
     close(parent_fd);

@@ -3,7 +3,10 @@
  * its own, at whatever level works for whoever runs this.
  */
 #include "tests/unit.h"
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -11,6 +14,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/sandbox/cgroup.h"
+#include "node/sandbox/hook.h"
+#include "node/sandbox/hostkey.h"
 #include "node/sandbox/layer.h"
 #include "node/sandbox/root.h"
 #include "node/sandbox/sandbox.h"
@@ -258,6 +264,66 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
     print_message("here: %s\n", why);
 }
 
+/* ---- addresses and keys ---- */
+
+/* covers: local-runtime.md; see 3.3 */
+static void a_pod_without_ports_is_hooked_like_others(void **state)
+{
+    const struct rewrite none = {.ip = htonl(0x7f0a0402)};
+    struct error err = {0};
+    struct hook *hook;
+
+    if (!cgroup_hooks())
+        skip(); /* not root, or no unified hierarchy */
+    hook = hook_new(&none, &err);
+    check_ok("no ports", hook != NULL, err);
+    hook_free(hook);
+}
+
+/* The line of the public half, made from the private one alone. */
+static void public_line_of(EVP_PKEY *key, char *out, size_t size)
+{
+    static const unsigned char head[] = "\0\0\0\023ecdsa-sha2-nistp256\0\0\0\010nistp256\0\0\0\101";
+    unsigned char blob[sizeof head - 1 + 65], text[256];
+    size_t len = 0;
+
+    memcpy(blob, head, sizeof head - 1);
+    check_int("point",
+              EVP_PKEY_get_octet_string_param(key, "pub", blob + sizeof head - 1, 65, &len), 1);
+    check_int("bytes", (long)len, 65);
+    EVP_EncodeBlock(text, blob, sizeof blob);
+    snprintf(out, size, "ecdsa-sha2-nistp256 %s\n", text);
+}
+
+/* covers: local-runtime.md; see 5 */
+static void a_host_key_reads_as_one_pair(void **state)
+{
+    char last[64] = "";
+
+    for (int i = 0; i < 20; i++) { /* a scalar may begin with zeros */
+        scoped(buf) struct buf private = {0}, public = {0};
+        char line[512];
+        struct error err = {0};
+        BIO *memory;
+        EVP_PKEY_CTX *context;
+        EVP_PKEY *key;
+
+        check_ok("made", hostkey_make(&private, &public, &err), err);
+        memory = BIO_new_mem_buf(private.data, (int)private.len);
+        key = PEM_read_bio_PrivateKey(memory, NULL, NULL, NULL);
+        check("the private half is read", key != NULL);
+        public_line_of(key, line, sizeof line);
+        check_str("the public half belongs to it", public.data, line);
+        context = EVP_PKEY_CTX_new(key, NULL);
+        check_int("they are a pair", EVP_PKEY_pairwise_check(context), 1);
+        EVP_PKEY_CTX_free(context);
+        EVP_PKEY_free(key);
+        BIO_free(memory);
+        check("no two are the same", strncmp(last, private.data + 60, sizeof last) != 0);
+        memcpy(last, private.data + 60, sizeof last);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +331,8 @@ int main(void)
         cmocka_unit_test(a_layer_shows_the_host_and_keeps_what_is_new_to_itself),
         cmocka_unit_test(names_of_files_stay_in_their_volume),
         cmocka_unit_test(a_sub_path_never_leads_out_of_its_volume),
+        cmocka_unit_test(a_pod_without_ports_is_hooked_like_others),
+        cmocka_unit_test(a_host_key_reads_as_one_pair),
         cmocka_unit_test(a_level_is_found_or_refused_with_a_reason),
     };
 

@@ -6,7 +6,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <jansson.h>
 #include <uv.h>
@@ -39,6 +41,19 @@ void *mem_array(size_t count, size_t bytes_each)
     if (!count || !bytes_each)
         return mem_alloc(1);
     return checked(calloc(count, bytes_each));
+}
+
+void *mem_array_wide(size_t count, size_t bytes_each)
+{
+    const size_t huge_page = (size_t)2 << 20;
+    size_t bytes;
+    void *array;
+
+    if (__builtin_mul_overflow(count, bytes_each, &bytes) || bytes < 2 * huge_page)
+        return mem_array(count, bytes_each);
+    array = checked(aligned_alloc(huge_page, (bytes + huge_page - 1) & ~(huge_page - 1)));
+    madvise(array, bytes, MADV_HUGEPAGE); /* where there are none, it works as well */
+    return memset(array, 0, bytes);
 }
 
 void *mem_resize(void *ptr, size_t bytes)

@@ -9,6 +9,9 @@
 
 void *mem_alloc(size_t bytes); /* zeroed */
 void *mem_array(size_t count, size_t bytes_each);
+/** The same for what is read and written all over: in huge pages, if it fills some and the system
+ * has them. */
+void *mem_array_wide(size_t count, size_t bytes_each);
 void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
 char *mem_strdup(const char *text);        /* NULL stays NULL */
 char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);

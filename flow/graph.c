@@ -2,6 +2,7 @@
  * The dependency graph: names to positions, targets to edges, iterations to vertices.
  */
 #include "flow/graph.h"
+#include "api/types/jobflow_names.h"
 #include "base/mem.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -15,53 +16,55 @@ uint32_t flow_graph_find(const struct flow_graph *graph, const char *name)
 }
 
 /* The field of a vertex's name: iterations are called after their loop. */
-static bool index_name(struct flow_graph *graph, uint32_t i, struct error *err)
+static bool refuse_name(const struct flow_graph *graph, uint32_t i, struct error *err)
 {
-    const char *name = flow_graph_name(graph, i);
     char field[64];
 
-    if (name_index_put(&graph->names, name, i) == NAME_NONE)
-        return true;
     snprintf(field, sizeof field, "spec.flows[%u].name",
              graph->vertices ? graph->vertices[i].step : i);
-    return error_set(err, ERR_INVALID, field, "duplicated template name %s", name);
+    return error_set(err, ERR_INVALID, field, "duplicated template name %s",
+                     flow_graph_name(graph, i));
 }
 
 static bool index_names(struct flow_graph *graph, struct error *err)
 {
+    const char *run[NAMES_TOGETHER];
+    uint32_t before[NAMES_TOGETHER], len;
+
     name_index_init(&graph->names, graph->steps);
-    for (uint32_t i = 0; i < graph->steps; i++)
-        if (!index_name(graph, i, err))
-            return false;
+    for (uint32_t first = 0; first < graph->steps; first += len) {
+        for (len = 0; len < NAMES_TOGETHER && first + len < graph->steps; len++)
+            run[len] = flow_graph_name(graph, first + len);
+        name_index_put_all(&graph->names, run, len, first, before);
+        for (uint32_t i = 0; i < len; i++)
+            if (before[i] != NAME_NONE)
+                return refuse_name(graph, first + i, err);
+    }
     return true;
 }
 
-/* Room for the edges and choices of all steps. */
-static size_t count_edges(const struct flow_graph *graph)
+static bool refuse_target(const struct flow_graph *graph, uint32_t i, size_t target,
+                          struct error *err)
 {
-    size_t edges = 0;
+    char field[96];
 
-    for (uint32_t i = 0; i < graph->steps; i++)
-        edges += flow_graph_targets(graph, i);
-    return edges;
+    snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]",
+             graph->vertices ? graph->vertices[i].step : i, target);
+    return error_set(err, ERR_INVALID, field, "jobflow Flow is not DAG: vertex is not defined: %s",
+                     flow_graph_step(graph, i)->depends->targets.items[target]);
 }
 
-static bool list_edges(const struct flow_graph *graph, struct dag_edge *edges, struct error *err)
+/* `from`: what the targets stand for; vertices have them in the order of their steps. */
+static bool list_edges(const struct flow_graph *graph, const uint32_t *from, struct dag_edge *edges,
+                       struct error *err)
 {
     for (uint32_t i = 0; i < graph->steps; i++) {
-        for (size_t j = 0; j < flow_graph_targets(graph, i); j++) {
-            const char *name = flow_graph_step(graph, i)->depends->targets.items[j];
-            uint32_t target = flow_graph_find(graph, name);
-            char field[96];
+        size_t count = flow_graph_targets(graph, i);
 
-            if (target != STEP_NONE) {
-                *edges++ = (struct dag_edge){target, i};
-                continue;
-            }
-            snprintf(field, sizeof field, "spec.flows[%u].dependsOn.targets[%zu]",
-                     graph->vertices ? graph->vertices[i].step : i, j);
-            return error_set(err, ERR_INVALID, field,
-                             "jobflow Flow is not DAG: vertex is not defined: %s", name);
+        for (size_t j = 0; j < count; j++, from++) {
+            if (*from == NAME_NONE)
+                return refuse_target(graph, i, j, err);
+            *edges++ = (struct dag_edge){*from, i};
         }
     }
     return true;
@@ -134,7 +137,8 @@ static bool add_choices(struct flow_graph *graph, struct dag_edge *edges, size_t
 static bool connect(struct flow_graph *graph, struct error *err)
 {
     struct choices choices = {.graph = graph};
-    size_t count = count_edges(graph);
+    size_t count = jobflow_count_targets(graph->spec);
+    uint32_t *targets = jobflow_resolve_targets(graph->spec, &graph->names);
     struct dag_edge *edges;
     bool good;
 
@@ -143,12 +147,13 @@ static bool connect(struct flow_graph *graph, struct error *err)
     choices.edges = edges + count + choices.count;
     if (choices.count)
         list_choices(&choices);
-    good = list_edges(graph, edges, err);
+    good = list_edges(graph, targets, edges, err);
     if (good) {
         dag_init(&graph->dag, graph->steps, edges, count);
         good = add_choices(graph, edges, count, &choices, err);
     }
     mem_free(edges);
+    mem_free(targets);
     return good;
 }
 

@@ -102,11 +102,14 @@ static size_t collect_ring(const uint32_t *before, uint32_t start, uint32_t vert
 
 size_t dag_cycle(const struct dag *dag, uint32_t *cycle)
 {
-    uint32_t *before = mem_array((size_t)dag->vertices + 1, sizeof *before);
-    bool *ordered = mem_array((size_t)dag->vertices + 1, sizeof *ordered);
-    size_t sorted = dag_sort(dag, cycle), length = 0;
-    uint32_t start = 0;
+    size_t sorted = dag_sort(dag, cycle), length;
+    uint32_t start = 0, *before;
+    bool *ordered;
 
+    if (sorted == dag->vertices)
+        return 0;
+    before = mem_array((size_t)dag->vertices + 1, sizeof *before);
+    ordered = mem_array((size_t)dag->vertices + 1, sizeof *ordered);
     for (size_t i = 0; i < sorted; i++)
         ordered[cycle[i]] = true;
     for (uint32_t v = dag->vertices; v-- > 0;) {
@@ -116,11 +119,9 @@ size_t dag_cycle(const struct dag *dag, uint32_t *cycle)
         for (uint32_t i = dag->first[v]; i < dag->first[v + 1]; i++)
             before[dag->next[i]] = v;
     }
-    if (sorted < dag->vertices) {
-        length = collect_ring(before, start, dag->vertices, cycle);
-        reverse(cycle, length);
-        rotate_lowest_first(cycle, length);
-    }
+    length = collect_ring(before, start, dag->vertices, cycle);
+    reverse(cycle, length);
+    rotate_lowest_first(cycle, length);
     mem_free(before);
     mem_free(ordered);
     return length;

@@ -10,21 +10,32 @@
 
 #include "api/types/checks.h"
 #include "api/types/jobflow_control.h"
+#include "api/types/jobflow_names.h"
 #include "api/types/jobflow_pin.h"
 #include "api/types/labels.h"
-#include "api/types/nameindex.h"
 #include "api/types/pod.h"
+
+static bool repeats(const struct str_list *targets, size_t at)
+{
+    for (size_t t = 0; t < at; t++)
+        if (strcmp(targets->items[t], targets->items[at]) == 0)
+            return true;
+    return false;
+}
 
 /* targets: [a, a] says the same as [a]. */
 static void warn_repeated(const struct admission *adm, const struct str_list *targets, size_t step)
 {
+    enum { FEW = 8 }; /* compared with each other in less time than a table takes */
     scoped(name_index) struct name_index seen = {0};
 
     if (!adm->warnings || targets->count < 2)
         return;
-    name_index_init(&seen, targets->count);
+    if (targets->count > FEW)
+        name_index_init(&seen, targets->count);
     for (size_t t = 0; t < targets->count; t++)
-        if (name_index_put(&seen, targets->items[t], (uint32_t)t) != NAME_NONE)
+        if (seen.slots ? name_index_put(&seen, targets->items[t], (uint32_t)t) != NAME_NONE
+                       : repeats(targets, t))
             WARNING(adm, ("spec.flows[%zu].dependsOn.targets[%zu]", step, t),
                     "%s is named more than once", targets->items[t]);
 }
@@ -100,6 +111,7 @@ struct name_check {
     struct error_list *errors;
     struct buf job; /* "<flow>-" and then the step's name */
     size_t prefix_len;
+    struct name_index names; /* of the steps, once a probe asks for them */
 };
 
 static bool check_job_name(struct name_check *c, size_t i)
@@ -219,10 +231,13 @@ static void warn_probe_task(struct name_check *c, size_t i, const struct name_in
                 "no target has a task \"%s\": the probe can never pass", task);
 }
 
-static void warn_probe_tasks(struct name_check *c, size_t i, const struct name_index *names)
+static void warn_probe_tasks(struct name_check *c, size_t i)
 {
     const struct flow_probe *probe = c->spec->steps.items[i].depends->probe;
+    const struct name_index *names = &c->names;
 
+    if (!names->slots)
+        jobflow_index_names(c->spec, &c->names, NULL, NULL);
     for (size_t p = 0; p < probe->http.count; p++)
         warn_probe_task(c, i, names, "httpGetList", p, probe->http.items[p].task);
     for (size_t p = 0; p < probe->tcp.count; p++)
@@ -233,14 +248,9 @@ static void warn_probe_tasks(struct name_check *c, size_t i, const struct name_i
 
 static void check_names(struct name_check *c)
 {
-    scoped(name_index) struct name_index names = {0};
-
     name_as_known(c->flow->meta, &c->job);
     buf_char(&c->job, '-');
     c->prefix_len = c->job.len;
-    name_index_init(&names, c->spec->steps.count);
-    for (size_t i = 0; i < c->spec->steps.count; i++)
-        name_index_put(&names, c->spec->steps.items[i].name, (uint32_t)i);
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const struct flow_step *step = &c->spec->steps.items[i];
         bool named = check_job_name(c, i);
@@ -257,7 +267,7 @@ static void check_names(struct name_check *c)
                     "jobtemplate %s does not exist yet: the step waits for it",
                     flow_step_template(step));
         if (step->depends && step->depends->probe && c->adm->warnings)
-            warn_probe_tasks(c, i, &names);
+            warn_probe_tasks(c, i);
     }
 }
 
@@ -273,4 +283,5 @@ void jobflow_validate_in_context(const struct admission *adm, const struct objec
     if ((int64_t)check.spec->steps.count <= limits_of(adm)->flow_steps)
         check_names(&check);
     buf_release(&check.job);
+    name_index_release(&check.names);
 }

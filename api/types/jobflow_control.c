@@ -7,6 +7,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/flowref.h"
+#include "api/types/jobflow_names.h"
 #include "base/compiler.h"
 #include "base/mem.h"
 
@@ -288,9 +289,7 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
 
     if (!has_control(spec) || (int64_t)count > limits_of(adm)->flow_steps)
         return;
-    name_index_init(&names, count);
-    for (size_t i = 0; i < count; i++)
-        name_index_put(&names, spec->steps.items[i].name, (uint32_t)i);
+    jobflow_index_names(spec, &names, NULL, NULL);
     c.switch_of = mem_array(count + 1, sizeof *c.switch_of);
     c.marks = mem_array(count + 1, sizeof *c.marks);
     c.stack = mem_array(count + 1, sizeof *c.stack);

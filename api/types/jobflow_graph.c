@@ -2,7 +2,9 @@
  * Whether the steps of a flow form a graph that can be run: names and targets, then order.
  *
  * The two texts of upstream appear as they are, so that scripts that look for them go on working.
- * Everything is linear in steps and targets. Ref: spec/jobflow.md 10.1, 10.2; Volcano
+ * Everything is linear in steps and targets. Most flows list every step behind those it waits for;
+ * these are
+ * through after one look at each. Ref: spec/jobflow.md 10.1, 10.2; Volcano
  * pkg/webhooks/admission/jobflows/validate/util.go.
  */
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "api/types/checks.h"
 #include "api/types/dag.h"
 #include "api/types/jobflow_admission.h"
-#include "api/types/nameindex.h"
+#include "api/types/jobflow_names.h"
 #include "api/types/nearest.h"
 #include "base/mem.h"
 
@@ -20,10 +22,12 @@ enum {
 };
 
 struct graph_check {
+    const struct admission *adm;
     const struct jobflow_spec *spec;
     struct error_list *errors;
     struct name_index names;
-    bool repeated; /* several steps have one name */
+    uint32_t *targets; /* what the targets of all steps stand for, one behind the other */
+    bool repeated;     /* several steps have one name */
     struct dag_edge *edges;
     size_t n_edges;
 };
@@ -36,21 +40,17 @@ static const struct str_list *targets_of(const struct flow_step *step)
 }
 
 /* Upstream lets the last of several steps of one name count; so do we when asked to be like it. */
-static void index_names(struct graph_check *c, const struct admission *adm)
+static void report_repeated(void *ctx, size_t step)
 {
-    for (size_t i = 0; i < c->spec->steps.count; i++) {
-        const char *name = c->spec->steps.items[i].name;
+    struct graph_check *c = ctx;
 
-        if (name_index_put(&c->names, name, (uint32_t)i) == NAME_NONE)
-            continue;
-        c->repeated = true;
-        if (!adm->upstream_compat)
-            FINDING(c->errors, ("spec.flows[%zu].name", i),
-                    "duplicated template name %s: every step needs a name of its own; to use a "
-                    "template twice, give the "
-                    "steps different names and set jobTemplateName",
-                    name);
-    }
+    c->repeated = true;
+    if (!c->adm->upstream_compat)
+        FINDING(c->errors, ("spec.flows[%zu].name", step),
+                "duplicated template name %s: every step needs a name of its own; to use a "
+                "template twice, give the "
+                "steps different names and set jobTemplateName",
+                c->spec->steps.items[step].name);
 }
 
 static void report_undefined(struct graph_check *c, size_t step, size_t target, const char *name)
@@ -66,24 +66,39 @@ static void report_undefined(struct graph_check *c, size_t step, size_t target, 
             best.word ? "\"?" : "");
 }
 
-/* A duplicate's targets are looked at, too, but only one step of a name has edges. */
-static void collect_edges(struct graph_check *c, const struct admission *adm)
+/* Of several steps of one name only one has edges. */
+static bool has_edges(const struct graph_check *c, size_t step)
 {
+    return !c->repeated || name_index_get(&c->names, c->spec->steps.items[step].name) == step;
+}
+
+/* The targets of steps without edges are looked at, too. */
+static void check_targets(struct graph_check *c)
+{
+    const uint32_t *from = c->targets;
+
     for (size_t i = 0; i < c->spec->steps.count; i++) {
-        const struct flow_step *step = &c->spec->steps.items[i];
-        const struct str_list *targets = targets_of(step);
-        bool counts = !c->repeated || name_index_get(&c->names, step->name) == i;
+        const struct str_list *targets = targets_of(&c->spec->steps.items[i]);
+        bool counts = has_edges(c, i);
 
-        if (!counts && adm->upstream_compat)
-            continue;
-        for (size_t t = 0; t < targets->count; t++) {
-            uint32_t from = name_index_get(&c->names, targets->items[t]);
-
-            if (from == NAME_NONE)
+        for (size_t t = 0; t < targets->count; t++, from++) {
+            if (*from == NAME_NONE && (counts || !c->adm->upstream_compat))
                 report_undefined(c, i, t, targets->items[t]);
-            else if (counts)
-                c->edges[c->n_edges++] = (struct dag_edge){from, (uint32_t)i};
         }
+    }
+}
+
+static void collect_edges(struct graph_check *c)
+{
+    const uint32_t *from = c->targets;
+
+    for (size_t i = 0; i < c->spec->steps.count; i++) {
+        size_t count = targets_of(&c->spec->steps.items[i])->count;
+
+        for (size_t t = 0; t < count && has_edges(c, i); t++)
+            if (from[t] != NAME_NONE)
+                c->edges[c->n_edges++] = (struct dag_edge){from[t], (uint32_t)i};
+        from += count;
     }
 }
 
@@ -148,6 +163,9 @@ static void check_order(struct graph_check *c)
     scoped(dag) struct dag dag = {0};
     size_t length;
 
+    collect_edges(c);
+    if (!c->adm->upstream_compat)
+        collect_switches(c);
     dag_init(&dag, vertices, c->edges, c->n_edges);
     length = dag_cycle(&dag, cycle);
     if (length)
@@ -156,48 +174,57 @@ static void check_order(struct graph_check *c)
 }
 
 /* L-17. A flow beyond them is not looked at any further. */
-static bool check_size(const struct admission *adm, const struct jobflow_spec *spec, size_t edges,
-                       struct error_list *errors)
+static bool check_steps(struct graph_check *c)
 {
-    const struct limits *limits = limits_of(adm);
+    const struct limits *limits = limits_of(c->adm);
 
-    if ((int64_t)spec->steps.count > limits->flow_steps) {
-        FINDING(errors, ("spec.flows"), "Too many: %zu: a flow has at most %lld steps%s",
-                spec->steps.count, (long long)limits->flow_steps,
-                limits->flow_steps < limits_hard.flow_steps
-                    ? "; --max-flow-steps of run and serve allows more"
-                    : "");
-        return false;
-    }
-    if ((int64_t)edges > limits->flow_edges) {
-        FINDING(errors, ("spec.flows"),
-                "Too many: %zu targets in all steps: at most %lld are allowed", edges,
-                (long long)limits->flow_edges);
-        return false;
-    }
-    return true;
+    if ((int64_t)c->spec->steps.count <= limits->flow_steps)
+        return true;
+    FINDING(c->errors, ("spec.flows"), "Too many: %zu: a flow has at most %lld steps%s",
+            c->spec->steps.count, (long long)limits->flow_steps,
+            limits->flow_steps < limits_hard.flow_steps
+                ? "; --max-flow-steps of run and serve allows more"
+                : "");
+    return false;
+}
+
+static bool check_edges(struct graph_check *c, size_t edges)
+{
+    const struct limits *limits = limits_of(c->adm);
+
+    if ((int64_t)edges <= limits->flow_edges)
+        return true;
+    FINDING(c->errors, ("spec.flows"),
+            "Too many: %zu targets in all steps: at most %lld are allowed", edges,
+            (long long)limits->flow_edges);
+    return false;
+}
+
+/* A flow with a switch, or with a step before one it waits for, or with something wrong. */
+static void check_closely(struct graph_check *c)
+{
+    size_t targets = jobflow_count_targets(c->spec), choices = 0;
+
+    for (size_t i = 0; i < c->spec->steps.count && !c->adm->upstream_compat; i++)
+        if (c->spec->steps.items[i].choice)
+            choices += count_choices(c->spec->steps.items[i].choice);
+    if (!check_edges(c, targets + choices))
+        return;
+    jobflow_index_names(c->spec, &c->names, report_repeated, c);
+    c->targets = jobflow_resolve_targets(c->spec, &c->names);
+    check_targets(c);
+    c->edges = mem_array(targets + choices + 1, sizeof *c->edges);
+    check_order(c);
+    mem_free(c->edges);
+    mem_free(c->targets);
+    name_index_release(&c->names);
 }
 
 void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec *spec,
                          struct error_list *errors)
 {
-    struct graph_check check = {.spec = spec, .errors = errors};
-    size_t edges = 0;
+    struct graph_check check = {.adm = adm, .spec = spec, .errors = errors};
 
-    for (size_t i = 0; i < spec->steps.count; i++)
-        edges += targets_of(&spec->steps.items[i])->count +
-                 (spec->steps.items[i].choice && !adm->upstream_compat
-                      ? count_choices(spec->steps.items[i].choice)
-                      : 0);
-    if (!check_size(adm, spec, edges, errors))
-        return;
-    name_index_init(&check.names, spec->steps.count);
-    check.edges = mem_array(edges + 1, sizeof *check.edges);
-    index_names(&check, adm);
-    collect_edges(&check, adm);
-    if (!adm->upstream_compat)
-        collect_switches(&check);
-    check_order(&check);
-    mem_free(check.edges);
-    name_index_release(&check.names);
+    if (check_steps(&check) && !jobflow_is_in_order(spec, (size_t)limits_of(adm)->flow_edges))
+        check_closely(&check);
 }

@@ -1,0 +1,25 @@
+#pragma once
+/*
+ * The names of a flow's steps, and what its targets stand for.
+ */
+#include "api/types/jobflow.h"
+#include "api/types/nameindex.h"
+
+/**
+ * Index the names of all steps in `names`, which is empty: each means its step, a repeated one the
+ * last of them. `repeated` (may be NULL) is told every step whose name an earlier one has.
+ */
+void jobflow_index_names(const struct jobflow_spec *spec, struct name_index *names,
+                         void (*repeated)(void *ctx, size_t step), void *ctx);
+
+/** Targets of all steps together. */
+size_t jobflow_count_targets(const struct jobflow_spec *spec);
+
+/** What each of them stands for, NAME_NONE where nothing does: of the first step, of the second,
+ * and so on. Owned, never NULL. */
+uint32_t *jobflow_resolve_targets(const struct jobflow_spec *spec, const struct name_index *names);
+
+/** Whether no two steps have one name, each stands behind all it waits for, none is a switch, and
+ * there are at most `max_targets`: nothing can be wrong with its graph. Looks at every step once.
+ */
+bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets);

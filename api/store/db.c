@@ -372,6 +372,7 @@ struct db *db_open(const char *path, enum db_mode mode, struct error *err)
     db->path = mem_strdup(path);
     db->read_only = mode == DB_LOOK;
     db->checkpoint_at = DB_CHECKPOINT_PAGES;
+    db->statuses = db_statuses_new();
     ok = open_file(db, err) && (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) &&
          read_meta(db, err) && (db->clean || quick_check(db, err));
     if (ok)
@@ -400,6 +401,7 @@ void db_close(struct db *db)
     for (size_t i = 0; i < STATEMENT_N; i++)
         sqlite3_finalize(db->statements[i]);
     sqlite3_close(db->sqlite);
+    db_statuses_free(db->statuses);
     mem_free(db->kinds_by_code);
     mem_free(db->path);
     mem_free(db);

@@ -25,6 +25,7 @@ struct db_row {
     const char *ns, *name;
     const void *meta, *status; /* status NULL = absent */
     size_t meta_len, status_len;
+    const char *damage; /* it cannot be read; NULL: it can, as far as known here */
 };
 
 struct db_reader {

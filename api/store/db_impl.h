@@ -3,7 +3,7 @@
  * The connection's insides, shared by db.c (opening, settings, schema) and db_rows.c (loading and
  * committing).
  */
-#include "api/store/db.h"
+#include "api/store/db_status.h"
 #include <sqlite3.h>
 
 /* clang-format off */
@@ -15,6 +15,8 @@
     X(DELETE_OBJECT, "DELETE FROM objects WHERE id = ?")                                       \
     X(PUT_BODY,      "INSERT INTO bodies VALUES (?, ?)")                                       \
     X(DELETE_BODY,   "DELETE FROM bodies WHERE id = ?")                                        \
+    X(PUT_STATUS,    "INSERT INTO statuses VALUES (?, ?)")                                     \
+    X(DELETE_STATUS, "DELETE FROM statuses WHERE id BETWEEN ? AND ?")                          \
     X(SET_META,      "UPDATE meta SET value = ?2 WHERE key = ?1")
 /* clang-format on */
 
@@ -34,6 +36,7 @@ struct db {
     int kind_codes[KIND_N];            /* the file's number of a kind */
     const struct kind **kinds_by_code; /* [n_kinds_by_code] */
     size_t n_kinds_by_code;
+    struct db_statuses *statuses;
 };
 
 enum { DB_CHECKPOINT_PAGES = 2000 }; /* of the log, before it is moved into the file */

@@ -26,6 +26,8 @@ static void read_object(struct db *db, const struct db_reader *reader, sqlite3_s
 {
     int64_t code = sqlite3_column_int64(statement, 1);
     bool known = code > 0 && (size_t)code < db->n_kinds_by_code;
+    bool apart =
+        sqlite3_column_type(statement, 7) == SQLITE_BLOB && !sqlite3_column_bytes(statement, 7);
     struct db_row row = {
         .row = sqlite3_column_int64(statement, 0),
         .kind = known ? db->kinds_by_code[code] : NULL,
@@ -39,6 +41,8 @@ static void read_object(struct db *db, const struct db_reader *reader, sqlite3_s
         .status_len = (size_t)sqlite3_column_bytes(statement, 7),
     };
 
+    if (apart && !db_status_loaded(db->statuses, row.row, &row.status, &row.status_len))
+        row.damage = "its status is damaged or missing";
     reader->object(reader->ctx, &row);
 }
 
@@ -62,11 +66,15 @@ static bool read_table(struct db *db, const struct db_reader *reader, const char
 
 bool db_load(struct db *db, const struct db_reader *reader, struct error *err)
 {
-    return read_table(db, reader, "SELECT id, bytes FROM bodies ORDER BY id", read_body, err) &&
-           read_table(db, reader,
-                      "SELECT id, kind, namespace, name, revision, body, meta, status "
-                      "FROM objects ORDER BY id",
-                      read_object, err);
+    bool ok = read_table(db, reader, "SELECT id, bytes FROM bodies ORDER BY id", read_body, err) &&
+              db_statuses_load(db, err) &&
+              read_table(db, reader,
+                         "SELECT id, kind, namespace, name, revision, body, meta, status "
+                         "FROM objects ORDER BY id",
+                         read_object, err);
+
+    db_statuses_loaded(db->statuses);
+    return ok;
 }
 
 /* ---- committing ---- */
@@ -84,6 +92,7 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
     sqlite3_stmt *statement = db->statements[DO_PUT_OBJECT];
     const struct object *object = write->object;
     const struct blob *status = object->status;
+    const bool apart = db_status_is_long(status);
     size_t meta_len;
     const char *meta = meta_stored(object->meta, &meta_len);
 
@@ -95,12 +104,12 @@ static bool write_object(struct db *db, const struct batch_write *write, struct 
     sqlite3_bind_int64(statement, 6, write->body_row);
     sqlite3_bind_blob64(statement, 7, meta, meta_len, SQLITE_STATIC);
     if (status)
-        sqlite3_bind_blob64(statement, 8, status->text, status->len, SQLITE_STATIC);
+        sqlite3_bind_blob64(statement, 8, status->text, apart ? 0 : status->len, SQLITE_STATIC);
     else
         sqlite3_bind_null(statement, 8);
     counts->rows++;
-    counts->bytes += meta_len + (status ? status->len : 0);
-    return db_step(db, DO_PUT_OBJECT);
+    counts->bytes += meta_len + (status && !apart ? status->len : 0);
+    return db_step(db, DO_PUT_OBJECT) && db_status_write(db, write->row, status, counts);
 }
 
 static bool delete_object(struct db *db, const struct batch_write *write, struct db_counts *counts)
@@ -109,7 +118,7 @@ static bool delete_object(struct db *db, const struct batch_write *write, struct
         return true;
     sqlite3_bind_int64(db->statements[DO_DELETE_OBJECT], 1, write->row);
     counts->rows++;
-    return db_step(db, DO_DELETE_OBJECT);
+    return db_step(db, DO_DELETE_OBJECT) && db_status_write(db, write->row, NULL, counts);
 }
 
 static bool write_body(struct db *db, const struct batch_body *body, struct db_counts *counts)
@@ -144,9 +153,11 @@ enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_co
                           struct error *err)
 {
     struct db_counts written = {0};
+    bool ok = db_step(db, DO_BEGIN) && write_all(db, batch, &written) && db_step(db, DO_COMMIT);
     enum db_outcome outcome;
 
-    if (db_step(db, DO_BEGIN) && write_all(db, batch, &written) && db_step(db, DO_COMMIT)) {
+    db_statuses_settle(db->statuses, ok);
+    if (ok) {
         counts->rows += written.rows;
         counts->bytes += written.bytes;
         return DB_OK;

@@ -68,8 +68,8 @@ static struct object *build(struct loader *loader, const struct db_row *row, uin
         refuse(loader, row, "a kind this program does not know");
         return NULL;
     }
-    if (!body) {
-        refuse(loader, row, "its body is missing");
+    if (!body || row->damage) {
+        refuse(loader, row, row->damage ? row->damage : "its body is missing");
         return NULL;
     }
     meta = meta_decode(row->meta, row->meta_len, &err);

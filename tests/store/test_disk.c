@@ -3,7 +3,7 @@
 #include "tests/unit.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,98 +12,11 @@
 #include "base/log.h"
 #include "tests/support/disk.h"
 #include "tests/support/objects.h"
-
-struct world {
-    struct clock *clock;
-    struct loop *loop;
-    struct store *store;
-    char *directory; /* owned */
-};
-
-static struct world world_at(const char *name)
-{
-    struct world world = {.clock = clock_virtual_new(0, 1), .directory = test_path(name)};
-
-    world.loop = loop_new(world.clock);
-    return world;
-}
-
-static bool world_open(struct world *world, struct error *err)
-{
-    const struct store_options options = {.directory = world->directory};
-
-    world->store = store_open(world->loop, &options, err);
-    return world->store;
-}
-
-static struct world world_new(const char *name)
-{
-    struct world world = world_at(name);
-    struct error err;
-
-    check_ok(name, world_open(&world, &err), err);
-    return world;
-}
-
-static void world_close(struct world *world)
-{
-    store_close(take(world->store));
-    loop_settle(world->loop);
-}
-
-static void world_reopen(struct world *world)
-{
-    struct error err;
-
-    world_close(world);
-    check_ok(world->directory, world_open(world, &err), err);
-}
-
-static void world_free(struct world *world)
-{
-    world_close(world);
-    loop_free(world->loop);
-    clock_free(world->clock);
-    mem_free(world->directory);
-}
-
-static const struct object *get(const struct world *world, const char *name)
-{
-    return store_get(world->store, &kind_job, "default", name);
-}
-
-/* Run SQL on the closed store's file. */
-static void sql(const struct world *world, const char *text)
-{
-    scoped_str path = mem_printf("%s/store.db", world->directory);
-    sqlite3 *db = NULL;
-    char *message = NULL;
-
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, "unix"), SQLITE_OK);
-    if (sqlite3_exec(db, text, NULL, NULL, &message) != SQLITE_OK)
-        check_fail("%s: %s", text, message);
-    sqlite3_close(db);
-}
-
-static int64_t ask(const struct world *world, const char *text)
-{
-    scoped_str path = mem_printf("%s/store.db", world->directory);
-    sqlite3_stmt *statement = NULL;
-    sqlite3 *db = NULL;
-    int64_t answer;
-
-    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, "unix"), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, text, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return answer;
-}
+#include "tests/support/store_world.h"
 
 static void objects_are_read_back_as_they_were(void **state)
 {
-    struct world world = world_new("back");
+    struct store_world world = store_world_new("back");
     const struct object *object;
     scoped(buf) struct buf before = {0};
     scoped(buf) struct buf after = {0};
@@ -111,54 +24,55 @@ static void objects_are_read_back_as_they_were(void **state)
     store_put(world.store, sample_object(.name = "owner", .body = "{\"spec\":{\"a\":1}}"));
     store_put(world.store, sample_object(.name = "a", .owner_uid = "uid-owner",
                                          .body = "{\"spec\":{\"a\":1}}", .finalizer = "x/y"));
-    object = store_put(world.store, sample_with_status(get(&world, "a"), "{\"state\":\"ä\"}"));
+    object = store_put(world.store,
+                       sample_with_status(store_world_get(&world, "a"), "{\"state\":\"ä\"}"));
     store_put(world.store, sample_object(.name = "b"));
     loop_settle(world.loop);
-    store_delete(world.store, get(&world, "b"));
+    store_delete(world.store, store_world_get(&world, "b"));
     object_write(object, &before);
-    world_reopen(&world);
+    store_world_reopen(&world);
 
-    object = get(&world, "a");
+    object = store_world_get(&world, "a");
     assert_non_null(object);
     object_write(object, &after);
     check_str("text", after.data, before.data);
     check_int("revision", object->revision, 3);
-    check("shares the body", object->body == get(&world, "owner")->body);
-    assert_null(get(&world, "b"));
+    check("shares the body", object->body == store_world_get(&world, "owner")->body);
+    assert_null(store_world_get(&world, "b"));
     check_int("the counter goes on", store_revision(world.store), 5);
     check_int("next", store_put(world.store, sample_object(.name = "b"))->revision, 6);
-    world_free(&world);
+    store_world_free(&world);
 }
 
 static void a_write_in_the_last_turn_is_kept(void **state)
 {
-    struct world world = world_new("last");
+    struct store_world world = store_world_new("last");
 
     store_put(world.store, sample_object(.name = "a"));
-    world_reopen(&world);
-    assert_non_null(get(&world, "a"));
-    world_free(&world);
+    store_world_reopen(&world);
+    assert_non_null(store_world_get(&world, "a"));
+    store_world_free(&world);
 }
 
 static void a_batch_writes_each_row_once(void **state)
 {
-    struct world world = world_new("once");
+    struct store_world world = store_world_new("once");
     struct store_stats stats;
 
     for (int i = 0; i < 5; i++)
         store_put(world.store, sample_object(.name = "a", .status = i % 2 ? "{}" : "[]"));
     store_put(world.store, sample_object(.name = "b"));
-    store_delete(world.store, get(&world, "b"));
+    store_delete(world.store, store_world_get(&world, "b"));
     loop_settle(world.loop);
     store_stats(world.store, &stats);
     check_int("rows: a body and an object", stats.rows_written, 2);
     check_int("commits", stats.commits, 1);
-    world_free(&world);
+    store_world_free(&world);
 }
 
 static void unused_bodies_are_deleted_in_the_end(void **state)
 {
-    struct world world = world_new("orphans");
+    struct store_world world = store_world_new("orphans");
     int64_t left;
 
     for (int i = 0; i < 200; i++) {
@@ -168,34 +82,35 @@ static void unused_bodies_are_deleted_in_the_end(void **state)
         store_put(world.store, sample_object(.name = "a", .body = body));
         loop_settle(world.loop);
     }
-    world_close(&world);
-    left = ask(&world, "SELECT count(*) FROM bodies");
+    store_world_close(&world);
+    left = store_world_ask(&world, "SELECT count(*) FROM bodies");
     check("few are left", left > 0 && left <= 65);
-    check_int("the used one is there",
-              ask(&world, "SELECT count(*) FROM bodies JOIN objects ON body = bodies.id"), 1);
-    world_free(&world);
+    check_int(
+        "the used one is there",
+        store_world_ask(&world, "SELECT count(*) FROM bodies JOIN objects ON body = bodies.id"), 1);
+    store_world_free(&world);
 }
 
 static void revisions_are_never_given_twice(void **state)
 {
-    struct world world = world_new("twice");
+    struct store_world world = store_world_new("twice");
     int64_t accepted;
 
     store_put(world.store, sample_object(.name = "a"));
     accepted = store_revision(world.store);
-    world_close(&world);
+    store_world_close(&world);
     /* as a crash leaves it: not closed in order, the mark as it was when it was opened */
-    sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean';"
-                "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
-    check_ok("open", world_open(&world, &(struct error){0}), (struct error){0});
+    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean';"
+                            "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
+    check_ok("open", store_world_open(&world, &(struct error){0}), (struct error){0});
     check("above all accepted ones", store_revision(world.store) > accepted);
     check_int("by the mark", store_revision(world.store), 1048576);
-    world_free(&world);
+    store_world_free(&world);
 }
 
 static void only_one_process_opens_it(void **state)
 {
-    struct world world = world_new("lock");
+    struct store_world world = store_world_new("lock");
     const struct store_options options = {.directory = world.directory};
     struct error err;
     char pid[32];
@@ -203,28 +118,28 @@ static void only_one_process_opens_it(void **state)
     snprintf(pid, sizeof pid, "process %ld;", (long)getpid());
     check_error("second", store_open(world.loop, &options, &err), err, ERR_CONFLICT);
     check_has("second", err.message, pid);
-    world_free(&world);
+    store_world_free(&world);
 }
 
 static void looking_changes_nothing(void **state)
 {
-    struct world world = world_at("look");
+    struct store_world world = store_world_at("look");
     const struct store_options look = {.directory = world.directory, .read_only = true};
     struct error err;
     struct store *store;
 
     check_error("absent", store_open(world.loop, &look, &err), err, ERR_NOT_FOUND);
     assert_int_equal(access(world.directory, F_OK), -1);
-    check_ok("open", world_open(&world, &err), err);
+    check_ok("open", store_world_open(&world, &err), err);
     store_put(world.store, sample_object(.name = "a"));
-    world_close(&world);
-    sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean'");
+    store_world_close(&world);
+    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean'");
     store = store_open(world.loop, &look, &err);
     check_ok("look", store, err);
     assert_non_null(store_get(store, &kind_job, "default", "a"));
     store_close(store);
-    check_int("clean", ask(&world, "SELECT value FROM meta WHERE key = 'clean'"), 0);
-    world_free(&world);
+    check_int("clean", store_world_ask(&world, "SELECT value FROM meta WHERE key = 'clean'"), 0);
+    store_world_free(&world);
 }
 
 struct damage {
@@ -256,32 +171,32 @@ static void damage_hurts_one_object_or_is_refused(void **state)
 {
     for (const struct damage *d = damages; d < damages + countof(damages); d++) {
         scoped_str name = mem_printf("damage-%d", (int)(d - damages));
-        struct world world = world_new(name);
+        struct store_world world = store_world_new(name);
         struct error err;
 
         store_put(world.store, sample_object(.name = "good"));
         store_put(world.store,
                   sample_object(.name = "bad", .kind = &kind_pod, .body = "{\"x\":1}"));
-        world_close(&world);
-        sql(&world, d->sql);
+        store_world_close(&world);
+        store_world_sql(&world, d->sql);
         if (d->code) {
-            check_error(d->name, world_open(&world, &err), err, d->code);
+            check_error(d->name, store_world_open(&world, &err), err, d->code);
             check_has(d->name, err.message, d->message);
             check_has(d->name, err.message, "store.db");
         } else {
-            check_ok(d->name, world_open(&world, &err), err);
-            check(d->name, get(&world, "good"));
+            check_ok(d->name, store_world_open(&world, &err), err);
+            check(d->name, store_world_get(&world, "good"));
             store_put(world.store, sample_object(.name = "new"));
-            world_reopen(&world);
-            check(d->name, get(&world, "new"));
+            store_world_reopen(&world);
+            check(d->name, store_world_get(&world, "new"));
         }
-        world_free(&world);
+        store_world_free(&world);
     }
 }
 
 static void a_damaged_file_is_named_and_left_alone(void **state)
 {
-    struct world world = world_new("torn");
+    struct store_world world = store_world_new("torn");
     scoped_str path = mem_printf("%s/store.db", world.directory);
     struct error err;
     struct stat before, after;
@@ -292,26 +207,26 @@ static void a_damaged_file_is_named_and_left_alone(void **state)
 
         store_put(world.store, sample_object(.name = name, .status = "{\"a\":\"0123456789\"}"));
     }
-    world_close(&world);
+    store_world_close(&world);
     for (off_t at = 4096; at < 40960; at += 4096) {
         fd = open(path, O_WRONLY | O_CLOEXEC);
         assert_int_equal(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, at), 8);
         close(fd);
     }
     stat(path, &before);
-    check_error("open", world_open(&world, &err), err, ERR_STORAGE);
+    check_error("open", store_world_open(&world, &err), err, ERR_STORAGE);
     check_has("open", err.message, path);
     check_has("open", err.message, "backup");
     stat(path, &after);
     check_int("size", after.st_size, before.st_size);
     check_int("truncate", truncate(path, 100), 0);
-    check_error("cut", world_open(&world, &err), err, ERR_STORAGE);
-    world_free(&world);
+    check_error("cut", store_world_open(&world, &err), err, ERR_STORAGE);
+    store_world_free(&world);
 }
 
 static void the_directory_is_private(void **state)
 {
-    struct world world = world_new("private");
+    struct store_world world = store_world_new("private");
     scoped_str database = mem_printf("%s/store.db", world.directory);
     scoped_str log = mem_printf("%s/store.db-wal", world.directory);
     struct stat stats;
@@ -322,7 +237,7 @@ static void the_directory_is_private(void **state)
     check_int("database", stats.st_mode & 0777, 0600);
     stat(log, &stats);
     check_int("log", stats.st_mode & 0777, 0600);
-    world_free(&world);
+    store_world_free(&world);
 }
 
 /* ---- a bad disk ---- */
@@ -352,7 +267,7 @@ static void raise_flag(struct task *task)
 
 static void a_full_disk_takes_deletes_and_recovers(void **state)
 {
-    struct world world = world_new("full");
+    struct store_world world = store_world_new("full");
     struct failure failure = {0};
     struct flag flag = {.task.run = raise_flag};
     struct error err;
@@ -366,7 +281,7 @@ static void a_full_disk_takes_deletes_and_recovers(void **state)
     loop_advance(world.loop, 10);
     check_error("writes", store_writable(world.store, &err), err, ERR_STORAGE);
     check_int("not durable", flag.runs, 0);
-    store_delete(world.store, get(&world, "a"));
+    store_delete(world.store, store_world_get(&world, "a"));
     loop_advance(world.loop, 5000);
     check_int("still not", flag.runs, 0);
     disk_set(DISK_WELL);
@@ -375,10 +290,10 @@ static void a_full_disk_takes_deletes_and_recovers(void **state)
     check_ok("writes again", store_writable(world.store, &err), err);
     check_int("all", store_durable_revision(world.store), 3);
     check_int("no failure", failure.calls, 0);
-    world_reopen(&world);
-    assert_non_null(get(&world, "b"));
-    assert_null(get(&world, "a"));
-    world_free(&world);
+    store_world_reopen(&world);
+    assert_non_null(store_world_get(&world, "b"));
+    assert_null(store_world_get(&world, "a"));
+    store_world_free(&world);
 }
 
 static void a_failed_commit_is_the_end(void **state)
@@ -387,7 +302,7 @@ static void a_failed_commit_is_the_end(void **state)
 
     for (size_t i = 0; i < countof(faults); i++) {
         scoped_str name = mem_printf("eio-%zu", i);
-        struct world world = world_new(name);
+        struct store_world world = store_world_new(name);
         struct failure failure = {0};
         struct flag flag = {.task.run = raise_flag};
         struct error err;
@@ -405,9 +320,9 @@ static void a_failed_commit_is_the_end(void **state)
         loop_advance(world.loop, 10000);
         check_int(name, failure.calls, 1);
         check_int(name, flag.runs, 0);
-        world_reopen(&world);
-        assert_null(get(&world, "b"));
-        world_free(&world);
+        store_world_reopen(&world);
+        assert_null(store_world_get(&world, "b"));
+        store_world_free(&world);
     }
 }
 
@@ -416,7 +331,7 @@ static void every_point_of_failure_keeps_what_was_reported(void **state)
 {
     for (int n = 1;; n++) {
         scoped_str name = mem_printf("point-%d", n);
-        struct world world = world_new(name);
+        struct store_world world = store_world_new(name);
         struct failure failure = {0};
         int reported = 0;
 
@@ -434,13 +349,13 @@ static void every_point_of_failure_keeps_what_was_reported(void **state)
                 reported = i + 1;
         }
         disk_set(DISK_WELL);
-        world_reopen(&world);
+        store_world_reopen(&world);
         for (int i = 0; i < reported; i++) {
             scoped_str object = mem_printf("n%d", i);
 
-            check(name, get(&world, object));
+            check(name, store_world_get(&world, object));
         }
-        world_free(&world);
+        store_world_free(&world);
         if (failure.calls == 0) {
             check("some failed", n > 6);
             return;

@@ -78,17 +78,32 @@ static char *state_of(const struct store *store)
     return buf_take(&out);
 }
 
+/* A long one does not lie in the object's row (api/store/db_status). */
+static char *status_text(int turn, int write, bool is_long)
+{
+    enum { ENTRIES = 1200 };
+    scoped(buf) struct buf text = {0};
+
+    buf_printf(&text, "{\"turn\":%d,\"entries\":[", turn);
+    for (int i = 0; is_long && i < ENTRIES; i++)
+        buf_printf(&text, "\"this is %d\",", i);
+    buf_printf(&text, "0],\"write\":%d}", write);
+    return buf_take(&text);
+}
+
 /* One turn of the history: some objects made, changed, removed together. */
 static void take_turn(struct life *life, int turn)
 {
     struct dice dice = {(uint64_t)turn};
 
     for (int n = 1 + dice_roll(&dice, 3); n > 0; n--) {
-        char name[8], status[64];
+        scoped_str status = NULL;
+        char name[8];
         const struct object *object;
+        int which = dice_roll(&dice, NAMES);
 
-        snprintf(name, sizeof name, "n%d", dice_roll(&dice, NAMES));
-        snprintf(status, sizeof status, "{\"turn\":%d,\"write\":%d}", turn, n);
+        snprintf(name, sizeof name, "n%d", which);
+        status = status_text(turn, n, which == 0);
         object = store_get(life->store, &kind_job, "default", name);
         if (!object)
             store_put(life->store, sample_object(.name = name, .body = n % 2 ? status : "{}"));

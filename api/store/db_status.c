@@ -1,0 +1,308 @@
+/*
+ * Parts of long statuses, in and out. Store thread, but for opening and closing.
+ */
+#include "api/store/db_status.h"
+#include "api/store/db_impl.h"
+#include "api/store/delta.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/table.h"
+#include <string.h>
+#include <sys/queue.h>
+
+enum {
+    LONG_BYTES = 16 << 10,
+    PARTS_PER_ROW = 256,       /* numbers of parts, as schema.sql says */
+    PARTS_MAX = 128,           /* to be put together when they are read */
+    DELTAS_PER_TEXT = 2,       /* bytes of deltas, as multiples of the text */
+    REMEMBERED_BYTES = 8 << 20 /* of texts */
+};
+
+/* A row with parts on disk, or about to have some. */
+struct parts {
+    int64_t row;
+    char *text; /* what they come to; NULL = not remembered */
+    size_t len;
+    size_t text_bytes, delta_bytes; /* on disk: of the first part, of the others */
+    int count;
+    bool touched, gone;     /* by the transaction */
+    TAILQ_ENTRY(parts) age; /* while it is remembered */
+};
+
+struct db_statuses {
+    struct table rows;
+    TAILQ_HEAD(, parts) remembered; /* the longest unwritten first */
+    size_t bytes;
+    struct parts **touched;
+    size_t n_touched, cap_touched;
+};
+
+struct db_statuses *db_statuses_new(void)
+{
+    struct db_statuses *statuses = mem_alloc(sizeof *statuses);
+
+    TAILQ_INIT(&statuses->remembered);
+    return statuses;
+}
+
+/* ---- what is remembered ---- */
+
+static uint64_t row_hash(int64_t row)
+{
+    return hash_bytes(&row, sizeof row);
+}
+
+static bool same_row(const void *item, const void *key)
+{
+    return ((const struct parts *)item)->row == *(const int64_t *)key;
+}
+
+static struct parts *find(const struct db_statuses *statuses, int64_t row)
+{
+    return statuses->rows.count ? table_find(&statuses->rows, row_hash(row), same_row, &row) : NULL;
+}
+
+static struct parts *add(struct db_statuses *statuses, int64_t row)
+{
+    struct parts *parts = mem_alloc(sizeof *parts);
+
+    parts->row = row;
+    table_add(&statuses->rows, row_hash(row), parts);
+    return parts;
+}
+
+static void forget_text(struct db_statuses *statuses, struct parts *parts)
+{
+    if (!parts->text)
+        return;
+    TAILQ_REMOVE(&statuses->remembered, parts, age);
+    statuses->bytes -= parts->len;
+    mem_free(take(parts->text));
+}
+
+static void drop(struct db_statuses *statuses, struct parts *parts)
+{
+    forget_text(statuses, parts);
+    table_remove(&statuses->rows, row_hash(parts->row), parts);
+    mem_free(parts);
+}
+
+static void remember_text(struct db_statuses *statuses, struct parts *parts, const char *text,
+                          size_t len)
+{
+    forget_text(statuses, parts);
+    parts->text = mem_alloc(len + 1);
+    memcpy(parts->text, text, len);
+    parts->len = len;
+    TAILQ_INSERT_TAIL(&statuses->remembered, parts, age);
+    statuses->bytes += len;
+    while (statuses->bytes > REMEMBERED_BYTES && TAILQ_FIRST(&statuses->remembered) != parts)
+        forget_text(statuses, TAILQ_FIRST(&statuses->remembered));
+}
+
+static void touch(struct db_statuses *statuses, struct parts *parts)
+{
+    if (parts->touched)
+        return;
+    parts->touched = true;
+    mem_grow(statuses->touched, statuses->n_touched, statuses->cap_touched);
+    statuses->touched[statuses->n_touched++] = parts;
+}
+
+void db_statuses_settle(struct db_statuses *statuses, bool committed)
+{
+    for (size_t i = 0; i < statuses->n_touched; i++) {
+        struct parts *parts = statuses->touched[i];
+
+        parts->touched = false;
+        if (committed && parts->gone) {
+            drop(statuses, parts);
+        } else if (!committed) { /* what is on disk is what was there before */
+            parts->gone = false;
+            forget_text(statuses, parts);
+        }
+    }
+    statuses->n_touched = 0;
+}
+
+void db_statuses_free(struct db_statuses *statuses)
+{
+    if (!statuses)
+        return;
+    for (size_t i = 0; statuses->rows.slots && i <= statuses->rows.mask; i++) {
+        struct parts *parts = statuses->rows.slots[i].item;
+
+        if (parts)
+            mem_free(parts->text);
+        mem_free(parts);
+    }
+    table_release(&statuses->rows);
+    mem_free(statuses->touched);
+    mem_free(statuses);
+}
+
+/* ---- writing ---- */
+
+bool db_status_is_long(const struct blob *status)
+{
+    return status && status->len >= LONG_BYTES;
+}
+
+static bool delete_parts(struct db *db, int64_t row)
+{
+    sqlite3_stmt *statement = db->statements[DO_DELETE_STATUS];
+
+    sqlite3_bind_int64(statement, 1, row * PARTS_PER_ROW);
+    sqlite3_bind_int64(statement, 2, row * PARTS_PER_ROW + PARTS_PER_ROW - 1);
+    return db_step(db, DO_DELETE_STATUS);
+}
+
+static bool insert_part(struct db *db, int64_t row, int part, const void *bytes, size_t len,
+                        struct db_counts *counts)
+{
+    sqlite3_stmt *statement = db->statements[DO_PUT_STATUS];
+
+    sqlite3_bind_int64(statement, 1, row * PARTS_PER_ROW + part);
+    sqlite3_bind_blob64(statement, 2, bytes, len, SQLITE_STATIC);
+    counts->rows++;
+    counts->bytes += len;
+    return db_step(db, DO_PUT_STATUS);
+}
+
+static bool write_text(struct db *db, struct parts *parts, const struct blob *status,
+                       struct db_counts *counts)
+{
+    parts->text_bytes = status->len;
+    parts->delta_bytes = 0;
+    parts->count = 1;
+    return delete_parts(db, parts->row) &&
+           insert_part(db, parts->row, 0, status->text, status->len, counts);
+}
+
+static bool delta_is_worth(const struct parts *parts, size_t len)
+{
+    return parts->count < PARTS_MAX && len < parts->len / 2 &&
+           parts->delta_bytes + len <= parts->text_bytes * DELTAS_PER_TEXT;
+}
+
+static bool write_change(struct db *db, struct parts *parts, const struct blob *status,
+                         struct db_counts *counts)
+{
+    scoped(buf) struct buf delta = {0};
+
+    delta_make((struct delta_text){parts->text, parts->len},
+               (struct delta_text){status->text, status->len}, &delta);
+    if (!delta_is_worth(parts, delta.len))
+        return write_text(db, parts, status, counts);
+    parts->delta_bytes += delta.len;
+    return insert_part(db, parts->row, parts->count++, delta.data, delta.len, counts);
+}
+
+bool db_status_write(struct db *db, int64_t row, const struct blob *status,
+                     struct db_counts *counts)
+{
+    struct db_statuses *statuses = db->statuses;
+    struct parts *parts = find(statuses, row);
+    bool ok;
+
+    if (!parts && !db_status_is_long(status))
+        return true;
+    if (!parts)
+        parts = add(statuses, row);
+    touch(statuses, parts);
+    parts->gone = !db_status_is_long(status);
+    if (parts->gone) {
+        forget_text(statuses, parts);
+        return delete_parts(db, row);
+    }
+    if (parts->text && parts->len == status->len &&
+        memcmp(parts->text, status->text, status->len) == 0)
+        return true;
+    ok = (parts->text ? write_change : write_text)(db, parts, status, counts);
+    remember_text(statuses, parts, status->text, status->len);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+/* The next part of a row: the text itself, or what makes the next one of it. */
+static bool put_together(struct buf *text, bool first, const void *bytes, size_t len)
+{
+    scoped(buf) struct buf next = {0};
+    bool ok;
+
+    if (first) {
+        buf_clear(text);
+        buf_add(text, bytes, len);
+        return true;
+    }
+    ok = delta_apply((struct delta_text){text->data, text->len}, (struct delta_text){bytes, len},
+                     &next);
+    buf_release(text);
+    *text = next;
+    next = (struct buf){0};
+    return ok;
+}
+
+static void keep_row(struct db_statuses *statuses, int64_t row, struct buf *text, bool ok)
+{
+    struct parts *parts = add(statuses, row);
+
+    if (!ok)
+        return;
+    parts->len = text->len;
+    parts->text = buf_take(text);
+    TAILQ_INSERT_TAIL(&statuses->remembered, parts, age);
+    statuses->bytes += parts->len;
+}
+
+bool db_statuses_load(struct db *db, struct error *err)
+{
+    static const char sql[] = "SELECT id, bytes FROM statuses ORDER BY id";
+    scoped(buf) struct buf text = {0};
+    sqlite3_stmt *statement = NULL;
+    int64_t row = 0, parts = 0;
+    bool ok = false;
+    int code;
+
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+        return db_fail(db, err, sql);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(statement, 0);
+        const void *bytes = sqlite3_column_blob(statement, 1);
+
+        if (parts && id / PARTS_PER_ROW != row) {
+            keep_row(db->statuses, row, &text, ok);
+            parts = 0;
+        }
+        row = id / PARTS_PER_ROW;
+        ok = (parts ? ok : true) && id % PARTS_PER_ROW == parts &&
+             put_together(&text, !parts, bytes ? bytes : "",
+                          (size_t)sqlite3_column_bytes(statement, 1));
+        parts++;
+    }
+    if (parts)
+        keep_row(db->statuses, row, &text, ok);
+    if (code != SQLITE_DONE)
+        db_fail(db, err, sql);
+    sqlite3_finalize(statement);
+    return code == SQLITE_DONE;
+}
+
+bool db_status_loaded(const struct db_statuses *statuses, int64_t row, const void **text,
+                      size_t *len)
+{
+    const struct parts *parts = find(statuses, row);
+
+    if (!parts || !parts->text)
+        return false;
+    *text = parts->text;
+    *len = parts->len;
+    return true;
+}
+
+void db_statuses_loaded(struct db_statuses *statuses)
+{
+    while (!TAILQ_EMPTY(&statuses->remembered))
+        forget_text(statuses, TAILQ_FIRST(&statuses->remembered));
+}

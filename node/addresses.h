@@ -1,7 +1,8 @@
 #pragma once
 /*
  * Addresses of pods: 127.10.0.0/16, or another /16 (address_range.h), or 10.127.0.0/16 in a network
- * of their own; the first 1,024 stay ours.
+ * of their own; the first 1,024 stay ours. Addresses of Services: the /16 behind that of pods, or,
+ * in a network of their own, some of those that stay ours.
  *
  * They are given out in a moving window, so that one that was given back rests until all others
  * have had their turn: connections in TIME_WAIT and stale clients find nobody. Ref:
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 enum {
+    ADDRESS_FIRST_OF_SERVICE = 2, /* in a network of their own; the bridge is the one before */
     ADDRESS_FIRST = 1024,
     ADDRESS_END = 65535, /* the last one is a broadcast address */
     ADDRESS_TEXT_MAX = 16,
@@ -18,7 +20,8 @@ enum {
 
 struct addresses {
     bool private_network;
-    uint8_t second; /* byte of the loopback range; 0 = 10 */
+    bool services;  /* of Services, not of pods: beside them */
+    uint8_t second; /* byte of the pods' loopback range; 0 = 10 */
     uint64_t taken[65536 / 64];
     uint32_t next; /* where the next search begins */
 };
@@ -27,6 +30,8 @@ struct addresses {
 uint32_t addresses_take(struct addresses *addresses);
 /** Hold the address of a pod of an earlier life. Returns it, or 0 when `text` is none of ours. */
 uint32_t addresses_hold(struct addresses *addresses, const char *text);
+/** The same of an address that must be free: 0 also when it is taken. */
+uint32_t addresses_claim(struct addresses *addresses, const char *text);
 void addresses_give_back(struct addresses *addresses, uint32_t address); /* 0 is fine */
 /** "" for 0. */
 void addresses_text(const struct addresses *addresses, uint32_t address,

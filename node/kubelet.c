@@ -81,11 +81,10 @@ void kubelet_pod_settle(struct kubelet_pod *pod)
     free_pod(pod);
 }
 
-/* Before the first address is given: the range of pods that are there already, if it is free. */
-static void lock_range(struct kubelet *k, const char *address)
+void kubelet_lock_range(struct kubelet *k, uint8_t wanted)
 {
     if (k->options.lock_addresses && k->range_fd < 0)
-        k->addresses.second = address_range_lock(address_range_of(address), &k->range_fd);
+        k->addresses.second = address_range_lock(wanted, &k->range_fd);
 }
 
 static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
@@ -94,14 +93,14 @@ static void set_address(struct kubelet_pod *pod, const struct pod_spec *spec)
 
     const struct pod_status *status = pod_status_of(pod->object);
 
-    if ((status->pod_ip && *status->pod_ip) || kubelet_needs_address(k, spec))
-        lock_range(k, status->pod_ip);
+    if ((status->pod_ip && *status->pod_ip) || kubelet_needs_address(k, pod->object))
+        kubelet_lock_range(k, address_range_of(status->pod_ip));
     pod->address = addresses_hold(&k->addresses, status->pod_ip);
     if (!pod->address && status->start_ms && status->pod_ip) {
         /* started in another network than the one pods get now: it keeps its address */
         snprintf(pod->address_text, sizeof pod->address_text, "%s", status->pod_ip);
     } else {
-        if (!pod->address && kubelet_needs_address(k, spec))
+        if (!pod->address && kubelet_needs_address(k, pod->object))
             pod->address = addresses_take(&k->addresses);
         addresses_text(&k->addresses, pod->address, pod->address_text);
     }
@@ -198,7 +197,7 @@ void kubelet_arrive(struct kubelet_pod *pod)
         kubelet_enqueue(pod);
 }
 
-static bool is_ours(const struct kubelet *k, const struct object *object)
+bool kubelet_is_ours(const struct kubelet *k, const struct object *object)
 {
     const char *node = pod_spec_of(object)->node_name;
 
@@ -231,6 +230,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     struct kubelet *k = container_of(watcher, struct kubelet, pod_watcher);
     struct kubelet_pod *pod = kubelet_pod_of(k, object_uid(object));
 
+    services_pod(k->services, change, object);
     if (pod && pod->object) {
         bool was_deleting = object_deleting(pod->object);
 
@@ -243,7 +243,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
             kubelet_doom(pod);
         return;
     }
-    if (!pod && is_ours(k, object))
+    if (!pod && kubelet_is_ours(k, object))
         meet(k, change, object);
 }
 
@@ -321,7 +321,12 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
 static void service_changed(struct cluster_watcher *watcher, enum cluster_change change,
                             const struct object *old, const struct object *object)
 {
-    hosts_service(container_of(watcher, struct kubelet, service_watcher)->hosts, change, object);
+    struct kubelet *k = container_of(watcher, struct kubelet, service_watcher);
+
+    if (change == CHANGE_MODIFIED && old && old->body == object->body)
+        return;
+    services_changed(k->services, change, object);
+    hosts_service(k->hosts, change, object, services_address(k->services, object));
 }
 
 static void hosts_changed(void *ctx, struct host_entry *entry, const char *text)
@@ -379,6 +384,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     TAILQ_INIT(&k->queue);
     k->hosts = hosts_new(cluster->loop, hosts_changed, k);
 
+    kubelet_serve(k);
     cluster_each(cluster, &kind_pod, NULL, see_pod, k);
     watch(k, &k->pod_watcher, &kind_pod, pod_changed);
     watch(k, &k->config_watcher, &kind_config_map, config_changed);
@@ -402,6 +408,7 @@ static void release(struct kubelet *k)
     HASH_ITER(hh, k->held, held, next_held)
     kubelet_free_held(k, held);
     hosts_free(k->hosts);
+    services_free(k->services);
     if (k->range_fd >= 0)
         close(k->range_fd);
     probe_http_client_free(k->http);

@@ -29,6 +29,7 @@ struct kubelet_options {
     bool isolate_all;       /* every pod has an address and a hosts file of its own, */
     bool private_network;   /* in another network than the machine's */
     bool lock_addresses;    /* other nodes of this machine get others */
+    bool serve;             /* Services have addresses that lead to their pods */
     bool machine_restarted; /* since the last life here: intents of that life are lost */
     /** Pods of earlier lives are judged: those that were lost have been written as failed. */
     void (*adopted)(void *ctx);

@@ -8,10 +8,13 @@
  */
 #include "node/kubelet_hosts.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/types/pod.h"
 #include "base/hash.h"
+#include "node/addresses.h"
+#include "node/service/spec.h"
 
 enum { RETELL_MS = 100 };
 
@@ -21,7 +24,8 @@ struct service {
     struct meta *meta;
     json_t *selector; /* string to string */
     struct host_group *group;
-    struct service *next; /* of the group, or of the general ones */
+    char address[ADDRESS_TEXT_MAX]; /* "": it has none of its own */
+    struct service *next;           /* of the group, the general ones, or those with addresses */
 };
 
 /* How many there are in a namespace. */
@@ -51,6 +55,7 @@ struct hosts {
     struct host_group *peopled; /* those with entries; jobs that wait have none */
     struct service *services;
     struct service *general; /* whose selector names no job */
+    struct service *addressed;
     struct service_count *counts;
     struct buf with_aliases; /* scratch */
     struct host_group *dirty;
@@ -149,19 +154,8 @@ static void add_service_names(struct buf *out, const char *address, const char *
 
 static bool selects(const struct service *service, const struct meta *pod)
 {
-    const char *key;
-    json_t *value;
-
-    if (strcmp(service->meta->namespace_, pod->namespace_) != 0)
-        return false;
-    json_object_foreach(service->selector, key, value)
-    {
-        const char *has = meta_label(pod, key), *wants = json_string_value(value);
-
-        if (!has || !wants || strcmp(has, wants) != 0)
-            return false;
-    }
-    return json_object_size(service->selector) > 0;
+    return !strcmp(service->meta->namespace_, pod->namespace_) &&
+           service_selector_selects(service->selector, pod);
 }
 
 static void add_services(const struct service *service, const struct host_entry *entry,
@@ -212,6 +206,15 @@ static void add_others(const struct hosts *hosts, const struct host_group *group
     }
 }
 
+static void add_addressed(const struct hosts *hosts, const struct host_group *group,
+                          struct buf *out)
+{
+    for (const struct service *service = hosts->addressed; service; service = service->next)
+        if (group->first && !strcmp(service->meta->namespace_, group->first->meta->namespace_))
+            add_service_names(out, service->address, service->meta->name,
+                              service->meta->namespace_);
+}
+
 static const char *text_of(struct hosts *hosts, struct host_group *group)
 {
     struct buf *out = &group->text;
@@ -231,6 +234,7 @@ static const char *text_of(struct hosts *hosts, struct host_group *group)
         add_services(group->services, entry, out);
         add_services(hosts->general, entry, out);
     }
+    add_addressed(hosts, group, out);
     add_others(hosts, group, out);
     return out->data;
 }
@@ -374,9 +378,16 @@ static void relist(struct hosts *hosts, const char *ns)
             touch(hosts, group);
 }
 
+static struct service **list_of(struct hosts *hosts, const struct service *service)
+{
+    if (*service->address)
+        return &hosts->addressed;
+    return service->group ? &service->group->services : &hosts->general;
+}
+
 static void drop_service(struct hosts *hosts, struct service *service)
 {
-    struct service **at = service->group ? &service->group->services : &hosts->general;
+    struct service **at = list_of(hosts, service);
 
     while (*at != service)
         at = &(*at)->next;
@@ -395,12 +406,13 @@ static void drop_service(struct hosts *hosts, struct service *service)
     mem_free(service);
 }
 
-static void add_service(struct hosts *hosts, const char *key, const struct object *object)
+static void add_service(struct hosts *hosts, const char *key, const struct object *object,
+                        const char *address)
 {
     scoped(json) json_t *body = object_body_json(object);
     json_t *selector = json_object_get(json_object_get(body, "spec"), "selector");
     const char *job = json_string_value(json_object_get(selector, LABEL_JOB_NAME));
-    struct service *service, **list = &hosts->general;
+    struct service *service, **list;
 
     if (!json_object_size(selector))
         return;
@@ -410,12 +422,14 @@ static void add_service(struct hosts *hosts, const char *key, const struct objec
     service->selector = json_incref(selector);
     HASH_ADD_KEYPTR(hh, hosts->services, service->key, strlen(service->key), service);
     count_one(hosts, object_namespace(object));
-    if (job) {
+    if (address)
+        snprintf(service->address, sizeof service->address, "%s", address);
+    else if (job) {
         scoped_str group_key = mem_printf("%s/%s", object_namespace(object), job);
 
         service->group = group_keyed(hosts, group_key);
-        list = &service->group->services;
     }
+    list = list_of(hosts, service);
     service->next = *list;
     *list = service;
     if (service->group)
@@ -424,7 +438,8 @@ static void add_service(struct hosts *hosts, const char *key, const struct objec
         relist(hosts, object_namespace(object));
 }
 
-void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *object)
+void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *object,
+                   const char *address)
 {
     scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
     struct service *known;
@@ -433,7 +448,7 @@ void hosts_service(struct hosts *hosts, enum cluster_change change, const struct
     if (known)
         drop_service(hosts, known);
     if (change != CHANGE_DELETED)
-        add_service(hosts, key, object);
+        add_service(hosts, key, object, address);
 }
 
 /* Life. */

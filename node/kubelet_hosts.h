@@ -6,6 +6,9 @@
  *   127.10.4.2 j-master-0.j.n.svc.cluster.local j-master-0.j.n.svc j-master-0.j.n j-master-0.j
  * j-master-0 127.10.4.2 j.n.svc.cluster.local j.n.svc j.n j
  *
+ * A Service with an address of its own has a line for it, whoever is behind it:
+ *   127.11.4.0 web.n.svc.cluster.local web.n.svc web.n web
+ *
  * Every pod of the job that has an address is listed as soon as its object exists, ready or not: a
  * refused connection is easier on retry loops than an unknown name. Running pods get the new text
  * once per turn, however many pods came and went in it. Running pods of other jobs follow if a
@@ -43,5 +46,6 @@ const char *hosts_text(struct hosts *hosts, struct host_entry *entry);
 /** Is there a Service in the namespace whose name a pod could want to look up? */
 bool hosts_serves(const struct hosts *hosts, const char *ns);
 
-/** A Service came, changed or went. */
-void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *service);
+/** A Service came, changed or went. `address`: its own; NULL: its name is that of its pods. */
+void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *service,
+                   const char *address);

@@ -8,6 +8,7 @@
  *   kubelet_follow.c  files of running pods that follow their ConfigMaps and Secrets
  *   kubelet_ports.c   ports of which this machine has but one
  *   kubelet_start.c   one pod made ready for the runtime
+ *   kubelet_serve.c   what Services with addresses get (kubelet_services.h)
  *   kubelet_status.c  what statuses say
  *   kubelet_probes.c  probes of containers: readiness, restarts
  *   kubelet_write.c   statuses and removals, and what follows once they are durable
@@ -18,6 +19,7 @@
 #include "node/addresses.h"
 #include "node/kubelet.h"
 #include "node/kubelet_hosts.h"
+#include "node/kubelet_services.h"
 #include "probes/address.h"
 
 #define HOST_IP "127.0.0.1"
@@ -141,6 +143,8 @@ struct kubelet {
     struct addresses addresses;
     int range_fd; /* the lock on their range; -1: none yet */
     struct hosts *hosts;
+    struct services *services; /* those with addresses; NULL: there are none here */
+    bool low_ports_move;       /* of Services: programs are sent there (sandbox/rewrite.h) */
 
     struct kubelet_pod *dirty, **dirty_tail;
     struct task flush;
@@ -164,6 +168,9 @@ void kubelet_arrive(struct kubelet_pod *pod); /* new here: queued, or refused */
 void kubelet_doom(struct kubelet_pod *pod);   /* its object is being deleted */
 void kubelet_stop_started(struct kubelet_pod *pod, int64_t grace_ms);
 void kubelet_call_done(struct kubelet *kubelet);
+bool kubelet_is_ours(const struct kubelet *kubelet, const struct object *pod);
+/** Before the first address is given: the range of pods that are there already, if it is free. */
+void kubelet_lock_range(struct kubelet *kubelet, uint8_t wanted);
 /** Free the record if nothing can come for it any more. */
 void kubelet_pod_settle(struct kubelet_pod *pod);
 
@@ -214,12 +221,15 @@ struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *are
 /** A pod no start can help: NULL, or an owned message with `reason`. */
 char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
                          const char **reason);
-bool kubelet_needs_address(const struct kubelet *kubelet, const struct pod_spec *spec);
+bool kubelet_needs_address(const struct kubelet *kubelet, const struct object *pod);
 bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *spec);
 /** The pod gets a hosts file of its own. */
 void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec);
 /** Has none of its own, and could want to look up a Service. */
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
+
+/* kubelet_serve.c */
+void kubelet_serve(struct kubelet *kubelet); /* before pods are looked at */
 
 /* kubelet_status.c */
 void kubelet_write_intent(struct kubelet_pod *pod);

@@ -115,11 +115,20 @@ bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *s
            hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
 }
 
-bool kubelet_needs_address(const struct kubelet *k, const struct pod_spec *spec)
+/* Services lead there, or send it elsewhere. */
+static bool services_need_address(const struct kubelet *k, const struct object *pod)
 {
+    return services_select(k->services, pod) ||
+           (k->low_ports_move && hosts_serves(k->hosts, object_namespace(pod)));
+}
+
+bool kubelet_needs_address(const struct kubelet *k, const struct object *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+
     if (spec->host_network)
         return false;
-    if (kubelet_needs_hosts(k, spec))
+    if (kubelet_needs_hosts(k, spec) || services_need_address(k, pod))
         return true;
     for (size_t i = 0; i < spec->init_containers.count; i++)
         if (container_needs_address(&spec->init_containers.items[i]))
@@ -179,13 +188,14 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod)
     };
 }
 
-static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start)
+static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, struct arena *arena)
 {
     struct kubelet *k = pod->kubelet;
 
     if (kubelet_may_look_up(pod, start->spec))
         kubelet_join_hosts(pod, start->spec);
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
+    start->ports = services_ports(k->services, pod->object, arena, &start->n_ports);
     pod->step = STEP_STARTED;
     pod->to_runtime = true;
     hosts_run(k->hosts, &pod->hosts, true);
@@ -224,7 +234,7 @@ void kubelet_start_pod(struct kubelet_pod *pod)
         return;
     switch (resolve(pod, &source, &start)) {
     case SOURCE_OK:
-        give_to_runtime(pod, &start);
+        give_to_runtime(pod, &start, arena);
         break;
     case SOURCE_WAIT:
         kubelet_ports_give(pod);

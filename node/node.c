@@ -52,6 +52,7 @@ static void start_parts(struct node *node, const struct node_options *options)
         .isolate_all = !options->sim && (options->host.isolate_all || private_network),
         .private_network = private_network,
         .lock_addresses = !options->sim && !private_network,
+        .serve = !options->sim,
         .machine_restarted = machine_restarted(node->cluster, &node->machine),
         .adopted = adopted,
         .ctx = node,

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 
 struct runtime;
+struct holder; /* shim/holder.h */
 
 /* One file or directory tree the kubelet has resolved for a volume; all memory borrowed for the
  * call. */
@@ -60,6 +61,8 @@ struct runtime_pod {
     const struct pod_spec *spec;
     const char *hostname, *pod_ip; /* pod_ip may be "" */
     const char *hosts;             /* content of the pod's hosts file; NULL = it needs none */
+    const uint16_t *ports;         /* [n_ports] on which Services expect it to listen */
+    size_t n_ports;
     const struct runtime_container *init, *containers;
     size_t n_init, n_containers;
     const struct runtime_volume *volumes;
@@ -141,6 +144,9 @@ struct runtime_ops {
     /** A socket that leads to `to`, when ours do not: pods have a network of their own. -1: any
      * socket will do. */
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to);
+    /** A connection of its own to the holder of the pods' network, for a thread that needs sockets
+     * there; HOLDER_NONE when any socket will do. */
+    void (*line)(struct runtime *rt, struct holder *out);
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);

@@ -405,6 +405,13 @@ static int host_socket_to(struct runtime *rt, const struct sockaddr *to)
     return host->config.private_network && network_has(to) ? host_network_socket(host) : -1;
 }
 
+static void host_line(struct runtime *rt, struct holder *out)
+{
+    struct host *host = host_of(rt);
+
+    *out = host->config.private_network ? host_network_line(host) : HOLDER_NONE;
+}
+
 static const struct runtime_ops ops = {
     .adopt = host_adopt,
     .start = host_start,
@@ -419,6 +426,7 @@ static const struct runtime_ops ops = {
     .kill = host_kill,
     .read_log = host_read_log,
     .socket_to = host_socket_to,
+    .line = host_line,
     .describe = host_describe,
     .abilities = host_abilities,
     .free = host_free,

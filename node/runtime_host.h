@@ -130,6 +130,8 @@ void host_purge_leave(struct host *host); /* what is under way goes on without u
 bool host_network_open(struct host *host, struct error *err);
 /** A TCP socket of that network; -1 when there is none to be had (it is logged). */
 int host_network_socket(struct host *host);
+/** A connection of its own to the holder. */
+struct holder host_network_line(struct host *host);
 
 /* runtime_logs.c */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,

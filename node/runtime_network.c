@@ -72,6 +72,19 @@ bool host_network_open(struct host *host, struct error *err)
     return false;
 }
 
+struct holder host_network_line(struct host *host)
+{
+    struct holder line = HOLDER_NONE;
+    int fd = openat(host->dir_fd, PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    struct error err = {0};
+
+    if (fd < 0 || !holder_connect(fd, &line, &err))
+        log_warn("no connection to the private network", kv_str("why", err.message));
+    if (fd >= 0)
+        close(fd);
+    return line;
+}
+
 int host_network_socket(struct host *host)
 {
     struct error err = {0};

@@ -83,7 +83,7 @@ static bool asks_message(const struct runtime_pod *pod)
 
 static bool asks_ports(const struct runtime_pod *pod)
 {
-    return any_container(pod, has_port);
+    return pod->n_ports || any_container(pod, has_port);
 }
 
 static bool asks_limits(const struct runtime_pod *pod)
@@ -266,7 +266,8 @@ void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_
     shim_put_program(out, &program);
 }
 
-/* The ports a pod speaks of: those it declares, those it is probed at. */
+/* The ports a pod speaks of: those it declares, those it is probed at; and those at which Services
+ * expect it. */
 static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
 {
     struct action action;
@@ -280,7 +281,7 @@ static void add_ports(struct arena *arena, const struct pod_container *spec, str
 
 static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struct shim_pod *out)
 {
-    size_t count = 0;
+    size_t count = pod->n_ports;
 
     for (size_t i = 0; i < pod->n_init; i++)
         count += pod->init[i].spec->ports.count + AT_N;
@@ -291,6 +292,8 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         add_ports(arena, pod->init[i].spec, out);
     for (size_t i = 0; i < pod->n_containers; i++)
         add_ports(arena, pod->containers[i].spec, out);
+    for (size_t i = 0; i < pod->n_ports; i++)
+        out->ports[out->n_ports++] = pod->ports[i];
 }
 
 /* A range for each namespace of objects, the same at every start (sandbox/sandbox.h). */

@@ -82,6 +82,7 @@ static void fill_rewrite(struct box *box, const struct shim_config *config)
         rewrite->ports[rewrite->n_ports++] = SSH_PORT;
     if (config->rewrite != REWRITE_NONE && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
         rewrite->ip = ip.s_addr;
+    rewrite->low_ports_move = rewrite_low_ports_move();
     if (rewrite->ip && config->rewrite == REWRITE_BY_KERNEL)
         box->hook = hook_new(rewrite, NULL); /* without it, programs ask */
 }

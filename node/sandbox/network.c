@@ -20,6 +20,10 @@
 enum { PREFIX_BITS = 16, NAME_MAX_BYTES = 16 };
 static const char bridge_address[] = "10.127.0.1";
 
+/* Of the whole range, on this interface, every address is local: any can be bound. */
+static const char service_addresses[] = "10.127.0.2";
+enum { SERVICE_BITS = 22 };
+
 static bool unshare_network(struct error *err)
 {
     return unshare(CLONE_NEWNET) == 0 || error_errno(err, errno, "network namespace");
@@ -37,7 +41,9 @@ bool network_make(enum sandbox_level level, struct error *err)
     if ((level == SANDBOX_USER && !sandbox_enter_user(0, 0, err)) || !unshare_network(err) ||
         (fd = netlink_open(err)) < 0)
         return false;
-    ok = netlink_up(fd, "lo", NULL, err) && netlink_add_bridge(fd, BRIDGE, err) &&
+    ok = netlink_up(fd, "lo", NULL, err) &&
+         netlink_add_address(fd, "lo", inet_addr(service_addresses), SERVICE_BITS, err) &&
+         netlink_add_bridge(fd, BRIDGE, err) &&
          netlink_add_address(fd, BRIDGE, address, PREFIX_BITS, err) &&
          netlink_up(fd, BRIDGE, NULL, err);
     close(fd);

@@ -3,6 +3,7 @@
  * The private network of pods: a network namespace of its own with a bridge, and for every pod one
  * more namespace with a pair of interfaces between the two.
  *
+ *   Services (lo, 10.127.0.2/22): the node's relay listens there (service/relay.h)
  *   pods (10.127.0.1/16) ─┬─ p0400 ═══ eth0 10.127.4.0   pod
  *                         └─ p0401 ═══ eth0 10.127.4.1   pod
  *

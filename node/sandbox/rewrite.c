@@ -3,9 +3,13 @@
  */
 #include "node/sandbox/rewrite.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { POD_RANGE_BITS = 16 };
+#define RANGE_OF(ip) (ntohl(ip) >> POD_RANGE_BITS)
 
 static bool declared(const struct rewrite *rewrite, in_port_t port)
 {
@@ -17,7 +21,37 @@ static bool declared(const struct rewrite *rewrite, in_port_t port)
 
 static bool of_a_pod(const struct rewrite *rewrite, in_addr_t address)
 {
-    return ntohl(address) >> POD_RANGE_BITS == ntohl(rewrite->ip) >> POD_RANGE_BITS;
+    return RANGE_OF(address) == RANGE_OF(rewrite->ip);
+}
+
+/* Their range is the one behind that of the pods. */
+static bool is_moved(const struct rewrite *rewrite, enum rewrite_call call, in_addr_t address,
+                     in_port_t port)
+{
+    return rewrite->low_ports_move && call == REWRITE_CONNECT && port &&
+           ntohs(port) < LOW_PORTS_END && RANGE_OF(address) == RANGE_OF(rewrite->ip) + 1;
+}
+
+static in_port_t moved(in_port_t port)
+{
+    return htons((uint16_t)(ntohs(port) + LOW_PORTS_MOVE));
+}
+
+bool rewrite_low_ports_move(void)
+{
+    static int known; /* 1: they do, -1: they do not */
+    const struct sockaddr_in low = {
+        .sin_family = AF_INET, .sin_port = htons(1), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd;
+
+    if (known)
+        return known > 0;
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    known =
+        fd >= 0 && bind(fd, (const struct sockaddr *)&low, sizeof low) && errno == EACCES ? 1 : -1;
+    if (fd >= 0)
+        close(fd);
+    return known > 0;
 }
 
 static void map(in_addr_t ip, struct in6_addr *out)
@@ -57,6 +91,10 @@ static enum rewrite_what decide_v4(const struct rewrite *rewrite, enum rewrite_c
         a->sin_port = 0;
         return REWRITE_SOURCE;
     }
+    if (is_moved(rewrite, call, a->sin_addr.s_addr, a->sin_port)) {
+        a->sin_port = moved(a->sin_port);
+        return REWRITE_ADDRESS;
+    }
     return is_shared(rewrite, call, a->sin_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
 }
 
@@ -75,6 +113,11 @@ static enum rewrite_what decide_v6(const struct rewrite *rewrite, enum rewrite_c
         map(rewrite->ip, &a->sin6_addr);
         a->sin6_port = 0;
         return REWRITE_SOURCE;
+    }
+    if (IN6_IS_ADDR_V4MAPPED(&a->sin6_addr) &&
+        is_moved(rewrite, call, mapped(&a->sin6_addr), a->sin6_port)) {
+        a->sin6_port = moved(a->sin6_port);
+        return REWRITE_ADDRESS;
     }
     return is_shared(rewrite, call, a->sin6_port, any) ? REWRITE_WATCH : REWRITE_NOTHING;
 }

@@ -9,6 +9,8 @@
  *   bind     declared port, any or loopback address        → the pod's address
  *   connect  declared port, loopback                       → the pod's address
  *   connect  to an address of a pod, from an unbound socket → from the pod's address
+ *   connect  to an address of a Service, port below 1024   → LOW_PORTS_MOVE further up, where
+ *                                                            those ports are not for our user
  *   bind     another port that the program has chosen, any address → as it is, but watched
  *
  * IPv6 has a single loopback address, so its sockets get the IPv4 address mapped. Ref:
@@ -21,6 +23,10 @@
 
 enum { REWRITE_PORTS_MAX = 64 };
 
+/* Where a Service's low ports are when this user may not listen on them. */
+enum { LOW_PORTS_END = 1024, LOW_PORTS_MOVE = 65536 - LOW_PORTS_END };
+bool rewrite_low_ports_move(void); /* tried once */
+
 /* Who does it. */
 enum rewrite_way {
     REWRITE_NONE,      /* nobody: pods share their ports */
@@ -32,6 +38,7 @@ struct rewrite {
     in_addr_t ip;                      /* the pod's, network order; 0 = rewrite nothing */
     uint16_t ports[REWRITE_PORTS_MAX]; /* declared, host order */
     size_t n_ports;
+    bool low_ports_move; /* those of Services */
 };
 
 union rewrite_address {

@@ -6,7 +6,7 @@
 
 #include "node/sandbox/rewrite.h"
 
-static const struct rewrite rewrite = {.ports = {8080, 22}, .n_ports = 2};
+static const struct rewrite rewrite = {.ports = {8080, 22}, .n_ports = 2, .low_ports_move = true};
 
 /* covers: see 3.3 LRT-04 LRT-06 LRT-07 LRT-09 */
 static void every_row_of_the_table(void **state)
@@ -41,6 +41,14 @@ static void every_row_of_the_table(void **state)
         {"connect a pod", REWRITE_CONNECT, "127.10.7.7", 80, REWRITE_SOURCE, "127.10.4.2", 0},
         {"connect a pod, mapped", REWRITE_CONNECT, "::ffff:127.10.7.7", 80, REWRITE_SOURCE,
          "::ffff:127.10.4.2", 0},
+        {"connect a low port of a Service", REWRITE_CONNECT, "127.11.4.0", 80, REWRITE_ADDRESS,
+         "127.11.4.0", 64592},
+        {"the same, mapped", REWRITE_CONNECT, "::ffff:127.11.4.0", 1023, REWRITE_ADDRESS,
+         "::ffff:127.11.4.0", 65535},
+        {"another port of it", REWRITE_CONNECT, "127.11.4.0", 1024, REWRITE_NOTHING, "127.11.4.0",
+         1024},
+        {"bind there", REWRITE_BIND, "127.11.4.0", 80, REWRITE_NOTHING, "127.11.4.0", 80},
+        {"another range", REWRITE_CONNECT, "127.12.4.0", 80, REWRITE_NOTHING, "127.12.4.0", 80},
         {"connect the world", REWRITE_CONNECT, "192.0.2.1", 8080, REWRITE_NOTHING, "192.0.2.1",
          8080},
     };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/types/podgroup.h"
+#include "node/shim/holder.h"
 
 enum { START_MS = 1700000000000 };
 
@@ -90,6 +91,8 @@ static void script_start(struct runtime *rt, const struct runtime_pod *start)
         append(pod->env, sizeof pod->env, "%s=%s;", c->env[i].name, c->env[i].value);
     for (size_t i = 0; i < c->n_argv; i++)
         append(pod->argv, sizeof pod->argv, i ? " %s" : "%s", c->argv[i]);
+    for (size_t i = 0; i < start->n_ports; i++)
+        append(pod->ports, sizeof pod->ports, i ? " %d" : "%d", start->ports[i]);
     note_volumes(pod, start);
 }
 
@@ -209,8 +212,14 @@ static int script_socket_to(struct runtime *rt, const struct sockaddr *to)
     return -1;
 }
 
+static void script_line(struct runtime *rt, struct holder *out)
+{
+    *out = HOLDER_NONE;
+}
+
 static const struct runtime_ops script_ops = {
     .socket_to = script_socket_to,
+    .line = script_line,
     .adopt = script_adopt,
     .start = script_start,
     .stop = script_stop,
@@ -509,6 +518,31 @@ enum pod_phase rig_pod_phase(struct rig *rig, const char *name)
     const struct object *pod = rig_get(rig, &kind_pod, name);
 
     return pod ? pod_status_of(pod)->phase : POD_UNKNOWN;
+}
+
+struct event_search {
+    const char *reason, *text;
+    bool found;
+};
+
+static void look_at_event(void *arg, const struct object *event)
+{
+    struct event_search *search = arg;
+    scoped(json) json_t *body = object_body_json(event);
+    const char *reason = json_string_value(json_object_get(body, "reason"));
+    const char *message = json_string_value(json_object_get(body, "message"));
+
+    if (reason && message && !strcmp(reason, search->reason) && strstr(message, search->text))
+        search->found = true;
+}
+
+bool rig_has_event(struct rig *rig, const char *reason, const char *text)
+{
+    struct event_search search = {reason, text, false};
+
+    rig_settle(rig);
+    cluster_each(rig->cluster, &kind_event, NULL, look_at_event, &search);
+    return search.found;
 }
 
 bool rig_bound(struct rig *rig, const char *name)

@@ -23,6 +23,7 @@ struct rig_pod {
     int64_t grace_ms; /* of the last stop */
     char hosts[2048]; /* last hosts file */
     char ip[64], hostname[64];
+    char ports[64];    /* at which Services expect it */
     char env[1024];    /* "A=1;B=2;" of the first container */
     char argv[512];    /* words joined by blanks */
     char files[1024];  /* "volume:path=content;" */
@@ -82,6 +83,8 @@ const struct object *rig_get(struct rig *rig, const struct kind *kind, const cha
 /** The object's status as JSON text, "" without one; owned by the rig until the next call. */
 const char *rig_status(struct rig *rig, const struct kind *kind, const char *name);
 enum pod_phase rig_pod_phase(struct rig *rig, const char *name);
+/** Has somebody been told? `text` is a part of the message. */
+bool rig_has_event(struct rig *rig, const char *reason, const char *text);
 bool rig_bound(struct rig *rig, const char *name);
 const char *rig_group_phase(struct rig *rig, const char *name);
 /** How many pods of the namespace have a node. */

@@ -1,0 +1,36 @@
+#pragma once
+/*
+ * What a Service asks for, read from its object.
+ */
+#include "api/types/object.h"
+#include <jansson.h>
+#include <stdint.h>
+
+struct service_port {
+    const char *name;        /* NULL = none */
+    uint16_t port;           /* of the Service */
+    uint16_t target;         /* of its pods, or 0: */
+    const char *target_name; /* whatever port they call so */
+};
+
+struct service_spec {
+    json_t *body;     /* owned; the texts are borrowed from it */
+    json_t *selector; /* strings */
+    const char *job;  /* the one job the selector names; NULL = none */
+    const char *cluster_ip;
+    bool with_unready;
+    struct service_port *ports; /* [n_ports], TCP; owned */
+    size_t n_ports;
+    const char *other_port; /* the protocol of one that is not TCP; NULL = all are */
+};
+
+void service_spec_read(const struct object *service, struct service_spec *out);
+void service_spec_release(struct service_spec *spec);
+
+/** Is it to have an address of its own? */
+bool service_spec_wants_address(const struct service_spec *spec);
+/** A selector of labels that has one, and all of whose the pod has. */
+bool service_selector_selects(json_t *selector, const struct meta *pod);
+bool service_spec_selects(const struct service_spec *spec, const struct meta *pod);
+/** The port of this pod that is meant; 0 = it has none. */
+uint16_t service_port_of(const struct service_port *port, const struct object *pod);

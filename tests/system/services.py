@@ -1,0 +1,113 @@
+"""Cluster-IP Services between real pods: another port than the pods', ready pods only, as root, as an ordinary user, in a network of their own."""
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
+from lib_user import *  # noqa: E402,F403
+
+SERVER = """
+import http.server, os
+class H(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers(); self.wfile.write(os.environ["HOSTNAME"].encode())
+    def log_message(self, *rest):
+        pass
+http.server.HTTPServer(("0.0.0.0", 8080), H).serve_forever()
+"""
+# Port 80 of the name, until both servers have answered.
+CLIENT = """
+import socket, urllib.request
+seen = set()
+while len(seen) < 2:
+    try:
+        name = urllib.request.urlopen("http://web/", timeout=30).read().decode()
+    except OSError:
+        continue
+    if name not in seen:
+        print("answered", name, flush=True)
+    seen.add(name)
+print("address", socket.gethostbyname("web"), flush=True)
+"""
+
+
+def service(name, selector, ports, **spec):
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": "default"},
+            "spec": dict({"selector": selector, "ports": ports}, **spec)}
+
+
+def server_task(name, replicas):
+    made = python_task(name, SERVER, replicas)
+    made["template"]["metadata"] = {"labels": {"app": "web"}}
+    return made
+
+
+def objects():
+    return [service("web", {"app": "web"}, [{"port": 80, "targetPort": 8080}]),
+            job("j", [server_task("s", 2), python_task("client", CLIENT)], minAvailable=3, policies=[on("TaskCompleted", "CompleteJob")])]
+
+
+def run_there(*options, prefix=(), env=None, cwd=None):
+    path = os.path.join(cwd or os.getcwd(), "web.yaml")
+    manifest(path, *objects())
+    done = subprocess.run(list(prefix) + [(env or os.environ)["JOBFLOW"], "run", "-o", "plain", "--logs", *options, path], env=env, cwd=cwd,
+                          capture_output=True, text=True, check=False, timeout=DEADLINE, stdin=subprocess.DEVNULL)
+    check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 0)
+    check_equal("both answered\n" + done.stdout, sorted(re.findall(r"answered (j-s-\d)", done.stdout)), ["j-s-0", "j-s-1"])
+    nothing_left()
+    return re.search(r"address (\S+)", done.stdout).group(1)
+
+
+# covers: see local-runtime.md 3.5
+def a_service_hands_its_port_on_to_the_pods():
+    """Neither pod declares its port, and both listen on it at every address."""
+    need_boxes()
+    check("an address of its own", re.match(r"127\.\d+\.\d+\.\d+$", run_there()))
+
+
+def an_ordinary_user_has_them_too():
+    """Port 80, which is not for him to listen on."""
+    env = place()
+    if os.geteuid() == 0 and not can(as_user() + ["unshare", "--user", "--map-root-user", "true"]):
+        raise Skip("an ordinary user has no pods with names here")
+    run_there(prefix=as_user(), env=env, cwd=env["TMPDIR"])
+
+
+def in_a_network_of_their_own():
+    need_boxes()
+    found = jobflow("run", "--network", "private", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
+    if found.returncode:
+        raise Skip("no private network here: " + found.stderr.strip())
+    check_in("address", "10.127.", run_there("--network", "private"))
+
+
+def connections_outlive_neither_their_pod_nor_its_service():
+    """What kubectl shows, and that a deleted Service refuses."""
+    need_boxes()
+    daemon = Daemon()
+    daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]),
+                 job("j", [dict(server_task("s", 1))], minAvailable=1))
+    ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
+    check_in("shown", ip, daemon("get", "svc").stdout)
+    check("nobody has a port of that name", refused(ip, 7090))
+    daemon("delete", "service", "web")
+    daemon.apply(service("web", {"app": "web"}, [{"port": 7091, "targetPort": 8080}]))
+    ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
+    wait_until("it answers", lambda: not refused(ip, 7091))
+    daemon("delete", "service", "web")
+    wait_until("it refuses", lambda: refused(ip, 7091))
+    daemon("delete", "vcjob", "j")
+    wait_until("the pod is gone", lambda: not daemon.get("pods")["items"])
+    daemon.stop()
+    nothing_left()
+
+
+def refused(ip, port):
+    with socket.socket() as s:
+        return s.connect_ex((ip, port)) != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -159,7 +159,7 @@ static void on_limit(struct timer *timer)
 static enum client_ran run_until(struct http *http, const struct limit *limit, bool without_calls)
 {
     for (;;) {
-        while (http->ended && !http->base.stopped) {
+        while (http->ended) { /* all of them, also when one of them says stop */
             struct pending *pending = http->ended;
 
             leave_ended(http, pending);

@@ -24,13 +24,13 @@ struct apply_options {
 static const struct flag flags[] = {
     {FLAG_LIST, "filename",  'f', "FILE", "what to apply (a directory, - for standard input)", APPLY(files)},
     {FLAG_BOOL, "dry-run",   0,   NULL,   "check and say what would be done, but change nothing", APPLY(dry_run)},
-    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", APPLY(namespace_)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", APPLY(namespace_)},
     CLIENT_PLACE_FLAGS(APPLY(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct apply_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
+static const struct apply_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 struct apply {
     const struct apply_options *options;
@@ -115,7 +115,7 @@ static void apply_one(struct apply *apply, const struct manifest *manifest)
     struct error err = {0};
 
     if (manifest->kind->namespaced && !ns)
-        ns = apply->options->namespace_;
+        ns = client_namespace(apply->client, apply->options->namespace_);
     if (!name) {
         apply_new(apply, manifest, ns);
         return;

@@ -29,14 +29,13 @@ static const struct flag flags[] = {
     {FLAG_STR,    "name",      'N', "NAME", "name of what is made; default: that of what it is made from", CONVERT(name)},
     {FLAG_STR,    "patch",     0,   "FILE", "merge this into the spec of the job, as the patch of a step", CONVERT(patch)},
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the result; default: yaml", CONVERT(output), outputs},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: default", CONVERT(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", CONVERT(namespace_)},
     CLIENT_PLACE_FLAGS(CONVERT(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct convert_options defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "yaml"};
+static const struct convert_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "yaml"};
 
 struct conversion {
     const struct convert_options *options;
@@ -84,7 +83,8 @@ static bool convert(struct conversion *c, const struct kind *kind, const json_t 
         return error_set(err, ERR_BAD_REQUEST, "", "--patch is for what becomes a Job");
     made = kind == &kind_job
                ? convert_to_template(doc, c->options->name)
-               : convert_to_job(doc, c->options->name, c->options->namespace_, c->patch, err);
+               : convert_to_job(doc, c->options->name,
+                                client_namespace(NULL, c->options->namespace_), c->patch, err);
     if (!made)
         return false;
     json_array_append_new(c->made, made);
@@ -137,7 +137,8 @@ static bool convert_one(struct conversion *c, struct client *client, const struc
     scoped(json) json_t *doc = NULL;
     json_t *made;
 
-    resource_write_path(one->kind, c->options->namespace_, one->name, &path);
+    resource_write_path(one->kind, client_namespace(client, c->options->namespace_), one->name,
+                        &path);
     doc = client_get(client, path.data, err);
     if (!doc)
         return false;

@@ -30,7 +30,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "wait",         0,   NULL,   "wait until it is gone; default: true", DELETE(wait)},
     {FLAG_DURATION, "timeout",      0,   "D",    "how long to wait; default: as long as it takes", DELETE(timeout_ms)},
     {FLAG_BOOL,     "ignore-not-found", 0, NULL, "what is not there counts as deleted", DELETE(ignore_not_found)},
-    {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: default", DELETE(namespace_)},
+    {FLAG_STR,      "namespace",    'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", DELETE(namespace_)},
     CLIENT_PLACE_FLAGS(DELETE(place)),
     {0},
 };
@@ -38,7 +38,6 @@ static const struct flag flags[] = {
 
 static const struct delete_options defaults = {
     .place = CLIENT_PLACE_USUAL,
-    .namespace_ = "default",
     .cascade = "background",
     .grace_s = -1,
     .wait = true,
@@ -104,7 +103,7 @@ static bool find_selected(struct deletion *deletion, const struct kind *kind, st
     struct finding finding = {deletion, kind};
     const struct list_query query = {
         .kind = kind,
-        .ns = deletion->options->namespace_,
+        .ns = client_namespace(deletion->client, deletion->options->namespace_),
         .labels = deletion->options->labels,
     };
 
@@ -122,7 +121,9 @@ static bool find_operands(struct deletion *deletion, const struct resources *res
         const struct resource *resource = &resources->items[i];
 
         if (resource->name)
-            add_victim(deletion, resource->kind, deletion->options->namespace_, resource->name);
+            add_victim(deletion, resource->kind,
+                       client_namespace(deletion->client, deletion->options->namespace_),
+                       resource->name);
         else if (!find_selected(deletion, resource->kind, err))
             return false;
     }
@@ -137,7 +138,9 @@ static void find_manifests(struct deletion *deletion, const struct manifests *se
         const char *name = json_string_value(json_object_get(metadata, "name"));
 
         if (name)
-            add_victim(deletion, set->items[i].kind, ns ? ns : deletion->options->namespace_, name);
+            add_victim(deletion, set->items[i].kind,
+                       ns ? ns : client_namespace(deletion->client, deletion->options->namespace_),
+                       name);
     }
 }
 

@@ -17,14 +17,13 @@ struct describe_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR, "selector",  'l', "SEL",  "labels to select by", DESCRIBE(labels)},
-    {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: default", DESCRIBE(namespace_)},
+    {FLAG_STR, "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", DESCRIBE(namespace_)},
     CLIENT_PLACE_FLAGS(DESCRIBE(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct describe_options defaults = {.place = CLIENT_PLACE_USUAL,
-                                                 .namespace_ = "default"};
+static const struct describe_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 struct descriptions {
     const struct describe_options *options;
@@ -64,15 +63,17 @@ static bool print_page(void *ctx, json_t *page)
 
 static void describe_resource(struct descriptions *all, const struct resource *resource)
 {
-    const struct list_query query = {
-        .kind = resource->kind, .ns = all->options->namespace_, .labels = all->options->labels};
+    const struct list_query query = {.kind = resource->kind,
+                                     .ns = client_namespace(all->client, all->options->namespace_),
+                                     .labels = all->options->labels};
     scoped(buf) struct buf path = {0};
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
 
     all->kind = resource->kind;
     if (resource->name) {
-        resource_write_path(resource->kind, all->options->namespace_, resource->name, &path);
+        resource_write_path(resource->kind, client_namespace(all->client, all->options->namespace_),
+                            resource->name, &path);
         doc = client_get(all->client, path.data, &err);
         if (doc)
             print_one(all, doc);
@@ -105,7 +106,8 @@ static int run(const void *options, int n_operands, char **operands)
         describe_resource(&all, &resources.items[i]);
     client_close(all.client);
     if (!all.printed && !all.failed)
-        fprintf(stderr, "No resources found in %s namespace.\n", all.options->namespace_);
+        fprintf(stderr, "No resources found in %s namespace.\n",
+                client_namespace(all.client, all.options->namespace_));
     return all.failed ? EXIT_FAILED : EXIT_OK;
 }
 

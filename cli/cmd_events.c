@@ -22,7 +22,7 @@ static const struct flag flags[] = {
     {FLAG_STR,  "for",            0,   "KIND/NAME", "only what happened to this object", EVENTS(for_)},
     {FLAG_STR,  "types",          0,   "TYPE",      "only this type: Normal or Warning", EVENTS(types)},
     {FLAG_BOOL, "watch",          'w', NULL,        "go on and print new ones", EVENTS(watch)},
-    {FLAG_STR,  "namespace",      'n', "NAME",      "namespace to look in; default: default", EVENTS(namespace_)},
+    {FLAG_STR,  "namespace",      'n', "NAME",      "namespace to look in; default: that of the kubeconfig, or default", EVENTS(namespace_)},
     {FLAG_BOOL, "all-namespaces", 'A', NULL,        "look in all namespaces", EVENTS(all_namespaces)},
     {FLAG_BOOL, "no-headers",     0,   NULL,        "leave out the line of column names", EVENTS(no_headers)},
     CLIENT_PLACE_FLAGS(EVENTS(place)),
@@ -30,8 +30,7 @@ static const struct flag flags[] = {
 };
 /* clang-format on */
 
-static const struct events_options defaults = {.place = CLIENT_PLACE_USUAL,
-                                               .namespace_ = "default"};
+static const struct events_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 struct events {
     const struct events_options *options;
@@ -116,7 +115,9 @@ static bool take_revision(void *ctx, json_t *page)
 /* List and print, and with -w go on from there. */
 static bool show(struct events *events, const char *fields, struct error *err)
 {
-    const char *ns = events->options->all_namespaces ? NULL : events->options->namespace_;
+    const char *ns = events->options->all_namespaces
+                         ? NULL
+                         : client_namespace(events->client, events->options->namespace_);
     const struct list_query query = {.kind = &kind_event, .ns = ns, .fields = fields};
 
     do {
@@ -164,7 +165,7 @@ static int run(const void *options, int n_operands, char **operands)
         fprintf(stderr,
                 events.options->all_namespaces ? "No events found.\n"
                                                : "No events found in %s namespace.\n",
-                events.options->namespace_);
+                client_namespace(events.client, events.options->namespace_));
         code = EXIT_FAILED;
     }
     watcher_stop(&events.watcher);

@@ -23,14 +23,13 @@ static const char *const outputs[] = {"text", "json", NULL};
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the answer; default: text", EXPLAIN(output), outputs},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: default", EXPLAIN(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", EXPLAIN(namespace_)},
     CLIENT_PLACE_FLAGS(EXPLAIN(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct explain_options defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
+static const struct explain_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
 
 struct answer {
     struct explain about;

@@ -14,7 +14,7 @@ static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io
 
 struct get_options {
     struct client_place place;
-    const char *namespace_, *labels, *fields, *output, *subresource;
+    const char *namespace_, *labels, *fields, *output, *subresource, *raw;
     bool all_namespaces, watch, watch_only, no_headers, show_labels, ignore_not_found;
 };
 
@@ -26,7 +26,7 @@ static const struct flag flags[] = {
     {FLAG_STR,  "output",         'o', "FORM", "wide, yaml, json, name or jsonpath=EXPRESSION", GET(output)},
     {FLAG_BOOL, "watch",          'w', NULL,   "go on and print what changes", GET(watch)},
     {FLAG_BOOL, "watch-only",     0,   NULL,   "print what changes, not what is there", GET(watch_only)},
-    {FLAG_STR,  "namespace",      'n', "NAME", "namespace to look in; default: default", GET(namespace_)},
+    {FLAG_STR,  "namespace",      'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", GET(namespace_)},
     {FLAG_BOOL, "all-namespaces", 'A', NULL,   "look in all namespaces", GET(all_namespaces)},
     {FLAG_STR,  "selector",       'l', "SEL",  "labels to select by: a=b,c!=d,e in (x,y),!f", GET(labels)},
     {FLAG_STR,  "field-selector", 0,   "SEL",  "fields to select by: status.phase=Running", GET(fields)},
@@ -34,12 +34,13 @@ static const struct flag flags[] = {
     {FLAG_BOOL, "show-labels",    0,   NULL,   "print the labels in a last column", GET(show_labels)},
     {FLAG_BOOL, "no-headers",     0,   NULL,   "leave out the line of column names", GET(no_headers)},
     {FLAG_BOOL, "ignore-not-found", 0, NULL,   "exit with 0 when nothing is found", GET(ignore_not_found)},
+    {FLAG_STR,  "raw",            0,   "PATH", "print what the server answers at this path, as it is", GET(raw)},
     CLIENT_PLACE_FLAGS(GET(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct get_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
+static const struct get_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 struct get {
     const struct get_options *options;
@@ -60,7 +61,9 @@ static struct list_query query_of(const struct get *get, const struct resource *
 {
     return (struct list_query){
         .kind = resource->kind,
-        .ns = get->options->all_namespaces ? NULL : get->options->namespace_,
+        .ns = get->options->all_namespaces
+                  ? NULL
+                  : client_namespace(get->client, get->options->namespace_),
         .name = resource->name,
         .labels = get->options->labels,
         .fields = get->options->fields,
@@ -141,7 +144,8 @@ static bool report(struct get *get, const struct error *err)
 
 static void write_path(const struct get *get, const struct resource *resource, struct buf *out)
 {
-    resource_write_path(resource->kind, get->options->namespace_, resource->name, out);
+    resource_write_path(resource->kind, client_namespace(get->client, get->options->namespace_),
+                        resource->name, out);
     if (get->options->subresource)
         buf_printf(out, "/%s", get->options->subresource);
 }
@@ -216,7 +220,8 @@ static int nothing_found(const struct get *get)
     if (get->options->ignore_not_found)
         return EXIT_OK;
     if (first->kind->namespaced && !get->options->all_namespaces)
-        fprintf(stderr, "No resources found in %s namespace.\n", get->options->namespace_);
+        fprintf(stderr, "No resources found in %s namespace.\n",
+                client_namespace(get->client, get->options->namespace_));
     else
         fprintf(stderr, "No resources found\n");
     return EXIT_OK;
@@ -340,7 +345,37 @@ static int get_run(struct get *get)
     return get->printed + get->printed_before ? EXIT_OK : nothing_found(get);
 }
 
-static int run(const void *options, int n_operands, char **operands)
+/* ---- a path ---- */
+
+static void print_bytes(struct client_call *call, const char *bytes, size_t len)
+{
+    fwrite(bytes, 1, len, stdout);
+    fflush(stdout); /* a watch */
+}
+
+static int get_raw(const struct get_options *options, int n_operands)
+{
+    scoped(client_call) struct client_call call = {.target = options->raw, .data = print_bytes};
+    scoped(client) struct client *client = NULL;
+    struct error err = {0};
+
+    if (n_operands || options->output || options->watch || options->watch_only || options->labels ||
+        options->fields || options->subresource) {
+        cli_errorf("--raw takes a path and nothing else that says what to print");
+        return EXIT_REFUSED;
+    }
+    if (*options->raw != '/') {
+        cli_errorf("--raw: \"%s\" is no path of the server, like /healthz", options->raw);
+        return EXIT_REFUSED;
+    }
+    client = client_open_at(&options->place, CLIENT_LOOK, &err);
+    if (client && client_do(client, &call, &err))
+        return EXIT_OK;
+    cli_error(&err);
+    return EXIT_FAILED;
+}
+
+static int get_named(const struct get_options *options, int n_operands, char **operands)
 {
     struct get get = {.options = options};
     struct error err = {0};
@@ -360,9 +395,16 @@ static int run(const void *options, int n_operands, char **operands)
     return code;
 }
 
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    const struct get_options *options = opaque;
+
+    return options->raw ? get_raw(options, n_operands) : get_named(options, n_operands, operands);
+}
+
 const struct command cmd_get = {
     .name = "get",
-    .operands = "KIND [NAME…] | KIND/NAME…",
+    .operands = "KIND [NAME…] | KIND/NAME… | --raw PATH",
     .summary = "Print flows, jobs, pods and other objects",
     .details = "Asks whoever is at work in the data directory; when nobody is, looks into what is "
                "stored.\n"
@@ -373,11 +415,12 @@ const struct command cmd_get = {
     .examples = "  jobflow get jf,vcjob,pods\n"
                 "  jobflow get pods -w -o wide\n"
                 "  jobflow get jf/pipeline -o yaml\n"
-                "  jobflow get jf pipeline -o jsonpath='{.status.state.phase}'",
+                "  jobflow get jf pipeline -o jsonpath='{.status.state.phase}'\n"
+                "  jobflow get --raw '/apis/flow.volcano.sh/v1alpha1/jobflows?limit=1'",
     .flags = flags,
     .options_size = sizeof(struct get_options),
     .defaults = &defaults,
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = -1,
     .operand_kind = "resource",
     .run = run,

@@ -23,14 +23,13 @@ static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the graph; default: text", GRAPH(output), outputs},
     {FLAG_BOOL,   "no-state",  0,   NULL,   "of flows in files: without the states of a stored flow of the same name", GRAPH(no_state)},
     {FLAG_BOOL,   "ascii",     0,   NULL,   "draw with ASCII letters only", GRAPH(ascii)},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: default", GRAPH(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", GRAPH(namespace_)},
     CLIENT_PLACE_FLAGS(GRAPH(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct graph_options defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
+static const struct graph_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
 
 /* A heading where there are several flows or something is known of them. */
 static void print_heading(const struct graph_form *form, const struct flowsources *sources,

@@ -37,14 +37,13 @@ static const struct flag flags[] = {
     {FLAG_INT,      "limit-bytes", 0,  "N",    "at most N bytes of each", LOGS(limit_bytes)},
     {FLAG_BOOL,     "prefix",     0,   NULL,   "print [POD/CONTAINER] before each line, also of one pod", LOGS(prefix)},
     {FLAG_STR,      "selector",   'l', "SEL",  "of the pods with these labels", LOGS(labels)},
-    {FLAG_STR,      "namespace",  'n', "NAME", "namespace to look in; default: default", LOGS(namespace_)},
+    {FLAG_STR,      "namespace",  'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", LOGS(namespace_)},
     CLIENT_PLACE_FLAGS(LOGS(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct logs_options defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .tail = -1};
+static const struct logs_options defaults = {.place = CLIENT_PLACE_USUAL, .tail = -1};
 
 struct logs {
     const struct logs_options *options;
@@ -174,7 +173,9 @@ static void on_pods_ended(struct watcher *watcher, const struct error *err)
 static bool follow_pods(struct logs *logs, const struct list_query *pods, struct error *err)
 {
     const struct list_query subject = {
-        .kind = logs->subject.kind, .ns = logs->options->namespace_, .name = logs->subject.name};
+        .kind = logs->subject.kind,
+        .ns = client_namespace(logs->client, logs->options->namespace_),
+        .name = logs->subject.name};
 
     if (subject.kind)
         watcher_start(logs->client, &logs->ends, &subject, "0");
@@ -212,6 +213,8 @@ static bool print_rest(struct logs *logs, const struct list_query *pods, struct 
     if (print_present(logs, pods, err) ? !logtail_is_cut(logs->tail) : err->code != ERR_UNAVAILABLE)
         return err->code == ERR_NONE;
     *err = (struct error){0};
+    while (!logtail_is_idle(logs->tail)) /* what was being read is cut, too */
+        client_run(logs->client, -1);
     left = client_open_at(&logs->options->place, CLIENT_LOOK, err);
     if (!left)
         return false;
@@ -223,8 +226,9 @@ static bool print_rest(struct logs *logs, const struct list_query *pods, struct 
 
 static int print_many(struct logs *logs, const char *labels)
 {
-    const struct list_query pods = {
-        .kind = &kind_pod, .ns = logs->options->namespace_, .labels = labels};
+    const struct list_query pods = {.kind = &kind_pod,
+                                    .ns = client_namespace(logs->client, logs->options->namespace_),
+                                    .labels = labels};
     struct error err = {0};
 
     if ((logs->options->follow && !follow_pods(logs, &pods, &err)) ||
@@ -233,7 +237,8 @@ static int print_many(struct logs *logs, const char *labels)
         return EXIT_FAILED;
     }
     if (logs->pods_seen == 0) {
-        fprintf(stderr, "No pods found in %s namespace.\n", logs->options->namespace_);
+        fprintf(stderr, "No pods found in %s namespace.\n",
+                client_namespace(logs->client, logs->options->namespace_));
         return EXIT_FAILED;
     }
     if (!logs->container_seen) {
@@ -268,7 +273,8 @@ static int print_subject(struct logs *logs)
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
 
-    resource_write_path(subject->kind, logs->options->namespace_, subject->name, &path);
+    resource_write_path(subject->kind, client_namespace(logs->client, logs->options->namespace_),
+                        subject->name, &path);
     doc = client_get(logs->client, path.data, &err);
     if (!doc) {
         cli_error(&err);
@@ -305,7 +311,8 @@ static const char *default_container(const json_t *pod)
 
 static int print_pod(struct logs *logs)
 {
-    const char *ns = logs->options->namespace_, *container = logs->options->container;
+    const char *ns = client_namespace(logs->client, logs->options->namespace_),
+               *container = logs->options->container;
     scoped(buf) struct buf path = {0};
     scoped(json) json_t *pod = NULL;
     const char *uid;

@@ -27,14 +27,13 @@ static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the plan; yaml prints the jobs of all steps; default: text", PLAN(output), outputs},
     {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
     {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
-    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: default", PLAN(namespace_)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace_)},
     CLIENT_PLACE_FLAGS(PLAN(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct plan_command defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .output = "text"};
+static const struct plan_command defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
 
 /* ---- text ---- */
 
@@ -221,7 +220,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         }
     }
 
-    const struct plan_options how = {.namespace_ = options.namespace_,
+    const struct plan_options how = {.namespace_ = client_namespace(client, options.namespace_),
                                      .sim = options.sim,
                                      .max_pods = (int)options.max_pods,
                                      .client = client};

@@ -18,13 +18,13 @@ struct retry_options {
 #define RETRY(member) offsetof(struct retry_options, member)
 /* clang-format off */
 static const struct flag flags[] = {
-    {FLAG_STR, "namespace", 'n', "NAME", "namespace of the flow; default: default", RETRY(namespace_)},
+    {FLAG_STR, "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", RETRY(namespace_)},
     CLIENT_PLACE_FLAGS(RETRY(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct retry_options defaults = {.place = CLIENT_PLACE_USUAL, .namespace_ = "default"};
+static const struct retry_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 static bool check_failed(struct client *client, const char *path, const char *name,
                          struct error *err)
@@ -101,7 +101,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     }
     for (size_t i = 0; i < flows.count; i++) {
         err = (struct error){0};
-        if (retry(client, options->namespace_, flows.items[i].name, &err))
+        if (retry(client, client_namespace(client, options->namespace_), flows.items[i].name, &err))
             continue;
         cli_error(&err);
         code = EXIT_FAILED;

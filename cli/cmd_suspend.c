@@ -22,7 +22,7 @@ struct control_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_BOOL, "jobs",      0,   NULL,   "of a flow: its running jobs, too", CONTROL(jobs)},
-    {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: default", CONTROL(namespace_)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", CONTROL(namespace_)},
     CLIENT_PLACE_FLAGS(CONTROL(place)),
     {0},
 };
@@ -31,8 +31,7 @@ static const struct flag flags[] = {
 /* Without --jobs: an aborted flow takes its jobs with it. */
 #define ABORT_FLAGS (flags + 1)
 
-static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL,
-                                                .namespace_ = "default"};
+static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL};
 
 static const char *const ended[] = {"Succeed", "Failed", "Completed", "Terminated", NULL};
 static const char *const held[] = {"Aborted", "Aborting", NULL};
@@ -127,7 +126,8 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
     scoped(buf) struct buf path = {0}, word = {0};
     scoped(json) json_t *job = NULL;
 
-    resource_write_path(&kind_job, c->options->namespace_, name, &path);
+    resource_write_path(&kind_job, client_namespace(c->client, c->options->namespace_), name,
+                        &path);
     job = client_get(c->client, path.data, err);
     if (!job)
         return false;
@@ -162,7 +162,8 @@ static bool tell_one(void *ctx, json_t *job)
 
 static bool tell_jobs(struct controlling *c, struct error *err)
 {
-    const struct list_query query = {.kind = &kind_job, .ns = c->options->namespace_};
+    const struct list_query query = {.kind = &kind_job,
+                                     .ns = client_namespace(c->client, c->options->namespace_)};
 
     return list_each(c->client, &query, tell_one, c, NULL, err);
 }
@@ -191,7 +192,8 @@ static bool control_flow(struct controlling *c, const char *name, struct error *
     scoped(buf) struct buf path = {0}, word = {0};
     scoped(json) json_t *flow = NULL;
 
-    resource_write_path(&kind_job_flow, c->options->namespace_, name, &path);
+    resource_write_path(&kind_job_flow, client_namespace(c->client, c->options->namespace_), name,
+                        &path);
     flow = client_get(c->client, path.data, err);
     if (!flow)
         return false;

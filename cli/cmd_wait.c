@@ -33,14 +33,13 @@ static const struct flag flags[] = {
     {FLAG_DURATION, "timeout",   0,   "D",    "give up and exit with 4; default: 30s with --for, else never", WAIT(timeout_ms)},
     {FLAG_STR,      "selector",  'l', "SEL",  "wait for what has these labels", WAIT(labels)},
     {FLAG_BOOL,     "all",       0,   NULL,   "wait for all of the kind in the namespace", WAIT(all)},
-    {FLAG_STR,      "namespace", 'n', "NAME", "namespace to look in; default: default", WAIT(namespace_)},
+    {FLAG_STR,      "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", WAIT(namespace_)},
     CLIENT_PLACE_FLAGS(WAIT(place)),
     {0},
 };
 /* clang-format on */
 
-static const struct wait_options defaults = {
-    .place = CLIENT_PLACE_USUAL, .namespace_ = "default", .timeout_ms = -1};
+static const struct wait_options defaults = {.place = CLIENT_PLACE_USUAL, .timeout_ms = -1};
 
 struct wait {
     const struct wait_options *options;
@@ -131,7 +130,7 @@ static bool look_and_watch(struct wait *wait)
 {
     const struct list_query query = {
         .kind = wait->resource->kind,
-        .ns = wait->options->namespace_,
+        .ns = client_namespace(wait->client, wait->options->namespace_),
         .name = wait->resource->name,
     };
     scoped_str revision = NULL;
@@ -245,8 +244,10 @@ static bool add_name(void *ctx, json_t *object)
 /* All of a kind, or those with the labels. */
 static int wait_for_selected(struct wait *wait, const struct kind *kind)
 {
-    const struct list_query query = {
-        .kind = kind, .ns = wait->options->namespace_, .labels = wait->options->labels};
+    const struct list_query query = {.kind = kind,
+                                     .ns =
+                                         client_namespace(wait->client, wait->options->namespace_),
+                                     .labels = wait->options->labels};
     struct selected selected = {.kind = kind};
     struct error err = {0};
     int worst = EXIT_OK;

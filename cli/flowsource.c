@@ -108,10 +108,21 @@ static void complete(const struct flowsource_options *options, struct flowsource
         source->past = past_jobs(sources->client, ns ? ns : options->namespace_);
 }
 
+/* The same with the namespace of those that name none. */
+static const struct flowsource_options *in_namespace(const struct flowsource_options *options,
+                                                     const struct client *client,
+                                                     struct flowsource_options *out)
+{
+    *out = *options;
+    out->namespace_ = client_namespace(client, options->namespace_);
+    return out;
+}
+
 static int load_stored(const struct flowsource_options *options, int n, char **words,
                        struct flowsources *out)
 {
     scoped(resources) struct resources named = {0};
+    struct flowsource_options settled;
     struct error err = {0};
 
     if (!resources_parse(n, words, &named, &err)) {
@@ -124,6 +135,7 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
             return EXIT_REFUSED;
         }
     out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
+    options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; out->client && i < named.count; i++) {
         json_t *flow = stored_flow(out->client, options->namespace_, named.items[i].name, &err);
 
@@ -181,6 +193,7 @@ static void take_status(const struct flowsource_options *options, struct client 
 static int load_files(const struct flowsource_options *options, int n, char **files,
                       struct flowsources *out)
 {
+    struct flowsource_options settled;
     struct error err = {0};
 
     if (!manifests_load(&out->set, n, files))
@@ -191,6 +204,7 @@ static int load_files(const struct flowsource_options *options, int n, char **fi
         cli_error(&err);
         return EXIT_FAILED;
     }
+    options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; i < out->set.count; i++) {
         const struct manifest *manifest = &out->set.items[i];
         struct flowsource *source;

@@ -12,9 +12,9 @@
 
 struct flowsource_options {
     struct client_place place;
-    const char *namespace_;
-    bool states; /* of flows in files, too */
-    bool past;   /* look for completed jobs of the same templates */
+    const char *namespace_; /* of flows that name none; NULL: the usual one */
+    bool states;            /* of flows in files, too */
+    bool past;              /* look for completed jobs of the same templates */
 };
 
 struct flowsource {

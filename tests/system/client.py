@@ -60,6 +60,7 @@ def a_run_at_work_can_be_looked_at():
                 ["NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", "IP", "NODE", "NOMINATED"])
     check_equal("name", jobflow("get", "jf", "-o", "name").stdout, "jobflow.flow.volcano.sh/f\n")
     check_equal("no headers", len(lines(jobflow("get", "jf", "--no-headers").stdout)), 1)
+    check_equal("a path", jobflow("get", "--raw", "/healthz").stdout, "ok")
     check_in("labels", "volcano.sh/job-name=f-a", jobflow("get", "pods", "--show-labels").stdout)
     check_equal("selected", jobflow("get", "pods", "-l", "volcano.sh/job-name=f-a", "-o", "name").stdout, "pod/f-a-main-0\n")
     check_equal("by field", jobflow("get", "pods", "--field-selector", "status.phase=Running", "-o", "name").stdout,
@@ -110,7 +111,7 @@ def what_is_not_there_is_said():
             (["get", "pods", "-A", "-l", "a=b"], 0, "No resources found\n"),
             (["get", "zzz"], 2, 'error: the server doesn\'t have a resource type "zzz"'),
             (["get", "jf", "-o", "xml"], 2, "allowed formats are"),
-            (["get"], 2, "needs KIND"),
+            (["get"], 2, "say what: a kind"),
             (["get", "jf", "--field-selector", "spec.x=y"], 1, "field label not supported: spec.x"),
             (["get", "jf", "-l", "a in b"], 1, "unable to parse requirement"),
             (["get", "jf", "--data-dir", "nowhere"], 1, "there is no data directory nowhere here: 'jobflow run FILE' makes one"),

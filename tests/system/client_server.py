@@ -22,7 +22,7 @@ class Scripted:
     """An API server over TLS that answers one status after the other, then with a list."""
 
     def __init__(self, *answers, name="localhost"):
-        self.left, self.seen = list(answers), []
+        self.left, self.seen, self.paths = list(answers), [], []
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
                         "-subj", "/CN=" + name, "-addext", "subjectAltName=DNS:" + name, "-keyout", "key.pem", "-out", "cert.pem"],
                        check=True, capture_output=True)
@@ -33,6 +33,7 @@ class Scripted:
 
             def do_GET(self):
                 outer.seen.append((time.monotonic(), dict(self.headers)))
+                outer.paths.append(self.path)
                 status, headers = outer.left.pop(0) if outer.left else (200, {})
                 body = json.dumps(LIST if status == 200 else {"kind": "Status", "status": "Failure", "message": "not now", "code": status})
                 self.send_response(status)
@@ -130,6 +131,33 @@ def flags_say_whom_to_ask_and_what_to_show():
     shutil.copy("cert.pem", ".kube/cert.pem")
     check_equal("where kubectl looks", shown("--context", "c", env={"HOME": os.getcwd(), "KUBECONFIG": ""}), "Bearer t")
     check_in("not both", "exclude each other", shown("--context", "c", "--data-dir", "d", code=1))
+
+
+def a_context_says_where_objects_are_that_name_no_namespace():
+    server = Scripted()
+    config = server.kubeconfig({"token": "t"})
+    text = json.loads(read(config))
+    text["contexts"][0]["context"]["namespace"] = "team"
+    write(config, json.dumps(text))
+    get(config)
+    check_in("the context's", "/namespaces/team/configmaps", server.paths[-1])
+    jobflow("get", "cm", "--kubeconfig", config, "-n", "mine")
+    check_in("the flag's", "/namespaces/mine/configmaps", server.paths[-1])
+    jobflow("get", "cm", "--kubeconfig", config, "-A")
+    check_in("all", "/api/v1/configmaps", server.paths[-1])
+
+
+def a_path_is_asked_as_it_is():
+    server = Scripted()
+    config = server.kubeconfig({"token": "t"})
+    done = jobflow("get", "--raw", "/api/v1/x?limit=1&y=%20", "--kubeconfig", config)
+    check_equal("printed", json.loads(done.stdout), LIST)
+    check_equal("asked", server.paths[-1], "/api/v1/x?limit=1&y=%20")
+    server.left = [(503, {})]
+    check_in("a refusal", "not now", jobflow("get", "--raw", "/x", "--kubeconfig", config, code=1).stderr)
+    for args, text in ((["pods"], "nothing else"), (["-o", "json"], "nothing else"), (["-w"], "nothing else")):
+        check_in(str(args), text, jobflow("get", "--raw", "/x", *args, code=2).stderr)
+    check_in("no path", "is no path of the server", jobflow("get", "--raw", "x", code=2).stderr)
 
 
 def a_program_is_allowed_by_a_flag():

@@ -104,6 +104,9 @@ char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms)
     return mem_strdup(text);
 }
 
+/* What kubectl writes for itself; it leaves it out as well. */
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
 /* a=b, one a line. */
 static void describe_pairs(const char *key, json_t *pairs)
 {
@@ -112,15 +115,17 @@ static void describe_pairs(const char *key, json_t *pairs)
     bool first = true;
 
     print_key(key);
-    if (json_object_size(pairs) == 0)
-        puts("<none>");
     json_object_foreach(pairs, name, value)
     {
+        if (strcmp(name, LAST_APPLIED) == 0)
+            continue;
         printf("%*s%s=", first ? 0 : KEY_WIDTH, "", name);
         print_clean(json_is_string(value) ? json_string_value(value) : "");
         putchar('\n');
         first = false;
     }
+    if (first)
+        puts("<none>");
 }
 
 /* ---- trees ---- */

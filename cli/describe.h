@@ -25,6 +25,9 @@ void describe_pod(const struct describer *d);
 void describe_podgroup(const struct describer *d);
 void describe_queue(const struct describer *d);
 
+/** Delayed actions of a job that are armed, and when they are due. */
+void describe_due(const struct describer *d);
+
 /* ---- pieces ---- */
 
 /** "Key:       text"; nothing for NULL and "". */

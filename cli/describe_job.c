@@ -9,6 +9,17 @@
 #include "cli/eventlist.h"
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
+
+static bool is_at_rest(const char *phase)
+{
+    static const char *const ends[] = {"Completed", "Failed", "Terminated", "Aborted"};
+
+    for (size_t i = 0; phase && i < countof(ends); i++)
+        if (strcmp(phase, ends[i]) == 0)
+            return true;
+    return false;
+}
 
 static void describe_history(const struct describer *d)
 {
@@ -27,9 +38,12 @@ static void describe_history(const struct describer *d)
 
         row[PHASE] = mem_strdup(phase ? phase : "");
         row[SINCE] = mem_strdup(since ? since : "");
-        row[DURATION] = next ? describe_span(d, describe_time_ms(condition, "lastTransitionTime"),
-                                             describe_time_ms(next, "lastTransitionTime"))
-                             : mem_strdup("");
+        row[DURATION] =
+            next ? describe_span(d, describe_time_ms(condition, "lastTransitionTime"),
+                                 describe_time_ms(next, "lastTransitionTime"))
+            : is_at_rest(phase)
+                ? mem_strdup("")
+                : describe_span(d, describe_time_ms(condition, "lastTransitionTime"), 0);
     }
     describe_table("Phases", titles, COLUMNS, cells, n);
     mem_free(cells);
@@ -89,10 +103,9 @@ static char *waits_for(const struct describer *d, const json_t *task, const json
 {
     const json_t *names = describe_at(task, "dependsOn.name");
     const char *phase = describe_text(d->doc, "status.state.phase");
-    bool any = json_array_size(names) > 1 && strcmp(describe_text(task, "dependsOn.iteration")
-                                                        ? describe_text(task, "dependsOn.iteration")
-                                                        : "",
-                                                    "any") == 0;
+    const char *iteration = describe_text(task, "dependsOn.iteration");
+    bool any = json_array_size(names) > 1 && iteration &&
+               (strcasecmp(iteration, "any") == 0 || strcasecmp(iteration, "IterationAny") == 0);
     struct buf out = {0};
 
     if (json_object_size(count) > 0 || !phase ||
@@ -169,18 +182,45 @@ static void describe_retries(const struct describer *d)
     describe_line("Retries", text);
 }
 
-/* The reason of a job that is not at its end says what it waits for. */
+/* All the time in Running; the status has it up to the last time the job left it. */
+static void describe_running(const struct describer *d)
+{
+    const char *phase = describe_text(d->doc, "status.state.phase");
+    const char *before = describe_text(d->doc, "status.runningDuration");
+    int64_t since_ms = describe_time_ms(d->doc, "status.state.lastTransitionTime"), ran_ns = 0;
+    char text[TIME_TEXT_MAX];
+
+    if (!phase || strcmp(phase, "Running") != 0) {
+        describe_line("Running For", before);
+        return;
+    }
+    if (before)
+        duration_parse(before, &ran_ns, NULL);
+    duration_human(ran_ns / 1000000 + d->now_ms - since_ms, text);
+    describe_line("Running For", text);
+}
+
+/* The reason of a job that is not at its end says what it waits for. While its last pods go, what
+ * made it end stands in the message: "REASON: text" (O-38). */
 static void describe_state(const struct describer *d)
 {
     const char *phase = describe_text(d->doc, "status.state.phase");
     const char *message = describe_text(d->doc, "status.state.message");
+    const char *reason = describe_text(d->doc, "status.state.reason");
+    const char *colon = message ? strstr(message, ": ") : NULL;
     bool waits = phase && strcmp(phase, "Pending") == 0 && message && *message &&
                  strncmp(message, "Restart", 7) != 0;
+    scoped_str decided = NULL;
 
     describe_phase(d, "Status", phase);
-    describe_line("Reason", describe_text(d->doc, "status.state.reason"));
+    if (reason && strcmp(reason, "PodsReleasing") == 0 && colon) {
+        describe_line("Waits For", "its last pods to end (PodsReleasing)");
+        reason = decided = mem_printf("%.*s", (int)(colon - message), message);
+        message = colon + 2;
+    }
+    describe_line("Reason", reason);
     describe_line(waits ? "Waits For" : "Message", message);
-    describe_line("Running For", describe_text(d->doc, "status.runningDuration"));
+    describe_running(d);
 }
 
 void describe_job(const struct describer *d)
@@ -194,6 +234,7 @@ void describe_job(const struct describer *d)
     describe_state(d);
     describe_history(d);
     describe_restarts(d);
+    describe_due(d);
     describe_tasks(d);
     describe_pods(d, labels);
 }

@@ -117,11 +117,8 @@ static void take_reason(const struct follow *follow, struct follow_step *step,
                         const struct job_status *status)
 {
     bool is_over = job_phase_finished(status->phase) && status->phase != JOB_COMPLETED;
-    bool is_killed = status->phase == JOB_TERMINATED && step->reason;
     scoped(buf) struct buf text = {0};
 
-    if (is_over && is_killed && only_counts(status))
-        return; /* what led here says more than what was left in the end */
     if (is_over && only_counts(status)) {
         why_failed(follow->store, step->job_uid, &text);
         if (text.len == 0)

@@ -7,7 +7,6 @@
  * only durable record of the target; then the decision is stored, then sync deletes what is marked
  * (O-29).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,32 +14,11 @@
 #include "job/run.h"
 #include "job/slot_notes.h"
 #include "job/state/rules.h"
+#include "job/story.h"
 
 /* How often pods of a targeted kill that could not be marked are tried again before the rest goes
  * on without them. */
-enum { MESSAGE_MAX = 256, MARK_ROUNDS = 10 };
-
-/* One line on what led here: event, pod, exit code, action. */
-static void describe(const struct job_run *run, const struct job_request *request,
-                     enum job_action action, char out[MESSAGE_MAX])
-{
-    int len = snprintf(out, MESSAGE_MAX, "%s", job_action_text(action));
-
-    if (request->event != EVENT_NONE && len < MESSAGE_MAX)
-        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " after %s",
-                        job_event_text(request->event));
-    if (request->pod && len < MESSAGE_MAX)
-        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " of pod %s",
-                        object_name(request->pod));
-    if (request->exit_code != 0 && len < MESSAGE_MAX)
-        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " with exit code %d",
-                        request->exit_code);
-    if (request->expired && len < MESSAGE_MAX)
-        len += snprintf(out + len, (size_t)(MESSAGE_MAX - len), " and its timeout");
-    if (request->command && len < MESSAGE_MAX)
-        snprintf(out + len, (size_t)(MESSAGE_MAX - len), " by command %s",
-                 object_name(request->command));
-}
+enum { MARK_ROUNDS = 10 };
 
 /* What state.reason says: the event that decided, or the action where nothing but a person did. */
 static const char *reason_of(const struct job_request *request, enum job_action action)
@@ -121,14 +99,14 @@ static void decide_target(struct job_run *run, struct job_request *request)
 {
     struct job_rule rule = job_rule_of(run->view.state.phase, request->action);
     struct target_range range = range_of(run, request, request->action);
-    char message[MESSAGE_MAX];
+    scoped(buf) struct buf message = {0};
 
     if (rule.verb != DO_KILL_TARGET || rule.to == JOB_NONE) { /* restarting, or ending, anyway */
         job_request_finish(run, request);
         run->sync_wanted = true;
         return;
     }
-    describe(run, request, request->action, message);
+    job_story_action(run, request, request->action, &message);
     if (rule.retry) {
         run->view.state.retry_count++;
         job_notes_restarted(&run->view, request->at.task, range.from, range.to);
@@ -136,7 +114,7 @@ static void decide_target(struct job_run *run, struct job_request *request)
     job_delayed_clean(run, request->action, request);
     for (int32_t i = range.from; i < range.to; i++)
         job_delayed_escalate(run, (struct slot_at){request->at.task, i});
-    job_decide(run, rule.to, reason_of(request, request->action), message, request);
+    job_decide(run, rule.to, reason_of(request, request->action), message.data, request);
 }
 
 static void kill_target(struct job_run *run, struct job_request *request, enum job_action action)
@@ -191,7 +169,7 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
                      const struct job_rule *rule)
 {
     struct job_state *state = &run->view.state;
-    char message[MESSAGE_MAX];
+    scoped(buf) struct buf message = {0};
 
     job_delayed_clean(run, action, request);
     if (rule->to == JOB_NONE) {
@@ -205,12 +183,12 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
         job_store(run, request);
         return;
     }
-    describe(run, request, action, message);
+    job_story_action(run, request, action, &message);
     if (rule->version)
         state->version++;
     if (rule->retry)
         state->retry_count++;
-    job_decide(run, rule->to, reason_of(request, action), message, request);
+    job_decide(run, rule->to, reason_of(request, action), message.data, request);
 }
 
 /* The resume is counted on the job before it is decided: annotations with the version it starts
@@ -291,10 +269,10 @@ static void execute(struct job_run *run, struct job_request *request, enum job_a
         return;
     }
     if (!job_action_internal(action) && !request->begun && !request->marked) {
-        char message[MESSAGE_MAX];
+        scoped(buf) struct buf message = {0};
 
-        describe(run, request, action, message);
-        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s", message);
+        job_story_action(run, request, action, &message);
+        job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s", message.data);
     }
     switch (rule.verb) {
     case DO_KILL:

@@ -8,6 +8,7 @@
 
 #include "api/types/podgroup.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "job/run.h"
 
 /* How far an action reaches. */
@@ -133,6 +134,7 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
     struct job_delayed *entry = find(run, &key);
     int64_t left_ms =
         loop_left_ms(run->ctl->loop, request->cause_ms + response->delay_ms, response->delay_ms);
+    char left[TIME_TEXT_MAX];
 
     if ((entry && same_pod(entry->pod, request->pod)) || is_known(run, request, &key))
         return;
@@ -148,9 +150,10 @@ void job_delayed_add(struct job_run *run, const struct job_request *request,
             .pod = object_ref(request->pod),
         },
         response->delay_ms);
-    job_run_event(run, EVENT_NORMAL, "ExecuteAction", "%s in %lld ms unless %s is over",
-                  job_action_text(response->action), (long long)left_ms,
-                  job_event_text(request->event));
+    duration_format(left_ms * 1000000, left);
+    job_run_event(run, EVENT_NORMAL, "ExecuteAction",
+                  "%s in %s after %s, unless that is over by then",
+                  job_action_text(response->action), left, job_event_text(request->event));
 }
 
 static const struct job_policy_row *policy_of(const struct job_run *run,

@@ -11,9 +11,10 @@
 #include "job/podgroup.h"
 #include "job/run.h"
 #include "job/slot_notes.h"
+#include "job/story.h"
 
 /* Pods begun in one go; then other jobs get their turn (O-41). */
-enum { BATCH = 256, MESSAGE_MAX = 192 };
+enum { BATCH = 256 };
 
 /* Doomed pods: mark, and once marked delete, from the highest index down (O-44). */
 static int reap(struct job_run *run)
@@ -53,14 +54,6 @@ static int create(struct job_run *run)
     return begun;
 }
 
-static void summarise(const struct job_counts *c, char out[MESSAGE_MAX])
-{
-    snprintf(out, MESSAGE_MAX,
-             "%d of %lld pods succeeded, %d failed, %d running, %d pending; minAvailable %d",
-             c->succeeded, (long long)c->replicas, c->failed, c->running, c->pending,
-             c->min_available);
-}
-
 /* Completed and Failed are stored at once; while pods still live the reason says so (O-38). */
 static void decide_end(struct job_run *run, const struct job_verdict *verdict,
                        const struct job_counts *counts, const char *message)
@@ -77,20 +70,31 @@ static void decide_end(struct job_run *run, const struct job_verdict *verdict,
     job_decide(run, verdict->phase, "PodsReleasing", both, NULL);
 }
 
+/* Why it ends is what made it end, not that it has ended. */
+static const char *reason_of(const struct job_run *run, const struct job_verdict *verdict,
+                             char out[JOB_REASON_MAX])
+{
+    bool ending = !job_phase_active(run->view.state.phase);
+
+    snprintf(out, JOB_REASON_MAX, "%s", ending ? run->view.state.reason : verdict->reason);
+    return out;
+}
+
 static bool apply_verdict(struct job_run *run)
 {
     struct job_counts counts = job_view_counts(&run->view);
     struct job_verdict verdict = job_verdict_sync(&counts);
-    char message[MESSAGE_MAX];
+    scoped(buf) struct buf message = {0};
+    char reason[JOB_REASON_MAX];
 
     if (verdict.phase == counts.phase)
         return false;
-    summarise(&counts, message);
+    job_story_verdict(&run->view, &counts, &verdict, &message);
     if (counts.phase != JOB_COMPLETING &&
         (verdict.phase == JOB_COMPLETED || verdict.phase == JOB_FAILED))
-        decide_end(run, &verdict, &counts, message);
+        decide_end(run, &verdict, &counts, message.data);
     else
-        job_decide(run, verdict.phase, verdict.reason, message, NULL);
+        job_decide(run, verdict.phase, reason_of(run, &verdict, reason), message.data, NULL);
     return true;
 }
 

@@ -188,6 +188,7 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
             adm->plugins->check_update(job_spec_of(old), spec, errors);
     } else {
         job_check_volume_conflicts(spec, "spec", errors);
+        job_warn_class(adm, spec->priority_class, "spec.priorityClassName");
         job_check_queue(adm, spec->queue ? spec->queue : "default", errors);
     }
 }

@@ -4,6 +4,7 @@
  */
 #include "api/types/admission.h"
 #include "api/types/job.h"
+#include "api/types/nameindex.h"
 
 void job_normalize(json_t *body);
 void job_mutate(const struct admission *adm, json_t *body, const struct object *draft);
@@ -22,6 +23,12 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
 /** A list of policies at `path` (4.5, O-12, O-13). */
 void job_check_policies(const struct admission *adm, const struct job_policy_list *policies,
                         const char *path, struct error_list *errors);
+
+/** What is allowed and can hardly be meant, as warnings. `tasks`: positions by name. */
+void job_warn(const struct admission *adm, const struct job_spec *spec,
+              const struct name_index *tasks, const char *path);
+/** The same of a priority class that nobody has defined (yet). */
+void job_warn_class(const struct admission *adm, const char *class, const char *path);
 
 /** V3, V11: a NetworkTopologySpec (or NULL) names its tier in one way. */
 void job_check_topology(const json_t *topology, const char *path, struct error_list *errors);

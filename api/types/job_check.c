@@ -305,5 +305,6 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
     buf_clear(&part);
     buf_printf(&part, "%s.networkTopology", path);
     job_check_topology(spec->network_topology, part.data, errors);
+    job_warn(adm, spec, &check.tasks, path);
     name_index_release(&check.tasks);
 }

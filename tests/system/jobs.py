@@ -98,6 +98,22 @@ def a_job_says_what_it_waits_for():
     check("Waits For:" not in described("j"), "a completed job waits:\n" + described("j"))
 
 
+# covers: see job.md O-26
+def a_job_says_what_it_will_do_unless_something_happens():
+    until_told = "while [ ! -e fin ]; do sleep 0.02; done"
+    manifest("m.yaml", job("j", real("a", "exit 3"), real("b", until_told), minAvailable=1,
+                           policies=[on("PodFailed", "AbortJob", timeout="1h")]))
+    run = Background("run", "m.yaml", "--data-dir", "state")
+
+    def described():
+        return jobflow("describe", "vcjob", "j", "--data-dir", "state", code=None).stdout
+    text = wait_until("it is due", lambda: described().partition("Due:")[2].partition("Tasks:")[0])
+    check_in("the action and its cause", "AbortJob   PodFailed of pod j-a-0\n", text)
+    write("fin", "")
+    run.wait()
+    check("Due:" not in described(), "a job at its end will do something:\n" + described())
+
+
 # covers: job.md WQ-09
 def lists_show_the_columns_of_upstream():
     manifest("m.yaml", queue("q", cpu="1"), job("j", sim("a", 2)),
@@ -115,4 +131,5 @@ def lists_show_the_columns_of_upstream():
 
 
 if __name__ == "__main__":
-    sys.exit(main(*INTERPLAY, a_job_tells_its_story, a_job_says_what_it_waits_for, lists_show_the_columns_of_upstream))
+    sys.exit(main(*INTERPLAY, a_job_tells_its_story, a_job_says_what_it_waits_for,
+                  a_job_says_what_it_will_do_unless_something_happens, lists_show_the_columns_of_upstream))

@@ -8,6 +8,7 @@
 #include "api/server/discovery.h"
 #include "api/server/health.h"
 #include "api/server/openapi.h"
+#include "api/server/pacer.h"
 #include "api/server/reviews.h"
 #include "api/server/stream.h"
 #include "base/mem.h"
@@ -78,6 +79,16 @@ void api_drained(struct api_stream *stream)
 bool api_is_endless(const struct api_stream *stream)
 {
     return stream->ops->endless;
+}
+
+size_t api_held(const struct api_stream *stream)
+{
+    return stream->ops->held ? stream->ops->held(stream) : API_IN_PIECES;
+}
+
+struct pacer *api_pacer(struct api *api)
+{
+    return api->pacer;
 }
 
 void api_cancel(struct api_stream *stream)
@@ -308,6 +319,8 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     api->store = registry_store(registry);
     traffic_init(&api->traffic, loop_metrics(loop));
     figures_start(&api->figures, loop_metrics(loop), api->store);
+    api->lines = event_lines_new();
+    api->pacer = pacer_new(loop);
     if (logs)
         api->logs = *logs;
     return api;
@@ -338,8 +351,8 @@ void api_free(struct api *api)
         return;
     while (api->streams)
         end_with_last_words(api->streams);
-    event_line_release(&api->event);
-    buf_release(&api->event.text);
+    event_lines_free(api->lines);
+    pacer_free(api->pacer);
     openapi_free(api->openapi);
     figures_stop(&api->figures);
     store_close(api->definitions);

@@ -16,6 +16,7 @@
 struct api;
 struct api_stream;
 struct identity;
+struct pacer;
 struct record;
 struct traffic_limits;
 
@@ -81,6 +82,9 @@ struct api_answer {
     size_t (*backlog)(const struct api_answer *answer);
     /** Before the head: the object that a change has made or left. May be NULL. */
     void (*about)(struct api_answer *answer, const struct object *object);
+    /** As `data`, of bytes that many are told: a reference is kept instead of a copy. May be NULL.
+     */
+    void (*line)(struct api_answer *answer, struct blob *line);
 };
 
 /** Begin to answer. `request` is borrowed for the call, `answer` until `end`. The handle is valid
@@ -102,3 +106,9 @@ void api_note(struct api *api, const struct record *record, bool endless);
 void api_end_endless(struct api *api);
 /** A watch or followed log: it has no end of its own, so nobody waits for it. */
 bool api_is_endless(const struct api_stream *stream);
+/** How long an answer is that is decided and waits for the disk alone; API_IN_PIECES of one that is
+ * produced as it is read. */
+size_t api_held(const struct api_stream *stream);
+#define API_IN_PIECES SIZE_MAX
+/** By whom transports send what watches say. */
+struct pacer *api_pacer(struct api *api);

@@ -1,14 +1,12 @@
 /*
- * The life of a connection: its states, its deadline, and the way from one request to the next.
+ * The life of a connection: its states, its deadline, and when it takes further requests.
  *
- * One timer serves every state; what it means when it fires is in on_deadline. Buffers are kept
- * from request to request while they are small.
+ * One timer serves whatever is waited for. Its time is that of the whole: it begins anew when
+ * something else is waited for, or when something has come of it (connection_progress).
  */
 #include "api/server/connection_impl.h"
 #include "api/server/head.h"
 #include "base/mem.h"
-
-enum { KEPT_BYTES_MAX = 16 << 10 }; /* buffers above it are not kept between requests */
 
 static struct connection *of_io(struct connection_io *io)
 {
@@ -25,9 +23,12 @@ const char *connection_peer_name(const struct connection *c)
     return c->peer;
 }
 
-const struct identity *connection_identity(const struct connection *c)
+bool connection_is_revoked(const struct connection *c)
 {
-    return c->identity;
+    for (const struct exchange *x = c->first; x; x = x->next)
+        if (x->identity && x->identity->revoked)
+            return true;
+    return false;
 }
 
 bool connection_is_admin(const struct connection *c)
@@ -43,24 +44,60 @@ void connection_set_peer(struct connection *c, struct identity *identity, char *
     c->socket_identity = identity;
 }
 
-/* ---- buffers ---- */
+/* ---- what it waits for ---- */
 
-static void each_buffer(struct connection *c, void (*act)(struct buf *buf))
+static enum connection_awaits awaited(const struct connection *c)
 {
-    struct buf *const buffers[] = {&c->target,       &c->accept,        &c->accept_encoding,
-                                   &c->content_type, &c->authorization, &c->user_agent,
-                                   &c->body,         &c->head,          &c->out,
-                                   &c->object};
-
-    for (size_t i = 0; i < countof(buffers); i++)
-        act(buffers[i]);
+    if (c->state == LINGERING)
+        return AWAITS_GOODBYE;
+    if (c->io.in_flight > 0)
+        return AWAITS_READER;
+    if (c->first)
+        return c->first->request && !c->first->has_head && !c->first->endless ? AWAITS_ANSWER
+                                                                              : AWAITS_NOTHING;
+    if (c->state == READING_BODY)
+        return AWAITS_BODY;
+    if (c->in.len > 0)
+        return AWAITS_HEAD;
+    return c->io.tls && !c->heard ? AWAITS_HANDSHAKE : AWAITS_REQUEST;
 }
 
-static void empty(struct buf *buf)
+static void await(struct connection *c)
 {
-    buf_clear(buf);
-    if (buf->cap > KEPT_BYTES_MAX)
-        buf_release(buf);
+    static const int wait_ms[] = {
+        [AWAITS_HANDSHAKE] = HEAD_MS, [AWAITS_REQUEST] = IDLE_MS,  [AWAITS_HEAD] = HEAD_MS,
+        [AWAITS_BODY] = BODY_MS,      [AWAITS_ANSWER] = ANSWER_MS, [AWAITS_READER] = STALL_MS,
+        [AWAITS_GOODBYE] = LINGER_MS,
+    };
+    enum connection_awaits what = awaited(c);
+
+    if (what == c->awaits)
+        return;
+    c->awaits = what;
+    if (what == AWAITS_NOTHING)
+        timer_stop(c->loop, &c->deadline);
+    else
+        timer_start(c->loop, &c->deadline, wait_ms[what]);
+}
+
+void connection_progress(struct connection *c)
+{
+    c->awaits = AWAITS_NOTHING;
+    timer_stop(c->loop, &c->deadline);
+}
+
+static void on_deadline(struct timer *timer)
+{
+    struct connection *c = container_of(timer, struct connection, deadline);
+    enum connection_awaits what = c->awaits;
+
+    c->awaits = AWAITS_NOTHING;
+    if (what == AWAITS_HEAD || what == AWAITS_BODY)
+        answer_refuse_slow(c);
+    else if (what == AWAITS_ANSWER)
+        answer_refuse_late(c);
+    else
+        connection_close(c);
 }
 
 /* ---- closing ---- */
@@ -69,9 +106,7 @@ static void on_closed(struct connection_io *io)
 {
     struct connection *c = of_io(io);
 
-    each_buffer(c, buf_release);
-    buf_release(&c->in);
-    identity_unref(c->identity);
+    request_release(c);
     identity_unref(c->certificate);
     identity_unref(c->socket_identity);
     c->env->closed(c->env->ctx, c);
@@ -84,87 +119,78 @@ void connection_close(struct connection *c)
     if (c->state == CLOSING)
         return;
     c->state = CLOSING;
-    if (c->request) {
-        api_cancel(take(c->request));
-        answer_tell(c);
-    }
+    exchange_drop_all(c);
     request_reset(c);
-    timer_stop(c->loop, &c->deadline);
+    connection_progress(c);
     loop_cancel(c->loop, &c->flush);
     io_close(&c->io);
 }
 
 void connection_stop(struct connection *c)
 {
-    if (c->state == ANSWERING)
+    if (c->first && c->state != CLOSING)
         answer_flush(c);
     connection_close(c);
 }
 
-/* ---- from one request to the next ---- */
-
-static void reset(struct connection *c)
-{
-    each_buffer(c, empty);
-    if (c->in.len == 0)
-        empty(&c->in);
-    request_reset(c);
-    answer_reset(c);
-    c->state = READING_HEAD;
-}
-
 /* Closing with bytes unread could take the answer back: let the client read it first. */
-static void linger(struct connection *c)
+static void part(struct connection *c)
 {
+    if (!c->parting || !c->lingers || c->peer_ended) {
+        connection_close(c);
+        return;
+    }
     c->state = LINGERING;
-    timer_start(c->loop, &c->deadline, LINGER_MS);
     io_end(&c->io);
     io_read_start(&c->io);
 }
 
-void connection_next(struct connection *c)
+/* ---- from one request to the next ---- */
+
+static bool takes_requests(const struct connection *c)
 {
-    if (!c->keep_alive) {
-        if (c->lingers)
-            linger(c);
-        else
-            connection_close(c);
-        return;
+    return !c->parting && !c->draining && exchange_has_room(c);
+}
+
+static bool is_over(const struct connection *c)
+{
+    bool may_come = c->state != CLOSING && !c->parting && !c->draining && !c->peer_ended;
+
+    return !c->first && c->io.in_flight == 0 && !may_come;
+}
+
+void connection_go_on(struct connection *c)
+{
+    if (c->io.in_flight == 0 && c->first && c->first->request && !c->flush.posted)
+        api_drained(c->first->request);
+    if (c->state == ANSWERING && takes_requests(c)) {
+        c->state = READING_HEAD;
+        if (!c->peer_ended)
+            io_read_start(&c->io); /* already reading is fine */
+        request_consume(c);
     }
-    reset(c);
-    if (c->draining) {
-        connection_close(c);
+    if (c->state == CLOSING || c->state == LINGERING)
         return;
-    }
-    timer_start(c->loop, &c->deadline, IDLE_MS);
-    io_read_start(&c->io); /* already reading is fine */
-    request_consume(c);
+    if (is_over(c))
+        part(c);
+    else
+        request_continue(c);
+    if (c->state != CLOSING)
+        await(c);
 }
 
 /* ---- what happens to it ---- */
 
-static void on_deadline(struct timer *timer)
-{
-    struct connection *c = container_of(timer, struct connection, deadline);
-
-    if (c->state == READING_BODY || (c->state == READING_HEAD && c->in.len > 0))
-        answer_refuse_slow(c);
-    else if (c->state == ANSWERING && c->request && !c->has_head)
-        answer_refuse_late(c);
-    else
-        connection_close(c);
-}
-
-/* The client has no more to say. It may still wait for its answer, but not for an endless one. */
+/* The client has no more to say. It may still wait for its answers, but not for an endless one. */
 static void on_end(struct connection_io *io)
 {
     struct connection *c = of_io(io);
 
     io_read_stop(io);
-    if (c->state != ANSWERING || (c->request && api_is_endless(c->request)))
+    c->peer_ended = true;
+    if (c->state == LINGERING || (!c->first && io->in_flight == 0) ||
+        (c->first && c->first->request && c->first->endless))
         connection_close(c);
-    else
-        c->keep_alive = c->lingers = false;
 }
 
 static void on_failed(struct connection_io *io)
@@ -176,17 +202,29 @@ static void on_received(struct connection_io *io)
 {
     struct connection *c = of_io(io);
 
-    if (c->state == LINGERING)
+    c->heard = true;
+    if (c->state == LINGERING) {
         buf_clear(&c->in);
-    else if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
-        io_read_stop(io);
-    else
+        return;
+    }
+    if (c->state != ANSWERING)
         request_consume(c);
+    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
+        io_read_stop(io);
+    if (c->state != CLOSING)
+        await(c);
 }
 
+/* The kernel has taken what was in flight, or some of it. */
 static void on_written(struct connection_io *io)
 {
-    answer_written(of_io(io));
+    struct connection *c = of_io(io);
+
+    connection_progress(c);
+    if (c->first && c->first->lines.n && !c->first->paced.link)
+        answer_flush(c);
+    if (c->state != CLOSING)
+        connection_go_on(c);
 }
 
 static const struct io_events io_events = {on_received, on_end, on_failed, on_written, on_closed};
@@ -203,18 +241,18 @@ struct connection *connection_new(const struct connection_env *env,
     c->peer = peer->name;
     c->socket_identity = peer->identity;
     c->deadline.fire = on_deadline;
-    request_init(c);
-    answer_init(c);
+    c->last = &c->first;
+    answer_start(c);
     io_init(&c->io, loop_uv(c->loop), peer->socket, peer->tls, &c->in, &io_events);
-    reset(c);
+    request_reset(c);
     return c;
 }
 
 void connection_start(struct connection *c)
 {
-    /* a handshake has no more time than a head */
-    timer_start(c->loop, &c->deadline, c->io.tls ? HEAD_MS : IDLE_MS);
     io_read_start(&c->io);
+    if (c->state != CLOSING)
+        await(c);
 }
 
 void connection_turn_away(struct connection *c)
@@ -231,6 +269,8 @@ void connection_turn_away(struct connection *c)
 void connection_drain(struct connection *c)
 {
     c->draining = true;
-    if (c->state == READING_HEAD || c->state == READING_BODY)
+    if (!c->first && c->state != LINGERING)
         connection_close(c);
+    else if (c->state != LINGERING && c->state != CLOSING)
+        c->state = ANSWERING;
 }

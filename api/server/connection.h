@@ -6,10 +6,11 @@
  *        │  refused, too slow           │      └─► closing
  *        └──────────────► answering ────┴─► lingering ─► closing
  *
- * While a request is answered, pipelined bytes wait in the buffer (bounded); a client that leaves
- * ends its watch. An answer that is complete within the turn goes out with its length, one that
- * goes on is chunked. Deadlines are on the whole of a head, of a body and of the wait for an answer
- * (SEC-10, L-23, L-24).
+ * Pipelined requests are taken while those before them wait for the disk and for nothing else, so
+ * that one commit serves them all; behind a longer answer they wait in the buffer. Both are
+ * bounded, and answers go out in order. A client that leaves ends its watch. An answer that is
+ * complete within the turn goes out with its length, one that goes on is chunked. Deadlines are on
+ * the whole of a head, of a body and of the wait for an answer (SEC-10, L-23, L-24).
  */
 #include "api/server/api.h"
 #include "api/server/authn.h"
@@ -47,8 +48,8 @@ struct connection *connection_new(const struct connection_env *env,
                                   const struct connection_peer *peer);
 uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
-/** Who is being answered; NULL between requests. */
-const struct identity *connection_identity(const struct connection *connection);
+/** The token of somebody who is being answered there has been revoked. */
+bool connection_is_revoked(const struct connection *connection);
 /** Somebody there has shown that he is an administrator. */
 bool connection_is_admin(const struct connection *connection);
 /** What becomes known of the peer once it was accepted; consumed. */

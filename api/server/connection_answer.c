@@ -1,145 +1,153 @@
 /*
- * The answer of a connection: what the API says, as bytes of HTTP/1.1.
+ * The answers of a connection: what the API says, as bytes of HTTP/1.1.
  *
- *   head ─┐              end of the turn
- *   data ─┼─► head, out ──────────► packet ─► socket (in flight) ─► written ─┬─► the API goes on
- *   end  ─┘                                                                  └─► next request
+ *   head ───┐              end of the turn
+ *   data  ──┼─► head, out ──────────────────┬─► packet ─► socket (in flight) ─► written ─► the API
+ *   lines ──┘   lines ─► round of the pacer ┘                                              goes on
  *
- * What is said within one turn goes out as one packet. If that is the whole answer, it has its
- * length; if not, it and all that follow are chunks. The API sees as backlog what waits here and
+ * What is said within one turn goes out as one packet, and so do the answers to several requests.
+ * If what is said is the whole answer, it has its length; if not, it and all that follow are
+ * chunks. Lines are bytes that many are told: they are kept by reference until the socket takes
+ * them, so that a thousand slow readers hold one copy. The API sees as backlog what waits here and
  * what the kernel has not taken yet. What is refused before it reaches the API is answered from
  * here, and the connection then closes.
  */
 #include "api/server/connection_impl.h"
 #include "api/server/status.h"
+#include "api/types/blob.h"
+#include "base/mem.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-static struct connection *of(const struct api_answer *answer)
-{
-    return container_of((struct api_answer *)(size_t)answer, struct connection, answer);
-}
+enum { LINES_IN_FLIGHT_MAX = 64 << 10 };
 
-void answer_tell(struct connection *c)
+static struct exchange *of(const struct api_answer *answer)
 {
-    const struct record record = {
-        .identity = c->identity,
-        .method = request_method(c),
-        .method_name = llhttp_method_name((llhttp_method_t)c->parser.method),
-        .target = c->target.data ? c->target.data : "",
-        .peer = c->peer ? c->peer : "",
-        .user_agent = c->user_agent.data ? c->user_agent.data : "",
-        .id = c->id,
-        .object = c->object.data ? c->object.data : "",
-        .revision = c->revision,
-        .status = c->status,
-        .began_ms = c->began_ms,
-        .duration_ns = loop_mono_ns(c->loop) - c->began_ns,
-        .bytes_in = c->body.len,
-        .bytes_out = c->bytes_out,
-    };
-
-    if (c->status)
-        api_note(c->env->api, &record, c->endless);
-    if (c->env->answered && c->status)
-        c->env->answered(c->env->ctx, &record);
-    c->status = 0;
+    return container_of((struct api_answer *)(size_t)answer, struct exchange, answer);
 }
 
 /* ---- out ---- */
-
-void answer_written(struct connection *c)
-{
-    const struct connection_io *io = &c->io;
-
-    if (io->in_flight > 0)
-        timer_start(c->loop, &c->deadline, STALL_MS);
-    else if (c->state == ANSWERING)
-        timer_stop(c->loop, &c->deadline);
-    if (io->in_flight > 0 || c->state != ANSWERING || c->flush.posted)
-        return;
-    if (c->ended)
-        connection_next(c);
-    else if (c->request)
-        api_drained(c->request);
-}
-
-void answer_send(struct connection *c, struct buf *bytes)
-{
-    if (c->io.in_flight == 0 && c->state == ANSWERING)
-        timer_start(c->loop, &c->deadline, STALL_MS);
-    io_send(&c->io, bytes);
-}
 
 /* Room before the bytes of a chunk, for its length: what has gathered goes out as it lies. */
 static const char chunk_room[] = "00000000\r\n";
 enum { CHUNK_ROOM = sizeof chunk_room - 1, CHUNK_DIGITS = 8 };
 
-static void take_chunk(struct connection *c, struct buf *packet)
+static void take_chunk(struct exchange *x, struct io_packet *packet)
 {
     char digits[CHUNK_DIGITS + 1];
 
-    snprintf(digits, sizeof digits, "%0*zx", CHUNK_DIGITS, c->out.len - CHUNK_ROOM);
-    memcpy(c->out.data, digits, CHUNK_DIGITS);
-    buf_str(&c->out, "\r\n");
-    *packet = c->out;
-    c->out = (struct buf){0};
+    snprintf(digits, sizeof digits, "%0*zx", CHUNK_DIGITS, x->out.len - CHUNK_ROOM);
+    memcpy(x->out.data, digits, CHUNK_DIGITS);
+    buf_str(&x->out, "\r\n");
+    if (packet->bytes.len) {
+        buf_add(&packet->bytes, x->out.data, x->out.len);
+        return;
+    }
+    buf_release(&packet->bytes);
+    packet->bytes = x->out;
+    x->out = (struct buf){0};
 }
 
 /* The first flush of an answer that is not complete decides for chunks. */
-static void take_head(struct connection *c, struct buf *packet)
+static void take_head(struct exchange *x, struct buf *packet)
 {
     enum { FRAME_BYTES = 64 }; /* more than a length, or the marks of a chunk, take */
 
-    buf_reserve(packet, c->head.len + c->out.len + FRAME_BYTES);
-    buf_add(packet, c->head.data, c->head.len);
-    buf_clear(&c->head);
-    c->chunked = !c->ended;
-    if (c->chunked)
+    buf_reserve(packet, x->head.len + x->out.len + FRAME_BYTES);
+    buf_add(packet, x->head.data, x->head.len);
+    buf_clear(&x->head);
+    x->chunked = !x->ended || x->lines.n > 0;
+    if (x->chunked)
         buf_str(packet, "Transfer-Encoding: chunked\r\n\r\n");
     else
-        buf_printf(packet, "Content-Length: %zu\r\n\r\n", c->out.len);
-    if (c->out.len && !c->head_only && c->chunked)
-        buf_printf(packet, "%zx\r\n", c->out.len);
-    if (!c->head_only)
-        buf_add(packet, c->out.data, c->out.len);
-    if (c->out.len && !c->head_only && c->chunked)
+        buf_printf(packet, "Content-Length: %zu\r\n\r\n", x->out.len);
+    if (x->out.len && !x->head_only && x->chunked)
+        buf_printf(packet, "%zx\r\n", x->out.len);
+    if (!x->head_only)
+        buf_add(packet, x->out.data, x->out.len);
+    if (x->out.len && !x->head_only && x->chunked)
         buf_str(packet, "\r\n");
-    buf_clear(&c->out);
+    buf_clear(&x->out);
 }
 
-/* What has gathered, as bytes of HTTP. */
-static void take_packet(struct connection *c, struct buf *packet)
+/* The lines are one chunk more. */
+static void take_lines(struct exchange *x, struct io_packet *packet)
 {
-    if (c->head.len)
-        take_head(c, packet);
-    else if (c->out.len && !c->head_only)
-        take_chunk(c, packet);
-    buf_clear(&c->out);
-    if (c->ended && c->chunked && !c->head_only)
-        buf_str(packet, "0\r\n\r\n");
+    buf_printf(&packet->bytes, "%zx\r\n", x->lines.bytes);
+    packet->lines = x->lines.at;
+    packet->n_lines = x->lines.n;
+    buf_str(&packet->after, "\r\n");
+    x->lines = (struct exchange_lines){0};
 }
 
-static void on_flush(struct task *task)
+/* What has gathered, as bytes of HTTP; true when nothing of it is left. */
+static bool take_answer(struct exchange *x, struct io_packet *packet)
 {
-    struct connection *c = container_of(task, struct connection, flush);
-    scoped(buf) struct buf packet = {0};
+    bool may_take = !packet->n_lines && x->connection->io.in_flight < LINES_IN_FLIGHT_MAX;
 
-    take_packet(c, &packet);
-    if (packet.len)
-        answer_send(c, &packet);
-    else if (c->ended && c->io.in_flight == 0)
-        connection_next(c);
+    if (x->head.len)
+        take_head(x, &packet->bytes);
+    else if (x->out.len && !x->head_only)
+        take_chunk(x, packet);
+    buf_clear(&x->out);
+    if (x->lines.n && !may_take)
+        return false;
+    if (x->lines.n)
+        take_lines(x, packet);
+    if (x->ended && x->chunked && !x->head_only)
+        buf_str(packet->n_lines ? &packet->after : &packet->bytes, "0\r\n\r\n");
+    return x->ended;
+}
+
+/* Behind lines nothing can follow in the same packet but their end. */
+static void take_packet(struct connection *c, struct io_packet *packet)
+{
+    while (c->first && !packet->n_lines) {
+        struct exchange *x = c->first;
+
+        if (!take_answer(x, packet))
+            return;
+        c->parting = !x->keep_alive;
+        c->lingers = x->lingers;
+        exchange_pop(c);
+        connection_progress(c);
+        if (c->parting)
+            return;
+    }
 }
 
 void answer_flush(struct connection *c)
 {
-    scoped(buf) struct buf packet = {0};
+    struct io_packet packet = {0};
 
     take_packet(c, &packet);
-    if (packet.len)
-        answer_send(c, &packet);
+    if (packet.bytes.len)
+        io_send(&c->io, &packet);
+    io_packet_release(&packet);
+}
+
+static void send_all(struct connection *c)
+{
+    answer_flush(c);
+    if (c->state != CLOSING)
+        connection_go_on(c);
+}
+
+static void on_flush(struct task *task)
+{
+    send_all(container_of(task, struct connection, flush));
+}
+
+static void on_round(struct paced *paced)
+{
+    send_all(container_of(paced, struct exchange, paced)->connection);
+}
+
+/* What has been said goes out when the turn is over. */
+static void flush_later(struct exchange *x)
+{
+    loop_post(x->connection->loop, &x->connection->flush);
 }
 
 /* ---- what the API says ---- */
@@ -153,148 +161,196 @@ static bool has_header(const char *const *headers, size_t n_headers, const char 
     return false;
 }
 
-static void begin_head(struct connection *c, int status, const char *content_type)
+/* The same for a second: most answers of a busy server are of one that has been. */
+static const char *date_of(time_t now)
 {
-    time_t now = (time_t)(loop_wall_ms(c->loop) / 1000);
-    char date[64];
+    static time_t last = -1;
+    static char text[64];
     struct tm parts;
 
-    c->status = status;
-    snprintf(c->id, sizeof c->id, "%016llx", (unsigned long long)clock_random(loop_clock(c->loop)));
-    strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
-    buf_printf(&c->head,
+    if (now != last)
+        strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &parts));
+    last = now;
+    return text;
+}
+
+static void begin_head(struct exchange *x, int status, const char *content_type)
+{
+    struct loop *loop = x->connection->loop;
+
+    x->status = status;
+    snprintf(x->id, sizeof x->id, "%016llx", (unsigned long long)clock_random(loop_clock(loop)));
+    buf_printf(&x->head,
                "HTTP/1.1 %d %s\r\n"
                "Date: %s\r\n"
                "Audit-Id: %s\r\n"
                "X-Content-Type-Options: nosniff\r\n",
-               status, status_http_phrase(status), date, c->id);
+               status, status_http_phrase(status), date_of((time_t)(loop_wall_ms(loop) / 1000)),
+               x->id);
     if (content_type)
-        buf_printf(&c->head, "Content-Type: %s\r\n", content_type);
-    if (!c->keep_alive)
-        buf_str(&c->head, "Connection: close\r\n");
-    c->has_head = true;
+        buf_printf(&x->head, "Content-Type: %s\r\n", content_type);
+    if (!x->keep_alive)
+        buf_str(&x->head, "Connection: close\r\n");
+    x->has_head = true;
 }
 
 static void answer_head(struct api_answer *answer, int status, const char *content_type,
                         const char *const *headers, size_t n_headers)
 {
-    struct connection *c = of(answer);
+    struct exchange *x = of(answer);
 
-    begin_head(c, status, content_type);
+    begin_head(x, status, content_type);
     if (!has_header(headers, n_headers, "Cache-Control:"))
-        buf_str(&c->head, "Cache-Control: no-cache, private\r\n");
+        buf_str(&x->head, "Cache-Control: no-cache, private\r\n");
     for (size_t i = 0; i < n_headers; i++)
-        buf_printf(&c->head, "%s\r\n", headers[i]);
-    loop_post(c->loop, &c->flush);
+        buf_printf(&x->head, "%s\r\n", headers[i]);
+    flush_later(x);
 }
 
+static void answer_line(struct api_answer *answer, struct blob *line)
+{
+    struct exchange *x = of(answer);
+
+    mem_grow(x->lines.at, x->lines.n, x->lines.cap);
+    x->lines.at[x->lines.n++] = blob_ref(line);
+    x->lines.bytes += line->len;
+    x->bytes_out += line->len;
+    if (x->endless)
+        pacer_add(api_pacer(x->connection->env->api), &x->paced);
+    else
+        flush_later(x);
+}
+
+/* Behind lines, other bytes are one more. */
 static void answer_data(struct api_answer *answer, const void *bytes, size_t len)
 {
-    struct connection *c = of(answer);
+    struct exchange *x = of(answer);
 
-    if (c->chunked && c->out.len == 0)
-        buf_add(&c->out, chunk_room, CHUNK_ROOM);
-    buf_add(&c->out, bytes, len);
-    c->bytes_out += c->head_only ? 0 : len;
-    loop_post(c->loop, &c->flush);
+    if (x->lines.n) {
+        scoped(blob) struct blob *line = blob_new(bytes, len);
+
+        answer_line(answer, line);
+        return;
+    }
+    if (x->chunked && x->out.len == 0)
+        buf_add(&x->out, chunk_room, CHUNK_ROOM);
+    buf_add(&x->out, bytes, len);
+    x->bytes_out += x->head_only ? 0 : len;
+    flush_later(x);
 }
 
 static void answer_about(struct api_answer *answer, const struct object *object)
 {
-    struct connection *c = of(answer);
+    struct exchange *x = of(answer);
     const char *ns = object_namespace(object);
 
-    buf_clear(&c->object);
-    buf_printf(&c->object, "%s%s%s", ns, *ns ? "/" : "", object_name(object));
-    c->revision = object->revision;
+    buf_clear(&x->object);
+    buf_printf(&x->object, "%s%s%s", ns, *ns ? "/" : "", object_name(object));
+    x->revision = object->revision;
 }
 
 static void answer_end(struct api_answer *answer)
 {
-    struct connection *c = of(answer);
+    struct exchange *x = of(answer);
 
-    c->request = NULL;
-    c->ended = true;
-    answer_tell(c);
-    if (c->has_head)
-        loop_post(c->loop, &c->flush);
+    x->request = NULL;
+    x->ended = true;
+    x->endless = false;
+    pacer_remove(&x->paced);
+    exchange_tell(x);
+    if (x->has_head)
+        flush_later(x);
     else /* the API is being taken down before it could say anything */
-        connection_close(c);
+        connection_close(x->connection);
 }
 
 static size_t answer_backlog(const struct api_answer *answer)
 {
-    const struct connection *c = of(answer);
+    const struct exchange *x = of(answer);
 
-    return c->io.in_flight + c->out.len;
+    return x->connection->io.in_flight + x->out.len + x->lines.bytes;
 }
 
 /* ---- refusals ---- */
 
+/* The answer that ends the connection. */
+static struct exchange *last_words(struct connection *c, int status, const char *content_type)
+{
+    struct exchange *x = c->asking ? c->asking : exchange_begin(c);
+
+    io_read_stop(&c->io);
+    c->state = ANSWERING;
+    x->keep_alive = false;
+    x->ended = true;
+    begin_head(x, status, content_type);
+    return x;
+}
+
 void answer_refuse(struct connection *c, const struct error *err)
 {
-    io_read_stop(&c->io);
-    timer_stop(c->loop, &c->deadline);
-    c->state = ANSWERING;
-    c->keep_alive = false;
-    c->lingers = true;
-    c->ended = true;
-    begin_head(c, error_http_status(err->code), "application/json");
-    status_write_error(err, &(struct status_subject){0}, &c->out);
-    answer_tell(c);
-    loop_post(c->loop, &c->flush);
+    struct exchange *x = last_words(c, error_http_status(err->code), "application/json");
+
+    x->lingers = true;
+    status_write_error(err, &(struct status_subject){0}, &x->out);
+    exchange_tell(x);
+    exchange_put(c);
+    flush_later(x);
 }
 
 void answer_early(struct connection *c)
 {
     io_read_stop(&c->io);
-    timer_start(c->loop, &c->deadline, ANSWER_MS);
     c->state = ANSWERING;
-    c->keep_alive = false;
-    c->lingers = true;
+    c->asking->keep_alive = false;
+    c->asking->lingers = true;
+    exchange_put(c);
 }
 
 void answer_refuse_slow(struct connection *c)
 {
-    io_read_stop(&c->io);
-    c->state = ANSWERING;
-    c->keep_alive = false;
-    c->ended = true;
-    begin_head(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
-    answer_tell(c);
-    loop_post(c->loop, &c->flush);
+    struct exchange *x = last_words(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
+
+    exchange_tell(x);
+    exchange_put(c);
+    flush_later(x);
 }
 
 /* What was asked for may still happen: it is in the store's hands. */
 void answer_refuse_late(struct connection *c)
 {
+    struct exchange *x = c->first;
     struct error err = {0};
 
-    api_cancel(take(c->request));
+    api_cancel(take(x->request));
     error_set(&err, ERR_TIMEOUT, "",
               "the request was not answered in %d s; whether it takes effect is not known",
               ANSWER_MS / 1000);
-    answer_refuse(c, &err);
+    io_read_stop(&c->io);
+    c->state = ANSWERING;
+    x->keep_alive = false;
+    x->lingers = x->ended = true;
+    begin_head(x, error_http_status(err.code), "application/json");
+    status_write_error(&err, &(struct status_subject){0}, &x->out);
+    exchange_tell(x);
+    flush_later(x);
 }
 
 /* ---- life ---- */
 
-void answer_init(struct connection *c)
+void answer_init(struct exchange *x)
 {
-    c->flush.run = on_flush;
-    c->answer = (struct api_answer){
+    x->paced.send = on_round;
+    x->answer = (struct api_answer){
         .head = answer_head,
         .data = answer_data,
+        .line = answer_line,
         .end = answer_end,
         .backlog = answer_backlog,
         .about = answer_about,
     };
 }
 
-void answer_reset(struct connection *c)
+void answer_start(struct connection *c)
 {
-    c->status = 0;
-    c->bytes_out = 0;
-    c->revision = 0;
-    c->has_head = c->chunked = c->ended = c->endless = c->lingers = c->head_only = false;
+    c->flush.run = on_flush;
 }

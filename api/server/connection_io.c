@@ -2,6 +2,7 @@
  * Sockets and TLS.
  */
 #include "api/server/connection_io.h"
+#include "api/types/blob.h"
 #include "base/mem.h"
 
 enum { READ_BYTES = 64 << 10 };
@@ -12,7 +13,8 @@ static char scratch[READ_BYTES];
 struct write {
     uv_write_t req;
     struct connection_io *io;
-    struct buf bytes;
+    struct io_packet packet;
+    size_t len;
 };
 
 static struct connection_io *of(uv_handle_t *handle)
@@ -35,14 +37,29 @@ void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
 
 /* ---- out ---- */
 
+void io_packet_release(struct io_packet *packet)
+{
+    for (size_t i = 0; i < packet->n_lines; i++)
+        blob_unref(packet->lines[i]);
+    mem_free(packet->lines);
+    buf_release(&packet->bytes);
+    buf_release(&packet->after);
+    *packet = (struct io_packet){0};
+}
+
+static void write_free(struct write *write)
+{
+    write->io->in_flight -= write->len;
+    io_packet_release(&write->packet);
+    mem_free(write);
+}
+
 static void on_written(uv_write_t *req, int status)
 {
     struct write *write = container_of(req, struct write, req);
     struct connection_io *io = write->io;
 
-    io->in_flight -= write->bytes.len;
-    buf_release(&write->bytes);
-    mem_free(write);
+    write_free(write);
     if (io->closing)
         return;
     if (status < 0)
@@ -51,37 +68,110 @@ static void on_written(uv_write_t *req, int status)
         io->events->written(io);
 }
 
-static bool send_wire(struct connection_io *io, struct buf *bytes)
-{
-    struct write *write = mem_alloc(sizeof *write);
-    uv_buf_t vector = uv_buf_init(bytes->data, (unsigned)bytes->len);
+/* The parts of a packet, in order, and how many bytes they are. */
+struct parts {
+    uv_buf_t few[20], *at; /* `at` is `few` or allocated */
+    unsigned n;
+    size_t len;
+};
 
-    write->io = io;
-    write->bytes = *bytes;
-    *bytes = (struct buf){0};
-    io->in_flight += write->bytes.len;
-    if (uv_write(&write->req, &io->uv.stream, &vector, 1, on_written) == 0)
+static void add_part(struct parts *parts, const void *bytes, size_t len)
+{
+    if (len == 0)
+        return;
+    parts->at[parts->n++] = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)len);
+    parts->len += len;
+}
+
+static void parts_init(struct parts *parts, const struct io_packet *packet)
+{
+    parts->n = 0;
+    parts->len = 0;
+    parts->at = packet->n_lines + 2 > countof(parts->few)
+                    ? mem_array(packet->n_lines + 2, sizeof *parts->at)
+                    : parts->few;
+    add_part(parts, packet->bytes.data, packet->bytes.len);
+    for (size_t i = 0; i < packet->n_lines; i++)
+        add_part(parts, packet->lines[i]->text, packet->lines[i]->len);
+    add_part(parts, packet->after.data, packet->after.len);
+}
+
+/* Go on behind the first `taken` bytes; the first part that is left. */
+static unsigned parts_skip(struct parts *parts, size_t taken)
+{
+    unsigned i = 0;
+
+    parts->len -= taken;
+    for (; i < parts->n && taken >= parts->at[i].len; i++)
+        taken -= parts->at[i].len;
+    if (i < parts->n) {
+        parts->at[i].base += taken;
+        parts->at[i].len -= taken;
+    }
+    return i;
+}
+
+/* What the socket does not take at once stays in flight. */
+static bool write_parts(struct connection_io *io, struct io_packet *packet, struct parts *parts)
+{
+    int taken = io->in_flight ? 0 : uv_try_write(&io->uv.stream, parts->at, parts->n);
+    unsigned first = parts_skip(parts, taken > 0 ? (size_t)taken : 0);
+    struct write *write;
+
+    if (parts->len == 0)
         return true;
-    io->in_flight -= write->bytes.len;
-    buf_release(&write->bytes);
-    mem_free(write);
+    write = mem_alloc(sizeof *write);
+    write->io = io;
+    write->packet = *packet;
+    write->len = parts->len;
+    *packet = (struct io_packet){0};
+    io->in_flight += write->len;
+    if (uv_write(&write->req, &io->uv.stream, parts->at + first, parts->n - first, on_written) == 0)
+        return true;
+    write_free(write);
     return false;
 }
 
-void io_send(struct connection_io *io, struct buf *bytes)
+static bool send_wire(struct connection_io *io, struct io_packet *packet)
+{
+    struct parts parts;
+    bool ok;
+
+    parts_init(&parts, packet);
+    ok = write_parts(io, packet, &parts);
+    if (parts.at != parts.few)
+        mem_free(parts.at);
+    io_packet_release(packet);
+    return ok;
+}
+
+static bool send_bytes(struct connection_io *io, struct buf *bytes)
+{
+    struct io_packet packet = {.bytes = *bytes};
+
+    *bytes = (struct buf){0};
+    return send_wire(io, &packet);
+}
+
+/* Records of TLS are made of one stretch of bytes. */
+static bool send_tls(struct connection_io *io, struct io_packet *packet)
 {
     struct buf wire = {0};
     bool ok;
 
-    if (io->tls) {
-        ok = tls_send(io->tls, bytes, &wire);
-        buf_release(bytes);
-        ok = ok && send_wire(io, &wire);
-        buf_release(&wire);
-    } else {
-        ok = send_wire(io, bytes);
-    }
-    if (!ok)
+    for (size_t i = 0; i < packet->n_lines; i++)
+        buf_add(&packet->bytes, packet->lines[i]->text, packet->lines[i]->len);
+    buf_add(&packet->bytes, packet->after.data, packet->after.len);
+    ok = tls_send(io->tls, &packet->bytes, &wire);
+    io_packet_release(packet);
+    ok = ok && send_bytes(io, &wire);
+    buf_release(&wire);
+    return ok;
+}
+
+void io_send(struct connection_io *io, struct io_packet *packet)
+{
+    if (!(io->tls ? send_tls : send_wire)(io, packet))
         io->events->failed(io);
 }
 
@@ -98,7 +188,7 @@ static void take_tls(struct connection_io *io, size_t n)
     size_t before = io->in->len;
     enum tls_state state = tls_receive(io->tls, scratch, n, io->in, &wire);
 
-    if (wire.len && !send_wire(io, &wire))
+    if (wire.len && !send_bytes(io, &wire))
         state = TLS_FAILED;
     buf_release(&wire);
     if (state == TLS_FAILED) {
@@ -154,7 +244,7 @@ void io_end(struct connection_io *io)
     if (io->tls)
         tls_end(io->tls, &wire);
     if (wire.len)
-        send_wire(io, &wire);
+        send_bytes(io, &wire);
     buf_release(&wire);
     if (uv_shutdown(&io->shutdown, &io->uv.stream, on_shutdown) < 0)
         io->events->failed(io);

@@ -7,6 +7,7 @@
  * until the kernel has it.
  */
 #include "api/server/tls.h"
+#include "base/buf.h"
 #include "base/compiler.h"
 #include <uv.h>
 
@@ -27,6 +28,17 @@ struct connection_io {
     const struct io_events *events;
 };
 
+struct blob;
+
+/* Bytes to send: some of its own, the texts of blobs, some more. */
+struct io_packet {
+    struct buf bytes;
+    struct blob **lines; /* [n_lines] references */
+    size_t n_lines;
+    struct buf after;
+};
+void io_packet_release(struct io_packet *packet);
+
 /* None of them is called once the io is closing, but `closed`. */
 struct io_events {
     void (*received)(struct connection_io *io);
@@ -42,8 +54,9 @@ void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
 /** Both may be called again at any time. */
 void io_read_start(struct connection_io *io);
 void io_read_stop(struct connection_io *io);
-/** Take the bytes, leave the buffer empty. May end in `failed` at once. */
-void io_send(struct connection_io *io, struct buf *bytes);
+/** Take what is in the packet, leave it empty. What the socket takes at once was never in flight, and
+ * `written` is told of the rest. May end in `failed` at once. */
+void io_send(struct connection_io *io, struct io_packet *packet);
 /** Say that nothing more comes from us. */
 void io_end(struct connection_io *io);
 void io_close(struct connection_io *io); /* idempotent */

@@ -16,7 +16,7 @@ enum {
     AGENT_BYTES_MAX = 256, /* of the User-Agent */
 };
 
-enum api_method request_method(const struct connection *c)
+static enum api_method method_of(const llhttp_t *parser)
 {
     static const struct {
         llhttp_method_t theirs;
@@ -28,7 +28,7 @@ enum api_method request_method(const struct connection *c)
     };
 
     for (size_t i = 0; i < countof(rows); i++)
-        if (rows[i].theirs == (llhttp_method_t)c->parser.method)
+        if (rows[i].theirs == (llhttp_method_t)parser->method)
             return rows[i].ours;
     return API_OTHER;
 }
@@ -65,7 +65,7 @@ static bool authenticate(struct connection *c, struct error *err)
 {
     struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
 
-    if (!c->env->authn || c->identity)
+    if (!c->env->authn || c->asking->identity)
         return true;
     look_at_certificate(c);
     credentials.certificate = c->certificate;
@@ -73,64 +73,69 @@ static bool authenticate(struct connection *c, struct error *err)
     if (c->authorization.len)
         credentials.authorization =
             (struct head_value){c->authorization.data, c->authorization.len};
-    c->identity = authn_identify(c->env->authn, &credentials, err);
-    if (c->identity && identity_role(c->identity, NULL) == ROLE_ADMIN)
+    c->asking->identity = authn_identify(c->env->authn, &credentials, err);
+    if (c->asking->identity && identity_role(c->asking->identity, NULL) == ROLE_ADMIN)
         c->is_admin = true;
-    return c->identity != NULL;
+    return c->asking->identity != NULL;
 }
 
 static struct api_request request_of(const struct connection *c)
 {
+    const struct exchange *x = c->asking;
+
     return (struct api_request){
-        .method = request_method(c),
-        .target = c->target.data ? c->target.data : "",
+        .method = x->method,
+        .target = x->target.data ? x->target.data : "",
         .accept = text_or_null(&c->accept),
         .content_type = text_or_null(&c->content_type),
         .accept_encoding = text_or_null(&c->accept_encoding),
-        .user_agent = text_or_null(&c->user_agent),
+        .user_agent = text_or_null(&x->user_agent),
         .body = c->body.data,
         .body_len = c->body.len,
-        .identity = c->identity,
+        .identity = x->identity,
     };
 }
 
-static struct api_stream *refusal(struct connection *c, const struct error *err)
+/* The API's answer to it has begun, whatever it is. */
+static void ask_api(struct connection *c,
+                    struct api_stream *(*ask)(struct connection *c,
+                                              const struct api_request *request))
 {
-    return api_refuse(c->env->api, err, &c->answer);
-}
-
-/* Whether a body may come; otherwise the API answers already. */
-static bool judge(struct connection *c)
-{
+    struct exchange *x = c->asking;
     struct api_request request;
     struct error err = {0};
 
-    if (authenticate(c, &err)) {
-        request = request_of(c);
-        c->request = api_judge(c->env->api, &request, &c->answer, &c->body_max);
-    } else {
-        c->request = refusal(c, &err);
+    x->method = method_of(&c->parser);
+    x->method_name = llhttp_method_name((llhttp_method_t)c->parser.method);
+    x->head_only = x->method == API_HEAD;
+    if (!authenticate(c, &err)) {
+        x->request = api_refuse(c->env->api, &err, &x->answer);
+        return;
     }
-    return !c->request;
+    request = request_of(c);
+    x->request = ask(c, &request);
+}
+
+static struct api_stream *judge(struct connection *c, const struct api_request *request)
+{
+    return api_judge(c->env->api, request, &c->asking->answer, &c->body_max);
+}
+
+static struct api_stream *handle(struct connection *c, const struct api_request *request)
+{
+    return api_handle(c->env->api, request, &c->asking->answer);
 }
 
 static void dispatch(struct connection *c)
 {
-    struct api_request request;
-    struct error err = {0};
+    struct exchange *x = c->asking;
 
-    timer_start(c->loop, &c->deadline, ANSWER_MS);
-    c->state = ANSWERING;
-    c->head_only = request_method(c) == API_HEAD;
-    if (!authenticate(c, &err)) {
-        c->request = refusal(c, &err);
-        return;
-    }
-    request = request_of(c);
-    c->request = api_handle(c->env->api, &request, &c->answer);
-    c->endless = api_is_endless(c->request);
-    if (c->endless)
-        timer_stop(c->loop, &c->deadline);
+    x->bytes_in = c->body.len;
+    ask_api(c, handle);
+    x->endless = api_is_endless(x->request);
+    exchange_put(c);
+    request_reset(c);
+    c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : ANSWERING;
 }
 
 /* ---- the parser's callbacks ---- */
@@ -139,7 +144,7 @@ static int on_target(llhttp_t *parser, const char *at, size_t len)
 {
     struct connection *c = parser->data;
 
-    buf_add(&c->target, at, len);
+    buf_add(&c->asking->target, at, len);
     return 0;
 }
 
@@ -160,7 +165,8 @@ static int on_headers(llhttp_t *parser)
     c->body_max = c->in.len;
     if (!chunked && parser->content_length <= c->in.len - c->head_len)
         return 0;
-    if (!judge(c))
+    ask_api(c, judge);
+    if (c->asking->request)
         return -1;
     return parser->content_length > c->body_max ? refuse_size(c) : 0;
 }
@@ -196,7 +202,7 @@ static int on_message(llhttp_t *parser)
     struct connection *c = parser->data;
 
     c->message_done = true;
-    c->keep_alive = llhttp_should_keep_alive(parser);
+    c->asking->keep_alive = llhttp_should_keep_alive(parser);
     return HPE_PAUSED; /* what follows is the next request */
 }
 
@@ -235,6 +241,7 @@ static bool take_head(struct connection *c)
         answer_refuse(c, &err);
         return false;
     }
+    exchange_begin(c);
     c->head_len = len;
     keep_value(&c->accept, head.accept);
     keep_value(&c->accept_encoding, head.accept_encoding);
@@ -242,23 +249,25 @@ static bool take_head(struct connection *c)
     keep_value(&c->authorization, head.authorization);
     if (head.user_agent.len > AGENT_BYTES_MAX)
         head.user_agent.len = AGENT_BYTES_MAX;
-    keep_value(&c->user_agent, head.user_agent);
+    keep_value(&c->asking->user_agent, head.user_agent);
     c->wants_continue =
         head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
     return true;
 }
 
-static void send_continue(struct connection *c)
+void request_continue(struct connection *c)
 {
-    struct buf go_on = {0};
+    struct io_packet go_on = {0};
 
+    if (c->state != READING_BODY || !c->wants_continue || c->first)
+        return;
     c->wants_continue = false;
-    buf_str(&go_on, "HTTP/1.1 100 Continue\r\n\r\n");
-    answer_send(c, &go_on);
+    buf_str(&go_on.bytes, "HTTP/1.1 100 Continue\r\n\r\n");
+    io_send(&c->io, &go_on);
 }
 
-/* Feed the parser; a complete request is dispatched. */
-static void take_body(struct connection *c)
+/* Feed the parser; a complete request is dispatched. True when it has come to an end. */
+static bool take_body(struct connection *c)
 {
     enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);
     struct error err = {0};
@@ -269,51 +278,82 @@ static void take_body(struct connection *c)
                              : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data));
         if (c->message_done)
             dispatch(c);
-        else if (c->wants_continue)
-            send_continue(c);
-        return;
+        else
+            request_continue(c);
+        return c->state != READING_BODY;
     }
-    if (c->request) {
+    if (c->asking->request) {
         answer_early(c);
-        return;
+        return true;
     }
     error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
               llhttp_get_error_reason(&c->parser));
     answer_refuse(c, c->refused.code == ERR_NONE ? &err : &c->refused);
+    return true;
+}
+
+static bool begin(struct connection *c)
+{
+    if (c->searched == 0) { /* its first bytes */
+        c->began_ms = loop_wall_ms(c->loop);
+        c->began_ns = loop_mono_ns(c->loop);
+    }
+    if (!take_head(c))
+        return false;
+    c->state = READING_BODY;
+    return true;
 }
 
 void request_consume(struct connection *c)
 {
-    if (c->state == READING_HEAD && c->in.len > 0) {
-        if (c->searched == 0) { /* its first bytes */
-            timer_start(c->loop, &c->deadline, HEAD_MS);
-            c->began_ms = loop_wall_ms(c->loop);
-            c->began_ns = loop_mono_ns(c->loop);
-        }
-        if (!take_head(c))
+    while (c->in.len > 0) {
+        if (c->state == READING_HEAD && !begin(c))
             return;
-        c->state = READING_BODY;
-        timer_start(c->loop, &c->deadline, BODY_MS);
+        if (c->state != READING_BODY || !take_body(c))
+            return;
     }
-    if (c->state == READING_BODY && c->in.len > 0)
-        take_body(c);
 }
 
 /* ---- life ---- */
 
-void request_init(struct connection *c)
+static const llhttp_settings_t *settings(void)
 {
-    llhttp_settings_init(&c->settings);
-    c->settings.on_url = on_target;
-    c->settings.on_headers_complete = on_headers;
-    c->settings.on_body = on_body;
-    c->settings.on_message_complete = on_message;
+    static llhttp_settings_t callbacks;
+
+    if (!callbacks.on_url) {
+        llhttp_settings_init(&callbacks);
+        callbacks.on_url = on_target;
+        callbacks.on_headers_complete = on_headers;
+        callbacks.on_body = on_body;
+        callbacks.on_message_complete = on_message;
+    }
+    return &callbacks;
+}
+
+static void each_buffer(struct connection *c, void (*act)(struct buf *buf))
+{
+    struct buf *const buffers[] = {&c->accept, &c->accept_encoding, &c->content_type,
+                                   &c->authorization, &c->body};
+
+    for (size_t i = 0; i < countof(buffers); i++)
+        act(buffers[i]);
+}
+
+static void empty(struct buf *buf)
+{
+    enum { KEPT_BYTES_MAX = 16 << 10 }; /* larger ones are not kept from request to request */
+
+    buf_clear(buf);
+    if (buf->cap > KEPT_BYTES_MAX)
+        buf_release(buf);
 }
 
 void request_reset(struct connection *c)
 {
-    identity_unref(take(c->identity));
-    llhttp_init(&c->parser, HTTP_REQUEST, &c->settings);
+    each_buffer(c, empty);
+    if (c->in.len == 0)
+        empty(&c->in);
+    llhttp_init(&c->parser, HTTP_REQUEST, settings());
     c->parser.data = c;
     c->searched = 0;
     c->refused = (struct error){0};
@@ -321,4 +361,10 @@ void request_reset(struct connection *c)
     if (c->is_large)
         --*c->env->large_bodies;
     c->is_large = false;
+}
+
+void request_release(struct connection *c)
+{
+    each_buffer(c, buf_release);
+    buf_release(&c->in);
 }

@@ -114,12 +114,9 @@ struct listener *listener_new(struct loop *loop, struct api *api,
 
 void listener_drop_revoked(struct listener *listener)
 {
-    for (size_t i = listener->count; i-- > 0;) {
-        const struct identity *identity = connection_identity(listener->connections[i]);
-
-        if (identity && identity->revoked)
+    for (size_t i = listener->count; i-- > 0;)
+        if (connection_is_revoked(listener->connections[i]))
             connection_close(listener->connections[i]);
-    }
 }
 
 size_t listener_connections(const struct listener *listener)

@@ -43,7 +43,12 @@ static void run(struct api_stream *stream)
     stream_end(stream);
 }
 
-static const struct stream_ops ops = {run, release};
+static size_t held(const struct api_stream *stream)
+{
+    return container_of(stream, const struct reply_stream, stream)->body.len;
+}
+
+static const struct stream_ops ops = {run, release, .held = held};
 
 /* A quoted string of RFC 9110, without anything that could end the header. */
 static char *warning_header(const char *text)

@@ -9,6 +9,7 @@
  */
 #include "api/server/accept.h"
 #include "api/server/api.h"
+#include "api/server/event_lines.h"
 #include "api/server/figures.h"
 #include "api/server/filter.h"
 #include "api/server/route.h"
@@ -17,17 +18,6 @@
 
 enum { BACKLOG_LOW = 256 << 10 }; /* below it a stream goes on producing */
 
-/* What the last event of a watch said, for the others who are told of it. */
-struct event_line {
-    struct object *object; /* a reference; NULL: nothing is kept */
-    enum store_change change;
-    enum media_form form;
-    const struct kind_view *view;
-    const char *version;
-    struct buf text;
-};
-void event_line_release(struct event_line *line); /* keeps the buffer */
-
 struct api {
     struct loop *loop;
     struct registry *registry;
@@ -35,7 +25,8 @@ struct api {
     struct api_logs logs; /* read NULL: this process has none */
     struct api_conversions conversions;
     struct api_stream *streams; /* every one not yet ended */
-    struct event_line event;
+    struct event_lines *lines;  /* of the event watches are being told of */
+    struct pacer *pacer;
     struct store_watch *pods; /* while logs are followed: whose containers have ended */
     size_t followers;
     struct openapi *openapi;   /* NULL until asked for */
@@ -50,6 +41,7 @@ struct stream_ops {
     void (*run)(struct api_stream *stream);     /* produce the next piece; may end the stream */
     void (*release)(struct api_stream *stream); /* free what the kind of stream added, and itself */
     void (*last)(struct api_stream *stream);    /* the API goes: say what is left; may be NULL */
+    size_t (*held)(const struct api_stream *stream); /* see api_held; NULL: in pieces */
     bool endless;
 };
 

@@ -63,36 +63,6 @@ static void release(struct api_stream *stream)
 
 /* ---- events ---- */
 
-/* The line of an event is the same for everybody who takes the same form, so it is written once and
- * kept until the next one. A Table begins with columns for some and has ages: it is never shared.
- */
-static bool is_kept(const struct event_line *kept, const struct watch *watch,
-                    enum store_change change, const struct object *object)
-{
-    return kept->object == object && kept->change == change && kept->form == watch->render.form &&
-           kept->view == watch->render.view && kept->version == watch->render.table.version;
-}
-
-static void keep(struct event_line *kept, const struct watch *watch, enum store_change change,
-                 const struct object *object)
-{
-    event_line_release(kept);
-    if (watch->render.form == MEDIA_TABLE)
-        return;
-    kept->object = object_ref(object);
-    kept->change = change;
-    kept->form = watch->render.form;
-    kept->view = watch->render.view;
-    kept->version = watch->render.table.version;
-}
-
-void event_line_release(struct event_line *line)
-{
-    object_unref(line->object);
-    line->object = NULL;
-    buf_clear(&line->text);
-}
-
 static void add_event(const char *type, const struct buf *json, struct buf *out)
 {
     buf_printf(out, "{\"type\":\"%s\",\"object\":", type);
@@ -100,9 +70,19 @@ static void add_event(const char *type, const struct buf *json, struct buf *out)
     buf_str(out, "}\n");
 }
 
-static void send_lines(struct watch *watch, const struct buf *lines)
+static void send_bytes(struct watch *watch, const struct buf *bytes)
 {
-    watch->stream.answer->data(watch->stream.answer, lines->data, lines->len);
+    watch->stream.answer->data(watch->stream.answer, bytes->data, bytes->len);
+}
+
+static void send_line(struct watch *watch, struct blob *line)
+{
+    struct api_answer *answer = watch->stream.answer;
+
+    if (answer->line)
+        answer->line(answer, line);
+    else
+        answer->data(answer, line->text, line->len);
 }
 
 static void add_object(struct watch *watch, enum store_change change, const struct object *object,
@@ -116,15 +96,48 @@ static void add_object(struct watch *watch, enum store_change change, const stru
     add_event(change_names[change], &text, out);
 }
 
-static void send_object(struct watch *watch, enum store_change change, const struct object *object)
+/* The object as it was, under the revision of the change that took it out of sight. */
+static struct object *renumbered(const struct object *old, int64_t revision)
 {
-    struct event_line *line = &watch->stream.api->event;
+    struct object *last = object_with_status(old, blob_ref(old->status));
 
-    if (!is_kept(line, watch, change, object)) {
-        keep(line, watch, change, object);
-        add_object(watch, change, object, &line->text);
-    }
-    send_lines(watch, &line->text);
+    last->revision = revision;
+    return last;
+}
+
+static struct blob *new_line(struct watch *watch, enum store_change change,
+                             const struct object *object, int64_t revision)
+{
+    scoped(object) struct object *shown =
+        object->revision == revision ? object_ref(object) : renumbered(object, revision);
+    struct buf text = {0};
+
+    add_object(watch, change, shown, &text);
+    return blob_from_buf(&text);
+}
+
+/* Everybody who takes the same form is told the same, so it is written once. But for the columns,
+ * with which a Table begins. */
+static void send_object(struct watch *watch, enum store_change change, const struct object *object,
+                        int64_t revision)
+{
+    struct event_lines *lines = watch->stream.api->lines;
+    const struct render *render = &watch->render;
+    const struct event_key key = {object,
+                                  revision,
+                                  change,
+                                  render->form,
+                                  render->table.include,
+                                  render->view,
+                                  render->table.version};
+    bool shared = render->form != MEDIA_TABLE || watch->definitions_sent;
+    struct blob *kept = shared ? event_lines_find(lines, &key) : NULL;
+    scoped(blob) struct blob *line =
+        kept ? blob_ref(kept) : new_line(watch, change, object, revision);
+
+    if (shared && !kept)
+        event_lines_keep(lines, &key, line);
+    send_line(watch, line);
 }
 
 static void add_bookmark(struct watch *watch, int64_t revision, bool initial_end, struct buf *out)
@@ -160,7 +173,7 @@ static void send_bookmark(struct watch *watch)
     if (!watch->source || revision <= watch->marked || revision < watch->since)
         return;
     add_bookmark(watch, revision, false, &line);
-    send_lines(watch, &line);
+    send_bytes(watch, &line);
 }
 
 static void send_error(struct watch *watch, const struct error *err)
@@ -169,20 +182,10 @@ static void send_error(struct watch *watch, const struct error *err)
 
     status_write_error(err, &(struct status_subject){0}, &text);
     add_event("ERROR", &text, &line);
-    send_lines(watch, &line);
+    send_bytes(watch, &line);
 }
 
 /* ---- changes ---- */
-
-/* The object as it was, under the revision of the change that took it out of sight. */
-static void send_lost(struct watch *watch, const struct object *old, int64_t revision)
-{
-    struct object *last = object_with_status(old, blob_ref(old->status));
-
-    last->revision = revision;
-    send_object(watch, STORE_DELETED, last);
-    object_unref(last);
-}
 
 static bool on_change(void *ctx, enum store_change change, const struct object *old,
                       const struct object *object)
@@ -192,11 +195,11 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
     bool matched = old && change == STORE_MODIFIED && filter_matches(&watch->filter, old);
 
     if (change == STORE_MODIFIED && matches && !matched)
-        send_object(watch, STORE_ADDED, object);
+        send_object(watch, STORE_ADDED, object, object->revision);
     else if (matches)
-        send_object(watch, change, object);
+        send_object(watch, change, object, object->revision);
     else if (matched)
-        send_lost(watch, old, object->revision);
+        send_object(watch, STORE_DELETED, old, object->revision);
     if (watch->stream.answer->backlog(watch->stream.answer) <= BACKLOG_MAX)
         return true;
     watch->source = NULL; /* closed by our answer */
@@ -234,7 +237,7 @@ static void send_present(struct watch *watch)
         add_bookmark(watch, watch->since, true, &piece);
     }
     if (piece.len)
-        send_lines(watch, &piece);
+        send_bytes(watch, &piece);
 }
 
 static void run(struct api_stream *stream)

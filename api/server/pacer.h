@@ -1,0 +1,24 @@
+#pragma once
+/*
+ * Rounds in which what watches have to say is sent.
+ *
+ * An event for a thousand watchers is a thousand system calls, however small it is, and those of a
+ * few events cost as much as that of one. So watchers are not sent each event by itself: whoever
+ * has something to send waits for the next round, and after a round that took long there is a rest
+ * in proportion to it. A lone watcher never waits; of a crowd each waits REST_MAX_MS at most.
+ */
+#include "base/loop.h"
+
+struct pacer;
+
+/* Whoever waits for a round; a member of his struct. */
+struct paced {
+    void (*send)(struct paced *paced);
+    struct paced *next, **link; /* private */
+};
+
+struct pacer *pacer_new(struct loop *loop);
+void pacer_free(struct pacer *pacer); /* nobody may wait any more; NULL is fine */
+/** `send` is called once, in the next round; no-op while it waits already. */
+void pacer_add(struct pacer *pacer, struct paced *paced);
+void pacer_remove(struct paced *paced); /* no-op when he does not wait */

@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 
 add_library(thirdparty INTERFACE)
-foreach(module libuv libcurl jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib)
+foreach(module libuv libcurl jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib libzstd)
     pkg_check_modules(${module} REQUIRED IMPORTED_TARGET ${module})
     target_link_libraries(thirdparty INTERFACE PkgConfig::${module})
 endforeach()

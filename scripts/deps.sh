@@ -24,6 +24,7 @@ build=(
     libseccomp-dev           # system call filter of pods
     libcap-dev               # capabilities of pods
     zlib1g-dev               # content coding of long answers
+    libzstd-dev              # what changed in long statuses
     libcmocka-dev            # tests; small, so that every configuration can build them
     python3 python3-numpy    # examples, system tests
 )

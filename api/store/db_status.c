@@ -13,8 +13,8 @@
 enum {
     LONG_BYTES = 16 << 10,
     PARTS_PER_ROW = 256,       /* numbers of parts, as schema.sql says */
-    PARTS_MAX = 128,           /* to be put together when they are read */
-    DELTAS_PER_TEXT = 2,       /* bytes of deltas, as multiples of the text */
+    PARTS_MAX = 64,            /* to be put together when they are read */
+    DELTAS_PER_TEXT = 4,       /* bytes of deltas, as multiples of the first part */
     REMEMBERED_BYTES = 8 << 20 /* of texts */
 };
 
@@ -23,7 +23,7 @@ struct parts {
     int64_t row;
     char *text; /* what they come to; NULL = not remembered */
     size_t len;
-    size_t text_bytes, delta_bytes; /* on disk: of the first part, of the others */
+    size_t first_bytes, delta_bytes; /* on disk: of the first part, of the others */
     int count;
     bool touched, gone;     /* by the transaction */
     TAILQ_ENTRY(parts) age; /* while it is remembered */
@@ -172,17 +172,14 @@ static bool insert_part(struct db *db, int64_t row, int part, const void *bytes,
 static bool write_text(struct db *db, struct parts *parts, const struct blob *status,
                        struct db_counts *counts)
 {
-    parts->text_bytes = status->len;
+    scoped(buf) struct buf packed = {0};
+
+    delta_make((struct delta_text){0}, (struct delta_text){status->text, status->len}, &packed);
+    parts->first_bytes = packed.len;
     parts->delta_bytes = 0;
     parts->count = 1;
     return delete_parts(db, parts->row) &&
-           insert_part(db, parts->row, 0, status->text, status->len, counts);
-}
-
-static bool delta_is_worth(const struct parts *parts, size_t len)
-{
-    return parts->count < PARTS_MAX && len < parts->len / 2 &&
-           parts->delta_bytes + len <= parts->text_bytes * DELTAS_PER_TEXT;
+           insert_part(db, parts->row, 0, packed.data, packed.len, counts);
 }
 
 static bool write_change(struct db *db, struct parts *parts, const struct blob *status,
@@ -190,9 +187,11 @@ static bool write_change(struct db *db, struct parts *parts, const struct blob *
 {
     scoped(buf) struct buf delta = {0};
 
+    if (parts->count == PARTS_MAX)
+        return write_text(db, parts, status, counts);
     delta_make((struct delta_text){parts->text, parts->len},
                (struct delta_text){status->text, status->len}, &delta);
-    if (!delta_is_worth(parts, delta.len))
+    if (parts->delta_bytes + delta.len > parts->first_bytes * DELTAS_PER_TEXT)
         return write_text(db, parts, status, counts);
     parts->delta_bytes += delta.len;
     return insert_part(db, parts->row, parts->count++, delta.data, delta.len, counts);
@@ -231,11 +230,8 @@ static bool put_together(struct buf *text, bool first, const void *bytes, size_t
     scoped(buf) struct buf next = {0};
     bool ok;
 
-    if (first) {
+    if (first)
         buf_clear(text);
-        buf_add(text, bytes, len);
-        return true;
-    }
     ok = delta_apply((struct delta_text){text->data, text->len}, (struct delta_text){bytes, len},
                      &next);
     buf_release(text);

@@ -3,7 +3,7 @@
  * Long statuses, which lie apart from their objects: a text, and what has changed in it since.
  *
  *   objects                       statuses
- *   (row, …, status)              (256 × row, the text)
+ *   (row, …, status)              (256 × row, the text, compressed)
  *    short ones are there;        (256 × row + 1, delta to the next one)
  *    of long ones an empty blob   (256 × row + 2, …)
  *

@@ -1,13 +1,11 @@
 #pragma once
 /*
- * What makes one text of another that it has most in common with: where to copy from the old one,
- * and what is new between the copies.
+ * A text as what is new of it against the one before, for texts that a program writes again and
+ * again, in which some places change, others come and go.
  *
- *   delta = length of the new text, then as often as needed
- *           (gap, copied, added, the bytes added)
+ *   delta = a frame of zstd whose dictionary is the base; of no base, the text compressed
  *
- * All numbers are varints; a gap is signed and counts from the end of the copy before. For texts
- * that a program writes again and again, in which some places change, others come and go.
+ * A frame says how long its text is and holds a checksum of it.
  */
 #include "base/buf.h"
 #include <stdbool.h>
@@ -18,10 +16,10 @@ struct delta_text {
     size_t len;
 };
 
-/** Append to `out` what makes `next` of `base`. O(both), whatever they say; a text that has nothing
- * in common with its base gives a delta a little longer than itself. Both below 2 GiB. */
+/** Append to `out` what makes `next` of `base`. O(both), whatever they say; of texts that have
+ * nothing in common it is what `next` comes to compressed. Both at most 1 GiB. */
 void delta_make(struct delta_text base, struct delta_text next, struct buf *out);
 
-/** Append to `out` what `delta` makes of `base`. False, with `out` as far as it went, when the
- * delta is damaged or of another base. */
+/** Append to `out` what `delta` makes of `base`. False, with `out` as it was, when the delta is
+ * damaged or of another base. */
 bool delta_apply(struct delta_text base, struct delta_text delta, struct buf *out);

@@ -40,8 +40,8 @@ MIGRATION(
 )
 MIGRATION(
     /* long statuses, in parts: id is 256 times the row of the object, plus the number of the part;
-       the first is a text, each other one a delta to the next text (db_status.h). In the row of
-       their object stands an empty blob */
+       the first is a text, compressed, each other one a delta to the next text (db_status.h). In
+       the row of their object stands an empty blob */
     CREATE TABLE statuses (
         id    INTEGER PRIMARY KEY,
         bytes BLOB NOT NULL

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/id_ranges.h"
 #include "node/sandbox/sandbox.h"
 #include "node/shim/records.h"
 
@@ -171,11 +172,24 @@ static void send_start(struct host *host, struct host_pod *pod)
     buf_add(&link->out, pod->start.data, pod->start.len);
 }
 
+/* Only programs of level full have any. */
+static bool ids_of(struct host *host, const char *ns, uint32_t *out, struct error *err)
+{
+    if (host->config.level != SANDBOX_FULL)
+        return true;
+    if (!host->id_ranges)
+        host->id_ranges = id_ranges_open(
+            host->dir_fd, hash_stable(host->directory, strlen(host->directory)), err);
+    *out = host->id_ranges ? id_ranges_of(host->id_ranges, ns, err) : 0;
+    return *out != 0;
+}
+
 static void host_start(struct runtime *rt, const struct runtime_pod *pod)
 {
     struct host *host = host_of(rt);
     struct host_pod *known = host_pod_find(host, pod->uid);
     struct error err = {0};
+    struct runtime_rights rights = {0};
     enum shim_way way;
 
     if (known)
@@ -190,8 +204,12 @@ static void host_start(struct runtime *rt, const struct runtime_pod *pod)
         fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    runtime_put_start(&known->start, pod, way, (enum sandbox_level)host->config.level,
-                      loop_wall_ms(rt->loop));
+    rights.level = (enum sandbox_level)host->config.level;
+    if (way == WAY_BOXED && !ids_of(host, pod->ns, &rights.ids, &err)) {
+        fail_later(host, known, "IsolationUnavailable", err.message);
+        return;
+    }
+    runtime_put_start(&known->start, pod, way, rights, loop_wall_ms(rt->loop));
     send_start(host, known);
 }
 
@@ -384,6 +402,7 @@ static void host_free(struct runtime *rt)
     loop_cancel(rt->loop, &host->tell);
     loop_off_turn_end(rt->loop, &host->flush);
     holder_close(&host->holder);
+    id_ranges_free(host->id_ranges);
     close(host->dir_fd);
     close(host->shims_fd);
     close(host->logs_fd);

@@ -58,8 +58,9 @@ struct host {
     char *described; /* NULL until it is known what we can do */
     struct runtime_abilities abilities;
     bool isolate_all, keep_addresses;
-    struct holder holder; /* of the private network, where that is asked for */
-    pid_t holder_pid;     /* if it is our child; else 0 */
+    struct holder holder;        /* of the private network, where that is asked for */
+    pid_t holder_pid;            /* if it is our child; else 0 */
+    struct id_ranges *id_ranges; /* NULL until the first pod of level full */
 
     struct link *links, *pool; /* pool: takes new bare pods; NULL: to be started */
     struct host_pod *pods;
@@ -111,8 +112,12 @@ void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
 void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
                          const struct runtime_container *container);
+struct runtime_rights {
+    enum sandbox_level level;
+    uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
+};
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
-                       enum sandbox_level level, int64_t now_ms);
+                       struct runtime_rights rights, int64_t now_ms);
 
 /* runtime_abilities.c */
 /** Find out, once: fills config and abilities. False when a level asked for does not work. */

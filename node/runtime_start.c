@@ -11,8 +11,6 @@
 #include "node/sandbox/hostkey.h"
 
 enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
-/* Far above the ids of users and of what /etc/subuid usually gives away. */
-enum { IDS_FIRST = 0x4000, IDS_RANGES = 0x4000 };
 
 /* ---- the choice: a pod pays for what it asks for ---- */
 
@@ -296,12 +294,6 @@ static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struc
         out->ports[out->n_ports++] = pod->ports[i];
 }
 
-/* A range for each namespace of objects, the same at every start (sandbox/sandbox.h). */
-static uint32_t ids_of(const char *ns)
-{
-    return (IDS_FIRST + (uint32_t)(hash_stable(ns, strlen(ns)) % IDS_RANGES)) * SANDBOX_RANGE;
-}
-
 /* The machine's own are not for pods whose root is not the real one. Without one (libcrypto would
  * have to fail) sshd says itself what it lacks. */
 static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
@@ -313,7 +305,7 @@ static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *
 }
 
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
-                       enum sandbox_level level, int64_t now_ms)
+                       struct runtime_rights rights, int64_t now_ms)
 {
     scoped(buf) struct buf private = {0}, public = {0};
     struct arena *arena = arena_new(0);
@@ -330,7 +322,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         .hostname = pod->hostname,
         .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
         .hosts = pod->hosts,
-        .ids = ids_of(pod->ns),
+        .ids = rights.ids,
         .n_volumes = (uint32_t)pod->n_volumes,
     };
 
@@ -345,7 +337,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
     if (way == WAY_BOXED)
         fill_ports(arena, pod, &start);
-    if (way == WAY_BOXED && level >= SANDBOX_USER && box_serves_ssh(&start))
+    if (way == WAY_BOXED && rights.level >= SANDBOX_USER && box_serves_ssh(&start))
         add_host_key(&start, &private, &public);
     shim_put_start(out, &start);
     if (private.data)

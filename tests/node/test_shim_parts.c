@@ -114,7 +114,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     spec.ports.count = 2;
     spec.limits.items = limits;
     spec.limits.count = 2;
-    runtime_put_start(&bytes, &pod, WAY_BOXED, SANDBOX_MOUNTS, 1234);
+    runtime_put_start(&bytes, &pod, WAY_BOXED, (struct runtime_rights){SANDBOX_MOUNTS, 0}, 1234);
     check_int("frame", wire_next_frame(bytes.data, bytes.len, &frame), WIRE_FRAME);
     check_int("type", frame.type, SHIM_START);
     check("read", shim_get_start(&frame.fields, arena, &got));

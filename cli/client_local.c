@@ -3,8 +3,13 @@
  *
  * Nothing decides here: controllers and node are not started. Watches and followed logs would wait
  * for ever, so they end as soon as nothing is left to say.
+ *
+ * A store may hold hundreds of thousands of jobs and pods. Who only looks at flows, templates or
+ * events is answered from a part of the store that is without them; the whole is read when
+ * somebody asks for more.
  */
 #include "api/server/api.h"
+#include "api/server/route.h"
 #include "base/mem.h"
 #include "cli/client_transport.h"
 #include "cli/engine.h"
@@ -16,10 +21,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* An engine over the store, or over the part of it. */
+struct side {
+    struct engine *engine; /* NULL: not opened yet */
+    struct api *api;
+};
+
 struct local {
     struct client base;
-    struct engine *engine;
-    struct api *api;
+    struct side few, all;
     bool changes;
 };
 
@@ -28,6 +38,7 @@ struct exchange {
     struct api_answer answer;
     struct client_call *call;
     struct api_stream *stream;
+    bool failed; /* the store cannot be read: the call says why */
 };
 
 static struct local *of(struct client *client)
@@ -92,6 +103,36 @@ static enum api_method method_of(const char *name)
     return API_GET;
 }
 
+static bool is_part(const struct kind *kind)
+{
+    return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
+}
+
+/* The kinds of the part answer it: a GET of one of them, and nothing that is put together from
+ * others. */
+static bool asks_for_few(const struct api_request *request)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct target target;
+    struct route route;
+
+    return request->method == API_GET && target_parse(request->target, arena, &target, NULL) &&
+           route_find(&target, &route, NULL) && is_part(route.kind) &&
+           (route.sub == ROUTE_MAIN || route.sub == ROUTE_STATUS) &&
+           !target_query_bool(&target, "watch");
+}
+
+static bool open_side(struct local *local, struct side *side, bool few, struct error *err);
+
+/* The side that answers; NULL when it cannot be opened. */
+static struct side *side_for(struct local *local, const struct api_request *request,
+                             struct error *err)
+{
+    if (local->few.engine && asks_for_few(request))
+        return &local->few;
+    return local->all.engine || open_side(local, &local->all, false, err) ? &local->all : NULL;
+}
+
 static void local_start(struct client *client, struct client_call *call)
 {
     const struct api_request request = {
@@ -102,40 +143,70 @@ static void local_start(struct client *client, struct client_call *call)
         .body = call->body,
         .body_len = call->body_len,
     };
+    struct side *side = side_for(of(client), &request, &call->err);
     struct exchange *exchange = mem_alloc(sizeof *exchange);
 
     exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog};
     exchange->call = call;
     call->transport = exchange;
-    exchange->stream = api_handle(of(client)->api, &request, &exchange->answer);
+    if (side)
+        exchange->stream = api_handle(side->api, &request, &exchange->answer);
+    else
+        exchange->failed = true;
 }
 
 static void local_cancel(struct client_call *call)
 {
     struct exchange *exchange = call->transport;
 
-    api_cancel(exchange->stream);
+    if (!exchange->failed)
+        api_cancel(exchange->stream);
     mem_free(exchange);
     call->transport = NULL;
 }
 
 /* ---- running ---- */
 
+static bool exchange_failed(const struct client_call *call)
+{
+    return ((const struct exchange *)call->transport)->failed;
+}
+
+static struct client_call *first_failed(const struct client *client)
+{
+    for (struct client_call *call = client->calls; call; call = call->next)
+        if (exchange_failed(call))
+            return call;
+    return NULL;
+}
+
 /* The first call that has no end of its own, and by now has said all it can. */
 static struct client_call *first_endless(const struct client *client)
 {
     for (struct client_call *call = client->calls; call; call = call->next)
-        if (api_is_endless(((const struct exchange *)call->transport)->stream))
+        if (!exchange_failed(call) &&
+            api_is_endless(((const struct exchange *)call->transport)->stream))
             return call;
     return NULL;
+}
+
+static void settle(struct side *side)
+{
+    if (side->engine)
+        loop_settle(engine_loop(side->engine));
 }
 
 static enum client_ran local_run(struct client *client, int64_t timeout_ms)
 {
     while (client->calls && !client->stopped) {
-        struct client_call *call;
+        struct client_call *call = first_failed(client);
 
-        loop_settle(engine_loop(of(client)->engine));
+        if (call) {
+            finish(call->transport);
+            continue;
+        }
+        settle(&of(client)->few);
+        settle(&of(client)->all);
         call = client->stopped ? NULL : first_endless(client);
         if (call) {
             struct exchange *exchange = call->transport;
@@ -147,15 +218,23 @@ static enum client_ran local_run(struct client *client, int64_t timeout_ms)
     return client->stopped ? CLIENT_STOPPED : CLIENT_IDLE;
 }
 
+static void close_side(struct side *side)
+{
+    if (!side->engine)
+        return;
+    api_free(side->api);
+    engine_stop(side->engine);
+}
+
 /* What a change has set off (collecting dependents) is done, too, before the store is closed. */
 static void local_close(struct client *client)
 {
     struct local *local = of(client);
 
     if (local->changes)
-        loop_settle(engine_loop(local->engine));
-    api_free(local->api);
-    engine_stop(local->engine);
+        settle(&local->all);
+    close_side(&local->few);
+    close_side(&local->all);
     mem_free(local);
 }
 
@@ -188,30 +267,41 @@ static int queue_up(const char *data_dir)
     return fd;
 }
 
-struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
+static bool open_side(struct local *local, struct side *side, bool few, struct error *err)
 {
     const struct engine_options options = {
-        .data_dir = data_dir,
-        .read_only = access == CLIENT_LOOK,
+        .data_dir = local->base.data_dir,
+        .read_only = !local->changes,
+        .few_only = few,
     };
-    int queue = queue_up(data_dir);
-    struct engine *engine = engine_start(&options, err);
-    struct local *local;
+    int queue = queue_up(local->base.data_dir);
 
+    side->engine = engine_start(&options, err);
     if (queue >= 0)
         close(queue);
+    if (!side->engine)
+        return false;
+    side->api = api_new(engine_loop(side->engine), engine_registry(side->engine),
+                        &(const struct api_logs){read_log, local});
+    api_convert_with(side->api, &serving_conversions);
+    if (local->changes)
+        api_allow_backups(side->api, engine_data_dir(side->engine));
+    return true;
+}
 
-    if (!engine)
-        return NULL;
-    local = mem_alloc(sizeof *local);
+struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    struct local *local = mem_alloc(sizeof *local);
+    bool ok;
+
     local->base.ops = &ops;
     local->base.data_dir = mem_strdup(data_dir);
-    local->engine = engine;
     local->changes = access == CLIENT_CHANGE;
-    local->api = api_new(engine_loop(engine), engine_registry(engine),
-                         &(const struct api_logs){read_log, local});
-    api_convert_with(local->api, &serving_conversions);
-    if (local->changes)
-        api_allow_backups(local->api, engine_data_dir(engine));
-    return &local->base;
+    ok = local->changes ? open_side(local, &local->all, false, err)
+                        : open_side(local, &local->few, true, err);
+    if (ok)
+        return &local->base;
+    mem_free(local->base.data_dir);
+    mem_free(local);
+    return NULL;
 }

@@ -33,7 +33,7 @@ struct descriptions {
     bool failed;
 };
 
-static void print_one(struct descriptions *all, const json_t *doc)
+static void print_one(struct descriptions *all, const json_t *doc, const struct flowview *view)
 {
     const char *ns = describe_text(doc, "metadata.namespace");
     const char *name = describe_text(doc, "metadata.name");
@@ -41,6 +41,7 @@ static void print_one(struct descriptions *all, const json_t *doc)
         .client = all->client,
         .kind = all->kind,
         .doc = doc,
+        .view = view,
         .ns = ns ? ns : "",
         .name = name ? name : "",
         .now_ms = clock_wall_ms(clock_real()),
@@ -54,11 +55,43 @@ static void print_one(struct descriptions *all, const json_t *doc)
 
 static bool print_page(void *ctx, json_t *page)
 {
+    struct descriptions *all = ctx;
     size_t i;
     json_t *item;
 
-    json_array_foreach(json_object_get(page, "items"), i, item) print_one(ctx, item);
+    json_array_foreach(json_object_get(page, "items"), i, item)
+    {
+        scoped(flowview) struct flowview *view =
+            all->kind == &kind_job_flow ? flowview_new(item, NULL) : NULL;
+
+        print_one(all, item, view);
+    }
     return true;
+}
+
+/* The steps of a flow are read as text, for there may be very many. NULL when they make no graph.
+ */
+static struct flowview *view_of_flow(struct client *client, const char *path, struct error *err)
+{
+    scoped(client_call) struct client_call call = {.target = path};
+
+    return client_do(client, &call, err) ? flowview_from_text(&call.text, NULL) : NULL;
+}
+
+static void describe_named(struct descriptions *all, const char *name, struct error *err)
+{
+    scoped(buf) struct buf path = {0};
+    scoped(flowview) struct flowview *view = NULL;
+    scoped(json) json_t *doc = NULL;
+
+    resource_write_path(all->kind, client_namespace(all->client, all->options->namespace_), name,
+                        &path);
+    if (all->kind == &kind_job_flow)
+        view = view_of_flow(all->client, path.data, err);
+    if (err->code == ERR_NONE)
+        doc = view ? json_incref(view->doc) : client_get(all->client, path.data, err);
+    if (doc)
+        print_one(all, doc, view);
 }
 
 static void describe_resource(struct descriptions *all, const struct resource *resource)
@@ -66,17 +99,11 @@ static void describe_resource(struct descriptions *all, const struct resource *r
     const struct list_query query = {.kind = resource->kind,
                                      .ns = client_namespace(all->client, all->options->namespace_),
                                      .labels = all->options->labels};
-    scoped(buf) struct buf path = {0};
-    scoped(json) json_t *doc = NULL;
     struct error err = {0};
 
     all->kind = resource->kind;
     if (resource->name) {
-        resource_write_path(resource->kind, client_namespace(all->client, all->options->namespace_),
-                            resource->name, &path);
-        doc = client_get(all->client, path.data, &err);
-        if (doc)
-            print_one(all, doc);
+        describe_named(all, resource->name, &err);
     } else {
         list_pages(all->client, &query, print_page, all, NULL, &err);
     }

@@ -10,11 +10,13 @@
 #include "cli/graph_forms.h"
 #include <string.h>
 
-enum { CHAIN_MAX = 40, ROWS_MAX = 1000 };
+/* Of a flow with more than FULL_STEPS steps, SHOWN_STEPS are told of, the most telling ones. */
+enum { CHAIN_MAX = 40, FULL_STEPS = 1000, SHOWN_STEPS = 50 };
 
 struct explain_options {
     struct client_place place;
     const char *namespace_, *output;
+    bool all;
 };
 
 static const char *const outputs[] = {"text", "json", NULL};
@@ -23,6 +25,7 @@ static const char *const outputs[] = {"text", "json", NULL};
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the answer; default: text", EXPLAIN(output), outputs},
+    {FLAG_BOOL,   "all",       0,   NULL,   "tell of every step of a very large flow", EXPLAIN(all)},
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", EXPLAIN(namespace_)},
     CLIENT_PLACE_FLAGS(EXPLAIN(place)),
     {0},
@@ -76,8 +79,8 @@ static void print_counts(const struct answer *answer)
 
         done += strcmp(step->phase, "Completed") == 0;
         skipped += strcmp(step->phase, "Skipped") == 0;
-        failed += flowview_step_failed(step);
-        at_work += flowview_step_running(step);
+        failed += step->failed;
+        at_work += step->running;
     }
     printf("%u of %u steps completed", done, view->n_steps);
     if (at_work)
@@ -102,7 +105,7 @@ static void print_expected_end(const struct answer *answer)
     for (uint32_t i = 0; i < view->n_steps && !unknown; i++) {
         const struct flowview_step *step = &view->steps[view->order[i]];
 
-        if (flowview_step_settled(step))
+        if (step->settled)
             continue;
         if (step->estimated == ESTIMATE_NONE && step->template_)
             unknown = step;
@@ -120,22 +123,50 @@ static void print_expected_end(const struct answer *answer)
     printf("Expected end: %s.\n", when.data);
 }
 
-static void print_steps(const struct answer *answer)
+/* What people look for first comes first. */
+static const char *const ranks[] = {"Failed",  "Terminated", "Blocked", "Retrying",  "Aborted",
+                                    "Unknown", "",           "Waiting", "Completed", "Skipped"};
+enum { RANK_AT_WORK = 6 };
+
+static size_t rank_of(const struct flowview_step *step)
+{
+    for (size_t i = 0; i < countof(ranks); i++)
+        if (strcmp(ranks[i], step->phase) == 0)
+            return i;
+    return RANK_AT_WORK;
+}
+
+/* The steps to tell of, by rank; returns how many. */
+static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_t *out)
+{
+    uint8_t *rank = mem_array((size_t)view->n_steps + 1, sizeof *rank);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        rank[i] = (uint8_t)rank_of(&view->steps[i]);
+    for (size_t now = 0; now < countof(ranks) && n < most; now++)
+        for (uint32_t i = 0; i < view->n_steps && n < most; i++)
+            if (rank[i] == now)
+                out[n++] = i;
+    mem_free(rank);
+    return n;
+}
+
+static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n)
 {
     static const char *const titles[] = {"STEP", "STATE", "WHY"};
     const struct flowview *view = answer->about.view;
     scoped(tableprint) struct tableprint table = {0};
-    uint32_t n = view->n_steps < ROWS_MAX ? view->n_steps : ROWS_MAX;
     char **cells = mem_array((size_t)n * countof(titles) + 1, sizeof *cells);
 
     tableprint_init(&table, stdout, &(struct tableprint_options){0});
     tableprint_columns(&table, titles, countof(titles));
     for (uint32_t i = 0; i < n; i++) {
-        const struct flowview_step *step = &view->steps[i];
+        const struct flowview_step *step = &view->steps[steps[i]];
         char **row = cells + (size_t)i * countof(titles);
         scoped(buf) struct buf why = {0};
 
-        explain_step(&answer->about, i, &why);
+        explain_step(&answer->about, steps[i], &why);
         row[0] = mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
         row[1] = mem_strdup(step->phase);
         row[2] = buf_take(&why);
@@ -144,11 +175,27 @@ static void print_steps(const struct answer *answer)
     for (size_t c = 0; c < (size_t)n * countof(titles); c++)
         mem_free(cells[c]);
     mem_free(cells);
-    if (n < view->n_steps)
-        printf("and %u more: name a step to hear about it\n", view->n_steps - n);
 }
 
-static void explain_flow(const struct answer *answer)
+static void print_steps(struct answer *answer, bool all)
+{
+    const struct flowview *view = answer->about.view;
+    bool full = all || view->n_steps <= FULL_STEPS;
+    uint32_t *steps = mem_array((size_t)view->n_steps + 1, sizeof *steps);
+    uint32_t n = full ? view->n_steps : choose_steps(view, SHOWN_STEPS, steps);
+
+    for (uint32_t i = 0; full && i < n; i++)
+        steps[i] = i;
+    if (view->n_steps > FULL_STEPS)
+        answer->about.client = NULL; /* nothing is asked for each of so many */
+    print_table(answer, steps, n);
+    mem_free(steps);
+    if (n < view->n_steps)
+        printf("and %u more: --all tells of each, '%s explain jf/%s STEP' of one\n",
+               view->n_steps - n, cli_program, view->name);
+}
+
+static void explain_flow(struct answer *answer, bool all)
 {
     const struct graph_form form = {.view = answer->about.view,
                                     .term = &answer->term,
@@ -159,7 +206,7 @@ static void explain_flow(const struct answer *answer)
     print_counts(answer);
     print_expected_end(answer);
     putchar('\n');
-    print_steps(answer);
+    print_steps(answer, all);
     graph_legend(&form);
 }
 
@@ -172,7 +219,7 @@ static void print_line(const char *key, const char *text)
 }
 
 struct chain {
-    const struct answer *answer;
+    struct answer *answer;
     bool *told; /* [n_steps] */
     int lines;
 };
@@ -251,7 +298,7 @@ static void print_dependents(const struct flowview *view, uint32_t i)
     print_line("Before", names.data);
 }
 
-static void explain_one(const struct answer *answer, uint32_t i)
+static void explain_one(struct answer *answer, uint32_t i)
 {
     const struct flowview *view = answer->about.view;
     const struct flowview_step *step = &view->steps[i];
@@ -269,8 +316,7 @@ static void explain_one(const struct answer *answer, uint32_t i)
     print_line("Why", why.data);
     print_chain(&chain, i, 0);
     mem_free(chain.told);
-    if (!flowview_step_settled(step) && !flowview_step_running(step) &&
-        step->expected_start_ms > answer->about.now_ms) {
+    if (!step->settled && !step->running && step->expected_start_ms > answer->about.now_ms) {
         buf_str(&when, "begins ");
         explain_when(&answer->about, step->expected_start_ms, &when);
         if (step->expected_end_ms > 0) {
@@ -288,7 +334,7 @@ static void explain_one(const struct answer *answer, uint32_t i)
 
 /* ---- the command ---- */
 
-static json_t *as_json(const struct answer *answer)
+static json_t *as_json(struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
     json_t *flow = graph_json(view), *steps = json_object_get(flow, "steps");
@@ -303,7 +349,7 @@ static json_t *as_json(const struct answer *answer)
     return flow;
 }
 
-static void print_json(const struct answer *answer, uint32_t step)
+static void print_json(struct answer *answer, uint32_t step)
 {
     scoped(json) json_t *flow = as_json(answer);
 
@@ -330,7 +376,7 @@ static int explain(const struct explain_options *options, struct answer *answer,
     else if (name)
         explain_one(answer, step);
     else
-        explain_flow(answer);
+        explain_flow(answer, options->all);
     return EXIT_OK;
 }
 

@@ -2,13 +2,15 @@
 /*
  * Describing one object for people: what `describe` prints, kind by kind.
  */
+#include "cli/flowview.h"
 #include "cli/lister.h"
 #include "cli/tableprint.h"
 
 struct describer {
     struct client *client;
     const struct kind *kind;
-    const json_t *doc; /* the object */
+    const json_t *doc;           /* the object; of a flow with a view without its steps */
+    const struct flowview *view; /* of a flow that makes a graph; or NULL */
     const char *ns, *name;
     struct term term;
     int64_t now_ms;

@@ -1,64 +1,45 @@
 /*
  * A flow: where it stands, and for each step its state, times and attempts, or what it waits for.
+ *
+ * Of very many steps those are told of that have not come to their end, or to a bad one.
  */
 #include "base/mem.h"
+#include "cli/command.h"
 #include "cli/describe.h"
 #include <string.h>
 
-enum { ROWS_MAX = 1000 };
+enum { FULL_STEPS = 1000, SHOWN_STEPS = 50, NAMES_MAX = 6 };
 
 enum { STEP, STATE, ATTEMPTS, STARTED, DURATION, WAITS_FOR, COLUMNS };
 static const char *const titles[] = {
     [STEP] = "STEP",       [STATE] = "STATE",       [ATTEMPTS] = "ATTEMPTS",
     [STARTED] = "STARTED", [DURATION] = "DURATION", [WAITS_FOR] = "WAITS FOR"};
 
-/* The entries of status.nodes by name; owned. Beyond a certain size a flow's status holds the
- * unusual ones only. */
-static json_t *nodes_by_name(const json_t *doc)
+static const char *phase_of(const struct flowview_step *step)
 {
-    json_t *nodes = json_object(), *node;
-    size_t i;
-
-    json_array_foreach(describe_at(doc, "status.nodes"), i, node)
-    {
-        const char *name = json_string_value(json_object_get(node, "name"));
-
-        if (name)
-            json_object_set(nodes, name, node);
-    }
-    return nodes;
-}
-
-static const char *phase_of(const json_t *nodes, const char *step)
-{
-    const char *phase = describe_text(json_object_get(nodes, step), "phase");
-
-    return phase ? phase : "Waiting";
+    return step->phase ? step->phase : "Waiting";
 }
 
 /* "a (Running), b (Waiting)"; owned. */
-static char *waits_for(const json_t *step, const json_t *node, const json_t *nodes)
+static char *waits_for(const struct flowview *view, uint32_t i)
 {
-    const json_t *depends = json_object_get(step, "dependsOn");
-    const char *strategy = describe_text(depends, "strategy");
-    const char *message = describe_text(node, "message");
+    const struct flowview_step *step = &view->steps[i];
     scoped(buf) struct buf text = {0};
-    size_t i;
-    json_t *target;
+    uint32_t open = 0;
 
-    if (message)
-        return mem_strdup(message);
-    json_array_foreach(json_object_get(depends, "targets"), i, target)
-    {
-        const char *name = json_string_value(target);
-        const char *phase = name ? phase_of(nodes, name) : "";
+    if (step->message)
+        return mem_strdup(step->message);
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flowview_step *target = &view->steps[view->targets.next[t]];
 
-        if (name && strcmp(phase, "Completed") != 0)
-            buf_printf(&text, "%s%s (%s)", text.len ? ", " : "", name, phase);
+        if (strcmp(phase_of(target), "Completed") != 0 && open++ < NAMES_MAX)
+            buf_printf(&text, "%s%s (%s)", text.len ? ", " : "", target->name, phase_of(target));
     }
-    if (text.len && strategy && strcmp(strategy, "any") == 0)
+    if (open > NAMES_MAX)
+        buf_printf(&text, " and %u more", open - NAMES_MAX);
+    if (text.len && step->any)
         return mem_printf("any of %s", text.data);
-    if (!text.len && json_object_get(depends, "probe"))
+    if (!text.len && describe_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(&text, "its probes");
     return buf_take(&text);
 }
@@ -68,62 +49,77 @@ static bool has_begun(const char *phase)
     return strcmp(phase, "Waiting") != 0 && strcmp(phase, "Blocked") != 0;
 }
 
-static void fill_row(const struct describer *d, const json_t *step, const json_t *nodes, char **row)
+static void fill_row(const struct describer *d, uint32_t i, char **row)
 {
-    const char *name = describe_text(step, "name");
-    const json_t *node = name ? json_object_get(nodes, name) : NULL;
-    const json_t *attempts = json_object_get(node, "attempts");
-    size_t n = json_array_size(attempts);
-    const json_t *newest = n ? json_array_get(attempts, n - 1) : NULL;
-    int64_t began_ms = describe_time_ms(newest, "startTime");
-    int64_t attempt = json_integer_value(json_object_get(node, "attempt"));
-    const char *phase = phase_of(nodes, name ? name : "");
-    const char *reason = describe_text(node, "reason"), *message = describe_text(node, "message");
+    const struct flowview_step *step = &d->view->steps[i];
+    const char *phase = phase_of(step);
 
-    row[STEP] = mem_strdup(name ? name : "");
+    row[STEP] = mem_strdup(step->name);
     row[STATE] = mem_strdup(phase);
-    row[ATTEMPTS] = attempt ? mem_printf("%lld", (long long)attempt) : mem_strdup("");
-    row[STARTED] = began_ms ? describe_span(d, began_ms, 0) : mem_strdup("");
-    row[DURATION] = describe_span(d, began_ms, describe_time_ms(newest, "endTime"));
+    row[ATTEMPTS] = step->attempt ? mem_printf("%lld", (long long)step->attempt) : mem_strdup("");
+    row[STARTED] = step->began_ms ? describe_span(d, step->began_ms, 0) : mem_strdup("");
+    row[DURATION] = describe_span(d, step->began_ms, step->ended_ms);
     if (!has_begun(phase))
-        row[WAITS_FOR] = waits_for(step, node, nodes);
-    else if (reason && strcmp(phase, "Completed") != 0)
-        row[WAITS_FOR] = mem_printf("%s%s%s", reason, message ? ": " : "", message ? message : "");
+        row[WAITS_FOR] = waits_for(d->view, i);
+    else if (step->reason && strcmp(phase, "Completed") != 0)
+        row[WAITS_FOR] = mem_printf("%s%s%s", step->reason, step->message ? ": " : "",
+                                    step->message ? step->message : "");
     else
         row[WAITS_FOR] = mem_strdup("");
 }
 
-/* Steps in spec order; of a flow too large for all, those its status shows. */
-static void describe_steps(const struct describer *d)
+static bool is_telling(const struct flowview_step *step)
 {
-    const json_t *steps = describe_at(d->doc, "spec.flows");
-    scoped(json) json_t *nodes = nodes_by_name(d->doc);
-    bool all = json_array_size(steps) <= ROWS_MAX;
-    char **cells = mem_array((size_t)ROWS_MAX * COLUMNS, sizeof *cells);
-    size_t n = 0, i;
-    json_t *step;
-
-    json_array_foreach(steps, i, step)
-    {
-        const char *name = describe_text(step, "name");
-
-        if (n < ROWS_MAX && (all || (name && json_object_get(nodes, name))))
-            fill_row(d, step, nodes, cells + n++ * COLUMNS);
-    }
-    describe_table("Steps", titles, COLUMNS, cells, n);
-    if (n < json_array_size(steps))
-        printf("  … and %zu more: jobflow get vcjob -n %s\n", json_array_size(steps) - n, d->ns);
-    mem_free(cells);
+    return strcmp(phase_of(step), "Completed") != 0 && strcmp(phase_of(step), "Skipped") != 0;
 }
 
-static void describe_counts(const json_t *doc)
+/* Steps in spec order: all, or in `most` rows first those that are under way or failed, then those
+ * that wait. Returns how many rows. */
+static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_t *out)
 {
-    static const char *const names[] = {"completed", "running",    "pending", "waiting",
-                                        "failed",    "terminated", "unknown", "blocked"};
-    const json_t *counts = describe_at(doc, "status.stepCounts");
+    bool all = view->n_steps <= most;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < view->n_steps && n < most; i++)
+        if (all || (is_telling(&view->steps[i]) && has_begun(phase_of(&view->steps[i]))))
+            out[n++] = i;
+    for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
+        if (!has_begun(phase_of(&view->steps[i])))
+            out[n++] = i;
+    for (uint32_t i = 0; !all && i < view->n_steps && n < most; i++)
+        if (!is_telling(&view->steps[i]))
+            out[n++] = i;
+    return n;
+}
+
+static void describe_steps(const struct describer *d)
+{
+    uint32_t n_steps = d->view->n_steps;
+    uint32_t most = n_steps <= FULL_STEPS ? FULL_STEPS : SHOWN_STEPS, *chosen, n;
+    char **cells;
+
+    chosen = mem_array((size_t)most, sizeof *chosen);
+    n = choose_steps(d->view, most, chosen);
+    cells = mem_array((size_t)n * COLUMNS + 1, sizeof *cells);
+    for (uint32_t i = 0; i < n; i++)
+        fill_row(d, chosen[i], cells + (size_t)i * COLUMNS);
+    describe_table("Steps", titles, COLUMNS, cells, n);
+    if (n < n_steps)
+        printf("  and %u more: '%s get jf %s --subresource steps' lists each\n", n_steps - n,
+               cli_program, d->name);
+    mem_free(cells);
+    mem_free(chosen);
+}
+
+static void describe_counts(const struct describer *d)
+{
+    static const char *const names[] = {"completed",  "running", "pending", "waiting", "failed",
+                                        "terminated", "unknown", "blocked", "skipped"};
+    const json_t *counts = describe_at(d->doc, "status.stepCounts");
     scoped(buf) struct buf text = {0};
 
-    buf_printf(&text, "%zu", json_array_size(describe_at(doc, "spec.flows")));
+    buf_printf(&text, "%zu",
+               d->view ? d->view->n_steps : json_array_size(describe_at(d->doc, "spec.flows")));
     for (size_t i = 0; i < countof(names); i++) {
         json_int_t count = json_integer_value(json_object_get(counts, names[i]));
 
@@ -147,6 +143,7 @@ void describe_flow(const struct describer *d)
     describe_time(d, "Started", describe_text(d->doc, "status.startTime"));
     describe_time(d, "Finished", describe_text(d->doc, "status.completionTime"));
     describe_line("Duration", span);
-    describe_counts(d->doc);
-    describe_steps(d);
+    describe_counts(d);
+    if (d->view)
+        describe_steps(d);
 }

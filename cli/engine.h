@@ -30,6 +30,7 @@ struct engine_options {
     bool controllers;         /* false: only store and registry, for looking and validating */
     unsigned controllers_off; /* of those, CONTROLLER_BITs that do not run */
     bool read_only;           /* look at a data directory nobody is at work in; takes no lock */
+    bool few_only;            /* … at the kinds of which there are few */
 };
 
 /** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery

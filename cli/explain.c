@@ -2,6 +2,7 @@
  * One line per state.
  */
 #include "cli/explain.h"
+#include "api/types/jobflow.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -10,6 +11,12 @@
 #include <string.h>
 
 enum { NAMES_MAX = 6 };
+
+void explain_release(struct explain *explain)
+{
+    mem_free(explain->failed_before);
+    json_decref(explain->groups);
+}
 
 void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
 {
@@ -97,19 +104,26 @@ static void write_failed_pods(const struct explain *explain, const char *job, st
         buf_printf(out, "; %zu pods failed", failed);
 }
 
-/* The newest word of the scheduler about the job's gang. */
-static void write_unschedulable(const struct explain *explain, const char *job, struct buf *out)
+/* Long names are shortened in the label: then all groups are looked at. */
+static json_t *groups_of_flow(const struct explain *explain)
 {
-    const struct list_query query = {.kind = &kind_pod_group, .ns = explain->view->ns};
-    scoped(json) json_t *groups = NULL;
-    scoped_str target = list_target(&query);
+    enum { LABEL_MAX = 63 };
+    const struct flowview *view = explain->view;
+    scoped_str label = mem_printf(LABEL_CREATED_BY_FLOW "=%s.%s", view->ns, view->name);
+    bool whole = strlen(view->ns) + strlen(view->name) < LABEL_MAX;
+
+    return first_match(explain, &kind_pod_group, whole ? label : NULL, NULL);
+}
+
+/* The newest word of the scheduler about the job's gang. */
+static void write_unschedulable(struct explain *explain, const char *job, struct buf *out)
+{
     size_t i, k;
     json_t *group, *condition;
 
-    if (!explain->client)
-        return;
-    groups = client_get(explain->client, target, NULL);
-    json_array_foreach(json_object_get(groups, "items"), i, group)
+    if (!explain->groups)
+        explain->groups = groups_of_flow(explain);
+    json_array_foreach(json_object_get(explain->groups, "items"), i, group)
     {
         const json_t *owner = json_array_get(describe_at(group, "metadata.ownerReferences"), 0);
         const char *name = describe_text(owner, "name");
@@ -155,8 +169,8 @@ static bool is_open(const struct flowview_step *step, const struct flowview_step
     bool done = target->phase &&
                 (strcmp(target->phase, "Completed") == 0 || strcmp(target->phase, "Skipped") == 0);
 
-    if (json_object_get(step->spec, "if"))
-        done = done || flowview_step_settled(target);
+    if (json_object_get(flowview_step_spec(step), "if"))
+        done = done || target->settled;
     return !done && !is_satisfied(step, target->name);
 }
 
@@ -178,9 +192,8 @@ static bool write_gang(const struct explain *explain, uint32_t i, struct buf *ou
             uint32_t at = flowview_find(view, json_string_value(member));
 
             mine = mine || at == i;
-            if (at != UINT32_MAX && at != i && view->steps[at].phase &&
-                !flowview_step_running(&view->steps[at]) &&
-                !flowview_step_settled(&view->steps[at]))
+            if (at != UINT32_MAX && at != i && view->steps[at].phase && !view->steps[at].running &&
+                !view->steps[at].settled)
                 buf_printf(&others, "%s%s (%s)", others.len ? ", " : "", view->steps[at].name,
                            view->steps[at].phase);
         }
@@ -217,42 +230,49 @@ static void write_targets(const struct explain *explain, uint32_t i, struct buf 
         buf_str(out, view->phase ? "waits for nothing: it starts as soon as there is room"
                                  : "starts at once");
     else if (open)
-        buf_printf(out, "waits for %s%s", flowview_step_any(step) ? "any of " : "", names.data);
+        buf_printf(out, "waits for %s%s", step->any ? "any of " : "", names.data);
     else
         buf_str(out, "its targets are done: it starts as soon as there is room");
-    if (open && describe_at(step->spec, "dependsOn.probe"))
+    if (open && describe_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(out, ", or until its probes pass");
 }
 
-/* The step among all that lie before `i` whose end, or failure, is the reason it cannot run;
- * UINT32_MAX. */
-static uint32_t failed_before(const struct flowview *view, uint32_t i)
+/* For each step the one among all that lie before it whose failure is the reason it cannot run: of
+ * several the last in order; UINT32_MAX: none. One pass for all. */
+static const uint32_t *failures_before(struct explain *explain)
 {
-    bool *before = mem_array((size_t)view->n_steps + 1, sizeof *before);
-    uint32_t found = UINT32_MAX;
+    const struct flowview *view = explain->view;
+    uint32_t *place;
 
-    before[i] = true;
-    for (uint32_t k = view->n_steps; k-- > 0 && found == UINT32_MAX;) {
-        uint32_t at = view->order[k];
+    if (explain->failed_before)
+        return explain->failed_before;
+    explain->failed_before = mem_array((size_t)view->n_steps + 1, sizeof(uint32_t));
+    place = mem_array((size_t)view->n_steps + 1, sizeof *place);
+    for (uint32_t k = 0; k < view->n_steps; k++) {
+        uint32_t at = view->order[k], found = UINT32_MAX;
 
-        if (!before[at])
-            continue;
-        if (at != i && flowview_step_failed(&view->steps[at]))
-            found = at;
-        for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++)
-            before[view->targets.next[t]] = true;
+        place[at] = k;
+        for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++) {
+            uint32_t target = view->targets.next[t];
+            uint32_t failed = view->steps[target].failed ? target : explain->failed_before[target];
+
+            if (failed != UINT32_MAX && (found == UINT32_MAX || place[failed] > place[found]))
+                found = failed;
+        }
+        explain->failed_before[at] = found;
     }
-    mem_free(before);
-    return found;
+    mem_free(place);
+    return explain->failed_before;
 }
 
-static void say_waiting(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview *view = explain->view;
     const struct flowview_step *step = &view->steps[i];
-    uint32_t failed = view->phase ? failed_before(view, i) : UINT32_MAX;
 
     if (flow_phase_is(explain, "Failed") || flow_phase_is(explain, "Terminating")) {
+        uint32_t failed = failures_before(explain)[i];
+
         if (failed != UINT32_MAX)
             buf_printf(out, "not run: %s before it is %s", view->steps[failed].name,
                        view->steps[failed].phase);
@@ -296,7 +316,7 @@ void explain_exit_codes(const json_t *attempt, struct buf *out)
     }
 }
 
-static void say_retrying(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_retrying(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
     int64_t next_ms = describe_time_ms(step->node, "nextRetryTime");
@@ -328,7 +348,7 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
         const struct flowview_step *target = &view->steps[view->targets.next[t]];
         const char *choice = describe_text(target->node, "case");
 
-        if (!json_object_get(target->spec, "switch"))
+        if (!json_object_get(flowview_step_spec(target), "switch"))
             continue;
         buf_printf(out, "%s ", target->name);
         write_case(choice ? choice : "", out);
@@ -337,7 +357,7 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
     return false;
 }
 
-static void say_skipped(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
 
@@ -345,13 +365,13 @@ static void say_skipped(const struct explain *explain, uint32_t i, struct buf *o
         write_reason(step, out);
     else if (write_choice(explain, i, out))
         return;
-    else if (json_object_get(step->spec, "if"))
+    else if (json_object_get(flowview_step_spec(step), "if"))
         buf_str(out, "its condition (if) was false");
     else
         buf_str(out, "everything it waits for was skipped");
 }
 
-static void say_running(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_running(struct explain *explain, uint32_t i, struct buf *out)
 {
     static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
     const struct flowview_step *step = &explain->view->steps[i];
@@ -384,7 +404,7 @@ static void say_running(const struct explain *explain, uint32_t i, struct buf *o
     buf_printf(out, " (%s)", sources[step->estimated]);
 }
 
-static void say_completed(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
     const char *choice = describe_text(step->node, "case");
@@ -402,13 +422,15 @@ static void say_completed(const struct explain *explain, uint32_t i, struct buf 
         buf_printf(out, ", in attempt %lld", (long long)step->attempt);
 }
 
-static void say_failed(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
     scoped_str job = job_name(explain, step);
     scoped(buf) struct buf pods = {0};
 
     write_failed_pods(explain, job, &pods);
+    if (!pods.len)
+        explain_exit_codes(newest_attempt(step), &pods);
     if (pods.len)
         buf_str(out, pods.data);
     else
@@ -417,12 +439,12 @@ static void say_failed(const struct explain *explain, uint32_t i, struct buf *ou
         buf_printf(out, "%safter %lld attempts", out->len ? "; " : "", (long long)step->attempt);
 }
 
-static void say_reason(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_reason(struct explain *explain, uint32_t i, struct buf *out)
 {
     write_reason(&explain->view->steps[i], out);
 }
 
-static void say_aborted(const struct explain *explain, uint32_t i, struct buf *out)
+static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
 {
     scoped_str job = job_name(explain, &explain->view->steps[i]);
 
@@ -432,14 +454,14 @@ static void say_aborted(const struct explain *explain, uint32_t i, struct buf *o
 /* The rest is at work. */
 static const struct {
     const char *phase;
-    void (*say)(const struct explain *explain, uint32_t step, struct buf *out);
+    void (*say)(struct explain *explain, uint32_t step, struct buf *out);
 } states[] = {
     {"Waiting", say_waiting},   {"Blocked", say_reason},      {"Retrying", say_retrying},
     {"Skipped", say_skipped},   {"Completed", say_completed}, {"Failed", say_failed},
     {"Terminated", say_failed}, {"Aborted", say_aborted},
 };
 
-void explain_step(const struct explain *explain, uint32_t i, struct buf *out)
+void explain_step(struct explain *explain, uint32_t i, struct buf *out)
 {
     const char *phase = explain->view->steps[i].phase;
 

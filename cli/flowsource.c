@@ -77,35 +77,24 @@ static json_t *past_jobs(struct client *client, const char *ns)
     return found.by_name;
 }
 
-static json_t *stored_flow(struct client *client, const char *ns, const char *name,
-                           struct error *err)
-{
-    scoped(buf) struct buf path = {0};
-
-    resource_write_path(&kind_job_flow, ns, name, &path);
-    return client_get(client, path.data, err);
-}
-
-static struct flowsource *add_source(struct flowsources *sources)
+static struct flowsource *add_source(struct flowsources *sources, const char *ns)
 {
     struct flowsource *source;
 
     mem_grow(sources->items, sources->count, sources->cap);
     source = &sources->items[sources->count++];
-    *source = (struct flowsource){.templates = json_object()};
+    *source = (struct flowsource){.templates = json_object(), .ns = ns};
     return source;
 }
 
 static void complete(const struct flowsource_options *options, struct flowsources *sources,
                      struct flowsource *source)
 {
-    const char *ns = describe_text(source->flow, "metadata.namespace");
-
     if (!sources->client)
         return;
-    stored_templates(sources->client, ns ? ns : options->namespace_, source->templates);
+    stored_templates(sources->client, source->ns, source->templates);
     if (options->past)
-        source->past = past_jobs(sources->client, ns ? ns : options->namespace_);
+        source->past = sources->client;
 }
 
 /* The same with the namespace of those that name none. */
@@ -137,12 +126,18 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
     out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
     options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; out->client && i < named.count; i++) {
-        json_t *flow = stored_flow(out->client, options->namespace_, named.items[i].name, &err);
+        scoped(buf) struct buf path = {0};
+        scoped(client_call) struct client_call call = {0};
+        struct flowsource *source;
 
-        if (!flow)
+        resource_write_path(&kind_job_flow, options->namespace_, named.items[i].name, &path);
+        call.target = path.data;
+        if (!client_do(out->client, &call, &err))
             break;
-        add_source(out)->flow = flow;
-        complete(options, out, &out->items[out->count - 1]);
+        source = add_source(out, options->namespace_);
+        source->text = call.text;
+        call.text = (struct buf){0};
+        complete(options, out, source);
     }
     if (err.code == ERR_NONE)
         return EXIT_OK;
@@ -162,26 +157,28 @@ static const char *namespace_of(const struct flowsource_options *options, const 
 static void file_templates(const struct flowsource_options *options, const struct manifests *set,
                            struct flowsource *source)
 {
-    const char *ns = namespace_of(options, source->flow);
-
     for (size_t i = 0; i < set->count; i++) {
         json_t *doc = set->items[i].doc;
         const char *name = describe_text(doc, "metadata.name");
 
         if (set->items[i].kind == &kind_job_template && name &&
-            strcmp(namespace_of(options, doc), ns) == 0)
+            strcmp(namespace_of(options, doc), source->ns) == 0)
             json_object_set(source->templates, name, doc);
     }
 }
 
-static void take_status(const struct flowsource_options *options, struct client *client,
-                        struct flowsource *source)
+static void take_status(struct client *client, struct flowsource *source)
 {
     const char *name = describe_text(source->flow, "metadata.name");
-    scoped(json) json_t *stored =
-        name ? stored_flow(client, namespace_of(options, source->flow), name, NULL) : NULL;
-    json_t *status = json_object_get(stored, "status"), *copy;
+    scoped(buf) struct buf path = {0};
+    scoped(json) json_t *stored = NULL;
+    json_t *status, *copy;
 
+    if (!name)
+        return;
+    resource_write_path(&kind_job_flow, source->ns, name, &path);
+    stored = client_get(client, path.data, NULL);
+    status = json_object_get(stored, "status");
     if (!status)
         return;
     copy = json_copy(source->flow);
@@ -211,13 +208,13 @@ static int load_files(const struct flowsource_options *options, int n, char **fi
 
         if (manifest->kind != &kind_job_flow)
             continue;
-        source = add_source(out);
+        source = add_source(out, namespace_of(options, manifest->doc));
         source->flow = json_incref(manifest->doc);
         source->manifest = manifest;
         file_templates(options, &out->set, source);
         complete(options, out, source);
         if (out->client && options->states)
-            take_status(options, out->client, source);
+            take_status(out->client, source);
     }
     if (out->count)
         return EXIT_OK;
@@ -256,7 +253,7 @@ void flowsources_release(struct flowsources *sources)
     for (size_t i = 0; i < sources->count; i++) {
         json_decref(sources->items[i].flow);
         json_decref(sources->items[i].templates);
-        json_decref(sources->items[i].past);
+        buf_release(&sources->items[i].text);
     }
     mem_free(sources->items);
     manifests_release(&sources->set);
@@ -264,13 +261,36 @@ void flowsources_release(struct flowsources *sources)
     *sources = (struct flowsources){0};
 }
 
-struct flowview *flowsource_view(const struct flowsource *source, int64_t now_ms)
+/* How long something takes that has not ended is known neither from the spec nor from the status.
+ */
+static bool lacks_estimates(const struct flowview *view)
+{
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        if (view->steps[i].template_ && view->steps[i].estimated == ESTIMATE_NONE &&
+            !view->steps[i].settled)
+            return true;
+    return false;
+}
+
+static void estimate(const struct flowsource *source, struct flowview *view)
+{
+    scoped(json) json_t *past = NULL;
+
+    flowview_estimate(view, source->templates, NULL);
+    if (!source->past || !lacks_estimates(view))
+        return;
+    past = past_jobs(source->past, source->ns);
+    flowview_estimate(view, source->templates, past);
+}
+
+struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms)
 {
     struct error err = {0};
-    struct flowview *view = flowview_new(source->flow, &err);
+    struct flowview *view =
+        source->flow ? flowview_new(source->flow, &err) : flowview_from_text(&source->text, &err);
 
     if (view) {
-        flowview_estimate(view, source->templates, source->past);
+        estimate(source, view);
         flowview_expect(view, view->phase ? now_ms : 0);
     } else if (source->manifest) {
         manifest_print(source->manifest, "error", &err);

@@ -18,10 +18,12 @@ struct flowsource_options {
 };
 
 struct flowsource {
-    json_t *flow;                    /* owned; with status when it is stored */
+    json_t *flow;                    /* of a file, owned; with status when it is stored; or NULL */
+    struct buf text;                 /* of the store, until there is a view of it */
     json_t *templates;               /* owned: {name: JobTemplate} of its namespace */
-    json_t *past;                    /* owned: {template: [ms]}; NULL */
+    struct client *past;             /* who knows completed jobs, if they are to be looked for */
     const struct manifest *manifest; /* NULL: from the store */
+    const char *ns;
 };
 
 struct flowsources {
@@ -38,8 +40,8 @@ int flowsources_load(const struct flowsource_options *options, int n, char **ope
 void flowsources_release(struct flowsources *sources);
 SCOPED_DEFINE(flowsources, struct flowsources, flowsources_release)
 
-/** The view of one, with estimates and expected times. Problems are printed, those of a file with
- * its line; NULL then. */
-struct flowview *flowsource_view(const struct flowsource *source, int64_t now_ms);
+/** The view of one, once, with estimates and expected times. Problems are printed, those of a file
+ * with its line; NULL then. */
+struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms);
 /** The store's present time. */
 int64_t flowsource_now_ms(void);

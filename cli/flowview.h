@@ -4,10 +4,14 @@
  * the state, times and reasons of each.
  *
  * Made from the JSON document of a JobFlow, of a file or as stored, so it also shows fields the
- * engine of this version may not know. `graph`, `explain` and `plan` are drawn from it.
+ * engine of this version may not know. `graph`, `explain` and `plan` are drawn from it. A stored
+ * flow of very many steps is taken from its text, of which only that becomes a document which
+ * somebody asks for: of 100,000 steps people read a few.
  */
 #include "api/types/dag.h"
 #include "api/types/json_text.h"
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
 #include <jansson.h>
@@ -23,11 +27,16 @@ enum estimate_source {
 
 struct flowview_step {
     const char *name;
-    const char *template_; /* NULL: the step makes no job (switch) */
-    const char *phase;     /* "Waiting", "Running", …; NULL: the flow has no status */
+    const char *template_;         /* NULL: the step makes no job (switch) */
+    const char *phase;             /* "Waiting", "Running", …; NULL: the flow has no status */
+    bool settled, failed, running; /* what the phase means: ended or skipped; badly; it has a job
+                                      that is not over */
     const char *reason, *message;
-    const json_t *spec; /* the entry of spec.flows */
     const json_t *node; /* the entry of status.nodes; NULL */
+    /* what its entry in spec.flows has */
+    bool any;      /* any of its targets is enough */
+    bool loops;    /* for */
+    bool estimate; /* perhaps a runningEstimate of its own */
     int64_t attempt;
     int64_t began_ms, ended_ms; /* of the newest attempt; 0 = not */
     int64_t estimate_ms;        /* meaningful unless ESTIMATE_NONE */
@@ -37,10 +46,14 @@ struct flowview_step {
     int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 without status; -1 = not
                                                    known, or never */
     bool critical;
+    /* private: flowview_step_spec */
+    const char *text;
+    size_t text_len;
+    json_t *spec;
 };
 
 struct flowview {
-    json_t *doc; /* owned reference: the JobFlow */
+    json_t *doc; /* owned reference: the JobFlow; made from text: without its steps */
     const char *name, *ns;
     const char *phase; /* of the flow; NULL: it has no status */
     struct flowview_step *steps;
@@ -53,6 +66,9 @@ struct flowview {
     uint32_t path_len;
     int64_t path_ms; /* time spent, or expected to be spent, in its steps */
     bool path_known; /* every step of it has a duration */
+    /* private: made from text */
+    struct buf text;
+    struct arena *words;
 };
 
 /**
@@ -60,6 +76,9 @@ struct flowview {
  * a step without name or of a name used twice, an unknown target, a cycle (named in order).
  */
 struct flowview *flowview_new(json_t *doc, struct error *err);
+/** The same of a flow as a server gives it; the buffer is emptied. Also BAD_REQUEST for what is no
+ * JSON. */
+struct flowview *flowview_from_text(struct buf *text, struct error *err);
 void flowview_free(struct flowview *view); /* NULL is fine */
 SCOPED_DEFINE_PTR(flowview, struct flowview *, flowview_free)
 
@@ -76,15 +95,21 @@ void flowview_estimate(struct flowview *view, const json_t *templates, const jso
  */
 void flowview_expect(struct flowview *view, int64_t now_ms);
 
+/** The entry of spec.flows. Borrowed. */
+const json_t *flowview_step_spec(const struct flowview_step *step);
+/** Beyond a certain size a flow's status tells only of the unusual steps: this one has no entry
+ * there, and perhaps it is further than its phase says. */
+bool flowview_step_untold(const struct flowview *view, uint32_t step);
+
+/** More is known of it than the flow's status tells. */
+void flowview_step_set_phase(struct flowview_step *step, const char *phase);
+
 /* ---- words ---- */
 
-bool flowview_step_settled(const struct flowview_step *step); /* ended, skipped */
-bool flowview_step_failed(const struct flowview_step *step);
-bool flowview_step_running(const struct flowview_step *step); /* has a job that is not over */
 /** Milliseconds the newest attempt took, or has taken by now; -1 when it has not begun. */
 int64_t flowview_step_ms(const struct flowview_step *step, int64_t now_ms);
-/** Any of its targets is enough. */
-bool flowview_step_any(const struct flowview_step *step);
+/** How many iterations its loop has by its spec; 0 without a loop. */
+uint32_t flowview_step_iterations(const struct flowview_step *step);
 /** What a step has beyond targets: "any of", "always", "probe", "if", "switch", "for"; several with
  * blanks,
  * "" for none. Static texts are joined into `out`. */

@@ -6,6 +6,7 @@
  * targets (under `any` the first). Walking back from the last end along the target each step waited
  * for gives the path.
  */
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/describe.h"
@@ -27,44 +28,83 @@ static bool duration_ms(const json_t *value, int64_t *out)
 /* How often the job of a step runs one after the other. */
 static int64_t rounds(const struct flowview_step *step)
 {
-    const json_t *loop = json_object_get(step->spec, "for");
-    json_int_t items = (json_int_t)json_array_size(json_object_get(loop, "items"));
-    json_int_t at_once = json_integer_value(json_object_get(loop, "parallelism"));
+    const json_t *loop = step->loops ? json_object_get(flowview_step_spec(step), "for") : NULL;
+    int64_t at_once = json_integer_value(json_object_get(loop, "parallelism"));
+    int64_t jobs = at_once > 0 ? flowview_step_iterations(step) : 0;
 
-    return items && at_once > 0 ? (items - 1) / at_once + 1 : 1;
+    return jobs ? (jobs - 1) / at_once + 1 : 1;
 }
 
-static bool estimate_by_spec(struct flowview_step *step, const json_t *templates)
+/* ---- estimates ---- */
+
+/* What jobs of one template take: as it says, or as they did. */
+struct guess {
+    UT_hash_handle hh;
+    int64_t said_ms; /* -1: it does not */
+    int64_t sum_ms, count;
+    char template_[];
+};
+
+struct guesses {
+    struct guess *by_template;
+    struct guess *newest; /* steps of one template often stand together */
+    const json_t *templates;
+};
+
+static struct guess *guess_of(struct guesses *guesses, const char *template_)
 {
-    const json_t *template_ = json_object_get(templates, step->template_);
-    int64_t ms;
+    size_t len = strlen(template_);
+    struct guess *guess = guesses->newest;
 
-    if (!duration_ms(describe_at(step->spec, "patch.spec.runningEstimate"), &ms) &&
-        !duration_ms(describe_at(step->spec, "patch.jobSpec.runningEstimate"), &ms) &&
-        !duration_ms(describe_at(template_, "spec.runningEstimate"), &ms))
-        return false;
-    step->estimate_ms = ms * rounds(step);
-    step->estimated = ESTIMATE_SPEC;
-    return true;
+    if (guess && strcmp(guess->template_, template_) == 0)
+        return guess;
+    HASH_FIND(hh, guesses->by_template, template_, len, guess);
+    if (!guess) {
+        const json_t *known = json_object_get(guesses->templates, template_);
+
+        guess = mem_alloc(sizeof *guess + len + 1);
+        memcpy(guess->template_, template_, len + 1);
+        if (!duration_ms(describe_at(known, "spec.runningEstimate"), &guess->said_ms))
+            guess->said_ms = -1;
+        HASH_ADD_KEYPTR(hh, guesses->by_template, guess->template_, len, guess);
+    }
+    guesses->newest = guess;
+    return guess;
 }
 
-/* {template: [sum, count]} of what is known to have taken its time. */
-static void add_sample(json_t *sums, const char *template_, int64_t ms)
+static void guesses_free(struct guesses *guesses)
 {
-    json_t *sum = json_object_get(sums, template_);
+    struct guess *guess, *next;
 
-    if (!sum) {
-        json_object_set_new(sums, template_, json_pack("[I, I]", (json_int_t)ms, (json_int_t)1));
-        return;
-    }
-    for (size_t i = 0; i < 2; i++) {
-        json_t *part = json_array_get(sum, i);
-
-        json_integer_set(part, json_integer_value(part) + (i ? 1 : ms));
+    HASH_ITER(hh, guesses->by_template, guess, next)
+    {
+        HASH_DEL(guesses->by_template, guess);
+        mem_free(guess);
     }
 }
 
-static void add_attempts(json_t *sums, const struct flowview_step *step)
+static void add_sample(struct guesses *guesses, const char *template_, int64_t ms)
+{
+    struct guess *guess = guess_of(guesses, template_);
+
+    guess->sum_ms += ms;
+    guess->count++;
+}
+
+static void add_past(struct guesses *guesses, const json_t *past)
+{
+    const char *template_;
+    json_t *samples, *sample;
+    size_t k;
+
+    json_object_foreach((json_t *)(size_t)past, template_, samples)
+    {
+        json_array_foreach(samples, k, sample)
+            add_sample(guesses, template_, json_integer_value(sample));
+    }
+}
+
+static void add_attempts(struct guesses *guesses, const struct flowview_step *step)
 {
     size_t i;
     json_t *attempt;
@@ -76,38 +116,47 @@ static void add_attempts(json_t *sums, const struct flowview_step *step)
         int64_t to = describe_time_ms(attempt, "endTime");
 
         if (phase && strcmp(phase, "Completed") == 0 && from && to >= from)
-            add_sample(sums, step->template_, to - from);
+            add_sample(guesses, step->template_, to - from);
     }
+}
+
+static bool own_estimate(const struct flowview_step *step, int64_t *out_ms)
+{
+    const json_t *patch =
+        step->estimate ? json_object_get(flowview_step_spec(step), "patch") : NULL;
+
+    return duration_ms(describe_at(patch, "spec.runningEstimate"), out_ms) ||
+           duration_ms(describe_at(patch, "jobSpec.runningEstimate"), out_ms);
+}
+
+static void estimate_step(struct guesses *guesses, struct flowview_step *step)
+{
+    const struct guess *guess = guess_of(guesses, step->template_);
+    int64_t ms = guess->said_ms;
+
+    if (own_estimate(step, &ms) || ms >= 0) {
+        step->estimated = ESTIMATE_SPEC;
+    } else if (guess->count) {
+        ms = guess->sum_ms / guess->count;
+        step->estimated = ESTIMATE_PAST;
+    } else {
+        return;
+    }
+    step->estimate_ms = ms * rounds(step);
 }
 
 void flowview_estimate(struct flowview *view, const json_t *templates, const json_t *past)
 {
-    scoped(json) json_t *sums = json_object();
-    const char *template_;
-    json_t *samples, *sample;
-    size_t k;
+    struct guesses guesses = {.templates = templates};
 
-    json_object_foreach((json_t *)(size_t)past, template_, samples)
-    {
-        json_array_foreach(samples, k, sample)
-            add_sample(sums, template_, json_integer_value(sample));
-    }
+    add_past(&guesses, past);
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        if (view->steps[i].template_ && view->steps[i].node)
+            add_attempts(&guesses, &view->steps[i]);
     for (uint32_t i = 0; i < view->n_steps; i++)
         if (view->steps[i].template_)
-            add_attempts(sums, &view->steps[i]);
-    for (uint32_t i = 0; i < view->n_steps; i++) {
-        struct flowview_step *step = &view->steps[i];
-        const json_t *sum;
-
-        if (!step->template_ || estimate_by_spec(step, templates))
-            continue;
-        sum = json_object_get(sums, step->template_);
-        if (!sum)
-            continue;
-        step->estimate_ms = json_integer_value(json_array_get(sum, 0)) /
-                            json_integer_value(json_array_get(sum, 1)) * rounds(step);
-        step->estimated = ESTIMATE_PAST;
-    }
+            estimate_step(&guesses, &view->steps[i]);
+    guesses_free(&guesses);
 }
 
 /* ---- expected times ---- */
@@ -128,7 +177,7 @@ struct expecting {
 static uint32_t releasing(const struct expecting *e, uint32_t step)
 {
     const struct dag *targets = &e->view->targets;
-    bool any = flowview_step_any(&e->view->steps[step]);
+    bool any = e->view->steps[step].any;
     uint32_t best = UINT32_MAX;
 
     for (uint32_t t = targets->first[step]; t < targets->first[step + 1]; t++) {
@@ -153,14 +202,14 @@ static void reach_step(const struct expecting *e, uint32_t i)
     r->from = releasing(e, i);
     r->known = r->from == UINT32_MAX || e->reach[r->from].known;
     r->start_ms = r->from == UINT32_MAX ? e->now_ms : e->reach[r->from].end_ms;
-    if (flowview_step_settled(step)) { /* whatever came before is past */
+    if (step->settled) { /* whatever came before is past */
         r->known = true;
         if (step->began_ms)
             r->start_ms = step->began_ms;
         r->end_ms = step->ended_ms ? step->ended_ms : r->start_ms;
         return;
     }
-    if (flowview_step_running(step) && step->began_ms) {
+    if (step->running && step->began_ms) {
         r->known = true;
         r->start_ms = step->began_ms;
     } else if (r->start_ms < e->now_ms) {
@@ -209,8 +258,7 @@ static void mark_path(struct expecting *e)
         view->path[count++] = i;
         step->critical = true;
         view->path_ms += e->reach[i].end_ms - e->reach[i].start_ms;
-        view->path_known &=
-            flowview_step_settled(step) || step->estimated != ESTIMATE_NONE || !step->template_;
+        view->path_known &= step->settled || step->estimated != ESTIMATE_NONE || !step->template_;
     }
     for (uint32_t i = 0; i < count / 2; i++) { /* found backwards */
         uint32_t swapped = view->path[i];
@@ -231,7 +279,7 @@ void flowview_expect(struct flowview *view, int64_t now_ms)
         reach_step(&e, view->order[k]);
     for (uint32_t i = 0; i < view->n_steps; i++) {
         struct flowview_step *step = &view->steps[i];
-        bool never = is_over(view) && !flowview_step_settled(step) && !flowview_step_running(step);
+        bool never = is_over(view) && !step->settled && !step->running;
         uint32_t from = e.reach[i].from;
         bool start_known = step->began_ms || from == UINT32_MAX || e.reach[from].known;
 

@@ -15,7 +15,7 @@ void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *o
     if (!step->phase)
         return;
     buf_str(out, step->phase);
-    if (ms < 0 || (!step->ended_ms && !flowview_step_running(step)))
+    if (ms < 0 || (!step->ended_ms && !step->running))
         return;
     duration_human(ms, text);
     buf_printf(out, " %s", text);
@@ -84,7 +84,7 @@ static json_t *step_json(const struct flowview *view, uint32_t i)
         json_array_append_new(targets, json_string(view->steps[view->targets.next[t]].name));
     add_text(object, "template", step->template_);
     json_object_set_new(object, "after", targets);
-    json_object_set_new(object, "strategy", json_string(flowview_step_any(step) ? "any" : "all"));
+    json_object_set_new(object, "strategy", json_string(step->any ? "any" : "all"));
     flowview_step_marks(step, &marks);
     add_text(object, "marks", marks.data);
     add_text(object, "state", step->phase);
@@ -98,7 +98,7 @@ static json_t *step_json(const struct flowview *view, uint32_t i)
         json_object_set_new(object, "estimateSeconds", json_real((double)step->estimate_ms / 1e3));
         add_text(object, "estimateFrom", sources[step->estimated]);
     }
-    if (view->phase && !flowview_step_settled(step)) {
+    if (view->phase && !step->settled) {
         add_time(object, "expectedStart", step->expected_start_ms);
         add_time(object, "expectedEnd", step->expected_end_ms);
     }
@@ -146,11 +146,11 @@ static const char *fill_of(const struct flowview_step *step)
 {
     if (!step->phase)
         return "white";
-    if (flowview_step_failed(step))
+    if (step->failed)
         return "lightcoral";
     if (strcmp(step->phase, "Completed") == 0)
         return "palegreen";
-    if (flowview_step_running(step))
+    if (step->running)
         return "lightskyblue";
     return strcmp(step->phase, "Waiting") == 0 ? "white" : "lightgrey";
 }
@@ -187,11 +187,11 @@ void graph_dot(const struct graph_form *form)
             bool bold = view->path_len > 1 && view->steps[i].critical && to->critical;
 
             fprintf(form->out, "  s%u -> s%u%s%s%s;\n", i, view->dag.next[e],
-                    bold || flowview_step_any(to) ? " [style=" : "",
-                    flowview_step_any(to) ? "dashed"
-                    : bold                ? "bold"
-                                          : "",
-                    bold || flowview_step_any(to) ? "]" : "");
+                    bold || to->any ? " [style=" : "",
+                    to->any ? "dashed"
+                    : bold  ? "bold"
+                            : "",
+                    bold || to->any ? "]" : "");
         }
     fputs("}\n", form->out);
 }

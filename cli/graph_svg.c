@@ -60,11 +60,11 @@ static const char *class_of(const struct flowview_step *step)
 {
     if (!step->phase || strcmp(step->phase, "Waiting") == 0)
         return "wait";
-    if (flowview_step_failed(step))
+    if (step->failed)
         return "bad";
     if (strcmp(step->phase, "Completed") == 0)
         return "done";
-    return flowview_step_running(step) ? "work" : "off";
+    return step->running ? "work" : "off";
 }
 
 /* ---- sizes ---- */
@@ -123,7 +123,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
     const struct layout_box *from = &svg->layout->boxes[line->from];
     const struct layout_box *to = &svg->layout->boxes[line->to];
     int y1 = svg->top[from->layer] + height, y2 = svg->top[to->layer], middle = (y1 + y2) / 2;
-    bool any = to->vertex != UINT32_MAX && flowview_step_any(&svg->form->view->steps[to->vertex]);
+    bool any = to->vertex != UINT32_MAX && svg->form->view->steps[to->vertex].any;
     bool critical = from->vertex != UINT32_MAX && to->vertex != UINT32_MAX &&
                     svg->form->view->steps[from->vertex].critical &&
                     svg->form->view->steps[to->vertex].critical;

@@ -9,7 +9,7 @@
 static char *targets_text(const struct flowview *view, uint32_t i)
 {
     scoped(buf) struct buf text = {0};
-    size_t any = flowview_step_any(&view->steps[i]) ? strlen("any of ") : 0;
+    size_t any = view->steps[i].any ? strlen("any of ") : 0;
 
     buf_str(&text, any ? "any of " : "");
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)

@@ -4,6 +4,7 @@
 #include "cli/preflight.h"
 #include "api/types/jobflow.h"
 #include "api/types/nearest.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "cli/apply.h"
 #include "cli/command.h"
@@ -24,8 +25,14 @@ struct preflight_run {
     struct engine *scratch;
     struct warning *warnings; /* [n_warnings]: worth a word only when all is well */
     size_t n_warnings, warnings_cap;
-    const struct manifest **by_row; /* [n_rows] the manifest behind a scratch object, by row id */
-    size_t n_rows;
+    struct origin *origins; /* by uid */
+};
+
+/* The manifest behind a scratch object. */
+struct origin {
+    UT_hash_handle hh;
+    const struct manifest *manifest;
+    char uid[];
 };
 
 static void print_errors(struct preflight_run *run, const struct manifest *manifest,
@@ -85,6 +92,15 @@ static void set_namespace(const struct manifest *manifest, const char *namespace
         json_object_set_new(metadata, "namespace", json_string(namespace_));
 }
 
+static const struct manifest *manifest_of(const struct preflight_run *run,
+                                          const struct object *object)
+{
+    struct origin *origin = NULL;
+
+    HASH_FIND_STR(run->origins, object_uid(object), origin);
+    return origin ? origin->manifest : NULL;
+}
+
 /* The first manifest with the kind, namespace and name of `manifest`. */
 static const struct manifest *first_of_name(const struct preflight_run *run,
                                             const struct manifest *manifest)
@@ -95,22 +111,29 @@ static const struct manifest *first_of_name(const struct preflight_run *run,
     const struct object *object =
         name ? store_get(engine_store(run->scratch), manifest->kind, ns ? ns : "", name) : NULL;
 
-    return object && (size_t)object->row < run->n_rows ? run->by_row[object->row] : NULL;
+    return object ? manifest_of(run, object) : NULL;
 }
 
 static void remember(struct preflight_run *run, const struct object *object,
                      const struct manifest *manifest)
 {
-    size_t row = (size_t)object->row;
+    size_t len = strlen(object_uid(object));
+    struct origin *origin = mem_alloc(sizeof *origin + len + 1);
 
-    if (row >= run->n_rows) {
-        size_t n = row * 2 + 16;
+    origin->manifest = manifest;
+    memcpy(origin->uid, object_uid(object), len + 1);
+    HASH_ADD_KEYPTR(hh, run->origins, origin->uid, len, origin);
+}
 
-        run->by_row = mem_resize(run->by_row, n * sizeof *run->by_row);
-        memset(run->by_row + run->n_rows, 0, (n - run->n_rows) * sizeof *run->by_row);
-        run->n_rows = n;
+static void forget_origins(struct preflight_run *run)
+{
+    struct origin *origin, *next;
+
+    HASH_ITER(hh, run->origins, origin, next)
+    {
+        HASH_DEL(run->origins, origin);
+        mem_free(origin);
     }
-    run->by_row[row] = manifest;
 }
 
 static void count_error(struct preflight_run *run, const struct manifest *manifest,
@@ -176,12 +199,6 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
     keep_warnings(run, manifest, &warnings);
     error_list_release(&errors);
     error_list_release(&warnings);
-}
-
-static const struct manifest *manifest_of(const struct preflight_run *run,
-                                          const struct object *object)
-{
-    return (size_t)object->row < run->n_rows ? run->by_row[object->row] : NULL;
 }
 
 static bool template_known(const struct preflight_run *run, const char *ns, const char *name)
@@ -401,7 +418,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
     }
     print_warnings(&run);
     mem_free(run.warnings);
-    mem_free(run.by_row);
+    forget_origins(&run);
     mem_free(order);
     return result->errors == 0;
 }

@@ -13,11 +13,11 @@ enum { STEPS_TOLD_MAX = 10 };
 
 static bool waits_for_unfinished(const struct flowview *view, uint32_t i)
 {
-    bool any = flowview_step_any(&view->steps[i]);
+    bool any = view->steps[i].any;
     uint32_t open = 0, n = view->targets.first[i + 1] - view->targets.first[i];
 
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
-        open += !flowview_step_settled(&view->steps[view->targets.next[t]]);
+        open += !view->steps[view->targets.next[t]].settled;
     return any ? n && open == n : open > 0;
 }
 
@@ -32,7 +32,7 @@ static void write_why(const struct follow *follow, const struct follow_flow *flo
     if (out->len == before && step->message)
         buf_printf(out, "%s%s%s", step->reason ? step->reason : "", step->reason ? ": " : "",
                    step->message);
-    else if (out->len == before && describe_at(step->spec, "dependsOn.probe"))
+    else if (out->len == before && describe_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(out, "it waits for its probes, which nothing answers in a simulation");
     if (out->len == before)
         buf_str(out, "it waits for something that never comes");
@@ -53,7 +53,7 @@ static void tell_flow(const struct follow *follow, const struct follow_flow *flo
         const struct flowview_step *step = &view->steps[i];
         scoped(buf) struct buf why = {0};
 
-        if (!step->phase || flowview_step_settled(step))
+        if (!step->phase || step->settled)
             continue;
         if (waits_for_unfinished(view, i) || told == STEPS_TOLD_MAX) {
             behind++;

@@ -23,6 +23,11 @@ void step_bits_write(const struct step_set *a, const struct step_set *b, struct 
         base64_encode(bytes.data, bytes.len, out);
 }
 
+uint32_t step_bits_room(const char *text)
+{
+    return (uint32_t)(strlen(text) / 4 + 1) * 3 * 8;
+}
+
 bool step_bits_read(const char *text, struct step_set *out)
 {
     scoped(buf) struct buf bytes = {0};

@@ -51,8 +51,13 @@ enum db_life { DB_IN_USE, DB_CLOSED };
  * is being left in order. */
 bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct error *err);
 
-/** Read everything, in order of row numbers. STORAGE when the file is damaged. */
-bool db_load(struct db *db, const struct db_reader *reader, struct error *err);
+/* Rows of kinds of which there are few (kind.few) have numbers from here on, up to zero. */
+#define DB_FEW_FIRST (-(INT64_C(1) << 48))
+
+enum db_part { DB_ALL, DB_FEW };
+/** Read everything, or the rows below zero and their bodies, in order of row numbers. STORAGE when
+ * the file is damaged. */
+bool db_load(struct db *db, enum db_part part, const struct db_reader *reader, struct error *err);
 int64_t db_revision_mark(const struct db *db); /* as found when opening */
 
 /** Write a batch in one transaction. `err` is set unless DB_OK. */

@@ -64,14 +64,20 @@ static bool read_table(struct db *db, const struct db_reader *reader, const char
     return code == SQLITE_DONE;
 }
 
-bool db_load(struct db *db, const struct db_reader *reader, struct error *err)
+#define SELECT_BODIES  "SELECT id, bytes FROM bodies"
+#define SELECT_OBJECTS "SELECT id, kind, namespace, name, revision, body, meta, status FROM objects"
+
+bool db_load(struct db *db, enum db_part part, const struct db_reader *reader, struct error *err)
 {
-    bool ok = read_table(db, reader, "SELECT id, bytes FROM bodies ORDER BY id", read_body, err) &&
-              db_statuses_load(db, err) &&
-              read_table(db, reader,
-                         "SELECT id, kind, namespace, name, revision, body, meta, status "
-                         "FROM objects ORDER BY id",
-                         read_object, err);
+    static const char *const sql[][2] = {
+        [DB_ALL] = {SELECT_BODIES " ORDER BY id", SELECT_OBJECTS " ORDER BY id"},
+        [DB_FEW] = {SELECT_BODIES
+                    " WHERE id IN (SELECT body FROM objects WHERE id < 0) ORDER BY id",
+                    SELECT_OBJECTS " WHERE id < 0 ORDER BY id"},
+    };
+    bool ok = read_table(db, reader, sql[part][0], read_body, err) &&
+              db_statuses_load(db, part, err) &&
+              read_table(db, reader, sql[part][1], read_object, err);
 
     db_statuses_loaded(db->statuses);
     return ok;

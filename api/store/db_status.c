@@ -252,9 +252,21 @@ static void keep_row(struct db_statuses *statuses, int64_t row, struct buf *text
     statuses->bytes += parts->len;
 }
 
-bool db_statuses_load(struct db *db, struct error *err)
+/* Rows of kinds of which there are few are below zero. */
+static int64_t part_of(int64_t id)
 {
-    static const char sql[] = "SELECT id, bytes FROM statuses ORDER BY id";
+    return (id % PARTS_PER_ROW + PARTS_PER_ROW) % PARTS_PER_ROW;
+}
+
+static int64_t row_of(int64_t id)
+{
+    return (id - part_of(id)) / PARTS_PER_ROW;
+}
+
+bool db_statuses_load(struct db *db, enum db_part part, struct error *err)
+{
+    const char *sql = part == DB_FEW ? "SELECT id, bytes FROM statuses WHERE id < 0 ORDER BY id"
+                                     : "SELECT id, bytes FROM statuses ORDER BY id";
     scoped(buf) struct buf text = {0};
     sqlite3_stmt *statement = NULL;
     int64_t row = 0, parts = 0;
@@ -267,12 +279,12 @@ bool db_statuses_load(struct db *db, struct error *err)
         int64_t id = sqlite3_column_int64(statement, 0);
         const void *bytes = sqlite3_column_blob(statement, 1);
 
-        if (parts && id / PARTS_PER_ROW != row) {
+        if (parts && row_of(id) != row) {
             keep_row(db->statuses, row, &text, ok);
             parts = 0;
         }
-        row = id / PARTS_PER_ROW;
-        ok = (parts ? ok : true) && id % PARTS_PER_ROW == parts &&
+        row = row_of(id);
+        ok = (parts ? ok : true) && part_of(id) == parts &&
              put_together(&text, !parts, bytes ? bytes : "",
                           (size_t)sqlite3_column_bytes(statement, 1));
         parts++;

@@ -35,6 +35,7 @@ struct store {
     struct changes changes;
     int64_t revision, durable_revision;
     int64_t next_block; /* of rows */
+    int64_t next_few;   /* row, of kinds of which there are few */
     uint64_t batches;   /* numbers given */
     uint64_t object_bytes_meta, object_bytes_status;
 

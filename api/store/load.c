@@ -97,6 +97,8 @@ static void load_object(void *ctx, const struct db_row *row)
     struct entry *entry;
 
     loader->last_row = row->row;
+    if (row->row < 0)
+        store->next_few = row->row + 1;
     if (body)
         bodies_use_slot(&store->bodies, body); /* also for what is refused: it stays on disk */
     object = build(loader, row, body);
@@ -113,6 +115,8 @@ static void load_object(void *ctx, const struct db_row *row)
     store->object_bytes_status += object->status ? object->status->len : 0;
     if (row->revision > store->revision)
         store->revision = row->revision;
+    if (row->row < 0)
+        return;
     if (row->row % ROWS_PER_BLOCK == 0)
         loader->block = entry;
     else if (loader->block && row->row - loader->block->object->row < ROWS_PER_BLOCK)
@@ -123,10 +127,11 @@ static bool load(struct store *store, struct error *err)
 {
     struct loader loader = {.store = store};
     const struct db_reader reader = {load_body, load_object, &loader};
-    bool ok = db_load(store->db, &reader, err);
+    bool ok = db_load(store->db, store->options.few_only ? DB_FEW : DB_ALL, &reader, err);
 
     bodies_loaded(&store->bodies);
-    store->next_block = loader.last_row / ROWS_PER_BLOCK + 1;
+    if (loader.last_row > 0)
+        store->next_block = loader.last_row / ROWS_PER_BLOCK + 1;
     if (loader.refused)
         log_error("some stored objects cannot be read", kv_str("file", store->place.database),
                   kv_int("count", (int64_t)loader.refused));
@@ -207,6 +212,7 @@ struct store *store_open(struct loop *loop, const struct store_options *options,
         store->options.watch_window = WINDOW_DEFAULT;
     store->place = (struct place){.directory = -1, .lock = -1};
     store->next_block = 1;
+    store->next_few = DB_FEW_FIRST;
     bodies_init(&store->bodies);
     if (directory ? !open_directory(store, directory, err) : options->read_only) {
         store_free(store);

@@ -3,7 +3,8 @@
  * does not have yet. A migration that was released is never changed: write a new one below it.
  *
  * No secondary indexes: every look-up happens in memory, and a row change then costs one page.
- * Rows of objects that change together get neighbouring numbers (store.c, row_for).
+ * Rows of objects that change together get neighbouring numbers (store.c, row_for); those of kinds
+ * of which there are few have numbers below zero, so that they can be read alone.
  */
 MIGRATION(
     /* revision: no revision at or above it was ever given out; clean: 1 = closed in order */
@@ -46,4 +47,13 @@ MIGRATION(
         id    INTEGER PRIMARY KEY,
         bytes BLOB NOT NULL
     );
+)
+MIGRATION(
+    UPDATE statuses SET id = id - 72057594037927936 WHERE id / 256 IN (
+        SELECT id FROM objects WHERE kind IN (
+            SELECT id FROM kinds WHERE kind IN
+                ('JobFlow', 'JobTemplate', 'Event', 'Namespace', 'Queue', 'PriorityClass', 'Node')));
+    UPDATE objects SET id = id - 281474976710656 WHERE kind IN (
+        SELECT id FROM kinds WHERE kind IN
+            ('JobFlow', 'JobTemplate', 'Event', 'Namespace', 'Queue', 'PriorityClass', 'Node'));
 )

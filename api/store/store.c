@@ -110,14 +110,19 @@ static void record(struct store *store, enum store_change type, struct object *o
 /*
  * Rows next to each other share a page, so objects that change together should be neighbours: what
  * belongs to an owned object (the pods of a flow's job) gets a row in the owner's block while there
- * is room. Everything else starts a block.
+ * is room. Kinds of which there are few stand together, one after the other. Everything else starts
+ * a block.
  */
-static int64_t row_for(struct store *store, const struct meta *meta)
+static int64_t row_for(struct store *store, const struct object *object)
 {
-    struct entry *owner = meta->n_owners ? index_get_uid(&store->index, meta->owners[0].uid) : NULL;
+    const struct meta *meta = object->meta;
+    struct entry *owner;
 
-    if (owner && owner->n_links > 0 && owner->object->row % ROWS_PER_BLOCK == 0 &&
-        owner->placed < ROWS_PER_BLOCK - 1)
+    if (object->kind->few)
+        return store->next_few++;
+    owner = meta->n_owners ? index_get_uid(&store->index, meta->owners[0].uid) : NULL;
+    if (owner && owner->n_links > 0 && owner->object->row > 0 &&
+        owner->object->row % ROWS_PER_BLOCK == 0 && owner->placed < ROWS_PER_BLOCK - 1)
         return owner->object->row + ++owner->placed;
     return ROWS_PER_BLOCK * store->next_block++;
 }
@@ -139,7 +144,7 @@ static void put_new(struct store *store, struct object *object)
 {
     struct entry *entry;
 
-    object->row = row_for(store, object->meta);
+    object->row = row_for(store, object);
     entry = index_add(&store->index, object);
     if (!entry)
         mem_fatal("store_put: the uid belongs to another object");

@@ -38,6 +38,7 @@ struct store_options {
     int64_t idle_delay_ms; /* the same of a batch that nobody asked to be told of; 0 = no longer */
     int64_t watch_window;  /* changes kept for resuming watches (L-28); 0 = 10,000 */
     bool read_only;        /* open for looking: takes no lock, writes nothing */
+    bool few_only;         /* … at the kinds of which there are few (kind.few) */
 };
 
 /**

@@ -65,5 +65,6 @@ const struct kind kind_event = {
     .short_names = short_names,
     .namespaced = true,
     .no_generation = true,
+    .few = true,
     .schema = &event_schema,
 };

@@ -194,6 +194,7 @@ const struct kind kind_job_flow = {
     .short_names = short_names,
     .namespaced = true,
     .has_status = true,
+    .few = true,
     .schema = &flow_schema,
     .validate = jobflow_validate,
     .validate_in_context = jobflow_validate_in_context,

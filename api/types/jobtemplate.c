@@ -97,6 +97,7 @@ const struct kind kind_job_template = {
     .short_names = short_names,
     .namespaced = true,
     .has_status = true,
+    .few = true,
     .schema = &template_schema,
     .validate = template_validate,
     .validate_in_context = template_validate_in_context,

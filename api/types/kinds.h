@@ -55,6 +55,8 @@ struct kind {
                         versa */
     bool built_in;   /* made from our tables when asked for: nobody writes it, the store has none */
     bool no_generation; /* metadata.generation is not kept (core kinds such as ConfigMap, Event) */
+    bool few;           /* people make them, or there are but a few for each of those: no part of a
+                           flow's steps (the store keeps them together) */
     const struct schema *schema; /* of the whole object but apiVersion, kind, metadata */
     /** What every write goes through after schema defaulting, on create and update, before
      * `mutate`: a Secret's stringData becomes data. On the document of the body's members. May be

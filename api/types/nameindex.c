@@ -4,6 +4,7 @@
  */
 #include "api/types/nameindex.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -68,6 +69,22 @@ uint32_t name_index_put(struct name_index *index, const char *name, uint32_t pos
 uint32_t name_index_get(const struct name_index *index, const char *name)
 {
     return get(index, name, hash_of(name));
+}
+
+static bool is_part(const char *name, const char *part, size_t len)
+{
+    return strncmp(name, part, len) == 0 && name[len] == '\0';
+}
+
+uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len)
+{
+    uint32_t hash = (uint32_t)hash_bytes(name, len);
+    const struct name_slot *slot = home_of(index, hash), *end = index->slots + index->size;
+
+    while (slot->name && (slot->hash != hash || !is_part(slot->name, name, len)))
+        if (++slot == end)
+            slot = index->slots;
+    return slot->name ? slot->position : NAME_NONE;
 }
 
 /* Hash at most NAMES_TOGETHER names, and ask for the slots and then the names that they will be

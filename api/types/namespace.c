@@ -57,5 +57,6 @@ const struct kind kind_namespace = {
     .short_names = short_names,
     .has_status = true,
     .no_generation = true,
+    .few = true,
     .schema = &namespace_schema,
 };

@@ -200,5 +200,6 @@ const struct kind kind_node = {
     .short_names = short_names,
     .has_status = true,
     .no_generation = true,
+    .few = true,
     .schema = &node_schema,
 };

@@ -62,6 +62,7 @@ const struct kind kind_priority_class = {
     .plural = "priorityclasses",
     .singular = "priorityclass",
     .short_names = short_names,
+    .few = true,
     .schema = &priority_class_schema,
     .validate_in_context = check_value,
 };

@@ -137,6 +137,7 @@ const struct kind kind_queue = {
     .singular = "queue",
     .short_names = short_names,
     .has_status = true,
+    .few = true,
     .schema = &queue_schema,
     .mutate = queue_mutate,
     .mutate_meta = queue_mutate_meta,

@@ -17,15 +17,45 @@
 
 enum { NOON_MS = 43200 * 1000 };
 
+static struct flowview *view_of_text(const char *text, struct error *err)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    buf_str(&bytes, text);
+    return flowview_from_text(&bytes, err);
+}
+
+static void check_same(const struct flowview *a, const struct flowview *b)
+{
+    check_int("steps", a->n_steps, b->n_steps);
+    check_int("layers", a->n_layers, b->n_layers);
+    check_int("edges", (long)dag_edges(&a->dag), (long)dag_edges(&b->dag));
+    for (uint32_t i = 0; i < a->n_steps; i++) {
+        const struct flowview_step *x = &a->steps[i], *y = &b->steps[i];
+
+        check_str("name", x->name, y->name);
+        check_str("template", x->template_ ? x->template_ : "", y->template_ ? y->template_ : "");
+        check_str("phase", x->phase ? x->phase : "", y->phase ? y->phase : "");
+        check_int("any", x->any, y->any);
+        check_int("loops", x->loops, y->loops);
+        check_int("layer", x->layer, y->layer);
+        check("spec", json_equal((json_t *)(size_t)flowview_step_spec(x),
+                                 (json_t *)(size_t)flowview_step_spec(y)));
+    }
+}
+
+/* From its text; from a document it is the same. */
 static struct flowview *view_of(const char *text)
 {
     json_t *doc = json_loads(text, 0, NULL);
     struct error err = {0};
-    struct flowview *view = flowview_new(doc, &err);
+    scoped(flowview) struct flowview *view = flowview_new(doc, &err);
+    struct flowview *same = view_of_text(text, &err);
 
-    check_ok("view", view != NULL, err);
+    check_ok("view", view && same, err);
+    check_same(same, view);
     json_decref(doc);
-    return view;
+    return same;
 }
 
 static json_t *templates(void)
@@ -79,6 +109,9 @@ static void what_is_no_flow_is_refused_at_its_field(void **state)
         assert_null(flowview_new(doc, &err));
         check_str(broken[i].name, err.field, broken[i].field);
         check_has(broken[i].name, err.message, broken[i].says);
+        err = (struct error){0};
+        assert_null(view_of_text(broken[i].doc, &err));
+        check_str(broken[i].name, err.field, broken[i].field);
         json_decref(doc);
     }
 }
@@ -161,8 +194,8 @@ static void a_running_flow_is_expected_to_end(void **state)
 
     expect(view, NULL, NOON_MS);
     check_str("c waits", view->steps[2].phase, "Waiting");
-    check("a is settled", flowview_step_settled(&view->steps[0]));
-    check("b runs", flowview_step_running(&view->steps[1]));
+    check("a is settled", view->steps[0].settled);
+    check("b runs", view->steps[1].running);
     check_int("a took", (long)flowview_step_ms(&view->steps[0], NOON_MS), 480 * 1000);
     check_int("b ends in 8 min", (long)view->steps[1].expected_end_ms, NOON_MS + 480 * 1000);
     check_int("c after it", (long)view->steps[2].expected_end_ms, NOON_MS + 510 * 1000);
@@ -179,6 +212,56 @@ static void results_of_large_flows_stand_in_bitmaps(void **state)
     check_str("a", view->steps[0].phase, "Completed");
     check_str("b", view->steps[1].phase, "Waiting");
     check_str("c", view->steps[2].phase, "Failed");
+}
+
+static void iterations_have_bits_behind_their_loop(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN("{\"name\":\"a\",\"for\":{\"items\":[1,2]}}," STEP("b", "\"a\"") "," STEP("c", ""),
+            "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"a\",\"phase\":"
+            "\"Completed\"}],\"results\":{\"completed\":\"Dw==\",\"skipped\":\"EA==\"}"));
+
+    check_str("the loop", view->steps[0].phase, "Completed");
+    check_str("behind it", view->steps[1].phase, "Completed");
+    check_str("the last", view->steps[2].phase, "Skipped");
+    check("of which nothing is untold", !flowview_step_untold(view, 2));
+}
+
+static const struct {
+    const char *name, *text;
+    uint32_t steps;
+} odd_texts[] = {
+    {"blanks", "{ \"metadata\": {}, \"spec\": {\"flows\": [ {\"name\": \"a\"} ] } }", 1},
+    {"escapes in a name", FLOW("{\"name\":\"\\u0061b\"}"), 1},
+    {"no steps", FLOW(""), 0},
+    {"no list of steps", "{\"metadata\":{},\"spec\":{}}", 0},
+    {"null", "{\"metadata\":{},\"spec\":{\"flows\":null}}", 0},
+    {"another spec first",
+     "{\"metadata\":{\"annotations\":{\"spec\":\"{\\\"flows\\\":[1]}\"}},"
+     "\"spec\":{\"flows\":[{\"name\":\"a\"}]}}",
+     1},
+};
+
+static void text_that_is_not_compact_is_read_all_the_same(void **state)
+{
+    for (size_t i = 0; i < countof(odd_texts); i++) {
+        scoped(flowview) struct flowview *view = view_of(odd_texts[i].text);
+
+        check_int(odd_texts[i].name, view->n_steps, odd_texts[i].steps);
+    }
+}
+
+static void what_is_no_json_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "{", "{\"spec\":{\"flows\":[{\"name\":\"a\"}", "[]x",
+                                        "{\"spec\":{\"flows\":[{\"name\":\"a\"}]}}}"};
+
+    for (size_t i = 0; i < countof(texts); i++) {
+        struct error err = {0};
+
+        assert_null(view_of_text(texts[i], &err));
+        check_int(texts[i], err.code, ERR_BAD_REQUEST);
+    }
 }
 
 static void marks_say_what_a_step_has(void **state)
@@ -271,6 +354,9 @@ int main(void)
         cmocka_unit_test(a_loop_takes_its_rounds),
         cmocka_unit_test(a_running_flow_is_expected_to_end),
         cmocka_unit_test(results_of_large_flows_stand_in_bitmaps),
+        cmocka_unit_test(iterations_have_bits_behind_their_loop),
+        cmocka_unit_test(text_that_is_not_compact_is_read_all_the_same),
+        cmocka_unit_test(what_is_no_json_is_refused),
         cmocka_unit_test(marks_say_what_a_step_has),
         cmocka_unit_test(a_range_may_go_down),
         cmocka_unit_test(boxes_keep_their_distance),

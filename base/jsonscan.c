@@ -1,0 +1,109 @@
+/*
+ * One pass over the bytes, with a count of the open brackets.
+ */
+#include "base/jsonscan.h"
+#include <string.h>
+
+/* Behind a string that begins at `p`. */
+static const char *skip_string(const char *p)
+{
+    for (p++; *p && *p != '"'; p++)
+        p += *p == '\\' && p[1];
+    return *p ? p + 1 : p;
+}
+
+const char *jsonscan_skip(const char *p)
+{
+    size_t depth = 0;
+
+    while (*p)
+        switch (*p) {
+        case '"':
+            p = skip_string(p);
+            break;
+        case '{':
+        case '[':
+            depth++;
+            p++;
+            break;
+        case '}':
+        case ']':
+            if (!depth)
+                return p;
+            depth--;
+            p++;
+            break;
+        case ',':
+            if (!depth)
+                return p;
+            p++;
+            break;
+        default:
+            p++;
+        }
+    return p;
+}
+
+/* The key alone, and where its value begins. */
+static bool next_key(const char *at, struct jsonscan_member *out)
+{
+    const char *key = at + 1, *behind;
+
+    if ((*at != '{' && *at != ',') || *key != '"')
+        return false;
+    behind = skip_string(key);
+    if (*behind != ':')
+        return false;
+    out->key = key + 1;
+    out->key_len = (size_t)(behind - key) - 2;
+    out->value = behind + 1;
+    return true;
+}
+
+bool jsonscan_next_member(const char **at, struct jsonscan_member *out)
+{
+    if (!next_key(*at, out))
+        return false;
+    out->end = *at = jsonscan_skip(out->value);
+    return true;
+}
+
+bool jsonscan_key_is(const struct jsonscan_member *member, const char *key)
+{
+    return strlen(key) == member->key_len && memcmp(member->key, key, member->key_len) == 0;
+}
+
+const char *jsonscan_member(const char *object, const char *key)
+{
+    struct jsonscan_member member;
+
+    if (!object || *object != '{')
+        return NULL;
+    for (; next_key(object, &member); object = jsonscan_skip(member.value))
+        if (jsonscan_key_is(&member, key))
+            return member.value; /* it may be large: nobody looks for its end */
+    return NULL;
+}
+
+const char *jsonscan_next_element(const char **at)
+{
+    const char *element = *at + 1;
+
+    if ((**at != '[' && **at != ',') || !*element || *element == ']')
+        return NULL;
+    *at = jsonscan_skip(element);
+    return element;
+}
+
+const char *jsonscan_string(const char *value, size_t *out_len)
+{
+    size_t len;
+
+    if (*value != '"')
+        return NULL;
+    len = strcspn(value + 1, "\"\\");
+    if (value[1 + len] != '"')
+        return NULL;
+    *out_len = len;
+    return value + 1;
+}

@@ -1,0 +1,117 @@
+/*
+ * Kinds of which there are few: their rows lie together, below zero, and can be read alone.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/objects.h"
+#include "tests/support/store_world.h"
+
+enum { LONG = 40000 };
+
+static const struct object *get_flow(const struct store *store, const char *name)
+{
+    return store_get(store, &kind_job_flow, "default", name);
+}
+
+/* Text that lies apart from its object. */
+static char *long_status(char letter)
+{
+    char *text = mem_printf("{\"a\":\"%*s\"}", LONG, "");
+
+    memset(text + strlen("{\"a\":\""), letter, LONG);
+    return text;
+}
+
+/* A flow with two jobs and a long status, and one more flow that came later. */
+static struct store_world world_of_flows(const char *name)
+{
+    struct store_world world = store_world_new(name);
+    scoped_str first = long_status('x');
+    scoped_str second = long_status('y');
+
+    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                         .status = first));
+    store_put(world.store, sample_object(.name = "f-a", .owner_uid = "uid-f"));
+    store_put(world.store, sample_object(.name = "f-b", .owner_uid = "uid-f"));
+    store_put(world.store, sample_object(.name = "g", .kind = &kind_job_flow));
+    loop_settle(world.loop);
+    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                         .status = second));
+    store_world_close(&world);
+    return world;
+}
+
+static void check_flow(const struct store *store)
+{
+    scoped_str status = long_status('y');
+    const struct object *flow = get_flow(store, "f");
+
+    assert_non_null(flow);
+    check_str("its body", flow->body->text, "{\"x\":1}");
+    check_str("its status", flow->status->text, status);
+}
+
+static void they_are_read_alone(void **unused)
+{
+    struct store_world world = world_of_flows("few");
+    const struct store_options look = {
+        .directory = world.directory, .read_only = true, .few_only = true};
+    struct error err;
+    struct store *store = store_open(world.loop, &look, &err);
+
+    check_ok("look", store, err);
+    check_flow(store);
+    check("the other", get_flow(store, "g"));
+    check_int("no jobs", (long)store_count(store, &kind_job, NULL), 0);
+    check("in the order they came", get_flow(store, "f")->row < get_flow(store, "g")->row);
+    store_close(store);
+    store_world_free(&world);
+}
+
+static void what_comes_after_a_restart_lies_behind(void **unused)
+{
+    struct store_world world = world_of_flows("behind");
+    struct error err;
+
+    check_ok("open", store_world_open(&world, &err), err);
+    check_flow(world.store);
+    check_int("the jobs", (long)store_count(world.store, &kind_job, NULL), 2);
+    store_put(world.store, sample_object(.name = "h", .kind = &kind_job_flow));
+    store_put(world.store, sample_object(.name = "c"));
+    store_world_reopen(&world);
+    check("a flow", get_flow(world.store, "g")->row < get_flow(world.store, "h")->row &&
+                        get_flow(world.store, "h")->row < 0);
+    check("a job", store_world_get(&world, "c")->row > store_world_get(&world, "f-b")->row);
+    store_world_free(&world);
+}
+
+/* As the second version of the schema had it: rows of all kinds in one sequence. */
+static void rows_of_an_older_file_are_moved(void **unused)
+{
+    struct store_world world = world_of_flows("older");
+    const struct store_options look = {.directory = world.directory, .read_only = true};
+    struct error err;
+
+    store_world_sql(&world,
+                    "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
+                    "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
+                    "PRAGMA user_version = 2");
+    check_error("to look at it", store_open(world.loop, &look, &err), err, ERR_STORAGE);
+    check_has("the way out", err.message, "open it for writing once");
+    check_ok("open", store_world_open(&world, &err), err);
+    check_flow(world.store);
+    check("flows are below zero", get_flow(world.store, "f")->row < 0);
+    check("in their order", get_flow(world.store, "f")->row < get_flow(world.store, "g")->row);
+    check("jobs are not", store_world_get(&world, "f-a")->row > 0);
+    store_world_free(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_are_read_alone),
+        cmocka_unit_test(what_comes_after_a_restart_lies_behind),
+        cmocka_unit_test(rows_of_an_older_file_are_moved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

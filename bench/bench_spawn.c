@@ -10,6 +10,7 @@
  * is /bin/echo, so each pod has a log, `flight` at a time.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -149,7 +150,8 @@ int main(int argc, char **argv)
 
     const char *level = argc > 1 ? argv[1] : "bare";
     int total = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 200;
-    char dir[] = "/tmp/bench_spawn.XXXXXX";
+    const char *where = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
+    scoped_str dir = mem_printf("%s/bench_spawn.XXXXXX", where ? where : "/tmp");
     struct bench bench = {
         .loop = loop_new(clock_real()),
         .adopted = {.run = on_adopted},

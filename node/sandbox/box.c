@@ -70,7 +70,7 @@ static bool wants_root(const struct shim_pod *pod)
 }
 
 /* The declared ports; that of ssh is declared by whoever runs sshd. */
-static void fill_rewrite(struct box *box, const struct shim_config *config)
+static void fill_rewrite(struct box *box, const struct shim_config *config, const struct hook *hook)
 {
     const struct shim_pod *pod = box->pod;
     struct rewrite *rewrite = &box->rewrite;
@@ -83,20 +83,20 @@ static void fill_rewrite(struct box *box, const struct shim_config *config)
     if (config->rewrite != REWRITE_NONE && pod->ip && inet_pton(AF_INET, pod->ip, &ip) == 1)
         rewrite->ip = ip.s_addr;
     rewrite->low_ports_move = rewrite_low_ports_move();
-    if (rewrite->ip && config->rewrite == REWRITE_BY_KERNEL)
-        box->hook = hook_new(rewrite, NULL); /* without it, programs ask */
+    if (rewrite->ip && config->rewrite == REWRITE_BY_KERNEL && hook_is_open(hook))
+        box->hook = hook; /* without it, programs ask */
 }
 
 /* ---- files ---- */
 
+static const char hosts_name[] = "run/hosts";
+
 static bool write_small(struct box *box, const char *name, const char *text, struct error *err)
 {
-    scoped_str draft = mem_printf("%s.new", name);
-    int fd = openat(box->where.own_fd, draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+    int fd = openat(box->where.own_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                     0644);
-    bool ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
-              fchmod(fd, 0644) == 0 &&
-              renameat(box->where.own_fd, draft, box->where.own_fd, name) == 0;
+    bool ok =
+        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, 0644) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot write %s", name);
@@ -107,7 +107,11 @@ static bool write_small(struct box *box, const char *name, const char *text, str
 
 bool box_set_hosts(struct box *box, const char *hosts, struct error *err)
 {
-    return write_small(box, "run/hosts", hosts, err);
+    int fd = box->where.own_fd;
+
+    return write_small(box, "run/hosts.new", hosts, err) &&
+           (renameat(fd, "run/hosts.new", fd, hosts_name) == 0 ||
+            error_errno(err, errno, "cannot replace the hosts file"));
 }
 
 static uint64_t hash_files(const struct shim_volume *volume)
@@ -164,7 +168,7 @@ static bool make_identity(struct box *box, struct error *err)
     if (box->level > SANDBOX_PLAIN && *hostname && sethostname(hostname, strlen(hostname)))
         return error_errno(err, errno, "cannot set the hostname %s", hostname);
     return write_small(box, "run/hostname", line, err) &&
-           (!pod->hosts || box_set_hosts(box, pod->hosts, err));
+           (!pod->hosts || write_small(box, hosts_name, pod->hosts, err)); /* nobody reads yet */
 }
 
 static bool make_sshd(struct box *box, struct error *err)
@@ -215,7 +219,7 @@ static bool stay(struct box *box)
 }
 
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    const struct network *network, struct error *err)
+                    const struct network *network, const struct hook *hook, struct error *err)
 {
     scoped_str link = mem_printf("/proc/self/fd/%d", dir_fd);
     char dir[ROOT_PATH_MAX];
@@ -231,7 +235,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->contents = mem_array(pod->n_volumes, sizeof *box->contents);
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         box->contents[i] = hash_files(&pod->volumes[i]);
-    fill_rewrite(box, config);
+    fill_rewrite(box, config, hook);
     box->dir = mem_strdup(dir);
     box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     box->where.own_fd = -1;
@@ -266,7 +270,6 @@ void box_free(struct box *box)
     if (box->where.may_mount) /* what is mounted on cannot be removed */
         umount2(box->dir, MNT_DETACH | UMOUNT_NOFOLLOW);
     close(box->where.disk_fd);
-    hook_free(box->hook);
     if (box->user_fd >= 0)
         close(box->user_fd);
     close(box->self_pidfd);
@@ -286,9 +289,11 @@ bool box_asks(const struct box *box)
     return box->rewrite.ip && !box->hook;
 }
 
-uint16_t box_taken_port(const struct box *box)
+uint16_t box_taken_port(const struct box *box, unsigned index)
 {
-    return box->hook ? hook_taken(box->hook) : 0;
+    const struct cgroup *group = box->groups[index];
+
+    return group && group->hooked ? hook_taken(box->hook, group->cell) : 0;
 }
 
 /* ---- limits ---- */

@@ -22,7 +22,7 @@ struct box {
     const struct shim_pod *pod; /* borrowed */
     bool private_tmp, private_network;
     struct rewrite rewrite;     /* of the addresses its programs use, */
-    struct hook *hook;          /* by the kernel; NULL: by asking us (box_asks) */
+    const struct hook *hook;    /* by the kernel, borrowed; NULL: by asking us (box_asks) */
     char *dir;                  /* absolute path of the shim's directory */
     struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
     int self_pidfd;
@@ -35,9 +35,9 @@ struct box {
 };
 
 /** Make the pod's files, enter its namespaces. The directory is the pod's alone. `network`
- * (borrowed) has net_fd -1 where pods are in the machine's own. */
+ * (borrowed) has net_fd -1 where pods are in the machine's own; `hook` is used if it is open. */
 struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    const struct network *network, struct error *err);
+                    const struct network *network, const struct hook *hook, struct error *err);
 /** Remove what it put on disk. */
 void box_free(struct box *box);
 
@@ -74,8 +74,8 @@ bool box_has_sshd_files(const struct box *box);
 
 /** Do its programs ask the shim about addresses? */
 bool box_asks(const struct box *box);
-/** Programs failed: the port they may have failed for; see hook_taken. */
-uint16_t box_taken_port(const struct box *box);
+/** A program failed: the port it may have failed for; see hook_taken. */
+uint16_t box_taken_port(const struct box *box, unsigned index);
 
 /** Is the container's memory limit enforced by the kernel? Has it been, deadly? */
 bool box_limits_memory(const struct box *box, unsigned index);

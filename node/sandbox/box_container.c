@@ -197,7 +197,8 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
     pid_t pid = -1;
 
     if (!box->groups[index])
-        plan.group = box->groups[index] = cgroup_new(box->pod->uid, index, &c->limits, box->hook);
+        plan.group = box->groups[index] =
+            cgroup_new(box->pod->uid, index, &c->limits, box->hook, &box->rewrite);
     if (box->hook && !(plan.group && plan.group->hooked))
         error_set(err, ERR_UNAVAILABLE, "", "the pod's addresses cannot be told apart: no BPF");
     else if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {

@@ -112,7 +112,8 @@ static void set_knob(struct cgroup *group, enum cgroup_limit which, const char *
         rmdir(dir);
 }
 
-static void attach(struct cgroup *group, const struct hook *hook, const char *uid, unsigned index)
+static void attach(struct cgroup *group, const struct hook *hook, const struct rewrite *rewrite,
+                   const char *uid, unsigned index)
 {
     const char *parent = cgroup_find()->unified;
     scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
@@ -122,20 +123,20 @@ static void attach(struct cgroup *group, const struct hook *hook, const char *ui
     if (!dir || !group_make(group, dir))
         return;
     fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    group->hooked = fd >= 0 && hook_attach(hook, fd, &err);
+    group->hooked = fd >= 0 && hook_attach(hook, fd, rewrite, &group->cell, &err);
     if (fd >= 0)
         close(fd);
 }
 
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
-                          const struct hook *hook)
+                          const struct hook *hook, const struct rewrite *rewrite)
 {
     struct cgroup *group = mem_alloc(sizeof *group);
 
     for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
         set_knob(group, which, uid, index, limits);
     if (hook)
-        attach(group, hook, uid, index);
+        attach(group, hook, rewrite, uid, index);
     if (group->n)
         return group;
     mem_free(group);
@@ -146,7 +147,7 @@ void cgroup_try(bool *memory, bool *cpu, bool *processes)
 {
     const struct shim_limits some = {.memory_bytes = 64 << 20, .cpu_milli = 1000};
     scoped_str name = mem_printf("trial-%d", (int)getpid());
-    struct cgroup *group = cgroup_new(name, 0, &some, NULL);
+    struct cgroup *group = cgroup_new(name, 0, &some, NULL, NULL);
 
     *memory = group && group->limits_memory;
     *cpu = group && group->limits_cpu;
@@ -158,12 +159,14 @@ bool cgroup_hooks(void)
 {
     const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
     scoped_str name = mem_printf("trial-%d", (int)getpid());
-    struct hook *hook = cgroup_find()->unified ? hook_new(&some, NULL) : NULL;
-    struct cgroup *group = hook ? cgroup_new(name, 1, &(struct shim_limits){0}, hook) : NULL;
+    struct hook hook = HOOK_NONE;
+    bool open = cgroup_find()->unified && hook_open(&hook, NULL);
+    struct cgroup *group =
+        open ? cgroup_new(name, 1, &(struct shim_limits){0}, &hook, &some) : NULL;
     bool hooked = group && group->hooked;
 
     cgroup_free(group);
-    hook_free(hook);
+    hook_close(&hook);
     return hooked;
 }
 

@@ -18,7 +18,8 @@ struct cgroup {
     int procs_fds[CGROUP_HIERARCHIES];
     size_t n;
     bool limits_memory, limits_cpu, limits_processes;
-    bool hooked; /* its socket calls go through the hook */
+    bool hooked;   /* its socket calls go through the hook, */
+    uint64_t cell; /* with this one as its own */
 };
 
 /** Which limits the kernel would enforce here; tried with a group that is removed again. */
@@ -28,9 +29,9 @@ void cgroup_try(bool *memory, bool *cpu, bool *processes);
 bool cgroup_hooks(void);
 
 /** Groups for one container of a pod, or NULL when none can be made. `hook`: attached to the one of
- * the unified hierarchy; or NULL. */
+ * the unified hierarchy, for `rewrite`; or both NULL. */
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
-                          const struct hook *hook);
+                          const struct hook *hook, const struct rewrite *rewrite);
 /** Move this process in; its descendants are born there. Any process that inherited the
  * descriptors. */
 void cgroup_join(const struct cgroup *group);

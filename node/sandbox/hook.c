@@ -1,6 +1,6 @@
 /*
- * BPF programs for socket addresses: written here word by word, for they have a pod's address and
- * ports in them, loaded and attached by the bare system call.
+ * BPF programs for socket addresses: written here word by word, loaded and attached by the bare
+ * system call. A pod's address and ports are in the cell of its group.
  *
  *   bind      a declared port? ── no ──► any address: note the port ──► go on
  *                 │ yes
@@ -17,24 +17,21 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-
 enum {
-    CODE_MAX = 256,
+    CODE_MAX = 320,
     JUMPS_MAX = 2 * REWRITE_PORTS_MAX + 16,
     GO_ON = 1,
     GO_ON_ANY_PORT = 3, /* of bind: no privilege is needed (kernel 5.12) */
     RANGE_BYTES = 2,    /* of an address that name the pods' range */
 };
 
-#define NO_PORT UINT32_MAX
-
 /* ---- writing ---- */
 
-enum label { TO_HIT, TO_SET, TO_RANGE, TO_PASS, LABELS };
+enum label { TO_HIT, TO_SET, TO_RANGE, TO_OTHERS, TO_PASS, LABELS };
 
 struct code {
     struct bpf_insn words[CODE_MAX];
@@ -127,20 +124,43 @@ static uint32_t mapped_mark(void)
     return htonl(0xffff);
 }
 
-static void begin(struct code *c)
+/* What is a group's own, in r8. */
+struct cell {
+    uint32_t wanted; /* the last port wanted that is not the pod's; network order, like the rest */
+    uint32_t ip;
+    uint32_t ports[REWRITE_PORTS_MAX]; /* the first 0 ends them */
+};
+
+static void load_cell(struct code *c, uint8_t reg, size_t offset)
+{
+    put(c, BPF_LDX | BPF_MEM | BPF_W, reg, BPF_REG_8, (int16_t)offset, 0);
+}
+
+static void load_ip(struct code *c, uint8_t reg)
+{
+    load_cell(c, reg, offsetof(struct cell, ip));
+}
+
+static void begin(struct code *c, int cells_fd)
 {
     move(c, BPF_REG_6, BPF_REG_1);
+    put(c, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, cells_fd);
+    put(c, 0, 0, 0, 0, 0);
+    set(c, BPF_REG_2, 0);
+    put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_local_storage);
+    move(c, BPF_REG_8, BPF_REG_0);
     load(c, BPF_REG_7, CONTEXT(user_port));
 }
 
-/* A pod that declares none has a comparison that never holds: the kernel refuses programs with a
- * part that nothing leads to. */
-static void declared_goto(struct code *c, const struct rewrite *rewrite, enum label to)
+static void declared_goto(struct code *c, enum label to)
 {
-    if (!rewrite->n_ports)
-        jump(c, BPF_JEQ, BPF_REG_7, NO_PORT, to);
-    for (size_t i = 0; i < rewrite->n_ports; i++)
-        jump(c, BPF_JEQ, BPF_REG_7, htons(rewrite->ports[i]), to);
+    for (size_t i = 0; i < REWRITE_PORTS_MAX; i++) {
+        load_cell(c, BPF_REG_3, offsetof(struct cell, ports) + i * sizeof(uint32_t));
+        jump(c, BPF_JEQ, BPF_REG_3, 0, TO_OTHERS);
+        leads_to(c, to);
+        put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_7, BPF_REG_3, 0, 0);
+    }
+    here(c, TO_OTHERS);
 }
 
 /* The first words of an IPv6 address as one number: 0 if all are. */
@@ -154,51 +174,44 @@ static void load_or(struct code *c, uint8_t reg, int words)
 }
 
 /* Keep the port of r7 where hook_taken finds it. */
-static void note_port(struct code *c, int map_fd)
+static void note_port(struct code *c)
 {
     jump(c, BPF_JEQ, BPF_REG_7, 0, TO_PASS);
-    stack(c, -4, 0);
-    put(c, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map_fd);
-    put(c, 0, 0, 0, 0, 0);
-    move(c, BPF_REG_2, BPF_REG_10);
-    put(c, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4);
-    put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
-    put(c, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 1, 0);
-    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_0, BPF_REG_7, 0, 0);
+    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_8, BPF_REG_7, offsetof(struct cell, wanted), 0);
     jump_always(c, TO_PASS);
 }
 
-static void write_bind4(struct code *c, const struct rewrite *rewrite, int map_fd)
+static void write_bind4(struct code *c, int cells_fd)
 {
-    begin(c);
+    begin(c, cells_fd);
     load(c, BPF_REG_2, CONTEXT(user_ip4));
-    declared_goto(c, rewrite, TO_HIT);
+    declared_goto(c, TO_HIT);
     jump(c, BPF_JNE, BPF_REG_2, INADDR_ANY, TO_PASS);
-    note_port(c, map_fd);
+    note_port(c);
     here(c, TO_HIT);
     jump(c, BPF_JEQ, BPF_REG_2, INADDR_ANY, TO_SET);
     jump(c, BPF_JNE, BPF_REG_2, htonl(INADDR_LOOPBACK), TO_PASS);
     here(c, TO_SET);
-    set(c, BPF_REG_3, rewrite->ip);
+    load_ip(c, BPF_REG_3);
     store(c, CONTEXT(user_ip4), BPF_REG_3);
     leave(c, GO_ON_ANY_PORT);
 }
 
-static void write_mapped(struct code *c, const struct rewrite *rewrite)
+static void write_mapped(struct code *c)
 {
     set(c, BPF_REG_3, mapped_mark());
     store(c, CONTEXT_V6(2), BPF_REG_3);
-    set(c, BPF_REG_3, rewrite->ip);
+    load_ip(c, BPF_REG_3);
     store(c, CONTEXT_V6(3), BPF_REG_3);
 }
 
-static void write_bind6(struct code *c, const struct rewrite *rewrite, int map_fd)
+static void write_bind6(struct code *c, int cells_fd)
 {
-    begin(c);
-    declared_goto(c, rewrite, TO_HIT);
+    begin(c, cells_fd);
+    declared_goto(c, TO_HIT);
     load_or(c, BPF_REG_2, 4);
     jump(c, BPF_JNE, BPF_REG_2, 0, TO_PASS);
-    note_port(c, map_fd);
+    note_port(c);
     here(c, TO_HIT);
     load_or(c, BPF_REG_2, 3);
     jump(c, BPF_JNE, BPF_REG_2, 0, TO_PASS);
@@ -206,28 +219,37 @@ static void write_bind6(struct code *c, const struct rewrite *rewrite, int map_f
     jump(c, BPF_JEQ, BPF_REG_2, 0, TO_SET);
     jump(c, BPF_JNE, BPF_REG_2, htonl(1), TO_PASS);
     here(c, TO_SET);
-    write_mapped(c, rewrite);
+    write_mapped(c);
     leave(c, GO_ON_ANY_PORT);
 }
 
-/* Is the address of r2 one of a pod? */
-static void pod_goto(struct code *c, const struct rewrite *rewrite, enum label to)
+static void keep_range(struct code *c, uint8_t reg)
 {
-    uint32_t mask = htonl(0xffffffffU << (8 * RANGE_BYTES));
-
-    move(c, BPF_REG_3, BPF_REG_2);
-    put(c, BPF_ALU | BPF_AND | BPF_K, BPF_REG_3, 0, 0, (int32_t)mask);
-    jump(c, BPF_JEQ, BPF_REG_3, rewrite->ip & mask, to);
+    put(c, BPF_ALU | BPF_AND | BPF_K, reg, 0, 0, (int32_t)htonl(0xffffffffU << (8 * RANGE_BYTES)));
 }
 
-/* The socket to the pod's own address; one that its program has bound stays as it is. */
-static void bind_source(struct code *c, const void *address, int16_t size)
+/* Is the address of r2 one of a pod? */
+static void pod_goto(struct code *c, enum label to)
+{
+    move(c, BPF_REG_3, BPF_REG_2);
+    load_ip(c, BPF_REG_4);
+    keep_range(c, BPF_REG_3);
+    keep_range(c, BPF_REG_4);
+    leads_to(c, to);
+    put(c, BPF_JMP32 | BPF_JEQ | BPF_X, BPF_REG_3, BPF_REG_4, 0, 0);
+}
+
+/* The socket to the pod's own address, which belongs at `ip_at`; one that its program has bound
+ * stays as it is. */
+static void bind_source(struct code *c, const void *address, int16_t size, size_t ip_at)
 {
     uint32_t words[7];
 
     memcpy(words, address, (size_t)size);
     for (int16_t i = 0; i < size / 4; i++)
         stack(c, (int16_t)(4 * i - size), words[i]);
+    load_ip(c, BPF_REG_3);
+    put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_3, (int16_t)((int16_t)ip_at - size), 0);
     move(c, BPF_REG_1, BPF_REG_6);
     move(c, BPF_REG_2, BPF_REG_10);
     put(c, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -size);
@@ -235,56 +257,55 @@ static void bind_source(struct code *c, const void *address, int16_t size)
     put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_bind);
 }
 
-static void write_connect4(struct code *c, const struct rewrite *rewrite, int map_fd)
+static void write_connect4(struct code *c, int cells_fd)
 {
-    const struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = rewrite->ip};
+    const struct sockaddr_in own = {.sin_family = AF_INET};
 
-    begin(c);
+    begin(c, cells_fd);
     load(c, BPF_REG_2, CONTEXT(user_ip4));
     jump(c, BPF_JEQ, BPF_REG_2, htonl(INADDR_LOOPBACK), TO_HIT);
-    pod_goto(c, rewrite, TO_RANGE);
+    pod_goto(c, TO_RANGE);
     jump_always(c, TO_PASS);
     here(c, TO_HIT);
-    declared_goto(c, rewrite, TO_SET);
+    declared_goto(c, TO_SET);
     jump_always(c, TO_PASS);
     here(c, TO_SET);
-    set(c, BPF_REG_3, rewrite->ip);
+    load_ip(c, BPF_REG_3);
     store(c, CONTEXT(user_ip4), BPF_REG_3);
     jump_always(c, TO_PASS);
     here(c, TO_RANGE);
-    bind_source(c, &own, sizeof own);
+    bind_source(c, &own, sizeof own, offsetof(struct sockaddr_in, sin_addr));
 }
 
-static void write_connect6(struct code *c, const struct rewrite *rewrite, int map_fd)
+static void write_connect6(struct code *c, int cells_fd)
 {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
 
     own.sin6_addr.s6_addr[10] = own.sin6_addr.s6_addr[11] = 0xff;
-    memcpy(&own.sin6_addr.s6_addr[12], &rewrite->ip, sizeof rewrite->ip);
-    begin(c);
+    begin(c, cells_fd);
     load_or(c, BPF_REG_4, 2);
     jump(c, BPF_JNE, BPF_REG_4, 0, TO_PASS);
     load(c, BPF_REG_4, CONTEXT_V6(2));
     load(c, BPF_REG_2, CONTEXT_V6(3));
     jump(c, BPF_JEQ, BPF_REG_4, 0, TO_HIT);
     jump(c, BPF_JNE, BPF_REG_4, mapped_mark(), TO_PASS);
-    pod_goto(c, rewrite, TO_RANGE);
+    pod_goto(c, TO_RANGE);
     jump_always(c, TO_PASS);
     here(c, TO_HIT);
     jump(c, BPF_JNE, BPF_REG_2, htonl(1), TO_PASS);
-    declared_goto(c, rewrite, TO_SET);
+    declared_goto(c, TO_SET);
     jump_always(c, TO_PASS);
     here(c, TO_SET);
-    write_mapped(c, rewrite);
+    write_mapped(c);
     jump_always(c, TO_PASS);
     here(c, TO_RANGE);
-    bind_source(c, &own, sizeof own);
+    bind_source(c, &own, sizeof own, offsetof(struct sockaddr_in6, sin6_addr) + 12);
 }
 
 /* clang-format off */
 static const struct {
     enum bpf_attach_type type;
-    void (*write)(struct code *code, const struct rewrite *rewrite, int map_fd);
+    void (*write)(struct code *code, int cells_fd);
 } places[HOOK_PLACES] = {
     [HOOK_BIND4]    = {BPF_CGROUP_INET4_BIND,    write_bind4},
     [HOOK_BIND6]    = {BPF_CGROUP_INET6_BIND,    write_bind6},
@@ -300,23 +321,24 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attributes)
     return (int)syscall(SYS_bpf, command, attributes, sizeof *attributes);
 }
 
-static int make_map(void)
+/* A cell for each group that programs are attached to, as long as they are. */
+static int make_cells(void)
 {
     union bpf_attr attributes = {0};
 
-    attributes.map_type = BPF_MAP_TYPE_ARRAY;
-    attributes.key_size = attributes.value_size = sizeof(uint32_t);
-    attributes.max_entries = 1;
+    attributes.map_type = BPF_MAP_TYPE_CGROUP_STORAGE;
+    attributes.key_size = sizeof(uint64_t); /* the group: its programs have the same cell */
+    attributes.value_size = sizeof(struct cell);
     return bpf(BPF_MAP_CREATE, &attributes);
 }
 
-static int load_program(enum hook_place place, const struct rewrite *rewrite, int map_fd)
+static int load_program(enum hook_place place, int cells_fd)
 {
     static const char license[] = "GPL";
     union bpf_attr attributes = {0};
     struct code code = {.n = 0};
 
-    places[place].write(&code, rewrite, map_fd);
+    places[place].write(&code, cells_fd);
     here(&code, TO_PASS);
     leave(&code, GO_ON);
     resolve(&code);
@@ -328,50 +350,71 @@ static int load_program(enum hook_place place, const struct rewrite *rewrite, in
     return bpf(BPF_PROG_LOAD, &attributes);
 }
 
-struct hook *hook_new(const struct rewrite *rewrite, struct error *err)
+bool hook_open(struct hook *out, struct error *err)
 {
-    struct hook *hook = mem_alloc(sizeof *hook);
     bool ok;
 
-    memset(hook->programs, -1, sizeof hook->programs);
-    hook->wanted_fd = make_map();
-    ok = hook->wanted_fd >= 0;
+    memset(out->fds, -1, sizeof out->fds);
+    out->fds[HOOK_CELLS] = make_cells();
+    ok = out->fds[HOOK_CELLS] >= 0;
     for (enum hook_place place = 0; ok && place < HOOK_PLACES; place++) {
-        hook->programs[place] = load_program(place, rewrite, hook->wanted_fd);
-        ok = hook->programs[place] >= 0;
+        out->fds[place] = load_program(place, out->fds[HOOK_CELLS]);
+        ok = out->fds[place] >= 0;
     }
     if (ok)
-        return hook;
+        return true;
     error_errno(err, errno, "BPF programs for socket addresses");
-    hook_free(hook);
-    return NULL;
+    hook_close(out);
+    return false;
 }
 
-void hook_free(struct hook *hook)
+bool hook_is_open(const struct hook *hook)
 {
-    if (!hook)
-        return;
-    for (enum hook_place place = 0; place < HOOK_PLACES; place++)
-        if (hook->programs[place] >= 0)
-            close(hook->programs[place]);
-    if (hook->wanted_fd >= 0)
-        close(hook->wanted_fd);
-    mem_free(hook);
+    return hook->fds[HOOK_CELLS] >= 0;
 }
 
-bool hook_attach(const struct hook *hook, int group_fd, struct error *err)
+void hook_close(struct hook *hook)
 {
+    for (size_t i = 0; i < HOOK_FDS; i++) {
+        if (hook->fds[i] >= 0)
+            close(hook->fds[i]);
+        hook->fds[i] = -1;
+    }
+}
+
+static bool fill_cell(const struct hook *hook, uint64_t cell, const struct rewrite *rewrite)
+{
+    struct cell own = {.ip = rewrite->ip};
+    union bpf_attr attributes = {0};
+
+    for (size_t i = 0; i < rewrite->n_ports; i++)
+        own.ports[i] = htons(rewrite->ports[i]);
+    attributes.map_fd = (uint32_t)hook->fds[HOOK_CELLS];
+    attributes.key = (uint64_t)(uintptr_t)&cell;
+    attributes.value = (uint64_t)(uintptr_t)&own;
+    return bpf(BPF_MAP_UPDATE_ELEM, &attributes) == 0;
+}
+
+bool hook_attach(const struct hook *hook, int group_fd, const struct rewrite *rewrite,
+                 uint64_t *out_cell, struct error *err)
+{
+    struct stat group;
+
     for (enum hook_place place = 0; place < HOOK_PLACES; place++) {
         union bpf_attr attributes = {0};
 
         attributes.target_fd = (uint32_t)group_fd;
-        attributes.attach_bpf_fd = (uint32_t)hook->programs[place];
+        attributes.attach_bpf_fd = (uint32_t)hook->fds[place];
         attributes.attach_type = places[place].type;
         attributes.attach_flags = BPF_F_ALLOW_MULTI; /* somebody above may have some of his own */
         if (bpf(BPF_PROG_ATTACH, &attributes))
             return error_errno(err, errno, "cannot attach a BPF program to the control group");
     }
-    return true;
+    if (fstat(group_fd, &group))
+        return error_errno(err, errno, "control group");
+    *out_cell = group.st_ino; /* which is how the kernel numbers groups */
+    return fill_cell(hook, *out_cell, rewrite) ||
+           error_errno(err, errno, "cannot tell the BPF programs the pod's address");
 }
 
 /* The program's own try is over: we try the same with a socket of ours. */
@@ -389,16 +432,15 @@ static bool is_taken(uint16_t port)
     return taken;
 }
 
-uint16_t hook_taken(const struct hook *hook)
+uint16_t hook_taken(const struct hook *hook, uint64_t cell)
 {
-    const uint32_t key = 0;
-    uint32_t port = 0;
+    struct cell own = {0};
     union bpf_attr attributes = {0};
 
-    attributes.map_fd = (uint32_t)hook->wanted_fd;
-    attributes.key = (uint64_t)(uintptr_t)&key;
-    attributes.value = (uint64_t)(uintptr_t)&port;
-    if (bpf(BPF_MAP_LOOKUP_ELEM, &attributes) || !port || !is_taken((uint16_t)port))
+    attributes.map_fd = (uint32_t)hook->fds[HOOK_CELLS];
+    attributes.key = (uint64_t)(uintptr_t)&cell;
+    attributes.value = (uint64_t)(uintptr_t)&own;
+    if (bpf(BPF_MAP_LOOKUP_ELEM, &attributes) || !own.wanted || !is_taken((uint16_t)own.wanted))
         return 0;
-    return ntohs((uint16_t)port);
+    return ntohs((uint16_t)own.wanted);
 }

@@ -2,25 +2,33 @@
 /*
  * Rewriting addresses by programs of the kernel: small BPF programs on a pod's control group change
  * the addresses of bind and connect on their way (rewrite.h says which). They cost programs
- * nothing, open declared ports below 1024, and go with the group. Takes root, and a directory of
- * the unified hierarchy; the other way is notify.h.
+ * nothing, open declared ports below 1024, and go with the group. They are the same for all pods,
+ * for loading takes long: what is a pod's own lies in a cell of its group. Takes root, and a
+ * directory of the unified hierarchy; the other way is notify.h.
  */
 #include "base/error.h"
 #include "node/sandbox/rewrite.h"
 
 enum hook_place { HOOK_BIND4, HOOK_BIND6, HOOK_CONNECT4, HOOK_CONNECT6, HOOK_PLACES };
 
+enum { HOOK_CELLS = HOOK_PLACES, HOOK_FDS };
+
 struct hook {
-    int programs[HOOK_PLACES]; /* descriptors */
-    int wanted_fd;             /* a map of one number: the last port wanted that is not the pod's */
+    int fds[HOOK_FDS]; /* of the programs, and of the map of cells; -1 = there are none */
 };
 
-/** The programs for a pod. NULL with `err`. */
-struct hook *hook_new(const struct rewrite *rewrite, struct error *err);
-void hook_free(struct hook *hook); /* those attached stay with their group */
+#define HOOK_NONE ((struct hook){{-1, -1, -1, -1, -1}})
 
-/** Let them see what processes of the group in the directory `group_fd` ask. */
-bool hook_attach(const struct hook *hook, int group_fd, struct error *err);
+/** Load the programs. False with `err`; `out` has none then. */
+bool hook_open(struct hook *out, struct error *err);
+bool hook_is_open(const struct hook *hook);
+void hook_close(struct hook *hook); /* those attached stay with their group */
 
-/** A port a program has wanted of any address, that is not the pod's own and in use; 0 = none. */
-uint16_t hook_taken(const struct hook *hook);
+/** Let them see what processes of the group in the directory `group_fd` ask. `out_cell` is where
+ * this group's own is. */
+bool hook_attach(const struct hook *hook, int group_fd, const struct rewrite *rewrite,
+                 uint64_t *out_cell, struct error *err);
+
+/** A port a program of that group has wanted of any address, that is not the pod's own and in use;
+ * 0 = none. */
+uint16_t hook_taken(const struct hook *hook, uint64_t cell);

@@ -23,7 +23,8 @@ bool boxed_open(struct pod *pod)
     struct shim *shim = pod->shim;
     struct error err = {0};
 
-    shim->box = box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &shim->holder.network, &err);
+    shim->box =
+        box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &shim->holder.network, &shim->hook, &err);
     if (shim->box && volumes_limited(&pod->spec))
         alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
     if (shim->box)
@@ -156,7 +157,8 @@ void boxed_exited(struct container *c, int wait_status)
     c->report.fd = -1;
     ended = c->ended ? c->ended : &killed;
     message = box_termination_message(c->pod->shim->box, c->index);
-    c->trouble.taken = c->trouble.taken ? c->trouble.taken : box_taken_port(c->pod->shim->box);
+    if (!c->trouble.taken)
+        c->trouble.taken = box_taken_port(c->pod->shim->box, c->index);
     oom = box_was_oom(c->pod->shim->box, c->index);
     box_ended(c->pod->shim->box, c->index);
     if (ended->event == INIT_FAILED) {

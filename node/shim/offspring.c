@@ -26,26 +26,40 @@ static void tell_moved(struct shim *shim, const char *uid)
         shim_put_order(&shim->node.out, SHIM_MOVED, &(struct shim_order){.uid = uid});
 }
 
+enum { KEPT_FDS = 5 + HOOK_FDS };
+
+/* Descriptors to their numbers; none of them may be in another's way meanwhile. */
+static void renumber(int *fds[KEPT_FDS], const int as[KEPT_FDS])
+{
+    for (size_t i = 0; i < KEPT_FDS; i++)
+        if (*fds[i] >= 0)
+            *fds[i] = fcntl(*fds[i], F_DUPFD_CLOEXEC, SHIM_FD_REST);
+    for (int at = SHIM_FD_N; at < SHIM_FD_REST; at++)
+        close(at);
+    for (size_t i = 0; i < KEPT_FDS; i++)
+        *fds[i] = *fds[i] < 0 ? -1 : dup3(*fds[i], as[i], O_CLOEXEC);
+    close_range(SHIM_FD_REST, ~0U, 0);
+}
+
 NORETURN static void live(struct shim *parent, struct place *place, const struct wire_frame *start)
 {
     struct holder holder = parent->holder;
-    const struct {
-        int *fd, as;
-    } kept[] = {{&place->listen_fd, SHIM_FD_LISTEN},
-                {&place->dir_fd, SHIM_FD_DIR},
-                {&holder.fd, SHIM_FD_HOLDER},
-                {&holder.network.net_fd, SHIM_FD_NET},
-                {&holder.network.user_fd, SHIM_FD_NET_USER}};
+    struct hook hook = parent->hook;
+    int *fds[KEPT_FDS] = {&place->listen_fd, &place->dir_fd, &holder.fd, &holder.network.net_fd,
+                          &holder.network.user_fd};
+    int as[KEPT_FDS] = {SHIM_FD_LISTEN, SHIM_FD_DIR, SHIM_FD_HOLDER, SHIM_FD_NET, SHIM_FD_NET_USER};
 
+    for (int i = 0; i < HOOK_FDS; i++) {
+        fds[KEPT_FDS - HOOK_FDS + i] = &hook.fds[i];
+        as[KEPT_FDS - HOOK_FDS + i] = SHIM_FD_HOOK + i;
+    }
     setsid();
     prctl(PR_SET_NAME, "jobflow-pod", 0, 0, 0);
-    for (size_t i = 0; i < countof(kept); i++) /* none of them may be in another's way */
-        *kept[i].fd = fcntl(*kept[i].fd, F_DUPFD_CLOEXEC, SHIM_FD_REST);
-    for (size_t i = 0; i < countof(kept); i++)
-        *kept[i].fd = *kept[i].fd < 0 ? -1 : dup3(*kept[i].fd, kept[i].as, O_CLOEXEC);
-    close_range(holder.fd < 0 ? SHIM_FD_N : SHIM_FD_REST, ~0U, 0);
+    renumber(fds, as);
     _exit(shim_run(
-        &(struct shim){.config = parent->config, .files = parent->files, .holder = holder}, start));
+        &(struct shim){
+            .config = parent->config, .files = parent->files, .holder = holder, .hook = hook},
+        start));
 }
 
 /* Before the first pod that is in it. A pod whose network cannot be had says so itself. */
@@ -74,7 +88,9 @@ void offspring_start(struct shim *shim, const char *uid, const struct wire_frame
     pid_t pid;
 
     open_network(shim, shims_fd);
-    cgroup_find(); /* they would all have to look */
+    cgroup_find(); /* they would all have to look, */
+    if (shim->config.rewrite == REWRITE_BY_KERNEL && !hook_is_open(&shim->hook))
+        hook_open(&shim->hook, NULL); /* and to load; without them, programs ask */
     pid = made ? fork() : -1;
 
     if (pid == 0)

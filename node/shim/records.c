@@ -23,13 +23,13 @@ static const char file_name[] = "records", new_name[] = "records.new";
 
 void boot_id_read(char out[BOOT_ID_MAX])
 {
+    static char known[BOOT_ID_MAX]; /* also to those we fork */
     scoped(buf) struct buf text = {0};
 
-    out[0] = 0;
-    if (!file_read("/proc/sys/kernel/random/boot_id", BOOT_ID_MAX, &text, NULL) || !text.len)
-        return;
-    text.data[strcspn(text.data, "\n")] = 0;
-    snprintf(out, BOOT_ID_MAX, "%s", text.data);
+    if (!*known && file_read("/proc/sys/kernel/random/boot_id", BOOT_ID_MAX, &text, NULL) &&
+        text.len)
+        snprintf(known, sizeof known, "%.*s", (int)strcspn(text.data, "\n"), text.data);
+    memcpy(out, known, sizeof known);
 }
 
 void records_put_block(struct buf *out, const struct buf *frames)

@@ -190,6 +190,7 @@ static void shim_end(struct shim *shim)
     if (empty)
         place_remove(SHIM_FD_DIR);
     holder_close(&shim->holder);
+    hook_close(&shim->hook);
     serve_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
     offspring_forget(shim);
@@ -225,6 +226,7 @@ int runtime_shim_main(int argc, char **argv)
     struct shim shim = {
         .pool = true,
         .holder = HOLDER_NONE,
+        .hook = HOOK_NONE,
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 

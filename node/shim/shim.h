@@ -44,6 +44,7 @@ struct shim {
     struct arena *config_arena;
     int null_fd, children_fd;
     struct holder holder; /* of the private network: ours, or that of the shim we come from */
+    struct hook hook;     /* for boxed pods; the same */
     struct rlimit files;  /* of programs: what we were started with */
 
     struct source listener, signals;

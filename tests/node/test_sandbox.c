@@ -270,14 +270,18 @@ static void a_level_is_found_or_refused_with_a_reason(void **state)
 static void a_pod_without_ports_is_hooked_like_others(void **state)
 {
     const struct rewrite none = {.ip = htonl(0x7f0a0402)};
+    struct hook hook = HOOK_NONE;
     struct error err = {0};
-    struct hook *hook;
+    struct cgroup *group;
 
     if (!cgroup_hooks())
         skip(); /* not root, or no unified hierarchy */
-    hook = hook_new(&none, &err);
-    check_ok("no ports", hook != NULL, err);
-    hook_free(hook);
+    check_ok("loaded", hook_open(&hook, &err), err);
+    group = cgroup_new("no-ports", 0, &(struct shim_limits){0}, &hook, &none);
+    check("hooked", group && group->hooked);
+    check_int("nothing was wanted", hook_taken(&hook, group->cell), 0);
+    cgroup_free(group);
+    hook_close(&hook);
 }
 
 /* The line of the public half, made from the private one alone. */

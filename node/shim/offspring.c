@@ -89,6 +89,7 @@ void offspring_start(struct shim *shim, const char *uid, const struct wire_frame
 
     open_network(shim, shims_fd);
     cgroup_find(); /* they would all have to look, */
+    rewrite_low_ports_move();
     if (shim->config.rewrite == REWRITE_BY_KERNEL && !hook_is_open(&shim->hook))
         hook_open(&shim->hook, NULL); /* and to load; without them, programs ask */
     pid = made ? fork() : -1;

@@ -126,19 +126,35 @@ struct http_multi *http_multi_new(struct loop *loop)
 {
     struct http_multi *multi = mem_alloc(sizeof *multi);
 
-    curl_global_init(CURL_GLOBAL_DEFAULT);
     multi->loop = loop;
-    multi->curl = curl_multi_init();
-    if (!multi->curl)
-        mem_fatal("curl_multi_init");
     multi->timer.data = multi;
     multi->open_handles = 1;
     uv_timer_init(loop_uv(loop), &multi->timer);
+    return multi;
+}
+
+static void open_curl(struct http_multi *multi)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    multi->curl = curl_multi_init();
+    if (!multi->curl)
+        mem_fatal("curl_multi_init");
     curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, on_socket);
     curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi);
     curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, on_curl_timer);
     curl_multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi);
-    return multi;
+}
+
+CURL *http_multi_easy(struct http_multi *multi)
+{
+    CURL *easy;
+
+    if (!multi->curl)
+        open_curl(multi);
+    easy = curl_easy_init();
+    if (!easy)
+        mem_fatal("curl_easy_init");
+    return easy;
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -150,8 +166,10 @@ void http_multi_free(struct http_multi *multi)
 {
     if (!multi)
         return;
-    curl_multi_cleanup(multi->curl);
-    curl_global_cleanup();
+    if (multi->curl) {
+        curl_multi_cleanup(multi->curl);
+        curl_global_cleanup();
+    }
     multi->closing = true;
     uv_close((uv_handle_t *)&multi->timer, on_timer_closed);
 }

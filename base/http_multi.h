@@ -18,6 +18,8 @@ struct http_transfer {
 };
 
 struct http_multi *http_multi_new(struct loop *loop);
+/** A handle for a transfer (owned); libcurl is loaded with the first one. */
+CURL *http_multi_easy(struct http_multi *multi);
 /** Every transfer must be out. Memory goes with the loop's next passes. NULL is fine. */
 void http_multi_free(struct http_multi *multi);
 

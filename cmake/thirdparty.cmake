@@ -4,10 +4,15 @@ find_package(Threads REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 
 add_library(thirdparty INTERFACE)
-foreach(module libuv libcurl jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib libzstd)
+foreach(module libuv jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib libzstd)
     pkg_check_modules(${module} REQUIRED IMPORTED_TARGET ${module})
     target_link_libraries(thirdparty INTERFACE PkgConfig::${module})
 endforeach()
+
+# libcurl is loaded when it is needed (base/curl_late.c): its header, not its library.
+pkg_check_modules(libcurl REQUIRED libcurl)
+target_include_directories(thirdparty SYSTEM INTERFACE ${libcurl_INCLUDE_DIRS})
+target_link_libraries(thirdparty INTERFACE ${CMAKE_DL_LIBS})
 
 # igraph as an archive: the shared one brings BLAS, LAPACK, gfortran and OpenMP into every start of the program (10 ms). The
 # linker keeps the functions that are called, and of the libraries behind them only those that these need.

@@ -221,9 +221,7 @@ bool probe_http_start(struct probe_http_client *client, struct probe_try *attemp
     op->attempt = attempt;
     op->client = client;
     op->address = *address;
-    op->transfer = (struct http_transfer){curl_easy_init(), on_done};
-    if (!op->transfer.easy)
-        mem_fatal("curl_easy_init");
+    op->transfer = (struct http_transfer){http_multi_easy(client->multi), on_done};
     add_header(op, &own);
     for (size_t i = 0; i < entry->n_headers; i++)
         add_header(op, &entry->headers[i]);

@@ -288,9 +288,7 @@ static void begin(struct carrier *carrier)
 {
     struct http_transport *http = carrier->http;
 
-    carrier->transfer = (struct http_transfer){curl_easy_init(), on_done};
-    if (!carrier->transfer.easy)
-        mem_fatal("libcurl has no handle left");
+    carrier->transfer = (struct http_transfer){http_multi_easy(http->multi), on_done};
     set_up(carrier);
     carrier->added = true;
     http_multi_add(http->multi, &carrier->transfer);

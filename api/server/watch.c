@@ -18,6 +18,7 @@ enum {
     LIFE_MIN_S = 1800, /* without timeoutSeconds: 30 to 60 minutes */
     LIFE_SPREAD_S = 1800,
     PIECE_BYTES = 64 << 10,
+    FILTER_BYTES = 256, /* of most watches */
 };
 
 struct watch {
@@ -349,7 +350,7 @@ struct api_stream *verb_watch(const struct api_call *call)
     struct error err = {0};
     int64_t life_s = 0;
 
-    watch->arena = arena_new(0);
+    watch->arena = arena_new(FILTER_BYTES);
     if (!watch_parse(watch, call, &life_s, &err)) {
         filter_release(&watch->filter);
         arena_free(watch->arena);

@@ -7,8 +7,12 @@
 #include "api/store/db_copy.h"
 #include "base/mem.h"
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
+
+enum { REST_S = 3 }; /* without a batch: then memory that is no longer needed is given back */
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
 enum copy_state { NO_COPY, COPYING, COPY_CANCELLED, COPY_OVER };
@@ -82,6 +86,24 @@ static void copy_on(struct committer *committer, struct db_copy **copy)
     loop_mail_send(committer->mail);
 }
 
+/* Work, or a rest: the first time that none comes for a while after there has been some. */
+static void await_work(struct committer *committer, bool *rested)
+{
+    const int64_t ns = 1000000000;
+    int64_t until_ns = clock_mono_ns(clock_real()) + REST_S * ns;
+    const struct timespec until = {until_ns / ns, until_ns % ns};
+
+    while (!*rested && !has_work(committer))
+        if (pthread_cond_clockwait(&committer->changed, &committer->lock, CLOCK_MONOTONIC,
+                                   &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&committer->lock);
+            db_rest(committer->db);
+            pthread_mutex_lock(&committer->lock);
+            *rested = true;
+        }
+    await(committer, has_work);
+}
+
 /* The report goes out before the log is moved into the file: nobody has to wait for that. What it
  * finds wrong is reported with the next batch, which it then keeps from being written. */
 static void *work(void *arg)
@@ -89,13 +111,15 @@ static void *work(void *arg)
     struct committer *committer = arg;
     struct db_copy *copy = NULL;
     struct error broken = {0};
+    bool rested = false;
 
     pthread_mutex_lock(&committer->lock);
     for (;;) {
         const struct batch *batch;
         struct committer_report report = {0};
 
-        await(committer, has_work);
+        await_work(committer, &rested);
+        rested = false;
         if (committer->state == STOPPED)
             break;
         if (committer->state != SENT) {

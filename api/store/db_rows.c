@@ -4,6 +4,7 @@
  */
 #include "api/store/db_impl.h"
 #include <errno.h>
+#include <malloc.h>
 
 /* ---- loading ---- */
 
@@ -190,4 +191,10 @@ bool db_checkpoint(struct db *db, struct error *err)
     db->checkpoint_at =
         db->log_pages + DB_CHECKPOINT_PAGES; /* the log keeps everything meanwhile */
     return true;
+}
+
+void db_rest(struct db *db)
+{
+    sqlite3_db_release_memory(db->sqlite);
+    malloc_trim(0); /* what the load before has left in pieces */
 }

@@ -155,10 +155,12 @@ bool jobflow_wants_retry(const struct object *flow)
     return form && form->phase == FLOW_FAILED && !(form->retry && strcmp(form->retry, asked) == 0);
 }
 
+enum { PHASE_ARENA_BYTES = 128 }; /* a phase, and perhaps what was asked for */
+
 struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase, const char *retry)
 {
     struct blob *blob = blob_from_buf(text);
-    struct arena *arena = arena_new(0);
+    struct arena *arena = arena_new(PHASE_ARENA_BYTES);
     struct phase_form *form = arena_alloc(arena, sizeof *form);
 
     form->phase = phase;

@@ -4,6 +4,7 @@
  */
 #include "api/types/volume_check.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "api/types/checks.h"
@@ -58,9 +59,17 @@ const char *mount_path_problem(const char *path)
 
     if (*path != '/')
         return "must be an absolute path";
+    if (strlen(path) >= PATH_MAX)
+        return "must be shorter than 4096 bytes";
     if (!path_descends(path + strspn(path, "/")) || strchr(path, ':'))
         return "must have neither '..' nor ':'";
+    for (at = path; (len = next_component(&at)); at += len)
+        if (len > NAME_MAX)
+            return "must have no name of more than 255 bytes";
+    at = path;
     len = next_component(&at);
+    if (!len)
+        return "must not be the root directory";
     below = at + len;
     if (len == 3 && strncmp(at, "dev", len) == 0 && next_component(&below) == 3 &&
         strcmp(below, "shm") == 0)

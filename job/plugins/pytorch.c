@@ -99,6 +99,11 @@ static void pytorch_review(const struct job_plugin_job *job, struct job_review *
                         "plugin pytorch does nothing: the job has no task \"%s\"; name the master "
                         "with the argument --master=TASK",
                         args.master);
+    else if (!strcmp(args.master, args.worker))
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin pytorch counts every pod twice: task \"%s\" is master and workers; "
+                        "name two tasks with --master=TASK and --worker=TASK",
+                        args.master);
     if (strcmp(args.worker, WORKER_DEFAULT) != 0 && !job_task_named(job->spec, args.worker))
         job_review_warn(review, REASON_PLUGIN_WARNING,
                         "plugin pytorch counts no workers: the job has no task \"%s\"; name them "

@@ -276,7 +276,9 @@ static void ssh_review(const struct job_plugin_job *job, struct job_review *revi
 
     if (strcmp(args.type, "rsa") != 0 && strcmp(args.type, "ed25519") != 0)
         job_review_warn(review, REASON_ARGUMENT_IGNORED,
-                        "plugin ssh: argument ignored: ssh-key-type: there are rsa and ed25519");
+                        "plugin ssh: argument ignored: ssh-key-type: \"%s\" is no kind of key; "
+                        "there are rsa and ed25519",
+                        args.type);
     if (problem)
         job_review_refuse(review, NULL, "ssh-key-file-path: \"%s\" %s", args.path, problem);
     review_keys(&args, review);

@@ -29,14 +29,12 @@ static const char default_message_path[] = "/dev/termination-log";
 bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,
                 struct error *err)
 {
+    if (box->level == SANDBOX_FULL && !sandbox_enter_range(box->user_fd, err))
+        return false;
+    if (!box->pod->containers[index].cwd && access(program->cwd, X_OK))
+        program->cwd = "/"; /* that of the node: under a volume, or where these ids may not go */
     if (box->level < SANDBOX_USER)
         return true;
-    if (box->level == SANDBOX_FULL) {
-        if (!sandbox_enter_range(box->user_fd, err))
-            return false;
-        if (!box->pod->containers[index].cwd && access(program->cwd, X_OK))
-            program->cwd = "/"; /* that of the node, where these ids may not go */
-    }
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     sandbox_drop_capabilities(box->serves_ssh);
     if (box->serves_ssh && box->level == SANDBOX_USER)

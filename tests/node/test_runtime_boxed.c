@@ -98,6 +98,27 @@ static void the_working_directory_is_the_hosts_wherever_it_is(void **state)
     check_int("on the host", access(cwd, F_OK), 0);
 }
 
+/* covers: see 4.3 */
+static void a_volume_over_the_hosts_directory_starts_programs_at_the_root(void **state)
+{
+    char cwd[4096], above[4096];
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "covered",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "pwd"}, .mounts = {{"etc", above, NULL, false}}}},
+    };
+
+    if (!strcmp(level, "plain"))
+        skip(); /* nothing is mounted */
+    check("cwd", getcwd(cwd, sizeof cwd) != NULL);
+    snprintf(above, sizeof above, "%.*s", (int)(strrchr(cwd, '/') - cwd), cwd);
+    check_int("code", run(&pod, &log), 0);
+    check_str("log", log, "/\n");
+    release("covered");
+}
+
 /* covers: see 3.4 LRT-10 */
 static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
 {
@@ -468,6 +489,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(volumes_are_where_the_pod_wants_them_and_nowhere_on_the_host),
         cmocka_unit_test(writes_to_a_layer_are_private),
         cmocka_unit_test(the_working_directory_is_the_hosts_wherever_it_is),
+        cmocka_unit_test(a_volume_over_the_hosts_directory_starts_programs_at_the_root),
         cmocka_unit_test(names_come_from_a_hosts_file_that_can_be_replaced),
         cmocka_unit_test(exit_codes_pass_through_init),
         cmocka_unit_test(stop_ends_everything_in_the_box),

@@ -185,7 +185,8 @@ HOSTILE = (
     [({"name": bad, "emptyDir": {}}, {"name": bad, "mountPath": "/m"}, "volumes[0].name")
      for bad in ("..", "../x", "a/b", "A", "a b", "a\nb", "-", "", "x" * 64, "\u202e")] +
     [(VALID, {"name": "v", "mountPath": bad}, "volumeMounts[0].mountPath")
-     for bad in ("", "m", "../m", "/a/../b", "/..", "/a:b", "/proc", "/proc/self/fd", "//proc/1", "/./sys/x", "/dev", "/dev/mem", "/dev/./mem")] +
+     for bad in ("", "m", "../m", "/a/../b", "/..", "/a:b", "/proc", "/proc/self/fd", "//proc/1", "/./sys/x", "/dev", "/dev/mem", "/dev/./mem", "/", "//", "/.",
+                 "/" + "n" * 256, "/" + "deep/" * 820)] +
     [(VALID, {"name": "v", "mountPath": "/m", "subPath": bad}, "volumeMounts[0].subPath") for bad in ("..", "../x", "a/../../x", "/etc", "a/..")] +
     [(VALID, {"name": "v", "mountPath": "/m", "subPathExpr": bad}, "volumeMounts[0].subPathExpr") for bad in ("..", "../$(A)", "/$(A)")] +
     [({"name": "v", "configMap": {"name": "m", "items": [{"key": "k", "path": bad}]}}, {"name": "v", "mountPath": "/m"}, "items[0].path")

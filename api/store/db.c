@@ -100,7 +100,7 @@ struct setting {
 /* clang-format off */
 static const struct setting settings[] = {
     {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA locking_mode", "exclusive"},
-    {"PRAGMA trusted_schema = OFF"},
+    {"PRAGMA trusted_schema = OFF",     "PRAGMA trusted_schema", "0"},
     {"PRAGMA cell_size_check = ON"},
     {"PRAGMA temp_store = MEMORY"},
     {"PRAGMA cache_size = -4096"},
@@ -310,6 +310,32 @@ static bool exists(const char *path, struct error *err)
            error_set(err, ERR_NOT_FOUND, "", "there is no store at %s", path);
 }
 
+/* A file somebody has prepared gets nothing done by being opened (SEC-39). */
+static bool defend(struct db *db, struct error *err)
+{
+    static const struct {
+        int option, value;
+        const char *name;
+    } rows[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1, "defensive"},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, "trusted schema"},
+        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, "extensions"},
+        {SQLITE_DBCONFIG_DQS_DML, 0, "strings in double quotes"},
+        {SQLITE_DBCONFIG_DQS_DDL, 0, "strings in double quotes"},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        int is = -1;
+
+        if (sqlite3_db_config(db->sqlite, rows[i].option, rows[i].value, &is) != SQLITE_OK ||
+            is != rows[i].value)
+            return error_set(err, ERR_STORAGE, "",
+                             "SQLite %s cannot be set up safely: \"%s\" stays %d",
+                             sqlite3_libversion(), rows[i].name, is);
+    }
+    return true;
+}
+
 static bool open_file(struct db *db, struct error *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
@@ -320,7 +346,7 @@ static bool open_file(struct db *db, struct error *err)
     if (sqlite3_open_v2(db->path, &db->sqlite, flags, NULL) != SQLITE_OK)
         return db_fail(db, err, "opening it");
     sqlite3_busy_timeout(db->sqlite, BUSY_MS);
-    return true;
+    return defend(db, err);
 }
 
 /* Exclusive locking keeps the log's index in memory: looking leaves no trace on disk. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -210,6 +211,20 @@ void cgroup_free(struct cgroup *group)
     mem_free(group);
 }
 
+/* The number may be another's by now: what is killed is what is in the group. */
+static void kill_member(const char *group, pid_t pid)
+{
+    scoped_str path = mem_printf("/proc/%d/cgroup", (int)pid);
+    scoped(buf) struct buf text = {0};
+    int pidfd = pidfd_open(pid, 0);
+
+    if (pidfd < 0)
+        return;
+    if (file_read(path, TEXT_MAX, &text, NULL) && text.data && strstr(text.data, group))
+        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+    close(pidfd);
+}
+
 /* All of them at once where the kernel can, else one by one. */
 static void kill_all(const char *dir)
 {
@@ -223,7 +238,7 @@ static void kill_all(const char *dir)
 
         if (end == at)
             return;
-        kill((pid_t)pid, SIGKILL); /* it is in a group that only we put processes into */
+        kill_member(strrchr(dir, '/'), (pid_t)pid);
     }
 }
 

@@ -1,0 +1,106 @@
+"""What the program never does: start a shell, unpack an archive, follow what a pod has put in the place of its log, signal a
+number that may be somebody else's by now, call between clone and exec what a signal handler could not.
+"""
+import glob
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_plugins import *  # noqa: E402,F403
+
+BANNED = set("system popen execlp execvp execvpe execl strcpy strcat sprintf vsprintf gets alloca strtok atoi atol wordexp".split())
+# signal-safety(7), and bare system calls.
+SAFE = set("""_exit access bind chdir clone close close_range connect dup2 execve fchdir fcntl getpid ioctl kill memcpy memset open prctl
+pthread_sigmask setrlimit setrlimit64 setsid sigaddset sigemptyset sigfillset strchr strcspn strlen strncmp syscall umask unshare write
+__errno_location __stack_chk_fail __memcpy_chk""".split())
+# Whose number cannot be another's: children that are not reaped yet, and signal 0, which does nothing.
+UNREAPED = {"init", "trial", "enter", "reap", "beside", "container", "kubeconfig_plugin", "client", "cmd_doctor", "place", "notify"}
+
+
+def run_tool(*words):
+    need(words[0])
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def imported():
+    return {line.split()[-1].split("@")[0] for line in run_tool("nm", "-D", "--undefined-only", JOBFLOW).splitlines() if line.strip()}
+
+
+# covers: reliability.md SEC-22 SEC-23
+def no_shell_is_called_no_archive_unpacked():
+    names = imported()
+    check("the program has imports", "execve" in names)
+    check_equal("banned calls", sorted(names & BANNED), [])
+    check_equal("readers of archives", sorted(n for n in names if re.match(r"(archive_|zip_|tar_|uncompress|unz)", n)), [])
+
+
+def calls_of(function, seen):
+    """Library functions that one of the program's calls, through its own."""
+    if function in seen:
+        return set()
+    seen.add(function)
+    text = run_tool("objdump", "-d", "--no-show-raw-insn", "--disassemble=" + function, JOBFLOW)
+    found = set()
+    for name in re.findall(r"(?:call|jmp) +[0-9a-f]+ <([\w.]+)(@plt)?>", text):
+        if name[1]:
+            found.add(name[0])
+        elif name[0].split(".")[0] != function.split(".")[0]:
+            found |= calls_of(name[0], seen)
+    return found
+
+
+# covers: reliability.md SEC-28
+def a_child_calls_what_is_safe_until_it_is_another_program():
+    """The child of spawn.c, on its parent's memory."""
+    if os.environ.get("JOBFLOW_MODE") not in ("dev", "release"):
+        raise Skip("the sanitizer's own calls are everywhere")
+    if "run_child" not in run_tool("nm", JOBFLOW):
+        raise Skip("the program has no symbols")
+    calls = calls_of("run_child", set())
+    check("it ends in a program", "execve" in calls)
+    check_equal("calls", sorted(calls - SAFE), [])
+
+
+# covers: see reliability.md SEC-26
+def who_signals_by_number_knows_whose_it_is():
+    """Others have a pidfd. That nothing of a pod survives its deletion is for misbehave.py."""
+    callers = set()
+    for path in glob.glob(os.path.join(SOURCE, "*", "**", "*.c"), recursive=True):
+        parts = os.path.relpath(path, SOURCE).split(os.sep)
+        if parts[0] in ("base", "api", "node", "job", "flow", "probes", "template", "cli") and re.search(r"(?<![\w>.])kill\(", read(path)):
+            callers.add(parts[-1][:-2])
+    check("it is found", "reap" in callers)
+    check_equal("others", sorted(callers - UNREAPED), [])
+
+
+# covers: reliability.md SEC-22
+def a_log_that_is_no_file_is_not_read():
+    """Somebody has put a link, or a pipe without a writer, where the log was."""
+    daemon = Daemon()
+    daemon.apply(*[{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": {
+        "restartPolicy": "Never", "containers": [{"name": "c", "command": ["sh", "-c", "echo text of " + name]}]}} for name in ("linked", "piped")])
+    write("outside", "#jobflow-log 1 c 0 0\n2026-01-01T00:00:00.000000000Z stdout F not for you\n")
+    for name in ("linked", "piped"):
+        wait_until(name, lambda name=name: daemon.get("pod/" + name)["status"].get("phase") == "Succeeded")
+        check_in("before", "text of " + name, daemon("logs", "pod/" + name).stdout)
+        uid = daemon.get("pod/" + name)["metadata"]["uid"]
+        replaced = 0
+        for path in glob.glob("data/node/logs/**", recursive=True):
+            if uid in path and os.path.isfile(path):
+                os.unlink(path)
+                replaced += 1
+                if name == "linked":
+                    os.symlink(os.path.abspath("outside"), path)
+                else:
+                    os.mkfifo(path)
+        check("there was a log", replaced > 0)
+        check("nothing of it is shown", "not for you" not in daemon("logs", "pod/" + name, code=None).stdout)
+    check_equal("and nobody waits", daemon("get", "pods", "-o", "name").stdout.split(), ["pod/linked", "pod/piped"])
+    daemon.stop()
+    nothing_left()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -412,6 +412,8 @@ struct collector *collector_new(struct registry *r)
 
     collector->r = r;
     collector->task.run = work;
+    if (!store_writable(r->store, NULL)) /* opened for looking: nothing is collected */
+        return collector;
     for (int id = 0; id < KIND_N; id++)
         store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, collector);
     return collector;

@@ -173,9 +173,10 @@ static bool migrate(struct db *db, struct error *err)
                          db->path, (long long)version, (long long)known);
     if (version == known)
         return true;
-    if (db->read_only)
+    if (sqlite3_db_readonly(db->sqlite, "main"))
         return error_set(err, ERR_STORAGE, "",
-                         "%s has schema version %lld, older than %lld; open it for writing once",
+                         "%s has schema version %lld and must be brought to %lld; look at it once "
+                         "as its owner",
                          db->path, (long long)version, (long long)known);
     for (; version < known; version++) {
         snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d",
@@ -349,11 +350,12 @@ static bool open_file(struct db *db, struct error *err)
     return defend(db, err);
 }
 
-/* Exclusive locking keeps the log's index in memory: looking leaves no trace on disk. */
+/* Exclusive locking keeps the log's index in memory: looking leaves no trace on disk, unless the
+ * schema is an older one. */
 static bool set_up_look(struct db *db, struct error *err)
 {
     sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    return apply(db, settings, err) && run(db, "PRAGMA query_only = ON", err) && migrate(db, err) &&
+    return apply(db, settings, err) && migrate(db, err) && run(db, "PRAGMA query_only = ON", err) &&
            load_kinds(db, err);
 }
 

@@ -297,18 +297,39 @@ struct object *index_remove(struct index *index, struct entry *entry)
     return object;
 }
 
+/* Everything goes, so nothing is taken out of anything. */
 void index_release(struct index *index)
 {
+    struct space *space, *next;
+
+    for (size_t i = 0; index->identities.slots && i <= index->identities.mask; i++) {
+        struct identity *identity = index->identities.slots[i].item;
+
+        if (identity && !identity->entry)
+            mem_free(identity);
+    }
     for (size_t id = 0; id < KIND_N; id++) {
         struct order *order = &index->orders[id];
 
-        for (size_t i = 0; i < order->count; i++)
-            if (order->items[i])
-                object_unref(index_remove(index, order->items[i]));
+        for (size_t i = 0; i < order->count; i++) {
+            struct entry *entry = order->items[i];
+
+            if (!entry)
+                continue;
+            if (entry->links != &entry->link)
+                mem_free(entry->links);
+            object_unref(entry->object);
+            mem_free(entry);
+        }
         mem_free(order->items);
         table_release(&index->names[id]);
     }
     table_release(&index->identities);
+    HASH_ITER(hh, index->spaces, space, next)
+    {
+        HASH_DEL(index->spaces, space);
+        mem_free(space);
+    }
     *index = (struct index){0};
 }
 

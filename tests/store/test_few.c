@@ -8,6 +8,8 @@
 
 enum { LONG = 40000 };
 
+enum use { LOOKED_AT, WORKED_IN };
+
 static const struct object *get_flow(const struct store *store, const char *name)
 {
     return store_get(store, &kind_job_flow, "default", name);
@@ -86,24 +88,35 @@ static void what_comes_after_a_restart_lies_behind(void **unused)
 }
 
 /* As the second version of the schema had it: rows of all kinds in one sequence. */
-static void rows_of_an_older_file_are_moved(void **unused)
+static void move_rows(enum use first)
 {
-    struct store_world world = world_of_flows("older");
+    struct store_world world = world_of_flows(first == LOOKED_AT ? "looked-at" : "worked-in");
     const struct store_options look = {.directory = world.directory, .read_only = true};
     struct error err;
+    struct store *store;
 
     store_world_sql(&world,
                     "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
                     "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
                     "PRAGMA user_version = 2");
-    check_error("to look at it", store_open(world.loop, &look, &err), err, ERR_STORAGE);
-    check_has("the way out", err.message, "open it for writing once");
+    if (first == LOOKED_AT) {
+        store = store_open(world.loop, &look, &err);
+        check_ok("look", store, err);
+        check_flow(store);
+        store_close(store);
+    }
     check_ok("open", store_world_open(&world, &err), err);
     check_flow(world.store);
     check("flows are below zero", get_flow(world.store, "f")->row < 0);
     check("in their order", get_flow(world.store, "f")->row < get_flow(world.store, "g")->row);
     check("jobs are not", store_world_get(&world, "f-a")->row > 0);
     store_world_free(&world);
+}
+
+static void rows_of_an_older_file_are_moved(void **unused)
+{
+    move_rows(LOOKED_AT);
+    move_rows(WORKED_IN);
 }
 
 int main(void)

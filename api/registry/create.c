@@ -29,11 +29,13 @@ static bool namespace_takes(const struct registry *r, const struct object *draft
 static bool name_is_free(const struct registry *r, const struct object *draft, const char *name,
                          struct error_list *errors)
 {
+    const struct object *holder = store_get(r->store, draft->kind, object_namespace(draft), name);
     char resource[RESOURCE_TEXT_MAX];
 
-    if (!store_get(r->store, draft->kind, object_namespace(draft), name))
+    if (!holder)
         return true;
-    error_list_add(errors, ERR_EXISTS, "", "%s \"%s\" already exists",
+    error_list_add(errors, ERR_EXISTS, "", "%s%s \"%s\" already exists",
+                   object_deleting(holder) ? "object is being deleted: " : "",
                    registry_resource(draft->kind, resource), name);
     return false;
 }

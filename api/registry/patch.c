@@ -93,7 +93,9 @@ bool registry_patch(struct registry *r, const struct kind *kind, const char *ns,
     doc = object_to_json(current);
     patched = apply(kind, type, doc, patch, &err);
     if (!patched) {
-        error_list_append(errors, &err);
+        error_list_add(errors, err.code,
+                       err.code == ERR_INVALID && !*err.field ? "patch" : err.field, "%s",
+                       err.message);
         return false;
     }
     return still_the_same(current, patched, errors) &&

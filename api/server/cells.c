@@ -4,6 +4,7 @@
 #include "api/server/cells.h"
 #include "api/types/jobflow.h"
 #include "api/types/podgroup.h"
+#include "base/mem.h"
 #include "base/timefmt.h"
 #include <string.h>
 
@@ -267,7 +268,10 @@ static void pvc_volume_mode(struct jsonw *w, struct cell_row *row)
 
 static void node_status(struct jsonw *w, struct cell_row *row)
 {
+    bool cordoned =
+        json_is_true(json_object_get(json_object_get(cell_body(row), "spec"), "unschedulable"));
     const char *text = "Unknown";
+    scoped_str whole = NULL;
     size_t i;
     json_t *condition;
 
@@ -279,7 +283,8 @@ static void node_status(struct jsonw *w, struct cell_row *row)
         if (type && value && strcmp(type, "Ready") == 0)
             text = strcmp(value, "True") == 0 ? "Ready" : "NotReady";
     }
-    jsonw_str(w, text);
+    whole = mem_printf("%s%s", text, cordoned ? ",SchedulingDisabled" : "");
+    jsonw_str(w, whole);
 }
 
 static void node_version(struct jsonw *w, struct cell_row *row)

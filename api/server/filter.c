@@ -130,16 +130,13 @@ static bool is_core(const struct kind *kind)
     return !strstr(kind->group, "volcano.sh");
 }
 
-static bool refuse_field(const struct kind *kind, const char *path, const char *labels,
-                         const char *text, struct error *err)
+/* Which objects were looked for kubectl says itself, before this. */
+static bool refuse_field(const struct kind *kind, const char *path, struct error *err)
 {
     scoped(buf) struct buf known = {0};
 
     if (!is_core(kind))
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "Unable to find \"%s, Resource=%s\" that match label selector \"%s\", "
-                         "field selector \"%s\": field label not supported: %s",
-                         kind_api_version(kind), kind->plural, labels ? labels : "", text, path);
+        return error_set(err, ERR_BAD_REQUEST, "", "field label not supported: %s", path);
     for (size_t i = 0; i < countof(fields); i++)
         if (!fields[i].kind || fields[i].kind == kind)
             buf_printf(&known, "%s\"%s\"", known.len ? ", " : "", fields[i].path);
@@ -192,9 +189,8 @@ static size_t term_length(const char *text)
     return n;
 }
 
-static bool parse_fields(const char *text, const char *labels, const struct kind *kind,
-                         struct arena *arena, struct filter_term *terms, size_t *n,
-                         struct error *err)
+static bool parse_fields(const char *text, const struct kind *kind, struct arena *arena,
+                         struct filter_term *terms, size_t *n, struct error *err)
 {
     for (size_t len; *text; text += len + (text[len] == ',')) {
         char *term = arena_strndup(arena, text, len = term_length(text)), *value;
@@ -210,7 +206,7 @@ static bool parse_fields(const char *text, const char *labels, const struct kind
             return refuse_syntax(text, shown, err);
         terms[*n] = (struct filter_term){find_field(kind, term), value, differs};
         if (!terms[(*n)++].field)
-            return refuse_field(kind, term, labels, shown, err);
+            return refuse_field(kind, term, err);
     }
     return true;
 }
@@ -227,7 +223,7 @@ bool filter_parse(const struct target *target, const struct kind *kind, const ch
     if (text && strlen(text) > SELECTOR_BYTES_MAX)
         return error_set(err, ERR_BAD_REQUEST, "", "the field selector is longer than %d bytes",
                          SELECTOR_BYTES_MAX);
-    if (text && !parse_fields(text, labels, kind, arena, terms, &n, err))
+    if (text && !parse_fields(text, kind, arena, terms, &n, err))
         return false;
     if (name)
         terms[n++] =

@@ -102,7 +102,7 @@ static const struct field depends_fields[] = {
      .doc = "Whether any or all of them must be ready."},
     {0},
 };
-static const struct schema depends_schema = {"DependsOn", depends_fields, sizeof(struct task_depends)};
+static const struct schema depends_schema = {"TaskDependsOn", depends_fields, sizeof(struct task_depends)};
 
 static const struct field task_fields[] = {
     {"name",            FIELD_STR,     TASK(name), .max_length = LABEL_BYTES_MAX, .check = is_empty_or_label,

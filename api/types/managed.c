@@ -142,6 +142,31 @@ json_t *managed_tracked(const json_t *doc, bool has_status, const char *subresou
     return tracked;
 }
 
+/* ---- order ---- */
+
+/* Those who apply first, then by time; what came in one second stays in the order in which it came.
+ * Ref: k8s.io/apimachinery pkg/util/managedfields, sortEncodedManagedFields. */
+static int compare_entries(const json_t *a, const json_t *b)
+{
+    int order = strcmp(text_of(a, "operation"), text_of(b, "operation"));
+
+    return order ? order : strcmp(text_of(a, "time"), text_of(b, "time"));
+}
+
+/* There are few, and all but the last written are in order. */
+static void sort_entries(json_t *entries)
+{
+    for (size_t i = 1; i < json_array_size(entries); i++) {
+        scoped(json) json_t *entry = json_incref(json_array_get(entries, i));
+        size_t to = i;
+
+        while (to > 0 && compare_entries(json_array_get(entries, to - 1), entry) > 0)
+            to--;
+        json_array_remove(entries, i);
+        json_array_insert(entries, to, entry);
+    }
+}
+
 /* ---- update ---- */
 
 /* Everybody else's sets without `taken`; empty ones go. */
@@ -219,6 +244,7 @@ json_t *managed_update(const json_t *entries, const struct managed_write *write,
     own = fieldset_difference(set, changes.gone);
     put_writers(result, write, fieldset_union(own, changes.changed));
     bound(result, write);
+    sort_entries(result);
     return result;
 }
 
@@ -336,6 +362,7 @@ bool managed_apply(const json_t *entries, const struct managed_write *write, con
     touched = fieldset_union(changes.changed, changes.gone);
     list = without(entries, write, touched);
     put_writers(list, write, take(wanted));
+    sort_entries(list);
     *out = (struct managed_apply){take(doc), list};
     return true;
 }

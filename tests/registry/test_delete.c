@@ -58,6 +58,19 @@ static void preconditions_are_kept(void **state)
     world_failed(world, ERR_NOT_FOUND, "configmaps \"a\" not found");
 }
 
+#define HELD_CONFIG "{'apiVersion':'v1','kind':'ConfigMap'," HEAD("c") ",'finalizers':['x.io/f']}}"
+
+static void a_name_is_not_free_while_its_holder_goes(void **state)
+{
+    scoped(world) struct world *world = world_new(NULL, NULL);
+
+    world_create(world, HELD_CONFIG);
+    world_refuses(world, HELD_CONFIG, ERR_EXISTS, "configmaps \"c\" already exists");
+    check("delete", world_delete_with(world, &kind_config_map, "c", .grace_s = -1));
+    world_refuses(world, HELD_CONFIG, ERR_EXISTS,
+                  "object is being deleted: configmaps \"c\" already exists");
+}
+
 static void a_finalizer_holds_an_object(void **state)
 {
     scoped(world) struct world *world = world_new(NULL, NULL);
@@ -486,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(preconditions_are_kept),
+        cmocka_unit_test(a_name_is_not_free_while_its_holder_goes),
         cmocka_unit_test(a_finalizer_holds_an_object),
         cmocka_unit_test(dependents_go_after_their_owner),
         cmocka_unit_test(in_foreground_they_go_before_it),

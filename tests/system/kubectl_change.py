@@ -95,6 +95,34 @@ def a_pod_is_changed_by_strategic_patches():
         k.run("delete", "pod", "p1", "--force", "--grace-period=0")
 
 
+def what_is_no_longer_in_the_files_is_pruned():
+    daemon = Daemon()
+    keep, drop = config_map("keep", a="1"), config_map("drop", a="1")
+    for one in (keep, drop):
+        one["metadata"]["labels"] = {"app": "x"}
+    other = config_map("other", a="1")
+    objects("all.yaml", keep, drop)
+    manifest("less.yaml", keep)
+    manifest("other.yaml", other)
+    for k in oldest_and_newest(daemon):
+        k.run("apply", "-f", "all.yaml")
+        k.run("apply", "-f", "other.yaml")
+        kinds = "--prune-allowlist=core/v1/ConfigMap" if k.version[1] >= 26 else "--prune-whitelist=core/v1/ConfigMap"
+        k.says("configmap/drop pruned", "apply", "--prune", kinds, "-l", "app=x", "-f", "less.yaml")
+        check_equal("left", sorted(k.out("get", "cm", "-o", "name").split()), ["configmap/keep", "configmap/other"])
+        k.run("delete", "cm", "--all")
+
+
+def a_patch_that_fails_says_which_operation():
+    daemon = Daemon()
+    manifest("cm.yaml", config_map("cm1", a="1"))
+    for k in oldest_and_newest(daemon):
+        k.run("apply", "-f", "cm.yaml")
+        k.says('The ConfigMap "cm1" is invalid: patch: operation 0 (test /data/a): the test failed', "patch", "cm", "cm1",
+               "--type=json", "-p", '[{"op":"test","path":"/data/a","value":"2"}]', code=1)
+        k.run("delete", "cm", "cm1")
+
+
 def applying_on_the_server_minds_other_managers():
     daemon = Daemon()
     manifest("jf.yaml", manifests())

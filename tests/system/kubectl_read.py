@@ -170,7 +170,9 @@ def pods_are_evicted_by_drain():
         node = k.at("pod/p1", ".spec.nodeName")
         k.says("evict", "drain", node, "--force", "--timeout=%ds" % DEADLINE, "--grace-period=1", "--ignore-daemonsets")
         check_equal("gone", k.out("get", "pod", "p1", "--ignore-not-found"), "")
+        check_in("told", "Ready,SchedulingDisabled", k.out("get", "node", node))
         k.run("uncordon", node)
+        check("no more", "Disabled" not in k.out("get", "node", node))
 
 
 def what_we_do_not_have_is_refused_clearly():

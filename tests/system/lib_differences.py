@@ -9,7 +9,7 @@ DIFFERENCES = [
     (r"create of (no JSON|nothing)|merge no JSON|merge a list|patch by an object|list on from nonsense", TEXT, "what a parser found wrong, in its own words"),
     (r"create of another (kind|version)|apply of another kind|apply without a version|a custom object without kind", TEXT,
      "the reason after the same beginning; theirs names Go types"),
-    (r"create with a bad manager|get in a form not there|list by a bad label key|list a custom kind by a field not known|patch of plain JSON|"
+    (r"create with a bad manager|get in a form not there|list by a bad label key|patch of plain JSON|"
      r"change a pod's command|a namespace of a bad name", TEXT, "texts that changed between their versions; ours are those of the specification"),
     (r"(list|watch) .*bad (label )?selector|create with wrong types", TEXT, "texts of 1.20"),
     (r"(a custom object of a|merge a) wrong type.*", (r"body\.details\.causes\[0\]\.reason",), "the reason newer ones give"),

@@ -275,6 +275,7 @@ def deleted(s):
     s.quietly("POST", CM, cm("d2", finalizers=["x.io/f"]))
     s("delete with a finalizer", "DELETE", CM + "/d2")
     s("delete again", "DELETE", CM + "/d2")
+    s("create what is being deleted", "POST", CM, cm("d2"))
     s("put more finalizers", "PATCH", CM + "/d2", {"metadata": {"finalizers": ["x.io/f", "x.io/g"]}}, kind=MERGE)
     s("labels of what goes", "PATCH", CM + "/d2", {"metadata": {"labels": {"a": "b"}}}, kind=MERGE)
     s("take the finalizer away", "PATCH", CM + "/d2", {"metadata": {"finalizers": None}}, kind=MERGE)

@@ -392,6 +392,33 @@ static void many_updaters_become_one(void **state)
     api_rig_stop(&rig);
 }
 
+/* As kube-apiserver orders them: clients compare the lists. */
+static void accounts_are_in_order(void **state)
+{
+    static const char *const want[] = {"Apply early", "Apply late", "Update tester",
+                                       "Update later"};
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
+    loop_advance(rig.loop, 2000);
+    ask(&rig, &tap, "PATCH", CM "?fieldManager=early", APPLY, CONFIG("{'b':'1'}"));
+    loop_advance(rig.loop, 2000);
+    ask(&rig, &tap, "PATCH", CM "?fieldManager=later", MERGE, "{'data':{'c':'1'}}");
+    ask(&rig, &tap, "PATCH", CM "?fieldManager=late", APPLY, CONFIG("{'d':'1'}"));
+    for (size_t i = 0; i < countof(want); i++) {
+        scoped_str operation_path = mem_printf("metadata.managedFields.%zu.operation", i);
+        scoped_str manager_path = mem_printf("metadata.managedFields.%zu.manager", i);
+        scoped_str operation = api_tap_at(&tap, operation_path);
+        scoped_str manager = api_tap_at(&tap, manager_path);
+        scoped_str entry = mem_printf("%s %s", operation, manager);
+
+        check_str(operation_path, entry, want[i]);
+    }
+    api_rig_stop(&rig);
+}
+
 /* covers: kube-api.md 94 */
 static void replacing_needs_a_revision_where_a_cluster_asks_for_one(void **state)
 {
@@ -432,6 +459,7 @@ int main(void)
         cmocka_unit_test(a_list_given_takes_the_place_of_the_stored_one),
         cmocka_unit_test(status_has_an_account_of_its_own),
         cmocka_unit_test(many_updaters_become_one),
+        cmocka_unit_test(accounts_are_in_order),
         cmocka_unit_test(replacing_needs_a_revision_where_a_cluster_asks_for_one),
     };
 

@@ -7,14 +7,14 @@
 #include "base/scoped.h"
 #include <stdlib.h>
 
-void *mem_alloc(size_t bytes); /* zeroed */
-void *mem_array(size_t count, size_t bytes_each);
+MUST_USE void *mem_alloc(size_t bytes); /* zeroed */
+MUST_USE void *mem_array(size_t count, size_t bytes_each);
 /** The same for what is read and written all over: in huge pages, if it fills some and the system
  * has them. */
-void *mem_array_wide(size_t count, size_t bytes_each);
-void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
-char *mem_strdup(const char *text);        /* NULL stays NULL */
-char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
+MUST_USE void *mem_array_wide(size_t count, size_t bytes_each);
+MUST_USE void *mem_resize(void *ptr, size_t bytes); /* new bytes are not zeroed */
+MUST_USE char *mem_strdup(const char *text);        /* NULL stays NULL */
+MUST_USE char *mem_printf(const char *format, ...) PRINTF_LIKE(1, 2);
 void mem_free(void *ptr);
 NORETURN void mem_fatal(const char *what); /* one line to stderr, then abort */
 

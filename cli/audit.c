@@ -2,6 +2,7 @@
  * The audit log.
  */
 #include "cli/audit.h"
+#include "base/file.h"
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -119,7 +120,7 @@ void audit_note(struct audit *audit, const struct record *record)
     if (audit->fd < 0 || !is_change(record))
         return;
     write_line(record, &line);
-    if (write(audit->fd, line.data, line.len) != (ssize_t)line.len)
+    if (!file_write_all(audit->fd, line.data, line.len))
         complain(audit, errno);
     else
         audit->complained = false;

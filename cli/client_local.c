@@ -84,6 +84,14 @@ static void on_end(struct api_answer *answer)
     finish(exchange_of(answer));
 }
 
+static void on_cut(struct api_answer *answer)
+{
+    struct exchange *exchange = exchange_of(answer);
+
+    error_set(&exchange->call->err, ERR_UNAVAILABLE, "", "the answer broke off");
+    finish(exchange);
+}
+
 static size_t on_backlog(const struct api_answer *answer)
 {
     return 0;
@@ -146,7 +154,7 @@ static void local_start(struct client *client, struct client_call *call)
     struct side *side = side_for(of(client), &request, &call->err);
     struct exchange *exchange = mem_alloc(sizeof *exchange);
 
-    exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog};
+    exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog, on_cut};
     exchange->call = call;
     call->transport = exchange;
     if (side)

@@ -1,6 +1,7 @@
 /*
  * jobflow backup
  */
+#include "base/file.h"
 #include "base/mem.h"
 #include "cli/access.h"
 #include "cli/client.h"
@@ -35,19 +36,11 @@ static void on_data(struct client_call *call, const char *bytes, size_t len)
 {
     struct backup *backup = container_of(call, struct backup, call);
 
-    while (len > 0 && backup->err.code == ERR_NONE) {
-        ssize_t n = write(backup->fd, bytes, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            error_errno(&backup->err, errno, "cannot write the backup");
-            return;
-        }
-        bytes += n;
-        len -= (size_t)n;
-        backup->bytes += (uint64_t)n;
-    }
+    if (backup->err.code != ERR_NONE)
+        return;
+    if (!file_write_all(backup->fd, bytes, len))
+        error_errno(&backup->err, errno, "cannot write the backup");
+    backup->bytes += len;
 }
 
 /* Its name is durable, too. */

@@ -1,5 +1,6 @@
 # Tests: tests/**/test_*.c and tests/system/*.{sh,py} become ctest tests, each in a fresh TMPDIR; tests/fuzz/fuzz_*.c
-# become fuzzers (preset fuzz) or replay their corpus (elsewhere); bench/bench_*.c become programs and no tests.
+# become fuzzers (preset fuzz) or replay their corpus (elsewhere); bench/bench_*.c become programs and no tests;
+# tests/preload/*.c are what tests preload into the program.
 set(in_fresh_dir ${CMAKE_SOURCE_DIR}/tests/in_fresh_dir.sh)
 set(sanitizer_env
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
@@ -19,6 +20,9 @@ function(jobflow_add_test name)
     set(env ${sanitizer_env} "JOBFLOW_SOURCE=${CMAKE_SOURCE_DIR}" "JOBFLOW_MODE=${JOBFLOW_MODE}")
     if(TARGET jobflow)
         list(APPEND env "JOBFLOW=$<TARGET_FILE:jobflow>")
+    endif()
+    if(TARGET syscalls)
+        list(APPEND env "JOBFLOW_SYSCALLS=$<TARGET_FILE:syscalls>")
     endif()
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "${env}" LABELS ${arg_LABEL} TIMEOUT ${test_timeout})
@@ -114,6 +118,13 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         endforeach()
         jobflow_add_test(${name} LABEL unit COMMAND $<TARGET_FILE:${name}>)
     endforeach()
+
+    if(TARGET jobflow AND NOT JOBFLOW_MODE MATCHES "asan|tsan") # whose own library must come first
+        add_library(syscalls MODULE tests/preload/syscalls.c)
+        target_compile_definitions(syscalls PRIVATE _GNU_SOURCE)
+        target_compile_options(syscalls PRIVATE -Wall -Wextra -Werror)
+        set_target_properties(syscalls PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    endif()
 
     if(TARGET jobflow)
         file(GLOB scripts CONFIGURE_DEPENDS tests/system/*.sh tests/system/*.py)

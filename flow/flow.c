@@ -302,10 +302,10 @@ void flow_object_changed(struct flow *flow, const struct object *object)
         flow_open(flow);
     else if (flow->opening == FLOW_OPEN && respecified)
         respecify(flow);
-    if (respecified)
+    if (respecified) {
         flow->retained_done = false;
-    if (respecified)
         flow_finish_stop(flow); /* the times may be others now */
+    }
     if (respecified || marked || annotated)
         flow_make_runnable(flow);
     object_unref(before);

@@ -309,6 +309,17 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
     }
 }
 
+/* A step whose bit is set. */
+static void restore_marked(struct step *step, enum job_phase phase)
+{
+    if (step->state == STEP_STARTED)
+        return;
+    if (phase == JOB_NONE)
+        step->state = STEP_SKIPPED;
+    else
+        restore_result(step, phase);
+}
+
 /* Bitmaps speak of positions in the spec they were written for. */
 static void restore_results(struct flow_record *r, const json_t *status, int64_t generation)
 {
@@ -326,15 +337,7 @@ static void restore_results(struct flow_record *r, const json_t *status, int64_t
 
         step_set_init(&set, r->graph->steps);
         if (bits && step_bits_read(bits, &set)) {
-            step_set_each(&set, step)
-            {
-                if (r->steps[step].state == STEP_STARTED)
-                    continue;
-                if (rows[i].phase == JOB_NONE)
-                    r->steps[step].state = STEP_SKIPPED;
-                else
-                    restore_result(&r->steps[step], rows[i].phase);
-            }
+            step_set_each(&set, step) restore_marked(&r->steps[step], rows[i].phase);
         }
         step_set_release(&set);
     }

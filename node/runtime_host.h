@@ -30,7 +30,6 @@ struct link {
     bool dropped;
     bool writing;  /* waits for room in the socket */
     bool listing;  /* has been asked for its pods and has not finished the answer */
-    bool isolated; /* has one boxed pod */
     unsigned pods; /* that hang on it */
     struct buf in, out;
 };

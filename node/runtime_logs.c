@@ -48,18 +48,33 @@ static int open_log(int logs_fd, const char *name)
     return openat(logs_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
+/* As much of `size` bytes as there is. */
+static size_t read_start(int fd, char *out, size_t size)
+{
+    size_t len = 0;
+    ssize_t n = 1;
+
+    while (len < size && n != 0) {
+        n = read(fd, out + len, size - len);
+        if (n < 0 && errno != EINTR)
+            return 0;
+        len += n > 0 ? (size_t)n : 0;
+    }
+    return len;
+}
+
 static void files_try(struct log_files *files, int logs_fd, const char *name)
 {
     char head[LOG_HEADER_MAX];
     struct log_header header;
     int fd = files->count < FILES_MAX ? open_log(logs_fd, name) : -1;
-    ssize_t n;
+    size_t len;
 
     if (fd < 0)
         return;
-    n = read(fd, head, sizeof head);
+    len = read_start(fd, head, sizeof head);
     close(fd);
-    if (n <= 0 || !log_header_parse(head, (size_t)n, &header))
+    if (!len || !log_header_parse(head, len, &header))
         return;
     mem_grow(files->items, files->count, files->cap);
     snprintf(files->items[files->count].name, LOG_NAME_MAX, "%s", name);

@@ -111,6 +111,14 @@ void stream_end(struct api_stream *stream)
     answer->end(answer);
 }
 
+void stream_cut(struct api_stream *stream)
+{
+    struct api_answer *answer = stream->answer;
+
+    api_cancel(stream);
+    answer->cut(answer);
+}
+
 /* ---- dispatch ---- */
 
 typedef struct api_stream *(*verb_fn)(const struct api_call *call);

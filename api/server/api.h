@@ -80,6 +80,8 @@ struct api_answer {
     void (*end)(struct api_answer *answer);
     /** Bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
     size_t (*backlog)(const struct api_answer *answer);
+    /** Instead of `end`: what was begun cannot be finished, and nobody must take it for whole. */
+    void (*cut)(struct api_answer *answer);
     /** Before the head: the object that a change has made or left. May be NULL. */
     void (*about)(struct api_answer *answer, const struct object *object);
     /** As `data`, of bytes that many are told: a reference is kept instead of a copy. May be NULL.

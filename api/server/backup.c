@@ -6,6 +6,7 @@
  * The copy is a file in the data directory that has no name any more when it is sent.
  */
 #include "api/server/backup.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +70,16 @@ static void on_copied(void *ctx, const struct error *err)
     stream_again(&backup->stream);
 }
 
+static ssize_t read_some(int fd, char *out, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, out, size);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
 static void run(struct api_stream *stream)
 {
     struct backup *backup = of(stream);
@@ -84,14 +95,18 @@ static void run(struct api_stream *stream)
             fail(backup, &err);
         return;
     }
-    while (sent < PIECE_BYTES && (n = read(backup->fd, piece, sizeof piece)) > 0) {
+    while (sent < PIECE_BYTES && (n = read_some(backup->fd, piece, sizeof piece)) > 0) {
         stream->answer->data(stream->answer, piece, (size_t)n);
         sent += (size_t)n;
     }
-    if (n > 0)
+    if (n > 0) {
         stream_again(stream);
-    else
+    } else if (n == 0) {
         stream_end(stream);
+    } else {
+        log_error("a backup broke off", kv_str("why", strerrordesc_np(errno)));
+        stream_cut(stream);
+    }
 }
 
 static const struct stream_ops ops = {run, release};

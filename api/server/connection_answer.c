@@ -264,6 +264,17 @@ static void answer_end(struct api_answer *answer)
         connection_close(x->connection);
 }
 
+static void answer_cut(struct api_answer *answer)
+{
+    struct exchange *x = of(answer);
+
+    x->request = NULL;
+    x->endless = false;
+    pacer_remove(&x->paced);
+    exchange_tell(x);
+    connection_close(x->connection);
+}
+
 static size_t answer_backlog(const struct api_answer *answer)
 {
     const struct exchange *x = of(answer);
@@ -346,6 +357,7 @@ void answer_init(struct exchange *x)
         .line = answer_line,
         .end = answer_end,
         .backlog = answer_backlog,
+        .cut = answer_cut,
         .about = answer_about,
     };
 }

@@ -83,6 +83,8 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
 void stream_again(struct api_stream *stream);
 /** Say the answer is complete; the stream is gone afterwards. */
 void stream_end(struct api_stream *stream);
+/** Say that the rest will never come; the stream is gone afterwards. */
+void stream_cut(struct api_stream *stream);
 
 /* ---- reply.c: answers in one piece ---- */
 

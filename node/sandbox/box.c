@@ -95,8 +95,7 @@ static bool write_small(struct box *box, const char *name, const char *text, str
 {
     int fd = openat(box->where.own_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                     0644);
-    bool ok =
-        fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fchmod(fd, 0644) == 0;
+    bool ok = fd >= 0 && file_write_all(fd, text, strlen(text)) && fchmod(fd, 0644) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot write %s", name);

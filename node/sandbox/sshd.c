@@ -43,7 +43,7 @@ static bool write_one(int own_fd, size_t i, const char *text, size_t len, struct
 {
     int fd =
         openat(own_fd, files[i].name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool ok = fd >= 0 && write(fd, text, len) == (ssize_t)len && fchmod(fd, files[i].mode) == 0;
+    bool ok = fd >= 0 && file_write_all(fd, text, len) && fchmod(fd, files[i].mode) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot write %s", files[i].path);

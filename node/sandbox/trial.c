@@ -40,6 +40,7 @@ static bool gather(int fd, char *out, size_t size)
             return false;
         n = read(fd, out + len, size - 1 - len);
         len += n > 0 ? (size_t)n : 0;
+        n = n < 0 && errno == EINTR ? 1 : n; /* again */
     }
     out[len] = 0;
     return true;

@@ -62,7 +62,7 @@ static bool write_file(int fd, const struct shim_file *file, struct error *err)
     if (at_fd >= 0) /* of several of a name, in a projected volume, the last one counts */
         file_fd = openat(at_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file_fd >= 0)
-        ok = write(file_fd, file->bytes, file->len) == (ssize_t)file->len &&
+        ok = file_write_all(file_fd, file->bytes, file->len) &&
              fchmod(file_fd, file->mode & 0777) == 0;
     if (!ok)
         error_errno(err, errno, "cannot write the file %s", file->path);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/timefmt.h"
 
 static const char magic[] = "#jobflow-log 1 ";
@@ -97,7 +98,7 @@ static bool open_file(struct log_writer *log)
     int n = snprintf(header, sizeof header, "%s%s %u %ld\n", magic, log->container, log->run,
                      (long)log->from);
 
-    if (write(log->fd, header, (size_t)n) == n)
+    if (file_write_all(log->fd, header, (size_t)n))
         return true;
     unlinkat(log->dir_fd, name, 0); /* a file without its first line could not be read */
     log_writer_release(log);
@@ -129,19 +130,23 @@ static void put_record(struct buf *out, const char *stamp, const char *text, siz
 /* Everything or nothing, so that a file always ends with a record. */
 static bool append(struct log_writer *log, const struct buf *records)
 {
-    ssize_t n = write(log->fd, records->data, records->len);
+    size_t done = 0;
 
-    if (n == (ssize_t)records->len) {
-        log->size += n;
-        return true;
+    while (done < records->len) {
+        ssize_t n = write(log->fd, records->data + done, records->len - done);
+
+        if (n < 0 && errno != EINTR)
+            break;
+        done += n > 0 ? (size_t)n : 0;
     }
-    if (n > 0) {
+    if (done && done < records->len) {
         off_t end = lseek(log->fd, 0, SEEK_END);
 
-        if (end < n || ftruncate(log->fd, end - n))
-            log->size += n;
+        if (end >= (off_t)done && ftruncate(log->fd, end - (off_t)done) == 0)
+            return false;
     }
-    return false;
+    log->size += (int64_t)done;
+    return done == records->len;
 }
 
 static void tell_loss(struct log_writer *log, const char *stamp, struct buf *out)

@@ -10,6 +10,7 @@ void api_rig_start(struct api_rig *rig, const struct api_rig_options *options)
 {
     static const struct api_rig_options defaults;
     const struct store_options store = {
+        .directory = options ? options->directory : NULL,
         .watch_window = options ? options->watch_window : 0,
     };
     struct registry_options registry = {0};
@@ -64,6 +65,12 @@ static void on_end(struct api_answer *answer)
     of(answer)->stream = NULL;
 }
 
+static void on_cut(struct api_answer *answer)
+{
+    of(answer)->cut = true;
+    of(answer)->stream = NULL;
+}
+
 static size_t on_backlog(const struct api_answer *answer)
 {
     return of(answer)->backlog;
@@ -99,7 +106,7 @@ int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, 
     };
 
     api_tap_release(tap);
-    tap->answer = (struct api_answer){on_head, on_data, on_end, on_backlog};
+    tap->answer = (struct api_answer){on_head, on_data, on_end, on_backlog, on_cut};
     tap->stream = api_handle(rig->api, &request, &tap->answer);
     loop_settle(rig->loop);
     return tap->status;

@@ -17,6 +17,7 @@ struct api_rig {
 struct api_rig_options {
     const struct api_logs *logs;
     int64_t watch_window;
+    const char *directory; /* of the store; NULL: in memory */
     bool deletion_protection;
 };
 
@@ -30,7 +31,7 @@ struct api_tap {
     char *content_type;
     struct buf headers, body;
     size_t backlog; /* what the tap says is waiting */
-    bool ended;
+    bool ended, cut;
 };
 
 struct api_ask {

@@ -1,0 +1,107 @@
+/*
+ * api/server/backup.c: what is sent is a whole store, or is not taken for one.
+ */
+/* wraps: read */
+#include "tests/unit.h"
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/api.h"
+
+enum { MANY = 400 };
+
+ssize_t __real_read(int fd, void *bytes, size_t len);
+ssize_t __wrap_read(int fd, void *bytes, size_t len);
+
+/* So many reads go well before one fails, again and again. */
+static int well, failure;
+
+ssize_t __wrap_read(int fd, void *bytes, size_t len)
+{
+    static int reads;
+
+    if (failure && ++reads % (well + 1) == 0) {
+        errno = failure;
+        return -1;
+    }
+    return __real_read(fd, bytes, len);
+}
+
+struct place {
+    struct api_rig rig;
+    char *directory;
+};
+
+static struct place a_store_on_disk(const char *name)
+{
+    struct place place = {.directory = test_path(name)};
+
+    api_rig_start(&place.rig, &(const struct api_rig_options){.directory = place.directory});
+    for (int i = 0; i < MANY; i++) {
+        scoped(tap) struct api_tap tap = {0};
+        scoped_str body =
+            mem_printf("{\"metadata\":{\"name\":\"c%d\"},\"data\":{\"v\":\"%01000d\"}}", i, i);
+
+        check_int("made",
+                  api_request(&place.rig, &tap, "POST", "/api/v1/namespaces/default/configmaps",
+                              .body = body),
+                  201);
+    }
+    api_allow_backups(place.rig.api, place.directory);
+    return place;
+}
+
+static void leave(struct place *place)
+{
+    failure = 0;
+    api_rig_stop(&place->rig);
+    mem_free(place->directory);
+}
+
+/* The pages its header says. */
+static size_t pages_of(const struct buf *file)
+{
+    const unsigned char *bytes = (const unsigned char *)file->data;
+
+    return (size_t)bytes[28] << 24 | (size_t)bytes[29] << 16 | (size_t)bytes[30] << 8 | bytes[31];
+}
+
+static void an_interrupted_backup_is_whole(void **state)
+{
+    struct place place = a_store_on_disk("interrupted");
+    scoped(tap) struct api_tap tap = {0};
+
+    well = 1;
+    failure = EINTR;
+    check_int("sent", api_request(&place.rig, &tap, "GET", "/backup"), 200);
+    check("ended", tap.ended && !tap.cut);
+    check("every object is in it", tap.body.len > MANY * 1000);
+    check_int("whole pages", (int)(tap.body.len % pages_of(&tap.body)), 0);
+    leave(&place);
+}
+
+static void a_backup_that_cannot_be_read_is_cut_off(void **state)
+{
+    struct place place = a_store_on_disk("unreadable");
+    scoped(tap) struct api_tap tap = {0};
+
+    well = 5;
+    failure = EIO;
+    check_int("begun", api_request(&place.rig, &tap, "GET", "/backup"), 200);
+    check("not ended as if it were whole", tap.cut && !tap.ended);
+    failure = 0;
+    check_int("the next one", api_request(&place.rig, &tap, "GET", "/backup"), 200);
+    check("is whole", tap.ended);
+    leave(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_interrupted_backup_is_whole),
+        cmocka_unit_test(a_backup_that_cannot_be_read_is_cut_off),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

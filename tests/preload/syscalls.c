@@ -1,0 +1,209 @@
+/*
+ * Preloaded into the program by tests: system calls that are interrupted or move less than was
+ * asked for, as any may; and a process that is killed right before a chosen one.
+ *
+ *   SYSCALLS_SHORT=P     P of 100 calls are cut short or interrupted; shims, too
+ *   SYSCALLS_KILL_AT=N   SIGKILL before the N-th call that writes to a file or syncs it; in the
+ *                        process itself alone
+ *   SYSCALLS_SEED=S      which ones; the process id by default
+ *
+ * Cut short is only what the kernel cuts short: files, streams, what is read from pipes.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static unsigned percent;
+static long kill_at;
+static atomic_long writes;
+static atomic_uint_fast64_t state;
+
+static long number(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? strtol(text, NULL, 10) : 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    percent = (unsigned)number("SYSCALLS_SHORT");
+    kill_at = number("SYSCALLS_KILL_AT");
+    state = (uint64_t)(getenv("SYSCALLS_SEED") ? number("SYSCALLS_SEED") : getpid());
+    if (kill_at)
+        unsetenv("LD_PRELOAD");
+}
+
+/* SplitMix64. */
+static uint64_t chance(void)
+{
+    uint64_t z = atomic_fetch_add(&state, UINT64_C(0x9e3779b97f4a7c15));
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static bool struck(void)
+{
+    return percent && chance() % 100 < percent;
+}
+
+static bool is_cut(int fd, bool writing)
+{
+    struct stat status;
+    int type = 0, saved = errno;
+    socklen_t size = sizeof type;
+    bool cut = fstat(fd, &status) == 0 &&
+               (S_ISREG(status.st_mode) || (S_ISFIFO(status.st_mode) && !writing) ||
+                (S_ISSOCK(status.st_mode) &&
+                 getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM));
+
+    errno = saved;
+    return cut;
+}
+
+/* How much of `len` is moved; -1: interrupted. */
+static ssize_t part_of(int fd, size_t len, bool writing)
+{
+    if (len == 0 || !struck() || !is_cut(fd, writing))
+        return (ssize_t)len;
+    if (chance() % 2) {
+        errno = EINTR;
+        return -1;
+    }
+    return (ssize_t)(1 + chance() % len);
+}
+
+static void count_write(void)
+{
+    if (kill_at && atomic_fetch_add(&writes, 1) + 1 == kill_at)
+        kill(getpid(), SIGKILL);
+}
+
+static bool interrupted(void)
+{
+    if (!struck())
+        return false;
+    errno = EINTR;
+    return true;
+}
+
+/* The function behind ours, of the same type. */
+#define BEHIND(name)                                                                               \
+    static __typeof__(name) *behind;                                                               \
+    if (!behind)                                                                                   \
+    behind = (__typeof__(name) *)(intptr_t)dlsym(RTLD_NEXT, #name)
+
+EXPORTED ssize_t read(int fd, void *bytes, size_t len)
+{
+    BEHIND(read);
+    ssize_t part = part_of(fd, len, false);
+
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part);
+}
+
+EXPORTED ssize_t pread64(int fd, void *bytes, size_t len, off64_t at)
+{
+    BEHIND(pread64);
+    ssize_t part = part_of(fd, len, false);
+
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part, at);
+}
+
+EXPORTED ssize_t write(int fd, const void *bytes, size_t len)
+{
+    BEHIND(write);
+    ssize_t part = part_of(fd, len, true);
+
+    count_write();
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part);
+}
+
+EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
+{
+    BEHIND(pwrite64);
+    ssize_t part = part_of(fd, len, true);
+
+    count_write();
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part, at);
+}
+
+EXPORTED ssize_t recv(int fd, void *bytes, size_t len, int flags)
+{
+    BEHIND(recv);
+    ssize_t part = flags & MSG_PEEK ? (ssize_t)len : part_of(fd, len, false);
+
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part, flags);
+}
+
+EXPORTED ssize_t send(int fd, const void *bytes, size_t len, int flags)
+{
+    BEHIND(send);
+    ssize_t part = part_of(fd, len, true);
+
+    return part < 0 ? -1 : behind(fd, bytes, (size_t)part, flags);
+}
+
+EXPORTED ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    BEHIND(recvmsg);
+    return interrupted() ? -1 : behind(fd, message, flags);
+}
+
+EXPORTED ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    BEHIND(sendmsg);
+    return interrupted() ? -1 : behind(fd, message, flags);
+}
+
+EXPORTED ssize_t writev(int fd, const struct iovec *parts, int n)
+{
+    BEHIND(writev);
+    return interrupted() ? -1 : behind(fd, parts, n);
+}
+
+EXPORTED int poll(struct pollfd *fds, nfds_t n, int timeout_ms)
+{
+    BEHIND(poll);
+    return interrupted() ? -1 : behind(fds, n, timeout_ms);
+}
+
+EXPORTED int epoll_pwait(int fd, struct epoll_event *events, int max, int timeout_ms,
+                         const sigset_t *mask)
+{
+    BEHIND(epoll_pwait);
+    return interrupted() ? -1 : behind(fd, events, max, timeout_ms, mask);
+}
+
+EXPORTED int accept4(int fd, struct sockaddr *from, socklen_t *len, int flags)
+{
+    BEHIND(accept4);
+    return interrupted() ? -1 : behind(fd, from, len, flags);
+}
+
+EXPORTED int fsync(int fd)
+{
+    BEHIND(fsync);
+    count_write();
+    return behind(fd);
+}
+
+EXPORTED int fdatasync(int fd)
+{
+    BEHIND(fdatasync);
+    count_write();
+    return behind(fd);
+}

@@ -1,0 +1,84 @@
+"""kill -9 before each write of a run, one after the other: it goes on, and no step is run twice.
+
+JOBFLOW_SEED repeats a run; JOBFLOW_POINTS sets how many of the writes are tried (30; 0: every one).
+
+# covers: reliability.md FT-06 P-01 P-05 P-09 D-09
+"""
+import collections
+import os
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+
+LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")
+POINTS = int(os.environ.get("JOBFLOW_POINTS", "30"))
+SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+
+# Each start and each end of a step is a line; its failure is what its policy takes for a success.
+BODY = "echo start $STEP >> log; echo end $STEP >> log; exit %d"
+
+
+def needed():
+    if not os.path.exists(LIBRARY):
+        raise Skip("nothing is preloaded into a program with sanitizers")
+
+
+def scenario():
+    """Three stages; plain pods, one with a volume, one whose exit code counts, one that is tried again."""
+    def body(name, code, **pod):
+        made = template(name, tasks=[task("main", BODY % code, **pod)])
+        if code:
+            made["spec"]["policies"] = [{"exitCode": code, "action": "CompleteJob"}]
+        return made
+
+    def about(name, after, template_):
+        entry = step(name, after, template=template_)
+        entry["patch"] = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [
+            {"name": "c", "env": [{"name": "STEP", "value": name}]}]}}}]}}
+        return entry
+
+    steps = [about("a", [], "plain"), about("b", ["a"], "seven"), about("c", ["a"], "boxed"), about("d", ["b", "c"], "plain")]
+    return [flow("f", steps), body("plain", 0), body("seven", 7), body("boxed", 0, volumes=[{"name": "v", "emptyDir": {}}])]
+
+
+def run_killed_at(n):
+    """Whether the run was killed before its n-th write."""
+    env = dict(os.environ, LD_PRELOAD=LIBRARY, SYSCALLS_KILL_AT=str(n))
+    done = subprocess.run(command("run", "-o", "quiet", "f.yaml"), env=env, capture_output=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
+    check(done.returncode in (0, -9), "exit code %d: %s" % (done.returncode, done.stderr.decode()))
+    return done.returncode == -9
+
+
+def goes_on_after(n):
+    """False when the run ended before its n-th write."""
+    fresh_dir("write")
+    manifest("f.yaml", *scenario())
+    if not run_killed_at(n):
+        return False
+    if jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}", code=None).stdout != "Succeed":  # else it is over, and would run anew
+        jobflow("run", "-o", "quiet", "f.yaml")
+    lines = collections.Counter(read("log").splitlines())
+    check_equal("killed before write %d" % n, lines, {"%s %s" % (word, name): 1 for word in ("start", "end") for name in "abcd"})
+    nothing_left()
+    return True
+
+
+def killed_before_any_write_a_run_goes_on_and_runs_no_step_twice():
+    needed()
+    rng = random.Random(SEED)
+    last = 1
+    while goes_on_after(last):
+        last *= 2
+    points = range(1, last)
+    if POINTS and len(points) > POINTS:
+        points = sorted(rng.sample(points, POINTS))
+    tried = sum(goes_on_after(n) for n in points)
+    print("    seed %d: killed before %d writes" % (SEED, tried))
+    check(tried > 10, "only %d writes were met" % tried)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

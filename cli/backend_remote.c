@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PUMP_MS = 10, PASS_MS = 1000 };
+enum { PUMP_MS = 10 };
 static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
 
 static const struct kind *const mirrored[] = {
@@ -190,7 +190,7 @@ static bool open_mirrors(struct remote_run *remote, const char *ns, struct error
         mirror_start(&one->mirror, server);
     }
     while (!all_synced(remote) && remote->why.code == ERR_NONE)
-        client_pass(remote->client, PASS_MS);
+        client_pass(remote->client, PUMP_MS); /* no longer, or the last to come is seen late */
     if (remote->why.code != ERR_NONE) {
         *err = remote->why;
         return false;

@@ -133,6 +133,24 @@ struct api_stream *reply_object(const struct api_call *call, int status,
     return reply_send(call, &with, STREAM_DURABLE);
 }
 
+/* A failure that tells of what is stored: what it saw may be accepted and not durable yet, so it
+ * waits like every other answer (INV-S10). */
+static enum stream_start failure_waits(enum error_code code)
+{
+    /* clang-format off */
+    static const bool tells[ERROR_CODE_N] = {
+        [ERR_NOT_FOUND] = true,
+        [ERR_EXISTS]    = true,
+        [ERR_CONFLICT]  = true,
+        [ERR_GONE]      = true,
+        [ERR_INVALID]   = true, /* beside the version before */
+        [ERR_FORBIDDEN] = true, /* by deletion protection, by a quota */
+    };
+    /* clang-format on */
+
+    return tells[code] ? STREAM_DURABLE : STREAM_NOW;
+}
+
 struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
                                  const struct status_subject *about)
 {
@@ -141,7 +159,7 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
 
     status_write_failure(errors, about, &with.body);
     buf_char(&with.body, '\n');
-    return reply_send(call, &with, STREAM_NOW);
+    return reply_send(call, &with, failure_waits(code));
 }
 
 struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)

@@ -18,7 +18,7 @@ set(cluster_h "^api/cluster\\.h$")
 set(domain "^base/" "^api/types/" ${cluster_h})
 set(anything "^[a-z]+/")
 
-layer(http      "^base/http[^/]*\\.[ch]$"   MAY "^base/" LIBS uv curl jansson xxhash uthash)
+layer(http      "^base/(http|curl)[^/]*\\.[ch]$" MAY "^base/" LIBS uv curl jansson xxhash uthash)
 layer(base      "^base/"                    MAY "^base/" LIBS uv jansson xxhash uthash)
 layer(yaml      "^api/types/yaml[^/]*\\.c$"    MAY "^base/" "^api/types/" LIBS jansson yaml)
 layer(types     "^api/types/"               MAY "^base/" "^api/types/" LIBS jansson)

@@ -14,6 +14,8 @@
 
 #include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
+
+enum { KILL_STEPS = 200 }; /* of a millisecond */
 #include "node/sandbox/fdpass.h"
 
 bool init_receive(int fd, struct init_report *out, int *out_fd)
@@ -84,6 +86,30 @@ static pid_t start(const struct init_plan *plan)
     give_up(plan, result.failure, text);
 }
 
+/* All of them, and what they used is counted as ours: killed with us, they would take it with them.
+ * Those who changed to a user we may not signal are not waited for; they go when we do. */
+static int kill_all(pid_t program)
+{
+    const struct timespec step = {0, 1000000};
+    int wait_status, program_status = SIGKILL; /* as a wait status: by that signal */
+    sigset_t child;
+
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    kill(-1, SIGKILL);
+    for (unsigned steps = 0; steps < KILL_STEPS; steps++) {
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &wait_status, WNOHANG)) > 0)
+            if (pid == program)
+                program_status = wait_status;
+        if (pid < 0)
+            break;
+        sigtimedwait(&child, NULL, &step);
+    }
+    return program_status;
+}
+
 /* Until the program has ended: its wait status. */
 static int attend(pid_t program)
 {
@@ -94,6 +120,8 @@ static int attend(pid_t program)
     for (;;) {
         int number = sigwaitinfo(&all, &info), wait_status;
 
+        if (number == INIT_KILL)
+            return kill_all(program);
         if (number > 0 && number != SIGCHLD)
             kill(-program, number);
         for (pid_t pid; number == SIGCHLD && (pid = waitpid(-1, &wait_status, WNOHANG)) > 0;)

@@ -7,11 +7,15 @@
  * sends signals to us; they are blocked, which is why they reach process 1 at all, and taken by
  * sigwaitinfo.
  */
+#include <signal.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
 #include "node/sandbox/root.h"
 #include "node/shim/spawn.h"
+
+/* The signal that stands for SIGKILL: what it took from us would be lost. Others are passed on. */
+#define INIT_KILL SIGPWR
 
 enum init_event { INIT_STARTED, INIT_FAILED, INIT_ENDED };
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "node/sandbox/box.h"
+#include "node/sandbox/init.h"
 #include "node/sandbox/pss.h"
 #include "node/shim/beside.h"
 #include "node/shim/shim.h"
@@ -163,13 +164,15 @@ const char *container_reason(struct container *c, int code, bool oom)
     return code ? "Error" : "Completed";
 }
 
-static void take_usage(struct container_status *status, const struct rusage *used)
+void container_used(struct container *c, const struct rusage *used)
 {
     const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
+    int64_t peak_bytes = used->ru_maxrss * 1024;
 
-    status->cpu_ms =
+    c->status->cpu_ms +=
         (user->tv_sec + system->tv_sec) * 1000 + (user->tv_usec + system->tv_usec + 500) / 1000;
-    status->memory_peak_bytes = used->ru_maxrss * 1024;
+    if (c->status->memory_peak_bytes < peak_bytes)
+        c->status->memory_peak_bytes = peak_bytes;
 }
 
 void container_exited(struct container *c, int wait_status, const struct rusage *used)
@@ -185,7 +188,7 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
     alarm_clear(&pod->shim->reactor, &c->kill);
     alarm_clear(&pod->shim->reactor, &c->watch);
     pod->running--;
-    take_usage(c->status, used);
+    container_used(c, used);
     asked_close(c);
     output_drain(c);
     if (c->report.fd >= 0)
@@ -197,7 +200,11 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
 
 void container_signal(const struct container *c, int number)
 {
-    kill(c->report.fd >= 0 ? c->pid : -c->pid, number);
+    bool boxed = c->report.fd >= 0, attended = boxed && !c->starting;
+
+    if (number == SIGKILL && attended)
+        number = INIT_KILL;
+    kill(boxed ? c->pid : -c->pid, number);
 }
 
 static void cannot_run(struct container *c, const struct spawn_result *result)

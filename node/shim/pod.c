@@ -241,6 +241,9 @@ void pod_stop(struct pod *pod, int64_t grace_ms)
 
 void pod_refuse(struct pod *pod, const char *reason, const char *note)
 {
+    for (unsigned i = 0; i < pod->n_containers; i++)
+        if (pod->containers[i].status->state == CONTAINER_WAITING)
+            pod->containers[i].status->reason = reason;
     pod->reason = reason;
     pod->note = note;
     pod->ending = true;

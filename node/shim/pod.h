@@ -95,6 +95,8 @@ void container_start(struct container *container);
 void container_ask_to_end(struct container *container, int64_t grace_ms);
 /** The program of a container has ended and was reaped. */
 void container_exited(struct container *container, int wait_status, const struct rusage *used);
+/** What it has used, or a process of it that outlived its parent. */
+void container_used(struct container *container, const struct rusage *used);
 /** To the program's process group; boxed: to its init, which passes it on. Only while it is not
  * reaped. */
 void container_signal(const struct container *container, int number);

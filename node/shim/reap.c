@@ -68,10 +68,12 @@ static void stray_found(struct shim *shim, pid_t pid)
     HASH_ADD(by_pid, shim->strays, pid, sizeof stray->pid, stray);
 }
 
-static void stray_gone(struct shim *shim, struct stray *stray)
+static void stray_gone(struct shim *shim, struct stray *stray, const struct rusage *used)
 {
     HASH_DELETE(by_pid, shim->strays, stray);
     if (stray->pod) {
+        if (stray->pod->n_containers == 1) /* of several, nobody knows whose it was */
+            container_used(&stray->pod->containers[0], used);
         stray->pod->strays--;
         pod_wake(stray->pod);
     }
@@ -141,7 +143,7 @@ static void reap_one(struct shim *shim, pid_t pid)
     if (program)
         container_exited(program, wait_status, &used);
     else if (stray)
-        stray_gone(shim, stray);
+        stray_gone(shim, stray, &used);
     else if (!beside_ended(shim, pid, wait_status))
         offspring_ended(shim, pid);
 }

@@ -49,7 +49,37 @@ static void too_much_memory_is_told_as_such(void **state)
     check("ends", status);
     check_int("code", status->containers.items[0].exit_code, 137);
     check_str("reason", status->containers.items[0].reason, "OOMKilled");
+    check("what it had is known", status->containers.items[0].memory_peak_bytes > 30 << 20);
     release("hog");
+}
+
+/* covers: see 6.3 */
+static void what_is_killed_has_used_what_it_used(void **state)
+{
+    struct bed_pod pod = {
+        "killed", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "trap '' TERM; (trap '' TERM; i=0; while [ $i -lt 300000 ]; do "
+                           "i=$((i+1)); done; echo worked; while :; do sleep 1; done) & wait; "
+                           "while :; do sleep 1; done"}}}};
+    const struct pod_status *status;
+    bool worked = false;
+
+    bed_start(bed, &pod);
+    for (int waited_ms = 0; !worked && waited_ms < LIMIT_MS; waited_ms += 20) {
+        scoped_str log = bed_log(bed, "killed", NULL);
+
+        worked = log && strstr(log, "worked");
+        bed_run(bed, 20);
+    }
+    check("worked", worked);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "killed", 10);
+    status = bed_final(bed, "killed", LIMIT_MS);
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 137);
+    check_int("signal", status->containers.items[0].signal, SIGKILL);
+    check("its child's time counts", status->containers.items[0].cpu_ms > 20);
+    release("killed");
 }
 
 /* covers: local-runtime.md LRT-43 */
@@ -125,6 +155,7 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_much_memory_is_told_as_such),
+        cmocka_unit_test(what_is_killed_has_used_what_it_used),
         cmocka_unit_test(processes_without_end_end_with_the_pods_share),
         cmocka_unit_test(a_volume_that_outgrows_its_limit_ends_the_pod),
         cmocka_unit_test(a_program_that_closes_its_output_goes_on),

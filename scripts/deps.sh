@@ -29,7 +29,7 @@ build=(
     python3 python3-numpy    # examples, system tests
 )
 check=(
-    git binutils file procps
+    git binutils file procps e2fsprogs mount
     clang libclang-rt-14-dev clang-format clang-tidy cppcheck
     openssl curl             # clients in system tests
     openssh-client openssh-server

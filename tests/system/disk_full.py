@@ -1,0 +1,81 @@
+"""The disk fills up under a daemon at work, and is freed again: it refuses writes, answers all else, and loses nothing.
+
+JOBFLOW_FILLS sets how often (8), JOBFLOW_SEED repeats the moments. Needs root, for a file system of its own.
+
+# covers: reliability.md FT-11 D-08 L-21 P-01
+"""
+import os
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+from lib import *  # noqa: E402,F403
+from lib_serve import *  # noqa: E402,F403
+
+FILLS = int(os.environ.get("JOBFLOW_FILLS", "8"))
+SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+SIZE = 64 << 20
+
+
+def mount_small():
+    os.mkdir("small")
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % SIZE, "none", "small"], stderr=subprocess.DEVNULL,
+                                      check=False).returncode:
+        raise Skip("no file system can be mounted here")
+
+
+def fill(left):
+    """Another program takes all but `left` bytes."""
+    with open("small/ballast", "wb", buffering=0) as ballast:
+        free = os.statvfs("small").f_bavail * os.statvfs("small").f_frsize
+        os.posix_fallocate(ballast.fileno(), 0, max(1, free - left))
+
+
+def write_until_refused(daemon, connection, known, value):
+    """The status of the first write that does not go through."""
+    for n in range(20000):
+        name = "c%d" % (n % 500)
+        body = config_map(name, v="%s-%d-%s" % (value, n, "x" * 2000))
+        status, text = (daemon.ask("PUT", CM + "/" + name, body, connection=connection) if name in known
+                        else daemon.ask("POST", CM, body, connection=connection))
+        if status not in (200, 201):
+            return status, text
+        known[name] = body["data"]["v"]
+    raise Failure("the disk is never full")
+
+
+def stored(daemon):
+    return {o["metadata"]["name"]: o["data"]["v"] for o in daemon.get(CM)["items"]}
+
+
+def a_full_disk_stops_writes_and_nothing_else():
+    mount_small()
+    rng, known = random.Random(SEED), {}
+    try:
+        daemon = Daemon(data_dir="small/d")
+        connection = daemon.connect()
+        for turn in range(FILLS):
+            fill(rng.randrange(0, 1 << 20))
+            status, text = write_until_refused(daemon, connection, known, turn)
+            check_equal("fill %d: %s" % (turn, text), status, 507)
+            check_equal("reading goes on", stored(daemon), known)
+            gone = sorted(known)[rng.randrange(len(known))]
+            check_equal("deletes work", daemon.ask("DELETE", CM + "/" + gone, connection=connection)[0], 200)
+            del known[gone]
+            os.unlink("small/ballast")
+            wait_until("writes go on when there is room", lambda: daemon.ask(
+                "PUT", CM + "/" + sorted(known)[0], config_map(sorted(known)[0], v=known[sorted(known)[0]]))[0] == 200)
+            check("it was not restarted", daemon.running())
+        daemon.stop(9)
+        again = Daemon(data_dir="small/d", name="again")
+        check_equal("after a kill", stored(again), known)
+        again.stop()
+        print("    seed %d: full %d times" % (SEED, FILLS))
+    finally:
+        kill_rest()
+        wait_until("the disk is given up", lambda: subprocess.run(["umount", "small"], stderr=subprocess.DEVNULL, check=False).returncode == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*cases_of(globals())))

@@ -125,7 +125,7 @@ def vcjob():
                      "tasks": [{"name": "t", "replicas": 1, "minAvailable": 1,
                                 "template": {"metadata": {"labels": {"app": "bench"}},
                                              "spec": {"restartPolicy": "Never", "containers": [container],
-                                                      "schedulingGates": [{"name": "bench/never"}]}}}]}}
+                                                      "nodeSelector": {"bench/never": "there"}}}}]}}
 
 
 def config_map(name="c-@N@", size=1900, **data):

@@ -167,6 +167,23 @@ static int run_tree(struct box *box, struct error *err)
     return tree_fd;
 }
 
+/* A pod's directory is <data>/node/shims/<id> (node/runtime_host.h): the first of them. */
+static char *data_directory(const struct box *box)
+{
+    char *path = mem_strdup(box->dir);
+
+    for (int i = 0; i < 3; i++) {
+        char *slash = strrchr(path, '/');
+
+        if (!slash || slash == path) {
+            mem_free(path);
+            return NULL;
+        }
+        *slash = '\0';
+    }
+    return path;
+}
+
 static pid_t clone_init(void)
 {
     struct clone_args args = {.flags = CLONE_NEWNS | CLONE_NEWPID, .exit_signal = SIGCHLD};
@@ -179,6 +196,7 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
 {
     const struct shim_container *c = &box->pod->containers[index];
     scoped_str scratch = mem_printf("%s/root", box->dir);
+    scoped_str data = data_directory(box);
     struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct root_plan root = {
         .scratch = scratch,
@@ -189,6 +207,7 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
         .user_namespace = box->level == SANDBOX_USER,
         .owner = box->level == SANDBOX_FULL ? box->pod->ids : 0,
         .cwd = program->cwd,
+        .hidden = data,
     };
     struct init_plan plan = {&root, *program, report_fd,         box->self_pidfd,
                              box,   index,    box->groups[index]};

@@ -340,6 +340,30 @@ static bool attach_volumes(struct build *build, struct error *err)
     return true;
 }
 
+/* What is ours alone, credentials and the API's socket among it, is not there for the container. */
+static bool hide(struct build *build, struct error *err)
+{
+    const char *path = build->plan->hidden;
+    char cwd[ROOT_PATH_MAX];
+    int target_fd, empty_fd, tree_fd = -1;
+    bool ok;
+
+    if (!path ||
+        (build->plan->cwd && root_resolve(build->plan->cwd, cwd, NULL) && below(cwd, path)))
+        return true;
+    target_fd = openat(build->base_fd, path + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (target_fd < 0) /* it lies in what is not taken from the host */
+        return true;
+    empty_fd = scratch_dir(build, "hidden", err);
+    if (empty_fd >= 0)
+        tree_fd = tree_clone(empty_fd, false, true, err);
+    ok = tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+    if (empty_fd >= 0)
+        close(empty_fd);
+    close(target_fd);
+    return ok;
+}
+
 static bool begin_base(struct build *build, struct error *err)
 {
     char path[64];
@@ -377,7 +401,8 @@ bool root_build(const struct root_plan *plan, struct error *err)
         keep(&build, &build.keeps[1], "/etc/resolv.conf");
     }
     ok = ok && mount_scratch(&build, err) && begin_base(&build, err) && take_host(&build, err) &&
-         own_directories(&build, err) && attach_volumes(&build, err) && enter_base(&build, err);
+         own_directories(&build, err) && attach_volumes(&build, err) && hide(&build, err) &&
+         enter_base(&build, err);
     mem_free(build.places);
     if (build.scratch_fd >= 0)
         close(build.scratch_fd);

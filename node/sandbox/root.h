@@ -32,6 +32,8 @@ struct root_plan {
     bool user_namespace; /* mount options differ */
     unsigned owner;      /* whose the private directories are, user and group; 0 = ours */
     const char *cwd;     /* stays visible wherever it is */
+    const char
+        *hidden; /* a directory that is empty in here (SEC-06), unless it holds cwd; or NULL */
 };
 
 /** Build it around this process, which is in mount and pid namespaces of its own. Errors name the

@@ -85,12 +85,27 @@ static void a_prepared_file_is_not_obeyed(void **state)
     check_has("it says why", err.message, "unsafe use of load_extension");
 }
 
+static void rest_keeps_everything(void **state)
+{
+    struct error err = {0};
+    struct db *db = opened(DB_FULL);
+
+    check_ok("note", db_note(db, 42, DB_IN_USE, &err), err);
+    db_rest(db);
+    check_ok("again", db_note(db, 43, DB_CLOSED, &err), err);
+    db_close(db);
+    db = opened(DB_FULL);
+    check_int("all is there", db_revision_mark(db), 43);
+    db_close(db);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_connection_is_defended_however_it_is_opened),
         cmocka_unit_test(a_connection_can_do_nothing_dangerous),
         cmocka_unit_test(a_prepared_file_is_not_obeyed),
+        cmocka_unit_test(rest_keeps_everything),
     };
 
     if (getenv("TMPDIR") && chdir(getenv("TMPDIR")))

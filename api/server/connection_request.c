@@ -163,6 +163,11 @@ static int on_headers(llhttp_t *parser)
     bool chunked = parser->flags & F_CHUNKED;
 
     c->body_max = c->in.len;
+    if (parser->http_major != 1) {
+        error_set(&c->refused, ERR_BAD_REQUEST, "",
+                  "the request line names no version of HTTP that is spoken here: HTTP/1.1");
+        return -1;
+    }
     if (!chunked && parser->content_length <= c->in.len - c->head_len)
         return 0;
     ask_api(c, judge);

@@ -11,6 +11,7 @@
  */
 #include "cli/daemon.h"
 #include "api/server/traffic.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/access.h"
@@ -290,6 +291,7 @@ static void watch_tokens(struct daemon *daemon)
 
     uv_fs_event_init(loop_uv(engine_loop(daemon->engine)), &daemon->tokens);
     daemon->tokens.data = daemon;
+    file_mkdirs(path, 0700, NULL); /* the first token may be made later */
     if (uv_fs_event_start(&daemon->tokens, on_tokens_changed, path, 0) < 0)
         log_warn("revoked tokens end with their next request", kv_str("unwatched", path));
 }

@@ -39,9 +39,12 @@ static bool set_one(const struct settings *settings, const struct flag *flag, co
 {
     const char *text = text_of(value, settings->arena);
 
-    if (text)
-        return settings->store(flag, text, settings->options);
-    cli_errorf("%s: %s: must be a text, a number, true or false", settings->path, flag->name);
+    if (text && settings->store(flag, text, settings->options))
+        return true;
+    if (text) /* why, is told */
+        cli_errorf("%s: %s: not taken", settings->path, flag->name);
+    else
+        cli_errorf("%s: %s: must be a text, a number, true or false", settings->path, flag->name);
     return false;
 }
 
@@ -77,8 +80,12 @@ bool settings_load(const char *path, const struct flag *flags, char *options,
     const char *key;
     json_t *value;
 
-    if (!file_read(path, FILE_BYTES_MAX, &text, &err) ||
-        !(stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, &err))) {
+    if (!file_read(path, FILE_BYTES_MAX, &text, &err)) {
+        cli_errorf("%s", err.message);
+        return false;
+    }
+    stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, &err);
+    if (!stream) {
         cli_errorf("%s: %s", path, err.message);
         return false;
     }

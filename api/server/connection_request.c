@@ -229,11 +229,18 @@ static void keep_value(struct buf *to, struct head_value value)
 /* Whether the head is there, and good. */
 static bool take_head(struct connection *c)
 {
-    size_t len = head_length(c->in.data, c->in.len, c->searched);
+    size_t len = head_length(c->in.data, c->in.len, c->searched), searched = c->searched;
+    size_t seen = len ? len : c->in.len;
     struct error err = {0};
     struct head head;
 
     c->searched = c->in.len;
+    if (seen > HEAD_BYTES_MAX)
+        seen = HEAD_BYTES_MAX;
+    if (searched < seen && !head_may_go_on(c->in.data, seen, searched, &err)) {
+        answer_refuse(c, &err);
+        return false;
+    }
     if (len > HEAD_BYTES_MAX || (!len && c->in.len > HEAD_BYTES_MAX)) {
         head_refuse_size(c->in.data, HEAD_BYTES_MAX, &err);
         answer_refuse(c, &err);

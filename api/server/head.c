@@ -31,6 +31,18 @@ static bool refuse(struct error *err, const char *why)
     return error_set(err, ERR_BAD_REQUEST, "", "%s", why);
 }
 
+bool head_may_go_on(const char *bytes, size_t len, size_t searched, struct error *err)
+{
+    const char *at = bytes + searched, *end = bytes + len;
+
+    while ((at = memchr(at, '\n', (size_t)(end - at)))) {
+        if (at == bytes || at[-1] != '\r')
+            return refuse(err, "the lines of a head end with CR LF");
+        at++;
+    }
+    return true;
+}
+
 /* ---- headers that are looked at ---- */
 
 static bool check_length(struct head_value value, struct error *err)

@@ -25,6 +25,10 @@ struct head {
  * the beginning are known to hold no end. */
 size_t head_length(const char *bytes, size_t len, size_t searched);
 
+/** Whether what has come of a head may still become one: all its lines end with CR LF. BAD_REQUEST
+ * otherwise, at once: nobody would send what is missing. */
+bool head_may_go_on(const char *bytes, size_t len, size_t searched, struct error *err);
+
 /** What is wrong with a head that has come to more than HEAD_BYTES_MAX; false. */
 bool head_refuse_size(const char *bytes, size_t len, struct error *err);
 

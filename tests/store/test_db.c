@@ -102,10 +102,10 @@ static void rest_keeps_everything(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rest_keeps_everything),
         cmocka_unit_test(the_connection_is_defended_however_it_is_opened),
         cmocka_unit_test(a_connection_can_do_nothing_dangerous),
         cmocka_unit_test(a_prepared_file_is_not_obeyed),
-        cmocka_unit_test(rest_keeps_everything),
     };
 
     if (getenv("TMPDIR") && chdir(getenv("TMPDIR")))

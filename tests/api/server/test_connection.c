@@ -103,6 +103,7 @@ static const struct refusal refusals[] = {
     {"a method nobody knows", "FROB / HTTP/1.1\r\n" HOST "\r\n", "400"},
     {"a bad chunk size", "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
      "400"},
+    {"lines that end with LF alone", "GET /livez HTTP/1.1\nHost: x\n\n", "400"},
     {"no version", "GET /livez\r\n" HOST "\r\n", "400"},
     {"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"},
     {"noise", "\x16\x03\x01\r\n\r\n", "400"},

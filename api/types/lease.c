@@ -14,7 +14,7 @@ static const struct field lease_spec_fields[] = {
     {"acquireTime",          FIELD_TIME,    FIELD_PASS, .doc = "A time when the current lease was acquired."},
     {"renewTime",            FIELD_TIME,    FIELD_PASS,
      .doc = "A time when the current holder of a lease has last updated the lease."},
-    {"leaseTransitions",     FIELD_OPT_I32, FIELD_PASS,
+    {"leaseTransitions",     FIELD_OPT_I32, FIELD_PASS, BOUNDS(0, INT32_MAX),
      .doc = "The number of transitions of a lease between holders."},
     {0},
 };

@@ -4,6 +4,8 @@
  * Ref: k8s.io/api core/v1, release 1.30.
  */
 #include "api/types/core_schema.h"
+#include "api/types/object.h"
+#include <string.h>
 
 /* clang-format off */
 static const char *const protocol_values[] = {"TCP", "UDP", "SCTP", "", NULL};
@@ -166,6 +168,23 @@ static void complete(json_t *body)
     }
 }
 
+/* One with an address of its own says which ports it has; names alone (headless, of elsewhere) need
+ * none. */
+static void validate(const struct admission *adm, const struct object *old,
+                     const struct object *new_, struct error_list *errors)
+{
+    scoped(json) json_t *body = object_body_json(new_);
+    const json_t *spec = json_object_get(body, "spec");
+    const char *ip = json_string_value(json_object_get(spec, "clusterIP"));
+    const char *type = json_string_value(json_object_get(spec, "type"));
+
+    if (json_array_size(json_object_get(spec, "ports")) || (ip && strcmp(ip, "None") == 0) ||
+        (type && strcmp(type, "ExternalName") == 0))
+        return;
+    error_list_add(errors, ERR_INVALID, "spec.ports",
+                   "Required value: only a headless Service (clusterIP: None) needs no port");
+}
+
 static const char *const short_names[] = {"svc", NULL};
 
 const struct kind kind_service = {
@@ -181,4 +200,5 @@ const struct kind kind_service = {
     .no_generation = true,
     .schema = &service_schema,
     .normalize = complete,
+    .validate = validate,
 };

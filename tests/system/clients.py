@@ -81,6 +81,12 @@ def client_go_lists_applies_and_informs():
     run_client([program], {"KUBECONFIG": daemon.kubeconfig})
 
 
+def one_of_two_candidates_in_go_leads():
+    program = go_program_of(os.environ)
+    daemon = Daemon()
+    run_client([program, "elect"], {"KUBECONFIG": daemon.kubeconfig})
+
+
 # ---- a daemon that is killed and started again ----
 
 def restarted(command):

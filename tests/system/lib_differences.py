@@ -25,7 +25,8 @@ DIFFERENCES = [
     (r"a (path|group) not known|get of a group not there|a queue in a namespace", (r"body.*|type",), "a Status instead of plain text, or of a list of paths"),
     (r"an immutable map.*|a pod mounts what it has not|a claim of a bad quantity|a secret of no base64|a lease of no seconds|events by a field not known",
      TEXT, "says more: the way out, the values that are known"),
-    (r"a lease of no seconds", (r"body\.details\.causes\[0\]\.message",), "the bound of the field"),
+    (r"a lease of (no seconds|negative transitions)", TEXT, "the bound of the field"),
+    (r"a service without ports", TEXT, "says more: what needs none"),
     # ---- taken though they refuse it ----
     (r"a lease without fractions", (REFUSED,), "any fraction will do (section 13.7)"),
     (r"a claim without modes", (REFUSED,), "a directory can be mounted by anybody here"),

@@ -378,6 +378,9 @@ def small_kinds(s):
     s("a service", "POST", services, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc"}, "spec": {
         "clusterIP": "None", "selector": {"a": "b"}, "ports": [{"port": 80}]}})
     s("a service of a bad name", "POST", services, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "1svc"}, "spec": {"ports": [{"port": 80}]}})
+    s("a service without ports", "POST", services, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc2"}, "spec": {"ports": []}})
+    s("a lease of negative transitions", "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", {
+        "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "l0"}, "spec": {"leaseTransitions": -1}})
     s("a service as a table", "GET", services + "/svc", accept=TABLE)
     s("a service's port is patched", "PATCH", services + "/svc", {"spec": {"ports": [{"port": 80, "name": "http"}]}}, kind=STRATEGIC)
     s("a claim", "POST", claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "pvc"}, "spec": {

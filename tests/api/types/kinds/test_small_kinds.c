@@ -260,6 +260,18 @@ static void core_objects_are_admitted(void **state)
                   "reason: R\nmessage: m\ntype: Normal\ncount: 1\neventTime: null\nfirstTimestamp: "
                   "\"2026-01-02T03:04:05Z\"\n"},
         {"namespace", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n1}\n"},
+        {"no port",
+         "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\nspec: {ports: []}\n",
+         "spec.ports", "Required value"},
+        {"headless", "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\nspec: "
+                     "{clusterIP: None}\n"},
+        {"a name of elsewhere",
+         "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\n"
+         "spec: {type: ExternalName, externalName: x.example}\n"},
+        {"lease of negative transitions",
+         "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: l, namespace: ns}\n"
+         "spec: {leaseTransitions: -1}\n",
+         "spec.leaseTransitions", "greater than or equal to 0"},
         {"mistyped",
          "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\nspec: {port: []}\n",
          "spec.port", "did you mean \"ports\""},

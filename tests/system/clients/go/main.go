@@ -18,8 +18,12 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
 var flows = schema.GroupVersionResource{Group: "flow.volcano.sh", Version: "v1alpha1", Resource: "jobflows"}
@@ -84,11 +88,56 @@ func outliveRestart(factory dynamicinformer.DynamicSharedInformerFactory) {
 	fmt.Println("ok")
 }
 
+// Two candidates of client-go's leader election on one Lease: one leads, and when it gives up the other does.
+func elect(config *rest.Config) {
+	clients := kubernetes.NewForConfigOrDie(config)
+	said := make(record, 100)
+	candidate := func(ctx context.Context, id string) {
+		lock := &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Name: "leader", Namespace: "default"},
+			Client: clients.CoordinationV1(), LockConfig: resourcelock.ResourceLockConfig{Identity: id}}
+		leaderelection.RunOrDie(ctx, leaderelection.LeaderElectionConfig{Lock: lock, ReleaseOnCancel: true,
+			LeaseDuration: 6 * time.Second, RenewDeadline: 4 * time.Second, RetryPeriod: time.Second / 2,
+			Callbacks: leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) { said <- id + " leads" },
+				OnStoppedLeading: func() { said <- id + " stops" }}})
+	}
+	first, giveUp := context.WithCancel(context.Background())
+	second, end := context.WithCancel(context.Background())
+	go candidate(first, "a")
+	said.expect("a leads")
+	go candidate(second, "b")
+	leases := clients.CoordinationV1().Leases("default")
+	for before, renewals := "", 0; renewals < 4; time.Sleep(10 * time.Millisecond) {
+		lease, err := leases.Get(context.Background(), "leader", metav1.GetOptions{})
+		must(err, "lease")
+		if now := lease.Spec.RenewTime.String(); now != before {
+			before, renewals = now, renewals+1
+		}
+	}
+	if len(said) > 0 {
+		log.Fatalf("two leaders: %s", <-said)
+	}
+	giveUp()
+	said.expect("a stops")
+	said.expect("b leads")
+	lease, err := leases.Get(context.Background(), "leader", metav1.GetOptions{})
+	must(err, "lease")
+	if *lease.Spec.HolderIdentity != "b" || *lease.Spec.LeaseTransitions != 1 {
+		log.Fatalf("lease: %v", lease.Spec)
+	}
+	end()
+	said.expect("b stops")
+	fmt.Println("ok")
+}
+
 func main() {
 	ctx := context.Background()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	must(err, "kubeconfig")
 	config.QPS = -1
+	if len(os.Args) > 1 && os.Args[1] == "elect" {
+		elect(config)
+		return
+	}
 	client := dynamic.NewForConfigOrDie(config)
 	mine := client.Resource(flows).Namespace("default")
 

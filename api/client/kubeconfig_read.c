@@ -300,13 +300,16 @@ bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options
 {
     static const struct kubeconfig_options usual;
     struct reading reading = {0};
-    bool ok = open_files(&reading, paths, err);
+    struct kubeconfig config = {0};
+    bool opened = open_files(&reading, paths, err);
+    bool ok = opened && read_context(&reading, options ? options : &usual, &config, err);
 
-    if (ok && !read_context(&reading, options ? options : &usual, out, err)) {
+    if (opened && !ok)
         error_prefix(err, "%s: ", paths);
-        ok = false;
-    }
-
+    if (ok)
+        *out = config;
+    else
+        kubeconfig_release(&config);
     release(&reading);
     return ok;
 }

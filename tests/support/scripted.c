@@ -66,6 +66,27 @@ static bool is_under_way(const struct scripted *scripted, const struct carried *
     return false;
 }
 
+static void answer(struct carried *carried, const struct scripted_ask *ask)
+{
+    struct scripted *scripted = carried->scripted;
+    struct exchange *exchange = carried->exchange;
+
+    if (!ask->status) {
+        end(carried, ERR_UNAVAILABLE, "connection refused");
+        return;
+    }
+    exchange->status = ask->status;
+    exchange->retry_after_s = ask->retry_after_s;
+    if (ask->text.len)
+        exchange->data(exchange, ask->text.data, ask->text.len);
+    if (!is_under_way(scripted, carried))
+        return;
+    if (ask->stays_open)
+        carried->open = true;
+    else
+        end(carried, ERR_NONE, NULL);
+}
+
 static void serve(struct task *task)
 {
     struct carried *carried = container_of(task, struct carried, task);
@@ -84,23 +105,9 @@ static void serve(struct task *task)
     buf_printf(&scripted->log, "%" PRId64 " %s %s\n", ask.at_ms, ask.method, ask.target);
     scripted->serve(scripted->ctx, &ask);
     exchange->sent = ask.status || ask.sent;
-    if (ask.silent)
-        return;
-    if (!ask.status) {
-        end(carried, ERR_UNAVAILABLE, "connection refused");
-        return;
-    }
-    exchange->status = ask.status;
-    exchange->retry_after_s = ask.retry_after_s;
-    if (ask.text.len)
-        exchange->data(exchange, ask.text.data, ask.text.len);
+    if (!ask.silent)
+        answer(carried, &ask);
     buf_release(&ask.text);
-    if (!is_under_way(scripted, carried))
-        return;
-    if (ask.stays_open)
-        carried->open = true;
-    else
-        end(carried, ERR_NONE, NULL);
 }
 
 static void start(struct transport *transport, struct exchange *exchange)

@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import sys
@@ -180,6 +181,50 @@ def whoever_answers_is_believed_only_when_asked_to():
     check_equal("asked to", jobflow("get", "cm", "--kubeconfig", config, "--insecure-cluster", "-o", "name").stdout, "configmap/found\n")
     os.chmod(config, 0o666)
     check_in("whoever may write it decides", "chmod go-w", get(config, code=1).stderr)
+
+
+class Blunt:
+    """Says what it is told to everybody who comes, and hangs up."""
+
+    def __init__(self, *pieces):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
+        self.pieces = pieces
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            visitor, _ = self.listener.accept()
+            try:
+                visitor.recv(65536)
+                for piece in self.pieces:
+                    visitor.sendall(piece)
+            except OSError:
+                pass  # it has had enough of us
+            visitor.close()
+
+
+def head(status, *lines):
+    return ("\r\n".join(["HTTP/1.1 " + status, *lines, "", ""])).encode()
+
+
+def whatever_a_server_says_the_client_ends():
+    body = json.dumps(LIST).encode()
+    for what, pieces, said in (
+            ("nothing", [], "no answer from http://127.0.0.1"),
+            ("no HTTP", [b"SSH-2.0-x\r\n"], "no answer from http://127.0.0.1"),
+            ("half an answer", [head("200 OK", "Content-Length: 1000"), body], "no answer from http://127.0.0.1"),
+            ("a bad chunk", [head("200 OK", "Transfer-Encoding: chunked"), b"zz\r\n"], "no answer from http://127.0.0.1"),
+            ("a page", [head("200 OK", "Content-Length: 6"), b"<html>"], "no JSON"),
+            ("elsewhere", [head("302 Found", "Location: https://127.0.0.1:1/", "Content-Length: 0")], "status 302"),
+            ("a word of nobody", [head("418 Teapot", "Content-Length: 0")], "status 418"),
+            ("compressed nonsense", [head("200 OK", "Content-Encoding: gzip", "Content-Length: 4"), b"abcd"], "no answer from"),
+            ("headers without end", [b"HTTP/1.1 200 OK\r\n"] + [b"X: " + b"y" * 4096 + b"\r\n"] * 1000, "no answer from http://127.0.0.1"),
+            ("a wait of a year", [head("503 Later", "Retry-After: 99999999999", "Content-Length: 0")], "status 503")):
+        done = jobflow("get", "cm", "--server", Blunt(*pieces).url, code=1)
+        check_in(what, said, done.stderr)
+        check_equal(what, done.stdout, "")
+    check_in("nobody", "no answer from http://127.0.0.1:1", jobflow("get", "cm", "--server", "http://127.0.0.1:1", code=1).stderr)
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
 /** Both may be called again at any time. */
 void io_read_start(struct connection_io *io);
 void io_read_stop(struct connection_io *io);
-/** Take what is in the packet, leave it empty. What the socket takes at once was never in flight, and
- * `written` is told of the rest. May end in `failed` at once. */
+/** Take what is in the packet, leave it empty. What the socket takes at once was never in flight,
+ * and `written` is told of the rest. May end in `failed` at once. */
 void io_send(struct connection_io *io, struct io_packet *packet);
 /** Say that nothing more comes from us. */
 void io_end(struct connection_io *io);

@@ -48,12 +48,13 @@ const struct command cmd_validate = {
     .name = "validate",
     .operands = "FILE…",
     .summary = "Check manifest files as admission would, without starting anything",
-    .details = "Every mistake is printed with file, line and field. Exit code 0 when there is "
-               "none, 2 otherwise. Warnings name what is\n"
-               "allowed and still cannot work: a step that can never run, a probe that can never "
-               "pass, a template "
-               "that is nowhere yet, a gang that this machine has no\n"
-               "room for, a pod that never ends; --strict counts them as mistakes.",
+    .details = "Every mistake is printed with file, line and field, templates that none of the "
+               "files define among them. Exit code 0\n"
+               "when there is none, 2 otherwise. Warnings name what is allowed and still cannot "
+               "work: a step that can never run, a\n"
+               "probe that can never pass, a gang that this machine has no room for, a pod that "
+               "never ends; --strict counts them\n"
+               "as mistakes.",
     .examples = "  jobflow validate pipeline.yaml\n  jobflow validate pipeline/ - < extra.yaml",
     .flags = flags,
     .options_size = sizeof(struct validate_options),

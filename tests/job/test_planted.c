@@ -18,6 +18,7 @@
 #include "job/pod.h"
 #include "job/podgroup.h"
 #include "job/run.h"
+#include "job/slot_notes.h"
 #include "job/state/rules.h"
 #include "job/state/verdicts.h"
 #include "job/ttl.h"
@@ -27,7 +28,7 @@
 /* wraps: job_event_of job_policy_match job_pod_facts job_event_since_ms */
 /* wraps: job_delayed_holds job_delayed_on_event job_view_new_epoch */
 /* wraps: job_status_blob job_partition_of job_command_done job_ttl_look */
-/* wraps: job_delayed_clean job_delayed_load */
+/* wraps: job_delayed_clean job_delayed_load job_notes_load job_notes_restarted job_view_unkeep */
 
 enum { SEEDS = 2000 };
 
@@ -56,7 +57,10 @@ enum { SEEDS = 2000 };
     X(COMMAND_STAYS,    "executed Commands stay")                                  \
     X(TTL_FORGOTTEN,    "the time to live is forgotten")                           \
     X(NOBODY_DOOMED,    "who must go is not asked again when an epoch begins")      \
-    X(LEVEL_LEFT,       "an action leaves delayed ones of its level")
+    X(LEVEL_LEFT,       "an action leaves delayed ones of its level")              \
+    X(SUCCESS_LOST,     "successes that are kept are forgotten with the process")  \
+    X(SUCCESS_STAYS,    "a kept success outlives the restart of its task")         \
+    X(SLOT_UNCOUNTED,   "restarts of slots are not counted")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -209,6 +213,28 @@ WRAPPED(void, job_view_new_epoch, struct job_view *view)
 {
     if (planted != BUG_NOBODY_DOOMED)
         __real_job_view_new_epoch(view);
+}
+
+WRAPPED(void, job_notes_load, struct job_view *view)
+{
+    if (planted != BUG_SUCCESS_LOST) {
+        __real_job_notes_load(view);
+        return;
+    }
+    job_notes_configure(view);
+    job_notes_reload_restarts(view);
+}
+
+WRAPPED(void, job_view_unkeep, struct job_view *view, struct slot_at at)
+{
+    if (planted != BUG_SUCCESS_STAYS)
+        __real_job_view_unkeep(view, at);
+}
+
+WRAPPED(void, job_notes_restarted, struct job_view *view, uint32_t task, int32_t from, int32_t to)
+{
+    if (planted != BUG_SLOT_UNCOUNTED)
+        __real_job_notes_restarted(view, task, from, to);
 }
 
 /* Ends the process: 0 when nothing was found. */

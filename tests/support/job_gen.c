@@ -116,6 +116,8 @@ void gen_job_roll(struct gen_job *job, struct dice *dice)
     job->min_success = dice_chance(dice, 20) ? 1 + dice_roll(dice, gen_job_replicas(job)) : 0;
     job->ttl_s = dice_chance(dice, 20) ? dice_roll(dice, 6) : -1;
     job->services = dice_chance(dice, 15);
+    job->keep_succeeded = dice_chance(dice, 20);
+    job->slot_budget = dice_chance(dice, 20);
 }
 
 void gen_job_crowd(struct gen_job *job, struct dice *dice)
@@ -217,7 +219,10 @@ void gen_job_manifest(const struct gen_job *job, struct buf *out)
 {
     buf_printf(out,
                "{\"apiVersion\": \"batch.volcano.sh/v1alpha1\", \"kind\": \"Job\", \"metadata\": "
-               "{\"name\": \"j\", \"namespace\": \"default\"}, \"spec\": {\"maxRetry\": %d, ",
+               "{\"name\": \"j\", \"namespace\": \"default\", \"annotations\": "
+               "{\"volcano.sh/keep-succeeded\": \"%s\", \"volcano.sh/restart-budget\": \"%s\"}}, "
+               "\"spec\": {\"maxRetry\": %d, ",
+               job->keep_succeeded ? "true" : "false", job->slot_budget ? "slot" : "job",
                job->max_retry);
     if (job->min_success > 0)
         buf_printf(out, "\"minSuccess\": %d, ", job->min_success);

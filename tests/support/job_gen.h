@@ -35,9 +35,10 @@ struct gen_job {
     int n_tasks;
     struct gen_policies policies;
     int min_available, max_retry;
-    int min_success; /* 0 = none */
-    int ttl_s;       /* -1 = none */
-    bool services;   /* plugin svc */
+    int min_success;                  /* 0 = none */
+    int ttl_s;                        /* -1 = none */
+    bool services;                    /* plugin svc */
+    bool keep_succeeded, slot_budget; /* annotations: O-61, O-77 */
 };
 
 void gen_job_roll(struct gen_job *job, struct dice *dice);

@@ -77,6 +77,7 @@ static void pod_succeeds(struct walk *walk)
         return;
     pod = &walk->sight.pods[at];
     walk_tell(walk, "succeeds: %s", object_name(walk->sight.objects[at]));
+    walk->evicted_surely[pod->task][pod->index] = false;
     if (walk->before.succeeded_of[pod->task] + 1 == walk->spec.tasks[pod->task].replicas)
         walk_expect_event(walk, EVENT_TASK_COMPLETED, pod->task, pod->index, pod->version, 0,
                           false);
@@ -136,11 +137,20 @@ static void expect_eviction(struct walk *walk, const struct rule_pod *pod, bool 
 static void pod_is_deleted(struct walk *walk)
 {
     int at = pick_pod(walk, is_there);
+    const struct rule_pod *pod;
+    bool keeps;
 
     if (at < 0)
         return;
+    pod = &walk->sight.pods[at];
+    keeps = walk->spec.keep_succeeded && pod->phase == POD_SUCCEEDED && !pod->marked;
+    if (keeps && !walk_active(walk->phase)) /* nobody need look at a job at rest */
+        return;
     walk_tell(walk, "deleted: %s", object_name(walk->sight.objects[at]));
-    if (!walk->slow || has_ended(&walk->sight.pods[at])) /* no grace for what runs no more */
+    walk->kept[pod->task][pod->index] = keeps && pod->index < walk->spec.tasks[pod->task].replicas;
+    if (keeps)
+        walk->expected = (struct expectation){.what = EXPECT_SYNC};
+    else if (!walk->slow || has_ended(&walk->sight.pods[at])) /* no grace for what runs no more */
         expect_eviction(walk, &walk->sight.pods[at], true);
     walk->meddled |= !walk_active(walk->phase);
     stage_delete(walk->stage, &kind_pod, object_name(walk->sight.objects[at]));
@@ -196,12 +206,19 @@ static void job_is_scaled(struct walk *walk)
 {
     scoped(buf) struct buf was = {0}, patch = {0};
 
+    if (walk->spec.keep_succeeded && !walk_active(walk->phase))
+        return;
     gen_job_scale_patch(&walk->spec, &was);
     gen_job_rescale(&walk->spec, &walk->dice);
     gen_job_scale_patch(&walk->spec, &patch);
     if (strcmp(was.data, patch.data) == 0)
         return;
     walk_tell(walk, "scaled: %s", patch.data);
+    for (int t = 0; t < walk->spec.n_tasks; t++)
+        for (int i = walk->spec.tasks[t].replicas; i <= GEN_REPLICAS; i++) {
+            walk->kept[t][i] = walk->evicted_surely[t][i] = false;
+            walk->slot_restarts[t][i] = SLOT_ANEW;
+        }
     walk_expect_event(walk, EVENT_JOB_UPDATED, -1, -1, walk->version, 0, false);
     stage_patch(walk->stage, &kind_job, "j", patch.data);
 }
@@ -273,6 +290,7 @@ static void job_is_made(struct walk *walk)
         gen_job_crowd(&walk->spec, &walk->dice);
     if (walk->mourning)
         gen_job_mourn(&walk->spec, &walk->dice);
+    walk->spec.keep_succeeded &= walk->strict; /* a lost write may be a lost success */
     gen_job_manifest(&walk->spec, &manifest);
     walk_tell(walk, "made: %s", manifest.data);
     stage_apply(walk->stage, manifest.data);

@@ -47,7 +47,7 @@ static bool slot_waits(const struct walk *walk, int task, int index)
             (pod->phase == POD_RUNNING || pod->phase == POD_SUCCEEDED))
             return false;
     }
-    return index < walk->spec.tasks[task].replicas;
+    return index < walk->spec.tasks[task].replicas && !walk->kept[task][index];
 }
 
 /* From the pods as they were seen last. */
@@ -228,6 +228,22 @@ static void check_moves(struct walk *walk)
                       expected->reason);
 }
 
+/* What had succeeded and is restarted with the others runs again. */
+static void check_kept(struct walk *walk)
+{
+    const struct expectation *expected = &walk->expected;
+
+    for (int t = 0; t < walk->spec.n_tasks; t++)
+        for (int i = 0; i < walk->spec.tasks[t].replicas; i++) {
+            const struct rule_pod slot = {.task = t, .index = i};
+
+            if (walk->kept[t][i] &&
+                is_target(walk, expected->action, expected->task, expected->index, &slot))
+                walk_violated(walk, "O-61: %s leaves the success of %s-%d",
+                              job_action_text(expected->action), gen_task_name(t), i);
+        }
+}
+
 /* A targeted restart takes its target and nothing else. */
 static void check_target(struct walk *walk)
 {
@@ -250,6 +266,7 @@ static void check_target(struct walk *walk)
                           gen_task_name(expected->task), expected->index,
                           aimed ? "leaves" : "takes", name);
     }
+    check_kept(walk);
 }
 
 static void check_delays(struct walk *walk)
@@ -309,7 +326,7 @@ static void check_status(struct walk *walk, const struct job_status *status,
 static void check_pods(struct walk *walk, const struct rule_counts *counts)
 {
     bool admitted = walk_gang_admitted(walk);
-    int32_t failures = walk->retries - walk->resumes;
+    int32_t failures = walk_failures(walk);
 
     for (int i = 0; i < walk->sight.count; i++) {
         const struct rule_pod *pod = &walk->sight.pods[i];
@@ -366,8 +383,8 @@ void walk_check_state(struct walk *walk)
                       (long long)(walk_now_ms(walk) - walk->finished_ms), walk->spec.ttl_s);
     check_status(walk, status, &counts);
     check_pods(walk, &counts);
-    verdict = rule_verdict(&walk->spec, &counts, status->phase, walk->retries - walk->resumes,
-                           status->min_available);
+    verdict =
+        rule_verdict(&walk->spec, &counts, status->phase, walk_worst(walk), status->min_available);
     if (verdict != status->phase)
         walk_violated(walk, "8.3: %s should be %s", job_phase_text(status->phase),
                       job_phase_text(verdict));

@@ -8,6 +8,8 @@
 #include "tests/support/job_walk.h"
 
 enum { PODS_MAX = 64, MOVES_MAX = 32, SLACK_MS = 100 };
+/* Restarts of a slot that was scaled away: forgotten with the next status. */
+enum { SLOT_ANEW = -1 };
 
 /* A change of phase, as a watcher sees it. */
 struct move {
@@ -78,6 +80,10 @@ struct walk {
     int64_t evicted_ms[GEN_TASKS][GEN_REPLICAS + 1], failed_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int64_t appeared_ms[GEN_TASKS][GEN_REPLICAS + 1];
     int failed_code[GEN_TASKS][GEN_REPLICAS + 1];
+    /* what is remembered of slots beyond their pods (job_walk_notes.c) */
+    bool kept[GEN_TASKS][GEN_REPLICAS + 1];
+    int slot_restarts[GEN_TASKS][GEN_REPLICAS + 1];
+    int targeted, worst_slot;
     /* evictions that nothing has answered for since: while their slot waits they must be */
     bool evicted_surely[GEN_TASKS][GEN_REPLICAS + 1];
 };
@@ -97,6 +103,17 @@ void walk_look(struct walk *walk, struct sight *sight, struct rule_counts *count
 void walk_sight_release(struct sight *sight);
 const struct object *walk_job_of(const struct walk *walk); /* NULL when it is gone */
 bool walk_gang_admitted(struct walk *walk);
+
+/* ---- job_walk_notes.c: what is remembered of slots ---- */
+/** Successes without a pod count as their pods would. */
+void walk_count_kept(const struct sight *sight, struct rule_counts *counts);
+/** Restarts that the job as a whole answers for, and the most that anybody does. */
+int walk_failures(const struct walk *walk);
+int walk_worst(const struct walk *walk);
+/** A restart of targets, or a new epoch, is stored. Called with walk's versions and retries new,
+ * and its phase old. */
+void walk_notes_restarted(struct walk *walk, const struct job_status *now, bool new_epoch);
+void walk_notes_clear(struct walk *walk);
 
 /* ---- job_walk_check.c: what should have happened ---- */
 /** Around each step; the end checks everything in a walk without faults. */

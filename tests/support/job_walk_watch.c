@@ -104,6 +104,7 @@ void walk_look(struct walk *walk, struct sight *sight, struct rule_counts *count
     sight->walk = walk;
     cluster_each(walk->stage->backend, &kind_pod, "default", see_pod, sight);
     rule_count(counts, sight->pods, sight->count);
+    walk_count_kept(sight, counts);
 }
 
 const struct object *walk_job_of(const struct walk *walk)
@@ -127,7 +128,7 @@ static bool enters_by_full_kill(const struct walk *walk, enum job_phase from, en
 /* The end of a job, by the numbers it was stored with (8.1, 8.3). */
 static void ended(struct walk *walk, const struct job_status *now)
 {
-    int failures = now->retry_count - walk->resumes;
+    int failures = walk_worst(walk);
     struct rule_counts counts = {.succeeded = now->succeeded, .failed = now->failed};
 
     for (size_t i = 0; i < now->task_counts.count; i++)
@@ -188,6 +189,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
 {
     struct walk *walk = container_of(watcher, struct walk, jobs);
     const struct job_status *now = job_status_of(job);
+    bool new_epoch, restarted;
 
     if (change == CHANGE_DELETED) {
         if (strcmp(object_uid(job), walk->uid) == 0 && walk->spec.ttl_s >= 0 &&
@@ -202,6 +204,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
         walk->phase = JOB_NONE;
         walk->version = walk->retries = walk->resumes = 0;
         walk->rests = walk->services_made = 0;
+        walk_notes_clear(walk);
         walk->resumed = walk->meddled = false;
         memset(walk->evicted_ms, 0, sizeof walk->evicted_ms);
         memset(walk->failed_ms, 0, sizeof walk->failed_ms);
@@ -218,12 +221,15 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
              (walk->phase != JOB_RESTARTING || now->version != walk->version + 1))
         walk_violated(walk, "J4: version %d to %d while %s", walk->version, now->version,
                       job_phase_text(now->phase));
-    walk->phase = now->phase;
+    new_epoch = now->version != walk->version;
+    restarted = new_epoch || (now->phase == JOB_RESTARTING && walk->phase != JOB_RESTARTING);
     walk->version = now->version;
     walk->retries = now->retry_count;
-    if (walk->retries - walk->resumes > walk->spec.max_retry)
-        walk_violated(walk, "J2: %d retries, maxRetry %d", walk->retries - walk->resumes,
-                      walk->spec.max_retry);
+    if (restarted)
+        walk_notes_restarted(walk, now, new_epoch);
+    walk->phase = now->phase;
+    if (walk_worst(walk) > walk->spec.max_retry)
+        walk_violated(walk, "J2: %d retries, maxRetry %d", walk_worst(walk), walk->spec.max_retry);
 }
 
 bool walk_gang_admitted(struct walk *walk)
@@ -250,6 +256,8 @@ static void pod_appeared(struct walk *walk, const struct object *pod)
     if (!walk_active(walk->phase))
         walk_violated(walk, "J3: pod %s made while %s", object_name(pod),
                       job_phase_text(walk->phase));
+    if (walk->kept[facts.task][facts.index])
+        walk_violated(walk, "O-61: %s had succeeded and runs again", object_name(pod));
     if (facts.index >= walk->spec.tasks[facts.task].replicas)
         walk_violated(walk, "J1: pod %s beyond %d replicas", object_name(pod),
                       walk->spec.tasks[facts.task].replicas);

@@ -1,0 +1,151 @@
+/*
+ * What a job remembers of single slots: successes whose pods are gone (O-61), and restarts that
+ * slots answer for themselves (O-77). The walk keeps its own account of the former and compares;
+ * of the latter it watches that every restart is counted once, at the slots of one task.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_walk_impl.h"
+
+#include <stdio.h>
+
+/* ---- reading what the status says ---- */
+
+/* "0-2,5" or "0:2,5-7:1", a number for each slot. */
+static void read_list(const char *text, int out[GEN_REPLICAS + 1])
+{
+    int from, to, number, used;
+
+    memset(out, 0, (GEN_REPLICAS + 1) * sizeof *out);
+    while (text && sscanf(text, "%d%n", &from, &used) == 1) {
+        text += used;
+        to = from;
+        number = 1;
+        if (*text == '-' && sscanf(text, "-%d%n", &to, &used) == 1)
+            text += used;
+        if (*text == ':' && sscanf(text, ":%d%n", &number, &used) == 1)
+            text += used;
+        for (int i = from; i <= to && i <= GEN_REPLICAS; i++)
+            out[i] = number;
+        text += *text == ',';
+    }
+}
+
+static const char *note_of(const struct job_status *status, const char *key)
+{
+    for (size_t i = 0; i < status->controlled.count; i++)
+        if (strcmp(status->controlled.items[i].key, key) == 0)
+            return status->controlled.items[i].value;
+    return NULL;
+}
+
+static void read_task(const struct job_status *status, const char *prefix, int task,
+                      int out[GEN_REPLICAS + 1])
+{
+    char key[64];
+
+    snprintf(key, sizeof key, "%s-%s", prefix, gen_task_name(task));
+    read_list(note_of(status, key), out);
+}
+
+/* ---- successes ---- */
+
+static bool has_pod(const struct sight *sight, int task, int index)
+{
+    for (int i = 0; i < sight->count; i++)
+        if (sight->pods[i].task == task && sight->pods[i].index == index)
+            return true;
+    return false;
+}
+
+void walk_count_kept(const struct sight *sight, struct rule_counts *counts)
+{
+    const struct walk *walk = sight->walk;
+
+    for (int t = 0; t < walk->spec.n_tasks; t++)
+        for (int i = 0; i < walk->spec.tasks[t].replicas; i++)
+            if (walk->kept[t][i] && !has_pod(sight, t, i)) {
+                counts->succeeded++;
+                counts->succeeded_of[t]++;
+                counts->ready_of[t]++;
+                counts->known_of[t]++;
+            }
+}
+
+/* An epoch that runs everything again forgets; one that ends the job, resumes it, or may not be,
+ * does not. */
+static void forget_kept(struct walk *walk, const struct job_status *now, bool new_epoch)
+{
+    bool again =
+        walk_active(now->phase) && !walk->resumed && walk_failures(walk) < walk->spec.max_retry;
+
+    for (int t = 0; t < walk->spec.n_tasks; t++) {
+        int still[GEN_REPLICAS + 1];
+
+        read_task(now, "succeeded-pods", t, still);
+        for (int i = 0; i <= GEN_REPLICAS; i++)
+            walk->kept[t][i] &= new_epoch ? !again : still[i] > 0;
+    }
+}
+
+/* ---- restarts ---- */
+
+static void count_restarts(struct walk *walk, const struct job_status *now, bool new_epoch)
+{
+    const char *targeted = note_of(now, "targeted-restarts");
+    int total = targeted ? (int)strtol(targeted, NULL, 10) : 0, tasks = 0;
+
+    if (total != walk->targeted + !new_epoch)
+        walk_violated(walk, "O-77: %d restarts of slots, then %d", walk->targeted, total);
+    walk->targeted = total;
+    for (int t = 0; t < walk->spec.n_tasks; t++) {
+        int restarts[GEN_REPLICAS + 1];
+        bool any = false;
+
+        read_task(now, "slot-restarts", t, restarts);
+        for (int i = 0; i <= GEN_REPLICAS; i++) {
+            int more = restarts[i] - walk->slot_restarts[t][i];
+
+            if (walk->slot_restarts[t][i] != SLOT_ANEW && (more < 0 || more > 1))
+                walk_violated(walk, "O-77: slot %s-%d had %d restarts, now %d", gen_task_name(t), i,
+                              walk->slot_restarts[t][i], restarts[i]);
+            any |= more > 0 && (walk->slot_restarts[t][i] != SLOT_ANEW || restarts[i] > 0);
+            walk->slot_restarts[t][i] = restarts[i];
+            if (restarts[i] > walk->worst_slot)
+                walk->worst_slot = restarts[i];
+        }
+        tasks += any;
+    }
+    /* With faults, the slot may have been scaled away before its restart is decided. */
+    if (tasks > !new_epoch || (walk->strict && tasks < !new_epoch))
+        walk_violated(walk, "O-77: a restart was counted at slots of %d tasks", tasks);
+}
+
+/* ---- both ---- */
+
+int walk_failures(const struct walk *walk)
+{
+    return walk->retries - walk->resumes - walk->targeted;
+}
+
+int walk_worst(const struct walk *walk)
+{
+    int failures = walk_failures(walk);
+
+    return failures > walk->worst_slot ? failures : walk->worst_slot;
+}
+
+void walk_notes_restarted(struct walk *walk, const struct job_status *now, bool new_epoch)
+{
+    if (walk->spec.slot_budget && now->phase == JOB_RESTARTING && walk->phase != JOB_RESTARTING)
+        count_restarts(walk, now, new_epoch);
+    if (walk->spec.keep_succeeded)
+        forget_kept(walk, now, new_epoch);
+}
+
+void walk_notes_clear(struct walk *walk)
+{
+    memset(walk->kept, 0, sizeof walk->kept);
+    memset(walk->slot_restarts, 0, sizeof walk->slot_restarts);
+    walk->targeted = walk->worst_slot = 0;
+}

@@ -53,6 +53,7 @@ static void group_done(struct cluster_call *call, const struct object *group,
         if (!job_run_holding(run))
             work_add_backoff(&run->work);
     } else {
+        run->group_checked = false; /* what it should say is still to be written */
         job_apply_failed(run, "PodGroupError", "write the PodGroup", err);
         if (err->code != ERR_CONFLICT)
             job_explain(run, "PodGroupError", err->message);

@@ -9,8 +9,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-/* A finished job without a time of transition, or a deletion that failed: look again after this. */
-enum { RETRY_MS = 10000 };
+/* A finished job without a time of transition is looked at again after the longest of these; a
+ * deletion that did nothing, after the shortest at first. */
+enum { RETRY_FIRST_MS = 20, RETRY_MS = 10000 };
 
 struct job_ttl_entry {
     struct job_ttl *ttl;
@@ -18,6 +19,7 @@ struct job_ttl_entry {
     struct object *job;  /* names and uid */
     int64_t finished_ms; /* the end and the time to live that the timer was started for */
     int32_t ttl_s;
+    int32_t retry_ms;
     UT_hash_handle hh;
     char uid[];
 };
@@ -81,7 +83,8 @@ static void on_time(struct timer *timer)
         return;
     }
     cluster_remove(ttl->cluster, NULL, &kind_job, object_namespace(job), object_name(job), &how);
-    timer_start(ttl->cluster->loop, &entry->timer, RETRY_MS);
+    timer_start(ttl->cluster->loop, &entry->timer, entry->retry_ms);
+    entry->retry_ms = entry->retry_ms < RETRY_MS / 2 ? entry->retry_ms * 2 : RETRY_MS;
 }
 
 static struct job_ttl_entry *find(const struct job_ttl *ttl, const struct object *job)
@@ -107,6 +110,7 @@ void job_ttl_look(struct job_ttl *ttl, const struct object *job)
     uid_len = strlen(object_uid(job));
     entry = mem_alloc(sizeof *entry + uid_len + 1);
     entry->ttl = ttl;
+    entry->retry_ms = RETRY_FIRST_MS;
     entry->timer.fire = on_time;
     entry->job = object_ref(job);
     memcpy(entry->uid, object_uid(job), uid_len + 1);

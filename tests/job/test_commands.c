@@ -245,8 +245,6 @@ int main(void)
     };
     static void (*const spared[])(void **state) = {
         a_command_that_was_executed_is_not_executed_again, /* plans its own */
-        finished_jobs_are_deleted_after_their_time, /* a refused deletion is tried again after ten
-                                                       seconds */
         NULL,
     };
 

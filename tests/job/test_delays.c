@@ -262,10 +262,5 @@ int main(void)
         cmocka_unit_test(an_eviction_is_of_its_epoch),
         cmocka_unit_test(an_eviction_from_a_slot_that_was_scaled_away_is_over),
     };
-    static void (*const spared[])(void **state) = {
-        a_timer_waits_for_the_decision_under_way, /* plans its own */
-        NULL,
-    };
-
-    return job_tests_with_faults(tests, countof(tests), spared);
+    return job_tests_with_faults(tests, countof(tests), NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/base64.h"
 #include "job/plugins/keys.h"
 #include "tests/fake/faulty.h"
+#include "tests/support/job_faults.h"
 #include "tests/support/job_stage.h"
 
 static struct stage *running_pods(void)
@@ -754,5 +755,14 @@ int main(void)
         cmocka_unit_test(objects_of_a_life_before_are_adopted),
         cmocka_unit_test(a_pair_nobody_waits_for_any_more_is_dropped),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static void (*const spared[])(void **state) = {
+        the_end_of_a_job_takes_everything_away, /* plans its own */
+        a_failure_in_the_middle_is_made_good,   /* likewise */
+        objects_of_a_life_before_are_adopted,   /* likewise */
+        ssh_makes_a_pair_and_a_configuration,   /* making a pair for each write takes long */
+        the_configuration_names_hosts_and_port, /* likewise */
+        NULL,
+    };
+
+    return job_tests_with_faults(tests, countof(tests), spared);
 }

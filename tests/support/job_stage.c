@@ -179,6 +179,36 @@ int stage_count_writes(void)
     return writes;
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The words in alphabetical order, owned. */
+static char *sorted_words(const char *text)
+{
+    scoped_str copy = mem_strdup(text);
+    scoped(buf) struct buf out = {0};
+    char *words[64], *rest = NULL;
+    size_t n = 0;
+
+    for (char *word = strtok_r(copy, " ", &rest); word && n < countof(words);
+         word = strtok_r(NULL, " ", &rest))
+        words[n++] = word;
+    qsort(words, n, sizeof *words, compare_words);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%s", i ? " " : "", words[i]);
+    return mem_strdup(out.data ? out.data : "");
+}
+
+void stage_check_order(const char *name, const char *got, const char *want)
+{
+    scoped_str got_sorted = sorted_words(got);
+    scoped_str want_sorted = sorted_words(want);
+
+    check_str(name, has_fault ? got_sorted : got, has_fault ? want_sorted : want);
+}
+
 static void open_world(struct stage *stage)
 {
     const struct store_options where = {.directory = stage->options.directory};

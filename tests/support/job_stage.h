@@ -47,6 +47,10 @@ void stage_fault(const struct faulty_rule *rule);
 /** The most writes a controller has made on any stage freed since this was called last. */
 int stage_count_writes(void);
 
+/** Names in the order things happened. A fault puts one of them off: then they are the same names.
+ */
+void stage_check_order(const char *name, const char *got, const char *want);
+
 struct stage *stage_new(const struct stage_options *options);
 void stage_free(struct stage *stage);
 

@@ -182,6 +182,18 @@ static void describe_retries(const struct describer *d)
     describe_line("Retries", text);
 }
 
+/* The scheduler's words behind ours: "Waits For: room in queue q". */
+static void describe_wait(const char *message)
+{
+    static const char room[] = "waits for ", turn[] = "waits in ";
+    scoped_str text = strncmp(message, room, strlen(room)) == 0 ? mem_strdup(message + strlen(room))
+                      : strncmp(message, turn, strlen(turn)) == 0
+                          ? mem_printf("its turn in %s", message + strlen(turn))
+                          : mem_strdup(message);
+
+    describe_line("Waits For", text);
+}
+
 /* All the time in Running; the status has it up to the last time the job left it. */
 static void describe_running(const struct describer *d)
 {
@@ -219,7 +231,10 @@ static void describe_state(const struct describer *d)
         message = colon + 2;
     }
     describe_line("Reason", reason);
-    describe_line(waits ? "Waits For" : "Message", message);
+    if (waits)
+        describe_wait(message);
+    else
+        describe_line("Message", message);
     describe_running(d);
 }
 

@@ -30,15 +30,29 @@ static void put_subject(const struct job_run *run, const struct job_request *req
     }
 }
 
+/* Told with the event, or, when an action comes later, by what is left of the pod. */
+static int32_t exit_code_of(const struct job_run *run, const struct job_request *request)
+{
+    const struct job_slot *slot = request->event == EVENT_POD_FAILED && request->has_pod
+                                      ? job_view_slot(&run->view, request->at)
+                                      : NULL;
+
+    if (request->exit_code != 0 || !slot || !slot->pod)
+        return request->exit_code;
+    return slot->facts.exit_code;
+}
+
 void job_story_action(const struct job_run *run, const struct job_request *request,
                       enum job_action action, struct buf *out)
 {
+    int32_t exit_code = exit_code_of(run, request);
+
     buf_str(out, job_action_text(action));
     if (request->event != EVENT_NONE)
         buf_printf(out, " after %s", job_event_text(request->event));
     put_subject(run, request, out);
-    if (request->exit_code != 0)
-        buf_printf(out, " with exit code %d", request->exit_code);
+    if (exit_code != 0)
+        buf_printf(out, " with exit code %d", exit_code);
     if (request->expired)
         buf_str(out, " and its timeout");
     if (request->command)

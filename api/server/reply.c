@@ -51,9 +51,13 @@ static size_t held(const struct api_stream *stream)
 static const struct stream_ops ops = {run, release, .held = held};
 
 /* A quoted string of RFC 9110, without anything that could end the header. */
-static char *warning_header(const char *text)
+static char *warning_header(const struct error *warning)
 {
     scoped(buf) struct buf out = {0};
+    bool names_field = !*warning->field || strstr(warning->message, warning->field);
+    scoped_str whole = mem_printf("%s%s%s", names_field ? "" : warning->field,
+                                  names_field ? "" : ": ", warning->message);
+    const char *text = whole;
 
     buf_str(&out, "Warning: 299 - \"");
     for (; *text && out.len < WARNING_BYTES_MAX; text++) {
@@ -99,7 +103,7 @@ static void add_headers(struct reply_stream *reply, const struct reply *with)
         reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
     for (size_t i = 0; with->warnings && i < with->warnings->count; i++)
         if (reply->n_headers < HEADERS_MAX)
-            reply->headers[reply->n_headers++] = warning_header(with->warnings->items[i].message);
+            reply->headers[reply->n_headers++] = warning_header(&with->warnings->items[i]);
 }
 
 struct api_stream *reply_send(const struct api_call *call, struct reply *with,

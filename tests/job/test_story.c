@@ -36,6 +36,9 @@ static const struct {
      "Terminated", "PodFailed", "TerminateJob after PodFailed of pod j-t-1 with exit code 3"},
     {"completed by a task", "t*1 u*1", "policies: [{event: TaskCompleted, action: CompleteJob}]",
      "j-u-0", true, "Completed", "TaskCompleted", "CompleteJob after TaskCompleted of task t"},
+    {"aborted in time", "t*2", "policies: [{event: PodFailed, action: AbortJob, timeout: 10ms}]",
+     "j-t-1", false, "Aborted", "PodFailed",
+     "AbortJob after PodFailed of pod j-t-1 with exit code 3 and its timeout"},
     {"restarted", "t*2", "policies: [{event: PodFailed, action: RestartPod}]", "j-t-1", false,
      "Running", "MinAvailableReached", "2 of 2 pods run or have ended; minAvailable 2"},
 };

@@ -63,17 +63,24 @@ static void stray_found(struct shim *shim, pid_t pid)
 
     stray->pid = pid;
     stray->lost = !pod_of_process(shim, pid, &stray->pod);
+    if (!shim->pool && !stray->lost && !stray->pod)
+        stray->pod = shim->pods; /* who is about to end cannot be read, but there is only one */
     if (stray->pod)
         stray->pod->strays++;
     HASH_ADD(by_pid, shim->strays, pid, sizeof stray->pid, stray);
+}
+
+static void stray_used(struct pod *pod, const struct rusage *used)
+{
+    if (pod->n_containers == 1) /* of several, nobody knows whose it was */
+        container_used(&pod->containers[0], used);
 }
 
 static void stray_gone(struct shim *shim, struct stray *stray, const struct rusage *used)
 {
     HASH_DELETE(by_pid, shim->strays, stray);
     if (stray->pod) {
-        if (stray->pod->n_containers == 1) /* of several, nobody knows whose it was */
-            container_used(&stray->pod->containers[0], used);
+        stray_used(stray->pod, used);
         stray->pod->strays--;
         pod_wake(stray->pod);
     }
@@ -144,8 +151,12 @@ static void reap_one(struct shim *shim, pid_t pid)
         container_exited(program, wait_status, &used);
     else if (stray)
         stray_gone(shim, stray, &used);
-    else if (!beside_ended(shim, pid, wait_status))
+    else if (beside_ended(shim, pid, wait_status))
+        return;
+    else if (shim->pool)
         offspring_ended(shim, pid);
+    else if (shim->pods)
+        stray_used(shim->pods, &used); /* it ended before it was looked for */
 }
 
 static void on_signal(struct source *source, uint32_t events)

@@ -152,7 +152,7 @@ def measure_get(args):
 
 
 def etcd_puts(args):
-    """Puts a second by 64 clients, one under way each; None without etcd or h2load."""
+    """(puts a second by 64 clients, one under way each; CPU of a put in us), or None without etcd or h2load."""
     if not shutil.which("etcd") or not shutil.which("h2load"):
         say("peer etcd left out: etcd or h2load is not installed")
         return None
@@ -168,34 +168,40 @@ def etcd_puts(args):
                 ports.append("http://127.0.0.1:%d" % s.getsockname()[1])
         with Server("etcd", "--data-dir", directory, "--listen-client-urls", ports[0], "--advertise-client-urls", ports[0],
                     "--listen-peer-urls", ports[1], "--initial-advertise-peer-urls", ports[1], "--initial-cluster", "default=" + ports[1],
-                    ready=lambda: subprocess.run(["curl", "-sf", ports[0] + "/health"], capture_output=True, check=False).returncode == 0):
+                    ready=lambda: subprocess.run(["curl", "-sf", ports[0] + "/health"], capture_output=True, check=False).returncode == 0) as server:
+            cpu = server.cpu_s()
             out = subprocess.run(["h2load", "-c", "64", "-m", "1", "-t", "1", "-D", str(int(args.seconds)), "-d", "put",
                                   "-H", "content-type: application/grpc", "-H", "te: trailers", ports[0] + "/etcdserverpb.KV/Put"],
                                  capture_output=True, text=True, check=True).stdout
             done = next(int(line.split("done")[0].split(",")[-1]) for line in out.splitlines() if line.startswith("requests:"))
-    return done / int(args.seconds)
+            return done / int(args.seconds), (server.cpu_s() - cpu) * 1e6 / done
 
 
 def measure_create(args):
-    rows_of, program, puts, job, cm16, cm64 = [], compiled("rows", "-lsqlite3"), [], [], [], []
+    rows_of, program, puts, job, cm16, cm64, spent = [], compiled("rows", "-lsqlite3"), [], [], [], [], []
     job_file, cm_file = written("vcjob", vcjob()), written("cm", config_map())
     for n in range(args.rounds):
         with daemon(args):
             create = ["--method", "POST", "--seconds", args.seconds]
             job.append(load(args, *create, "--target", VCJOBS, "--body", job_file, "--connections", 16)["perSecond"])
-        with daemon(args):
+        with daemon(args) as server:
             cm16.append(load(args, *create, "--target", CM, "--body", cm_file, "--connections", 16)["perSecond"])
-            cm64.append(load(args, *create, "--target", CM, "--body", cm_file, "--connections", 64, "--first", 10**6)["perSecond"])
+            cpu = server.cpu_s()
+            made = load(args, *create, "--target", CM, "--body", cm_file, "--connections", 64, "--first", 10**6)
+            cm64.append(made["perSecond"])
+            spent.append((server.cpu_s() - cpu) * 1e6 / made["requests"])
         if program:
             rows_of.append(float(subprocess.run([program, "rows-%d.db" % n, "2048", str(args.seconds)], capture_output=True, text=True, check=True).stdout))
         puts.append(etcd_puts(args))
-    puts = [each for each in puts if each]
+    etcd_spent, puts = [each[1] for each in puts if each], [each[0] for each in puts if each]
     for what, figures, peers, peer, wanted in (
             ("T17 durable create of a 2 KB vcjob, 16 connections", job, rows_of, "SQLite, a row a commit", "≥ 0.4"),
             ("T17 durable create of a 2 KB ConfigMap, 16 connections", cm16, rows_of, "SQLite, a row a commit", "≥ 0.4"),
             ("durable create of a 2 KB ConfigMap, 64 clients", cm64, puts, "etcd put of 2 KB", "≥ 1.5")):
         row(what + ", a second", "%.0f" % statistics.median(figures), "%s %.0f" % (peer, statistics.median(peers)) if peers else "-",
             "%.2f" % statistics.median(a / b for a, b in zip(figures, peers)) if peers else "-", wanted)
+    row("… CPU of the server for one of them", "%.0f us" % statistics.median(spent), "etcd %.0f us" % statistics.median(etcd_spent) if etcd_spent else "-",
+        "%.2f" % (statistics.median(spent) / statistics.median(etcd_spent)) if etcd_spent else "-", "-")
 
 
 def measure_list(args):

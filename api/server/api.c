@@ -29,13 +29,12 @@ static bool changes(const struct api_request *request)
     return request->method != API_GET && request->method != API_HEAD;
 }
 
-/* Whoever changes something waits for the disk and for nothing else: company for his batch are
- * those who come while the one before it is written. */
+/* Whoever changes something waits for the disk, together with all who do. */
 static void await_commit(struct api_stream *stream, const struct api_call *call)
 {
     store_when_durable(call->api->store, &stream->task);
     if (changes(call->request))
-        store_hurry(call->api->store);
+        store_hurry_together(call->api->store);
 }
 
 void stream_start(struct api_stream *stream, const struct api_call *call,

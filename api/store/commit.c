@@ -27,6 +27,42 @@ static void fail_for_good(struct store *store, const struct error *err)
         store->failed(store->failed_ctx, err);
 }
 
+/* ---- company ---- */
+
+enum { COMPANY_FROM_NS = 1000000, COMPANY_MAX_NS = 5000000, COMPANY_PART = 3 };
+
+static void company_leaves(struct store *store)
+{
+    struct company *company = &store->company;
+
+    company->flying = company->gathered;
+    company->gathered = 0;
+    company->launched_ns = loop_mono_ns(store->loop);
+}
+
+/* Those of the batch that has landed are expected back. */
+static void company_lands(struct store *store)
+{
+    struct company *company = &store->company;
+    int64_t now_ns = loop_mono_ns(store->loop), took_ns = now_ns - company->launched_ns;
+    int64_t part_ns = took_ns / COMPANY_PART;
+
+    company->wanted = company->gathered + company->flying;
+    company->until_ns = 0;
+    if (took_ns >= COMPANY_FROM_NS && company->flying > 1)
+        company->until_ns = now_ns + (part_ns < COMPANY_MAX_NS ? part_ns : COMPANY_MAX_NS);
+}
+
+/* How long the next batch still waits for them. */
+static int64_t company_expected_ns(const struct store *store)
+{
+    const struct company *company = &store->company;
+
+    if (store->urgent || !company->until_ns || company->gathered >= company->wanted)
+        return 0;
+    return company->until_ns - loop_mono_ns(store->loop);
+}
+
 /* ---- sending ---- */
 
 static void launch(struct store *store)
@@ -50,7 +86,8 @@ static void seal(struct store *store)
     store->gathering = spare;
     store->gathering.number = ++store->batches;
     store->is_flying = true;
-    store->hurried = store->awaited = false;
+    store->hurried = store->urgent = store->awaited = false;
+    company_leaves(store);
     timer_stop(store->loop, &store->delay);
 }
 
@@ -73,6 +110,11 @@ static void end_turn(struct turn_hook *hook)
         return;
     if (!store->hurried && store->options.max_delay_ms > 0) {
         gather_more(store);
+        return;
+    }
+    if (company_expected_ns(store) > 0) {
+        if (!timer_armed(&store->delay))
+            timer_start_ns(store->loop, &store->delay, company_expected_ns(store));
         return;
     }
     seal(store);
@@ -101,6 +143,7 @@ static void finish_flight(struct store *store)
     uint64_t from = store->durable;
 
     store->is_flying = false;
+    company_lands(store);
     store->durable = batch->changes_end;
     store->durable_revision = batch->revision;
     if (batch->revision_mark)
@@ -195,7 +238,15 @@ void store_forget(struct store *store, struct task *task)
 void store_hurry(struct store *store)
 {
     if (!nothing_gathered(store))
-        store->hurried = true;
+        store->hurried = store->urgent = true;
+}
+
+void store_hurry_together(struct store *store)
+{
+    if (nothing_gathered(store))
+        return;
+    store->hurried = true;
+    store->company.gathered++;
 }
 
 void store_on_failure(struct store *store, void (*failed)(void *ctx, const struct error *err),

@@ -47,7 +47,11 @@ struct store {
     /* durability: `gathering` takes what the turns write, `flying` is being committed */
     struct batch gathering, flying;
     bool is_flying, is_grounded; /* grounded: flies again when there is room on the disk */
-    bool hurried;
+    bool hurried, urgent;
+    struct company { /* of those who hurry together */
+        size_t gathered, flying, wanted;
+        int64_t launched_ns, until_ns;
+    } company;
     bool awaited;          /* the delay is that of a batch somebody waits for */
     int64_t revision_mark; /* durable: revisions below it may be given out */
     uint64_t durable;      /* changes before it are committed */

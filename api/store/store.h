@@ -97,6 +97,12 @@ void store_when_durable(struct store *store,
                         struct task *task); /* posts it once all accepted so far is committed */
 void store_forget(struct store *store, struct task *task); /* whoever asked goes away */
 void store_hurry(struct store *store); /* somebody idle waits for the pending batch */
+/**
+ * One of many waits for it, and asks for more when he is answered. Behind a commit that took long,
+ * the next one waits a part of that time for those whom it has answered: else they and those who
+ * came meanwhile would take turns, half of them in each commit.
+ */
+void store_hurry_together(struct store *store);
 /** Whether writes other than deletes are taken now. STORAGE while the disk is full (D-08), INTERNAL
  * after a commit failed (D-04), FORBIDDEN when opened for looking. The registry asks before it
  * changes anything. */

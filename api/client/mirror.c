@@ -4,10 +4,10 @@
  */
 #include "api/client/mirror.h"
 #include "api/client/resource_path.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include <string.h>
-#include <uthash.h>
 
 struct mirror_entry {
     char *key; /* namespace/name */

@@ -51,9 +51,10 @@ bool host_probe(struct host *host, struct error *err)
     host->abilities.own_addresses =
         host->config.private_network || host->config.rewrite != REWRITE_NONE;
     host->abilities.rewrites = rewrite_means[host->config.rewrite];
-    if (level > SANDBOX_PLAIN) /* whose programs are in no group of theirs */
-        cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
-                   &host->abilities.limits_processes);
+    cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
+               &host->abilities.limits_processes);
+    if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/bound.c) */
+        host->abilities.limits_memory = host->abilities.limits_cpu = false;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)
             shim_put_config(&link->out, &host->config);

@@ -184,8 +184,8 @@ void host_read_records(struct host *host, struct link *link)
         }
     if (n_lost && !restarted)
         kill_leftovers(&(struct hunt){lost, n_lost});
-    if (n_lost && shim_uid_ok(link->id))
-        cgroup_sweep(link->id, SWEEP_CONTAINERS);
+    if (n_lost || !shim_uid_ok(link->id)) /* the shared shim's own is there without pods, too */
+        cgroup_sweep(link->id, shim_uid_ok(link->id) ? SWEEP_CONTAINERS : 1);
     for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next) {
         struct host_pod *known = host_pod_find(host, pod->status.uid);
 

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "node/sandbox/cgroup_find.h"
+#include "node/shim/spawn.h"
 
 enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */ };
 enum { SWEEP_TRIES = 50, SWEEP_PAUSE_NS = 2000000 };
@@ -43,7 +44,7 @@ static char *cpu_value(const struct shim_limits *limits, bool unified)
 
 static char *pids_value(const struct shim_limits *limits, bool unified)
 {
-    return mem_printf("%d", PROCESSES_MAX);
+    return mem_printf("%lld", (long long)(limits->processes ? limits->processes : PROCESSES_MAX));
 }
 
 /* clang-format off */
@@ -171,7 +172,7 @@ bool cgroup_hooks(void)
     return hooked;
 }
 
-void cgroup_join(const struct cgroup *group)
+ON_CHILD_STACK void cgroup_join(const struct cgroup *group)
 {
     for (size_t i = 0; i < group->n; i++)
         if (write(group->procs_fds[i], "0", 1) != 1)

@@ -388,9 +388,11 @@ void container_start(struct container *c)
     output_open(c, ends[0]);
     container_plan(c, marker, &program);
     program.output_fd = ends[1];
-    if (shim->box && shim->box->level > SANDBOX_PLAIN)
+    if (shim->box && shim->box->level > SANDBOX_PLAIN) {
         boxed_start(c, &program);
-    else
+    } else {
+        program.group = bound_group(shim);
         bare_start(c, &program);
+    }
     close(ends[1]);
 }

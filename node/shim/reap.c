@@ -5,7 +5,8 @@
  * its number still names this group and no other), the rest of the group is killed. Descendants
  * that had left the group become our children, for we are subreaper; each is assigned to its pod by
  * the marker in its environment, and killed when no program of the pod runs any more. Killing one
- * may hand us the next, so this repeats until nothing is left.
+ * may hand us the next, so this repeats until nothing is left. The kernel's list of our children
+ * may miss some while others end, so it is read once more when that has come to rest.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
-enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096 };
+enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000 };
 
 /* The pod whose marker a process carries. False when it carries that of none we have. */
 static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
@@ -175,8 +176,15 @@ static void on_signal(struct source *source, uint32_t events)
         reap_one(shim, child.si_pid);
         reaped = true;
     }
-    if (reaped)
-        look_for_strays(shim);
+    if (!reaped)
+        return;
+    look_for_strays(shim);
+    alarm_set(&shim->reactor, &shim->look_again, LOOK_AGAIN_NS);
+}
+
+static void look_again(struct alarm *alarm)
+{
+    look_for_strays(container_of(alarm, struct shim, look_again));
 }
 
 bool reap_start(struct shim *shim, struct error *err)
@@ -184,6 +192,7 @@ bool reap_start(struct shim *shim, struct error *err)
     sigset_t children;
     char path[64];
 
+    shim->look_again.ring = look_again;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     shim->signals = (struct source){on_signal, signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK)};

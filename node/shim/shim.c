@@ -182,6 +182,7 @@ static void shim_end(struct shim *shim)
         records_sync(&shim->records);
     box_free(shim->box);
     shim->box = NULL;
+    bound_release(shim);
     for (struct pod *pod = shim->pods; pod; pod = next) {
         next = pod->by_uid.next;
         HASH_DELETE(by_uid, shim->pods, pod);

@@ -51,6 +51,7 @@ struct shim {
     struct link node;
     int waiting_fd; /* a new node's connection while the old one's is not used up; or -1 */
     struct alarm idle, retry;
+    struct alarm look_again; /* for strays */
 
     struct pod *pods;            /* by uid */
     struct container *programs;  /* by pid */
@@ -58,6 +59,8 @@ struct shim {
     struct offspring *offspring; /* by pid: shims of boxed pods */
     struct beside *besides;      /* by pid: helpers of containers */
     struct box *box;             /* of the only pod; NULL until its first container */
+    struct cgroup *group;        /* of programs that are in no box (bound.c); NULL = none */
+    bool bound;                  /* it was tried */
     struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
     unsigned live;               /* pods that are not final */
     bool leaving;                /* the last node has ended in order */
@@ -75,6 +78,10 @@ bool serve_start(struct shim *shim, struct error *err);
 void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
 void serve_flush(struct shim *shim);
 void serve_stop(struct shim *shim);
+
+/* bound.c: how many processes programs in no box may have */
+const struct cgroup *bound_group(struct shim *shim); /* NULL: as many as rlimits allow */
+void bound_release(struct shim *shim);               /* all of them have been reaped */
 
 /* reap.c: programs and strays that ended */
 bool reap_start(struct shim *shim, struct error *err);

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "node/sandbox/cgroup.h"
 #include "node/sandbox/notify.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
@@ -96,6 +97,8 @@ ON_CHILD_STACK static int run_child(void *arg)
         child->result->listener_fd = notify_install();
         unshare(CLONE_FILES);
     }
+    if (plan->group)
+        cgroup_join(plan->group);
     setsid();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))

@@ -12,14 +12,16 @@
  * would remember against the next child on that stack. */
 #define ON_CHILD_STACK __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
+struct cgroup;
 struct spawn_plan {
     char *const *argv; /* [n] and NULL, n > 0 */
     char *const *env;  /* KEY=VALUE; its PATH is where argv[0] is looked up */
     const char *cwd;
-    int input_fd, output_fd; /* become 0; 1 and 2. Everything else is closed */
-    struct rlimit files;     /* RLIMIT_NOFILE of the program */
-    rlim_t processes;        /* RLIMIT_NPROC; 0 = as it is */
-    bool ask;                /* its bind and connect calls ask us (sandbox/notify.h) */
+    int input_fd, output_fd;    /* become 0; 1 and 2. Everything else is closed */
+    struct rlimit files;        /* RLIMIT_NOFILE of the program */
+    rlim_t processes;           /* RLIMIT_NPROC; 0 = as it is */
+    const struct cgroup *group; /* to be in; NULL = none */
+    bool ask;                   /* its bind and connect calls ask us (sandbox/notify.h) */
 };
 
 /* Where a start failed, and the exit code that tells so. */

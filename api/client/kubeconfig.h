@@ -15,6 +15,7 @@ struct kubeconfig {
     char *server_name;           /* the name its certificate has, when another; NULL */
     char *proxy;                 /* NULL: none */
     bool insecure;               /* its certificate is not looked at */
+    bool uncompressed;           /* answers come as they are */
     struct buf ca;               /* PEM */
     char *user;                  /* its name; for people */
     char *token;                 /* NULL without */

@@ -177,6 +177,7 @@ static bool read_cluster(const json_t *cluster, const struct file *file,
     out->server = kubeconfig_server(server);
     out->server_name = mem_strdup(text_at(cluster, "tls-server-name"));
     out->proxy = mem_strdup(text_at(cluster, "proxy-url"));
+    out->uncompressed = json_is_true(json_object_get(cluster, "disable-compression"));
     return read_insecure(cluster, options, out, err) &&
            read_data(cluster, "certificate-authority", file, &out->ca, err);
 }

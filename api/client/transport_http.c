@@ -209,7 +209,7 @@ static void set_request(struct carrier *carrier, const struct exchange *exchange
     }
     if (exchange->limit_ms)
         curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)exchange->limit_ms);
-    if (exchange->gathered && !carrier->http->socket)
+    if (exchange->gathered && !carrier->http->socket && !config->uncompressed)
         curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
 }
 

@@ -148,6 +148,14 @@ def a_context_says_where_objects_are_that_name_no_namespace():
     check_in("all", "/api/v1/configmaps", server.paths[-1])
 
 
+def long_answers_may_come_compressed():
+    server = Scripted()
+    get(server.kubeconfig({"token": "t"}))
+    check_equal("offered", server.seen[-1][1].get("Accept-Encoding"), "gzip")
+    get(server.kubeconfig({"token": "t"}, **{"disable-compression": True}))
+    check_equal("not wanted", server.seen[-1][1].get("Accept-Encoding"), None)
+
+
 def a_path_is_asked_as_it_is():
     server = Scripted()
     config = server.kubeconfig({"token": "t"})

@@ -89,7 +89,7 @@ struct connection {
     size_t head_len, body_max;
     int64_t began_ms, began_ns; /* its first byte */
     bool message_done, wants_continue, is_large, heard;
-    struct error refused;    /* what is wrong with it */
+    struct error *refused;   /* what is wrong with it; NULL: nothing */
     struct exchange *asking; /* NULL: its head is not there yet */
 
     /* those that have been asked and not yet answered, in order */

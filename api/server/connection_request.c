@@ -9,6 +9,7 @@
  */
 #include "api/server/connection_impl.h"
 #include "api/server/head.h"
+#include "base/mem.h"
 #include <string.h>
 #include <strings.h>
 
@@ -148,9 +149,17 @@ static int on_target(llhttp_t *parser, const char *at, size_t len)
     return 0;
 }
 
+/* Where it is said: few connections ever need the room. */
+static struct error *why_refused(struct connection *c)
+{
+    if (!c->refused)
+        c->refused = mem_alloc(sizeof *c->refused);
+    return c->refused;
+}
+
 static int refuse_size(struct connection *c)
 {
-    error_set(&c->refused, ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+    error_set(why_refused(c), ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
               c->body_max);
     return -1;
 }
@@ -164,7 +173,7 @@ static int on_headers(llhttp_t *parser)
 
     c->body_max = c->in.len;
     if (parser->http_major != 1) {
-        error_set(&c->refused, ERR_BAD_REQUEST, "",
+        error_set(why_refused(c), ERR_BAD_REQUEST, "",
                   "the request line names no version of HTTP that is spoken here: HTTP/1.1");
         return -1;
     }
@@ -182,7 +191,7 @@ static bool become_large(struct connection *c)
     if (!c->env->large_bodies || c->is_large)
         return true;
     if (*c->env->large_bodies >= LARGE_BODIES_MAX)
-        return error_set(&c->refused, ERR_TOO_MANY, "",
+        return error_set(why_refused(c), ERR_TOO_MANY, "",
                          "%d bodies of more than %d bytes are being read already; try again later",
                          LARGE_BODIES_MAX, LARGE_BODY_BYTES);
     ++*c->env->large_bodies;
@@ -300,7 +309,7 @@ static bool take_body(struct connection *c)
     }
     error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
               llhttp_get_error_reason(&c->parser));
-    answer_refuse(c, c->refused.code == ERR_NONE ? &err : &c->refused);
+    answer_refuse(c, c->refused ? c->refused : &err);
     return true;
 }
 
@@ -368,7 +377,7 @@ void request_reset(struct connection *c)
     llhttp_init(&c->parser, HTTP_REQUEST, settings());
     c->parser.data = c;
     c->searched = 0;
-    c->refused = (struct error){0};
+    mem_free(take(c->refused));
     c->message_done = c->wants_continue = false;
     if (c->is_large)
         --*c->env->large_bodies;

@@ -1,5 +1,7 @@
 /*
- * OpenSSL through a pair of memory BIOs.
+ * OpenSSL through a BIO that keeps nothing: what it reads are the bytes of the call at hand, what
+ * it writes goes into the buffer of that call. OpenSSL's own memory BIOs would keep as much as they
+ * ever held, for each of a thousand watches.
  */
 #include "api/server/tls.h"
 #include "base/mem.h"
@@ -126,21 +128,67 @@ void tls_context_unref(struct tls_context *context)
 
 struct tls {
     SSL *ssl;
-    BIO *in, *out; /* bytes of the wire; owned by the session */
+    const char *in; /* of the wire; borrowed for the call */
+    size_t in_len;
+    struct buf *out; /* likewise */
 };
+
+static int wire_read(BIO *bio, char *to, int len)
+{
+    struct tls *tls = BIO_get_data(bio);
+    size_t n = tls->in_len < (size_t)len ? tls->in_len : (size_t)len;
+
+    BIO_clear_retry_flags(bio);
+    if (n == 0) { /* empty is not the end */
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    memcpy(to, tls->in, n);
+    tls->in += n;
+    tls->in_len -= n;
+    return (int)n;
+}
+
+static int wire_write(BIO *bio, const char *from, int len)
+{
+    struct tls *tls = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    buf_add(tls->out, from, (size_t)len);
+    return len;
+}
+
+static long wire_control(BIO *bio, int command, long number, void *pointer)
+{
+    return command == BIO_CTRL_FLUSH;
+}
+
+static const BIO_METHOD *wire_method(void)
+{
+    static BIO_METHOD *method;
+
+    if (method)
+        return method;
+    method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire");
+    if (!method)
+        mem_fatal("OpenSSL has no memory");
+    BIO_meth_set_read(method, wire_read);
+    BIO_meth_set_write(method, wire_write);
+    BIO_meth_set_ctrl(method, wire_control);
+    return method;
+}
 
 struct tls *tls_new(struct tls_context *context)
 {
     struct tls *tls = mem_alloc(sizeof *tls);
+    BIO *wire = BIO_new(wire_method());
 
     tls->ssl = SSL_new(ctx_of(context));
-    tls->in = BIO_new(BIO_s_mem());
-    tls->out = BIO_new(BIO_s_mem());
-    if (!tls->ssl || !tls->in || !tls->out)
+    if (!tls->ssl || !wire)
         mem_fatal("OpenSSL has no memory");
-    BIO_set_mem_eof_return(tls->in, -1); /* empty is not the end */
-    BIO_set_mem_eof_return(tls->out, -1);
-    SSL_set_bio(tls->ssl, tls->in, tls->out);
+    BIO_set_data(wire, tls);
+    BIO_set_init(wire, 1);
+    SSL_set_bio(tls->ssl, wire, wire);
     SSL_set_accept_state(tls->ssl);
     return tls;
 }
@@ -158,17 +206,6 @@ bool tls_ready(const struct tls *tls)
     return SSL_is_init_finished(tls->ssl) == 1;
 }
 
-static void take_wire(struct tls *tls, struct buf *wire)
-{
-    size_t waiting = BIO_ctrl_pending(tls->out);
-
-    if (!waiting)
-        return;
-    buf_reserve(wire, waiting);
-    wire->len += (size_t)BIO_read(tls->out, wire->data + wire->len, (int)waiting);
-    wire->data[wire->len] = '\0';
-}
-
 enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struct buf *plain,
                            struct buf *wire)
 {
@@ -176,14 +213,16 @@ enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struc
     size_t n = 0;
 
     ERR_clear_error();
-    if (BIO_write(tls->in, bytes, (int)len) != (int)len)
-        mem_fatal("OpenSSL has no memory");
+    tls->in = bytes;
+    tls->in_len = len;
+    tls->out = wire;
     for (;;) {
         buf_reserve(plain, PIECE_BYTES);
         if (SSL_read_ex(tls->ssl, plain->data + plain->len, PIECE_BYTES, &n) != 1)
             break;
         plain->len += n;
     }
+    tls->in_len = 0; /* all of it is taken, unless the session has failed */
     if (plain->data)
         plain->data[plain->len] = '\0';
     switch (SSL_get_error(tls->ssl, 0)) {
@@ -196,7 +235,6 @@ enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struc
     default:
         state = TLS_FAILED;
     }
-    take_wire(tls, wire);
     return state;
 }
 
@@ -206,17 +244,17 @@ bool tls_send(struct tls *tls, const struct buf *plain, struct buf *wire)
     bool ok;
 
     ERR_clear_error();
+    tls->out = wire;
     ok = plain->len == 0 || SSL_write_ex(tls->ssl, plain->data, plain->len, &sent) == 1;
-    take_wire(tls, wire);
     return ok && sent == plain->len;
 }
 
 void tls_end(struct tls *tls, struct buf *wire)
 {
     ERR_clear_error();
+    tls->out = wire;
     if (tls_ready(tls))
         SSL_shutdown(tls->ssl);
-    take_wire(tls, wire);
 }
 
 /* ---- who is there ---- */

@@ -34,7 +34,7 @@ struct watch {
     size_t n_present, cap, next;
     int64_t since, marked; /* where changes begin; revision of the last bookmark */
     bool begun, definitions_sent, bookmarks, ends_initial;
-    struct error over; /* why it ends, to be told; or code NONE */
+    struct error *over; /* why it ends, to be told; NULL */
     bool is_over;
 };
 
@@ -58,6 +58,7 @@ static void release(struct api_stream *stream)
     mem_free(watch->present);
     filter_release(&watch->filter);
     arena_free(watch->arena);
+    mem_free(watch->over);
     mem_free(watch->ns);
     mem_free(watch);
 }
@@ -205,7 +206,8 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
         return true;
     watch->source = NULL; /* closed by our answer */
     watch->is_over = true;
-    error_set(&watch->over, ERR_GONE, "",
+    watch->over = mem_alloc(sizeof *watch->over);
+    error_set(watch->over, ERR_GONE, "",
               "the watch was read too slowly: %d bytes were waiting; list again", BACKLOG_MAX);
     loop_post(watch->stream.api->loop, &watch->stream.task);
     return false;
@@ -220,9 +222,14 @@ static void open_source(struct watch *watch)
         .changed = on_change,
         .ctx = watch,
     };
+    struct error err = {0};
 
-    watch->source = store_watch_open(watch->store, &options, &watch->over);
+    watch->source = store_watch_open(watch->store, &options, &err);
     watch->is_over = !watch->source;
+    if (!watch->is_over)
+        return;
+    watch->over = mem_alloc(sizeof *watch->over);
+    *watch->over = err;
 }
 
 static void send_present(struct watch *watch)
@@ -257,8 +264,8 @@ static void run(struct api_stream *stream)
         open_source(watch);
     if (!watch->is_over)
         return;
-    if (watch->over.code != ERR_NONE)
-        send_error(watch, &watch->over);
+    if (watch->over)
+        send_error(watch, watch->over);
     stream_end(stream);
 }
 

@@ -11,6 +11,10 @@
 #include "base/timefmt.h"
 #include "job/run.h"
 
+/* So many are noted with the turn that arms them. Where there are more, with the counters, a moment
+ * later, so that the cost of one does not grow with the number of the others. */
+enum { URGENT_MAX = 64 };
+
 /* How far an action reaches. */
 enum level { LEVEL_JOB, LEVEL_TASK, LEVEL_PARTITION, LEVEL_POD };
 
@@ -30,7 +34,8 @@ static enum level level_of(enum job_action action)
 
 static void forget(struct job_delayed *entry)
 {
-    entry->run->delays_changed = true;
+    entry->run->delays_changed |= entry->noted;
+    entry->run->delays_noted -= entry->noted;
     timer_stop(entry->run->ctl->loop, &entry->timer);
     HASH_DEL(entry->run->delayed, entry);
     object_unref(entry->pod);
@@ -105,11 +110,16 @@ static void arm(struct job_run *run, const struct job_delayed *draft, int64_t de
     entry->run = run;
     entry->timer = (struct timer){.fire = on_timer};
     entry->version = run->view.state.version;
+    entry->noted = job_delayed_is_noted(entry->event, entry->pod, entry->cause_ms);
     job_run_cull(run, is_replaced, entry);
     HASH_ADD(hh, run->delayed, key, sizeof entry->key, entry);
     timer_start(run->ctl->loop, &entry->timer,
                 loop_left_ms(run->ctl->loop, entry->cause_ms + delay_ms, delay_ms));
-    run->delays_changed = run->delays_urgent = true;
+    if (!entry->noted)
+        return;
+    run->delays_noted++;
+    run->delays_changed = true;
+    run->delays_urgent |= run->delays_noted <= URGENT_MAX;
 }
 
 /* Task events are told by whichever pod is seen last: a new process may hear them from another one

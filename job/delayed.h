@@ -35,6 +35,7 @@ struct job_delayed {
     enum job_action action;
     int32_t version, partition;
     int64_t cause_ms;
+    bool noted;         /* its deadline follows from no pod */
     struct object *pod; /* the causing pod (or the one lost), or NULL */
     UT_hash_handle hh;
 };
@@ -65,6 +66,8 @@ bool job_delayed_must_wait(const struct job_run *run, const struct job_request *
 bool job_delayed_holds(const struct job_run *run, const struct job_request *expired);
 
 /* ---- job/delayed_notes.c ---- */
+/** Is the deadline of such an action to be noted, for it does not follow from the pod? */
+bool job_delayed_is_noted(enum job_event event, const struct object *pod, int64_t cause_ms);
 /** Bring controlledResources up to date, before the status is written. True when that changed them.
  */
 bool job_delayed_note(struct job_run *run);

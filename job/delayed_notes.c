@@ -56,9 +56,14 @@ static bool continues(const struct job_delayed_note *last, const struct job_dela
            note->key.source == last->key.source && note->key.position == last->key.position;
 }
 
+bool job_delayed_is_noted(enum job_event event, const struct object *pod, int64_t cause_ms)
+{
+    return event != EVENT_POD_PENDING || !pod || meta_created_ms(pod->meta) != cause_ms;
+}
+
 static void put(struct writer *w, const struct job_delayed_note *note, const struct object *pod)
 {
-    if (note->event == EVENT_POD_PENDING && pod && meta_created_ms(pod->meta) == note->cause_ms)
+    if (!job_delayed_is_noted(note->event, pod, note->cause_ms))
         return;
     if (!w->any || !continues(&w->last, note)) {
         put_last(w);

@@ -74,11 +74,12 @@ void job_run_repeat(struct job_run *run, struct job_request *request)
         run->last = request;
 }
 
-static void cull(struct job_request **link,
+static bool cull(struct job_request **link,
                  bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg,
                  struct job_request **out_last)
 {
     struct job_request *last = NULL;
+    bool any = false;
 
     while (*link) {
         struct job_request *request = *link;
@@ -86,6 +87,7 @@ static void cull(struct job_request **link,
         if (request->expired && unwanted(request, arg)) {
             *link = request->next;
             job_request_free(request);
+            any = true;
         } else {
             last = request;
             link = &request->next;
@@ -93,14 +95,14 @@ static void cull(struct job_request **link,
     }
     if (out_last)
         *out_last = last;
+    return any;
 }
 
 void job_run_cull(struct job_run *run,
                   bool (*unwanted)(const struct job_request *due, const void *arg), const void *arg)
 {
-    run->delays_changed = true;
-    cull(&run->first, unwanted, arg, &run->last);
-    cull(&run->postponed, unwanted, arg, NULL);
+    run->delays_changed |= cull(&run->first, unwanted, arg, &run->last);
+    run->delays_changed |= cull(&run->postponed, unwanted, arg, NULL);
 }
 
 void job_run_postpone(struct job_run *run, struct job_request *request)

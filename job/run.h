@@ -111,7 +111,8 @@ struct job_run {
     } target;
     struct cluster_call store_call, group_call;
     struct job_delayed *delayed; /* hash */
-    bool delays_changed;         /* it may differ from what is noted of it */
+    unsigned delays_noted;       /* of these, those whose deadlines are noted */
+    bool delays_changed;         /* they may differ from what is noted */
     bool delays_urgent;          /* something was armed: noted with this turn */
     struct job_wait wait;
     struct {

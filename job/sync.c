@@ -137,13 +137,13 @@ static void warn_group(struct job_run *run)
  * it; counters a little later. */
 static void status_follows(struct job_run *run)
 {
-    bool armed = run->delays_urgent, delays = job_delayed_note(run);
+    bool armed = run->delays_urgent && job_delayed_note(run);
 
-    if (job_notes_write(&run->view) || (delays && armed)) {
+    if (job_notes_write(&run->view) || armed) {
         job_store(run, NULL);
     } else {
         job_notes_settle(&run->view); /* they are as stored */
-        if (run->counts_changed || delays)
+        if (run->counts_changed || run->delays_changed)
             job_status_stale(run);
     }
     run->counts_changed = false;

@@ -149,10 +149,46 @@ static void a_restart_of_the_process_moves_no_deadline(void **unused)
         }
 }
 
+/* Each failure is noted by itself while they are few; a crowd is noted together, and all the same
+ * at once known to the next process. covers: see O-26 O-40 */
+static void a_crowd_of_causes_is_noted_together(void **unused)
+{
+    enum { PODS = 200, MOST_WRITES = 64 + 4 };
+    scoped_str directory = test_path("crowd");
+    struct stage *stage = stage_new(&(struct stage_options){.directory = directory});
+    scoped_str noted = NULL;
+    unsigned writes;
+    int64_t since_ms;
+
+    stage_job_simple(
+        stage, "j", "t*200 u*1",
+        "minAvailable: 1;policies: [{event: PodFailed, action: AbortJob, timeout: 7s}]");
+    stage_pods(stage, POD_RUNNING);
+    writes = stage->job_writes;
+    since_ms = now_ms(stage);
+    noted = mem_printf("PodFailed/job[0]/t/0-199@%lld", (long long)since_ms);
+    for (int i = 0; i < PODS; i++) {
+        scoped_str name = mem_printf("j-t-%d", i);
+
+        stage_report(stage, name, POD_FAILED, 1, 0);
+        loop_settle(stage->loop);
+    }
+    stage_settle(stage);
+    check("writes", stage->job_writes - writes <= MOST_WRITES);
+    check_str("noted", stage_job(stage, "j")->controlled.items[0].value, noted);
+    stage_restart(stage);
+    stage_advance(stage, since_ms + TIMEOUT_MS - 1 - now_ms(stage));
+    check_str("before", stage_phase(stage, "j"), "Running");
+    stage_advance(stage, 1);
+    check_str("in time", stage_phase(stage, "j"), "Aborted");
+    stage_free(stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_restart_of_the_process_moves_no_deadline),
+        cmocka_unit_test(a_crowd_of_causes_is_noted_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

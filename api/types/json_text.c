@@ -12,7 +12,7 @@
 
 void json_number_text(const json_t *number, char out[JSON_NUMBER_MAX])
 {
-    double real = json_real_value(number);
+    double real = json_real_value(number) + 0.0; /* -0 is 0, as it is when it is read again */
 
     if (json_is_integer(number)) {
         snprintf(out, JSON_NUMBER_MAX, "%lld", (long long)json_integer_value(number));

@@ -33,6 +33,7 @@ static const struct {
     {"{}", "{}"},
     {"[]", "[]"},
     {"-0", "0"},
+    {"[-0.0, -0E+2]", "[0,0]"},
     {"[1,2,3,4,5]", "[1,2,3,4,5]"},
     {"\"\\ud83d\"", NULL, ERR_BAD_REQUEST, "unpaired surrogate"},
     {"\"\\ude00\"", NULL, ERR_BAD_REQUEST, "unpaired surrogate"},

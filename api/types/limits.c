@@ -3,45 +3,33 @@
  */
 #include "api/types/limits.h"
 
-const struct limits limits_default = {
-    .flow_steps = 100000,
-    .flow_edges = 1000000,
-    .step_probes = 64,
-    .job_tasks = 100,
-    .job_replicas = 10000,
-    .retries = 100,
-    .label_count = 256,
-    .annotation_bytes = 256 << 10,
-    .data_bytes = 1 << 20,
-    .probe_path = 2 << 10,
-    .probe_header_name = 256,
-    .probe_header_value = 4 << 10,
-    .argument_bytes = 96 << 10,
-    .arguments_bytes = 1 << 20,
-    .pod_containers = 32,
-    .pod_volumes = 64,
-    .container_mounts = 128,
-};
+/* What, by default, and at most. */
+/* clang-format off */
+#define LIMITS(X)                               \
+    X(flow_steps,         100000,    1000000)   \
+    X(flow_edges,         1000000,   10000000)  \
+    X(step_probes,        64,        256)       \
+    X(job_tasks,          100,       500)       \
+    X(job_replicas,       10000,     100000)    \
+    X(retries,            100,       1000)      \
+    X(label_count,        256,       256)       \
+    X(annotation_bytes,   256 << 10, 256 << 10) \
+    X(data_bytes,         1 << 20,   1 << 20)   \
+    X(probe_path,         2 << 10,   2 << 10)   \
+    X(probe_header_name,  256,       256)       \
+    X(probe_header_value, 4 << 10,   4 << 10)   \
+    X(argument_bytes,     96 << 10,  128 << 10) \
+    X(arguments_bytes,    1 << 20,   2 << 20)   \
+    X(pod_containers,     32,        32)        \
+    X(pod_volumes,        64,        64)        \
+    X(container_mounts,   128,       128)
+/* clang-format on */
 
-const struct limits limits_hard = {
-    .flow_steps = 1000000,
-    .flow_edges = 10000000,
-    .step_probes = 256,
-    .job_tasks = 500,
-    .job_replicas = 100000,
-    .retries = 1000,
-    .label_count = 256,
-    .annotation_bytes = 256 << 10,
-    .data_bytes = 1 << 20,
-    .probe_path = 2 << 10,
-    .probe_header_name = 256,
-    .probe_header_value = 4 << 10,
-    .argument_bytes = 128 << 10,
-    .arguments_bytes = 2 << 20,
-    .pod_containers = 32,
-    .pod_volumes = 64,
-    .container_mounts = 128,
-};
+#define USUAL(what, usual, most) .what = (usual),
+#define MOST(what, usual, most)  .what = (most),
+
+const struct limits limits_default = {LIMITS(USUAL)};
+const struct limits limits_hard = {LIMITS(MOST)};
 
 static int64_t at_most(int64_t value, int64_t most)
 {

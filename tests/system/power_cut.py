@@ -62,16 +62,34 @@ class Disk:
         wait_until("the disk is given up", lambda: subprocess.run(["umount", self.path], stderr=subprocess.DEVNULL, check=False).returncode == 0)
 
 
+def values_of(known):
+    return known if isinstance(known, set) else {known}
+
+
+class Notes(dict):
+    """What a writer knows. What comes while the power goes may be there or not: of a sync that is under way ext4 says it went well,
+    and forgets it."""
+
+    cutting = False
+
+    def __setitem__(self, name, value):
+        if self.cutting:
+            value = values_of(self.get(name)) | values_of(value)
+        super().__setitem__(name, value)
+
+
 def life(disk, known, rng, *args):
     """A daemon that looks at what is there, and then works until the power goes."""
     daemon = Daemon(*args, data_dir="disk/d")
     settle(known, daemon.get(CM))
-    mine = [{n: v for n, v in known.items() if n.startswith("w%d-" % k)} for k in range(WRITERS)]
+    mine = [Notes({n: v for n, v in known.items() if n.startswith("w%d-" % k)}) for k in range(WRITERS)]
     writers = [Writer(daemon, k, mine[k], rng.getrandbits(32)) for k in range(WRITERS)]
     for writer in writers:
         writer.start()
     wanted = rng.randrange(1, 300)
     wait_until("writes go on", lambda: sum(len(w.revisions) for w in writers) >= wanted or any(w.failure for w in writers))
+    for notes in mine:
+        notes.cutting = True
     disk.cut()
     daemon.signal(9)
     daemon.wait()

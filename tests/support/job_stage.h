@@ -44,6 +44,7 @@ struct stage {
 
 /** A fault for every stage made from now on, beside those the test plans; NULL: none. */
 void stage_fault(const struct faulty_rule *rule);
+bool stage_has_fault(void);
 /** The most writes a controller has made on any stage freed since this was called last. */
 int stage_count_writes(void);
 

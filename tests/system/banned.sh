@@ -12,6 +12,7 @@ banned=$JOBFLOW_SOURCE/scripts/banned.sh
 
 "$banned" "$(dirname "$JOBFLOW")"
 
+cd "${TMPDIR:?}"
 mkdir -p planted/lib
 for call in 'system("true")' 'rand()' 'getenv("HOME")'; do
     printf '#include <stdlib.h>\n#include <stdio.h>\nint planted(void);\nint planted(void) { return %s != 0; }\n' "$call" >planted.c

@@ -35,13 +35,18 @@ struct origin {
     char uid[];
 };
 
+static void print_dropped(const struct manifest *manifest, size_t dropped)
+{
+    if (dropped)
+        cli_errorf("%s: %zu more findings not shown", manifest->file, dropped);
+}
+
 static void print_errors(struct preflight_run *run, const struct manifest *manifest,
                          const struct error_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         manifest_print(manifest, "error", &list->items[i]);
-    if (list->dropped)
-        cli_errorf("%s: %zu more findings not shown", manifest->file, list->dropped);
+    print_dropped(manifest, list->dropped);
     run->result->errors += list->count + list->dropped;
 }
 
@@ -261,6 +266,7 @@ static void check_templates(void *arg, const struct object *flow)
     struct preflight_run *run = arg;
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     const struct manifest *manifest = manifest_of(run, flow);
+    size_t missing = 0, dropped = 0;
 
     if (!manifest)
         return;
@@ -271,16 +277,23 @@ static void check_templates(void *arg, const struct object *flow)
 
         if (flow_step_is_switch(step) || template_known(run, object_namespace(flow), name))
             continue;
+        if (missing++ >= ERROR_LIST_MAX) {
+            dropped++;
+            continue;
+        }
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
                  step->template_name ? "jobTemplateName" : "name");
         report_template(run, manifest, flow, field, name);
     }
+    print_dropped(manifest, dropped);
+    run->result->errors += dropped;
 }
 
 struct steps_found {
     struct preflight_run *run;
     const struct manifest *manifest;
     const struct object *flow;
+    size_t count; /* findings that are errors */
 };
 
 static void step_doubted(void *ctx, const struct error *err)
@@ -305,7 +318,10 @@ static void step_found(void *ctx, const struct error *err)
 {
     struct steps_found *found = ctx;
 
-    count_error(found->run, found->manifest, err);
+    if (found->count++ < ERROR_LIST_MAX)
+        count_error(found->run, found->manifest, err);
+    else
+        found->run->result->errors++;
 }
 
 /* Of a flow that goes on as it was, the steps whose templates are as they were have been looked at
@@ -332,7 +348,7 @@ static bool template_known_before(void *ctx, const struct object *template_)
 static void check_steps(void *arg, const struct object *flow)
 {
     struct preflight_run *run = arg;
-    struct steps_found found = {run, manifest_of(run, flow), flow};
+    struct steps_found found = {.run = run, .manifest = manifest_of(run, flow), .flow = flow};
     const struct preflight_steps check = {
         .registry = engine_registry(run->scratch),
         .max_pods = run->options->max_pods,
@@ -346,6 +362,8 @@ static void check_steps(void *arg, const struct object *flow)
     if (!found.manifest)
         return;
     preflight_steps(&check, flow);
+    if (found.count > ERROR_LIST_MAX)
+        print_dropped(found.manifest, found.count - ERROR_LIST_MAX);
     reach_check(flow, engine_store(run->scratch), step_doubted, &found);
 }
 

@@ -141,16 +141,20 @@ static struct flow_gang_state *gang_of(const struct flow_queue *queue, uint32_t 
     return gang ? &queue->gangs[gang - 1] : NULL;
 }
 
-/* All that are held go. O(steps / 64) for each gang, once. */
+/* All of its members that are held go. */
 static void open_gang(struct flow_queue *queue, struct flow_gang_state *gang)
 {
+    const struct str_list *members = &queue->graph->spec->gangs.items[gang - queue->gangs].steps;
+
+    if (gang->open)
+        return;
     gang->open = true;
-    step_set_each(&queue->held, step)
-    {
-        if (gang_of(queue, step) != gang)
-            continue;
-        step_set_remove(&queue->held, step);
-        step_set_add(&queue->ready, rank(queue, step));
+    for (size_t m = 0; m < members->count; m++) {
+        uint32_t step = flow_graph_find(queue->graph, members->items[m]);
+
+        if (step != STEP_NONE && gang_of(queue, step) == gang &&
+            step_set_remove(&queue->held, step))
+            step_set_add(&queue->ready, rank(queue, step));
     }
 }
 

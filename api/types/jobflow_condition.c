@@ -22,6 +22,8 @@ struct search {
     uint32_t wanted;
     uint32_t depth;
     bool through_probes; /* also along targets whose probes let a step start early */
+    /** Told of everybody who is met, once; NULL: nobody. */
+    void (*met)(struct search *s, uint32_t step);
 };
 
 static bool visit(struct search *s, uint32_t step)
@@ -33,6 +35,8 @@ static bool visit(struct search *s, uint32_t step)
     if (c->marks[step] != c->mark) {
         c->marks[step] = c->mark;
         c->stack[s->depth++] = step;
+        if (s->met)
+            s->met(s, step);
     }
     return false;
 }
@@ -56,21 +60,29 @@ static bool visit_targets(struct search *s, uint32_t at)
     return false;
 }
 
-static enum found search(struct control_check *c, uint32_t from, uint32_t wanted,
-                         bool through_probes)
+/* From one step back, past those who are marked. */
+static enum found go_back(struct search *s, uint32_t from)
 {
-    struct search s = {c, wanted, 0, through_probes};
+    struct control_check *c = s->c;
 
-    c->mark++;
-    c->stack[s.depth++] = from;
-    while (s.depth) {
-        if (visit_targets(&s, c->stack[--s.depth]))
+    s->depth = 0;
+    c->stack[s->depth++] = from;
+    while (s->depth) {
+        if (visit_targets(s, c->stack[--s->depth]))
             return FOUND;
         if (!c->visits)
             return TOO_FAR;
         c->visits--;
     }
     return NOT_FOUND;
+}
+
+static enum found search(struct control_check *c, uint32_t from, uint32_t wanted)
+{
+    struct search s = {.c = c, .wanted = wanted, .through_probes = true};
+
+    c->mark++;
+    return go_back(&s, from);
 }
 
 void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step, bool self,
@@ -88,7 +100,7 @@ void jobflow_check_ancestor(struct control_check *c, const char *target, size_t 
         return;
     if (flow_step_is_final(&steps[step]) && !flow_step_is_final(&steps[at]))
         return; /* the end comes after every other step */
-    switch (search(c, (uint32_t)step, at, true)) {
+    switch (search(c, (uint32_t)step, at)) {
     case FOUND:
         return;
     case NOT_FOUND:
@@ -218,29 +230,41 @@ static void check_member(struct control_check *c, size_t g, size_t m, uint32_t *
         gang_of[at] = (uint32_t)g + 1;
 }
 
-/* Marks all that come before a member: the search looks for nobody. */
-static void check_gang_order(struct control_check *c, size_t g)
+/* What comes before the members of a gang, each step looked at once for all of them. */
+struct gang_search {
+    struct search search;
+    const uint32_t *gang_of;
+    size_t gang, member; /* from whom the search began */
+    uint32_t from;
+};
+
+static void meet(struct search *search, uint32_t step)
+{
+    const struct gang_search *s = container_of(search, struct gang_search, search);
+    const struct jobflow_spec *spec = search->c->spec;
+
+    if (s->gang_of[step] != s->gang + 1 || step == s->from)
+        return;
+    FINDING(search->c->errors, ("spec.gangs[%zu].flows[%zu]", s->gang, s->member),
+            "Invalid value: \"%.64s\": waits for %.64s to complete, which is in the same "
+            "gang: they could never start together; a probe would let it start earlier",
+            spec->steps.items[s->from].name, spec->steps.items[step].name);
+}
+
+static void check_gang_order(struct control_check *c, size_t g, const uint32_t *gang_of)
 {
     const struct str_list *members = &c->spec->gangs.items[g].steps;
+    struct gang_search s = {
+        .search = {.c = c, .wanted = NAME_NONE, .met = meet}, .gang_of = gang_of, .gang = g};
 
-    for (size_t a = 0; a < members->count; a++) {
-        uint32_t from = name_index_get(c->names, members->items[a]);
-
-        if (from != NAME_NONE && search(c, from, NAME_NONE, false) == TOO_FAR) {
-            FINDING(c->errors, ("spec.gangs[%zu].flows", g),
-                    "Too many: the gangs of this flow are too large to be checked");
-            return;
-        }
-        for (size_t b = 0; from != NAME_NONE && b < members->count; b++) {
-            uint32_t to = name_index_get(c->names, members->items[b]);
-
-            if (to == NAME_NONE || from == to || c->marks[to] != c->mark)
-                continue;
-            FINDING(c->errors, ("spec.gangs[%zu].flows[%zu]", g, a),
-                    "Invalid value: \"%.64s\": waits for %.64s to complete, which is in the same "
-                    "gang: they could never start together; a probe would let it start earlier",
-                    members->items[a], members->items[b]);
-        }
+    c->mark++;
+    for (s.member = 0; s.member < members->count; s.member++) {
+        s.from = name_index_get(c->names, members->items[s.member]);
+        if (s.from == NAME_NONE || go_back(&s.search, s.from) != TOO_FAR)
+            continue;
+        FINDING(c->errors, ("spec.gangs[%zu].flows", g),
+                "Too many: the gangs of this flow are too large to be checked");
+        return;
     }
 }
 
@@ -259,25 +283,35 @@ static void check_gang_fits(struct control_check *c, size_t g)
             gang->name, least, scheduling->max_running);
 }
 
+static void check_gang_names(struct control_check *c)
+{
+    scoped(name_index) struct name_index names = {0};
+
+    name_index_init(&names, c->spec->gangs.count);
+    for (size_t g = 0; g < c->spec->gangs.count; g++) {
+        const char *name = c->spec->gangs.items[g].name;
+
+        if (name_index_put(&names, name, (uint32_t)g) != NAME_NONE)
+            FINDING(c->errors, ("spec.gangs[%zu].name", g), "Duplicate value: \"%.64s\"", name);
+    }
+}
+
 void jobflow_check_gangs(struct control_check *c)
 {
     uint32_t *gang_of =
         c->spec->gangs.count ? mem_array(c->spec->steps.count + 1, sizeof *gang_of) : NULL;
 
+    check_gang_names(c);
     for (size_t g = 0; g < c->spec->gangs.count; g++) {
         const struct flow_gang *gang = &c->spec->gangs.items[g];
 
-        for (size_t before = 0; before < g; before++)
-            if (strcmp(c->spec->gangs.items[before].name, gang->name) == 0)
-                FINDING(c->errors, ("spec.gangs[%zu].name", g), "Duplicate value: \"%.64s\"",
-                        gang->name);
         for (size_t m = 0; m < gang->steps.count; m++)
             check_member(c, g, m, gang_of);
         if (gang->min_available.set && (size_t)gang->min_available.value > gang->steps.count)
             FINDING(c->errors, ("spec.gangs[%zu].minAvailable", g),
                     "Invalid value: %d: the gang has %zu members", gang->min_available.value,
                     gang->steps.count);
-        check_gang_order(c, g);
+        check_gang_order(c, g, gang_of);
         check_gang_fits(c, g);
     }
     mem_free(gang_of);

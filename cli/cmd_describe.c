@@ -131,10 +131,10 @@ static int run(const void *options, int n_operands, char **operands)
     }
     for (size_t i = 0; i < resources.count; i++)
         describe_resource(&all, &resources.items[i]);
-    client_close(all.client);
     if (!all.printed && !all.failed)
         fprintf(stderr, "No resources found in %s namespace.\n",
                 client_namespace(all.client, all.options->namespace_));
+    client_close(all.client);
     return all.failed ? EXIT_FAILED : EXIT_OK;
 }
 

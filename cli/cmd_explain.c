@@ -403,7 +403,9 @@ static int run(const void *opaque, int n_operands, char **operands)
     term_look(&answer.term, stdout);
     answer.about.view = view;
     answer.about.client = sources.client;
-    return explain(options, &answer, n_operands > 1 ? operands[1] : NULL);
+    code = explain(options, &answer, n_operands > 1 ? operands[1] : NULL);
+    explain_release(&answer.about);
+    return code;
 }
 
 const struct command cmd_explain = {

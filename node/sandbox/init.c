@@ -14,9 +14,9 @@
 
 #include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/fdpass.h"
 
 enum { KILL_STEPS = 200 }; /* of a millisecond */
-#include "node/sandbox/fdpass.h"
 
 bool init_receive(int fd, struct init_report *out, int *out_fd)
 {

@@ -316,7 +316,9 @@ void container_ask_to_end(struct container *c, int64_t grace_ms)
     if (c->stopping || !c->pid)
         return;
     c->stopping = true;
-    if (up && grace_ms > 0 && c->spec->pre_stop.act != ACT_NONE)
+    if (grace_ms <= 0)
+        return; /* it is killed, and told to have been */
+    if (up && c->spec->pre_stop.act != ACT_NONE)
         beside_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
     else
         container_signal(c, SIGTERM);

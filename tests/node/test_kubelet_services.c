@@ -120,18 +120,18 @@ static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
     char ip[64];
     int fd;
 
-    service(rig, "web", "{'port':7080,'targetPort':18080}", "");
+    service(rig, "web", "{'port':7080,'targetPort':28080}", "");
     snprintf(ip, sizeof ip, "%s", cluster_ip(rig, "web"));
     check("an address beside those of pods", !strncmp(ip, "127.", 4));
     pod(rig, "p", "web", "");
-    check_str("the pod is expected there", rig_started(rig, "p")->ports, "18080");
+    check_str("the pod is expected there", rig_started(rig, "p")->ports, "28080");
     check("and has an address, though it declares nothing", *rig_started(rig, "p")->ip);
     check_has("the name leads to the Service", rig_started(rig, "p")->hosts, ip);
     check("not to the pod",
           !strstr(rig_started(rig, "p")->hosts, "web.default.svc web.default web\n"
                                                 "127.1"));
     check("nobody is ready", refuses(ip, 7080));
-    fd = listener(rig_started(rig, "p")->ip, 18080);
+    fd = listener(rig_started(rig, "p")->ip, 28080);
     rig_tell_running(rig, "p");
     check_leads("ready", ip, 7080, fd);
     rig_tell_ended(rig, "p", 0);
@@ -150,10 +150,10 @@ static void ports_are_found_by_the_names_pods_give_them(void **state)
             "{'name':'a','port':7080,'targetPort':'http'},"
             "{'name':'b','port':7081,'targetPort':'nobody'}",
             "");
-    pod(rig, "p", "web", ",'ports':[{'name':'http','containerPort':18081}]");
-    pod(rig, "q", "web", ",'ports':[{'name':'http','containerPort':18082}]");
-    first = listener(rig_started(rig, "p")->ip, 18081);
-    second = listener(rig_started(rig, "q")->ip, 18082);
+    pod(rig, "p", "web", ",'ports':[{'name':'http','containerPort':28081}]");
+    pod(rig, "q", "web", ",'ports':[{'name':'http','containerPort':28082}]");
+    first = listener(rig_started(rig, "p")->ip, 28081);
+    second = listener(rig_started(rig, "q")->ip, 28082);
     rig_tell_running(rig, "p");
     check_leads("each pod", cluster_ip(rig, "web"), 7080, first);
     close(first);
@@ -170,9 +170,9 @@ static void unready_pods_are_behind_a_service_that_says_so(void **state)
     struct rig *rig = set_up();
     int fd;
 
-    service(rig, "web", "{'port':7080,'targetPort':18083}", ",'publishNotReadyAddresses':true");
+    service(rig, "web", "{'port':7080,'targetPort':28083}", ",'publishNotReadyAddresses':true");
     pod(rig, "p", "web", "");
-    fd = listener(rig_started(rig, "p")->ip, 18083);
+    fd = listener(rig_started(rig, "p")->ip, 28083);
     check_leads("it has just been started", cluster_ip(rig, "web"), 7080, fd);
     close(fd);
     rig_free(rig);
@@ -264,14 +264,14 @@ static void a_port_in_use_is_opened_when_it_is_free(void **state)
     rig_create(rig,
                "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':"
                "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':%d,'targetPort':"
-               "18084}]}}",
+               "28084}]}}",
                port);
     rig_advance(rig, 1000);
     check("it says so", rig_has_event(rig, "PortInUse", "a program of this machine listens on it"));
     pod(rig, "p", "web", "");
     check_has("the name is the pod's", rig_started(rig, "p")->hosts, " web.default web\n");
     check("meanwhile", !strstr(rig_started(rig, "p")->hosts, cluster_ip(rig, "web")));
-    fd = listener(rig_started(rig, "p")->ip, 18084);
+    fd = listener(rig_started(rig, "p")->ip, 28084);
     rig_tell_running(rig, "p");
     close(other);
     rig_advance(rig, 5000);
@@ -288,9 +288,9 @@ static void a_low_port_is_opened_where_programs_look_for_it(void **state)
     uint16_t port = rewrite_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
     int fd;
 
-    service(rig, "web", "{'port':80,'targetPort':18085}", "");
+    service(rig, "web", "{'port':80,'targetPort':28085}", "");
     pod(rig, "p", "web", "");
-    fd = listener(rig_started(rig, "p")->ip, 18085);
+    fd = listener(rig_started(rig, "p")->ip, 28085);
     rig_tell_running(rig, "p");
     check_leads("there", cluster_ip(rig, "web"), port, fd);
     close(fd);

@@ -315,7 +315,7 @@ static void a_server_is_ready_when_it_answers_well(void **state)
         ",'ports':[{'name':'web','containerPort':18080}],'volumeMounts':[{'name':'t','mountPath':"
         "'/t'}],'readinessProbe':{'httpGet':{'port':'web','path':'/x?y=1','httpHeaders':[{'name':"
         "'X-A','value':'1'},{'name':'X-B','value':''}]},'periodSeconds':1,'failureThreshold':1}";
-    scoped_str path = mem_printf("%s/flag", dir);
+    scoped_str path = test_path("flag");
     scoped_str first = mem_printf("exec %s serve 18080 %s", own_path, path);
     scoped_str second = mem_printf("exec %s serve 18080 /nothing/there", own_path);
 

@@ -313,8 +313,22 @@ static bool take_body(struct connection *c)
     return true;
 }
 
+/* Empty lines before a request are no part of it (RFC 9112, 2.2). */
+static void drop_empty_lines(struct connection *c)
+{
+    size_t n = 0;
+
+    while (c->in.len - n >= 2 && memcmp(c->in.data + n, "\r\n", 2) == 0)
+        n += 2;
+    if (n)
+        drop_consumed(c, n);
+}
+
 static bool begin(struct connection *c)
 {
+    drop_empty_lines(c);
+    if (c->in.len == 0)
+        return false;
     if (c->searched == 0) { /* its first bytes */
         c->began_ms = loop_wall_ms(c->loop);
         c->began_ns = loop_mono_ns(c->loop);

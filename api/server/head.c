@@ -187,6 +187,8 @@ bool head_parse(const char *bytes, size_t len, struct head *out, struct error *e
 
     if (!check_bytes(bytes, len, err))
         return false;
+    if (bytes[0] == '\r')
+        return refuse(err, "the request line is empty");
     while (line < end) {
         const char *eol = memchr(line, '\r', (size_t)(end - line));
         size_t n = eol ? (size_t)(eol - line) : 0;

@@ -105,6 +105,8 @@ static const struct refusal refusals[] = {
      "400"},
     {"lines that end with LF alone", "GET /livez HTTP/1.1\nHost: x\n\n", "400"},
     {"no version", "GET /livez\r\n" HOST "\r\n", "400"},
+    {"no Host behind an empty line", "\r\nGET /livez HTTP/1.1\r\n\r\n", "400"},
+    {"no Host behind empty lines", "\r\n\r\nGET /livez HTTP/1.1\r\n\r\n", "400"},
     {"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"},
     {"noise", "\x16\x03\x01\r\n\r\n", "400"},
     {"a body that is too large", "POST / HTTP/1.1\r\n" HOST "Content-Length: 3145729\r\n\r\n",

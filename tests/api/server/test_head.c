@@ -24,6 +24,8 @@ static const struct head_case cases[] = {
     {"chunked in any case", GET "Transfer-Encoding: Chunked\r\n\r\n", ERR_NONE, NULL},
     {"bytes beyond ASCII in a value", GET "X-A: \xc3\xa4\r\n\r\n", ERR_NONE, NULL},
     {"no Host", "GET / HTTP/1.1\r\n\r\n", ERR_BAD_REQUEST, "Host is missing"},
+    {"an empty line first", "\r\nGET / HTTP/1.1\r\n\r\n", ERR_BAD_REQUEST, "line is empty"},
+    {"nothing but an empty line", "\r\n\r\n", ERR_BAD_REQUEST, "line is empty"},
     {"two Hosts", GET "Host: y\r\n\r\n", ERR_BAD_REQUEST, "Host may be given only once"},
     {"the same Host twice", GET "Host: x\r\n\r\n", ERR_BAD_REQUEST, "only once"},
     {"two lengths", GET "Content-Length: 1\r\nContent-Length: 1\r\n\r\n", ERR_BAD_REQUEST,

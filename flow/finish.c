@@ -80,6 +80,17 @@ static void begin_end(struct flow *flow, enum flow_phase end)
     flow_publish_soon(flow);
 }
 
+bool flow_end_restore(struct flow *flow)
+{
+    const struct flow_control *control = flow->record.control;
+
+    if (flow_phase_finished(flow->state.phase) || !control || !control->finals ||
+        !flow_deadline_hit(flow))
+        return false;
+    flow->ending = FLOW_FAILED; /* though by now every other step may be done */
+    return true;
+}
+
 enum flow_phase flow_end(struct flow *flow, enum flow_phase next)
 {
     struct flow_record *r = &flow->record;

@@ -191,7 +191,7 @@ void flow_open(struct flow *flow)
         refuse(flow, &err);
     } else {
         rank_steps(flow);
-        flow->record.closed = flow_phase_finished(flow->state.phase);
+        flow->record.closed = flow_phase_finished(flow->state.phase) || flow_end_restore(flow);
         gather_jobs(flow);
         flow_probe_restore(flow);
         flow_restore_lost(&flow->record);
@@ -245,7 +245,9 @@ static void respecify(struct flow *flow)
     struct error err = {0};
 
     if (rebuild(flow, extra, &err)) {
+        flow_record_forget_handled(&flow->record); /* by steps that are gone, perhaps */
         gather_jobs(flow);
+        flow_probe_restore(flow);
         flow_record_recount(&flow->record);
         flow_backoff_follow_all(flow);
         flow_pin_follow(flow);

@@ -161,6 +161,9 @@ bool flow_deadline_hit(const struct flow *flow); /* it is why the flow fails, or
 void flow_finish_stop(struct flow *flow);
 /** A flow that would be `next` has final steps to run first: returns the phase it has meanwhile. */
 enum flow_phase flow_end(struct flow *flow, enum flow_phase next);
+/** After a restart: whether the stored state says that the flow fails for its deadline once its
+ * final steps have run. How it ends otherwise follows from its steps. */
+bool flow_end_restore(struct flow *flow);
 /** The end is fixed: only its final steps are still to run. */
 static inline bool flow_ending(const struct flow *flow)
 {

@@ -23,6 +23,7 @@
 #define STEP_RETRYING_TEXT "Retrying" /* phase of a step that failed and starts again */
 #define STEP_SKIPPED_TEXT  "Skipped"  /* … that does not run */
 #define STEP_BLOCKED_TEXT  "Blocked"  /* … whose job cannot be made */
+#define STEP_WAITING_TEXT  "Waiting"  /* … that has none for any other reason */
 
 enum step_state {
     STEP_WAITING,
@@ -189,6 +190,8 @@ void flow_record_tell_dependents(struct flow_record *r, uint32_t step);
 uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms);
 /** Take over what `old` knows of steps that still exist by name; for a changed spec. */
 void flow_record_move(struct flow_record *r, struct flow_record *old);
+/** Whose failure is handled is to be found out anew, by the recount that follows. */
+void flow_record_forget_handled(struct flow_record *r);
 /** Work out sets, counters and readiness anew from the steps. O(steps + edges). */
 void flow_record_recount(struct flow_record *r);
 

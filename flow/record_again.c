@@ -34,6 +34,12 @@ void flow_record_move(struct flow_record *r, struct flow_record *old)
     r->changes = old->changes + 1;
 }
 
+void flow_record_forget_handled(struct flow_record *r)
+{
+    for (uint32_t i = 0; i < r->graph->steps; i++)
+        r->steps[i].handled = false;
+}
+
 /* How many targets the step waits for when nothing has happened yet. */
 static uint32_t waits_at_first(const struct flow_record *r, uint32_t i)
 {
@@ -134,8 +140,9 @@ uint32_t flow_record_start_again(struct flow_record *r, int64_t now_ms)
     for (uint32_t i = 0; i < r->graph->steps; i++) {
         if (r->steps[i].state == STEP_SKIPPED && !stays_skipped(r, i))
             decide_anew(r, i);
-        if (r->steps[i].state != STEP_STARTED) /* its next attempt had not begun */
-            r->steps[i].retries = 0;
+        if (r->steps[i].state != STEP_STARTED ||
+            !job_phase_finished((enum job_phase)r->steps[i].phase))
+            r->steps[i].retries = 0; /* also of an attempt that goes on */
         if (r->steps[i].final ? r->steps[i].state != STEP_STARTED : !flow_record_step_failed(r, i))
             continue;
         start_again(r, i, now_ms);

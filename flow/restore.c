@@ -194,6 +194,8 @@ static void restore_phase(struct step *step, const char *text)
     step->retry = step->restored = strcmp(text, STEP_RETRYING_TEXT) == 0;
     if (strcmp(text, STEP_BLOCKED_TEXT) == 0) /* its last attempt failed, the next cannot begin */
         step->retry = step->attempt && step->retries >= step->attempt;
+    if (strcmp(text, STEP_BLOCKED_TEXT) == 0 || strcmp(text, STEP_WAITING_TEXT) == 0)
+        step->recreate = step->attempt && !step->retry; /* it has no job: one follows */
     if (strcmp(text, STEP_SKIPPED_TEXT) == 0)
         step->state = STEP_SKIPPED;
     if (job_phase_parse(text, &phase) && job_phase_finished(phase))

@@ -125,7 +125,7 @@ static const char *step_phase(const struct step *step)
         return STEP_SKIPPED_TEXT;
     if (step->block)
         return STEP_BLOCKED_TEXT;
-    return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : "Waiting";
+    return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : STEP_WAITING_TEXT;
 }
 
 static void write_conditions(struct page *page)

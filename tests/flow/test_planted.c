@@ -12,16 +12,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/types/jobflow_pin.h"
+#include "flow/budget.h"
 #include "flow/condition.h"
 #include "flow/control.h"
 #include "flow/decide.h"
+#include "flow/internal.h"
 #include "flow/queue.h"
 #include "flow/retry_policy.h"
+#include "flow/spec_hash.h"
 #include "template/job_meta.h"
 #include "tests/support/flow_walk.h"
 
 /* wraps: flow_condition_holds retry_policy_allows flow_decide_phase flow_queue_company */
 /* wraps: flow_loop_child_ended template_job_meta flow_control_end flow_restore_lost */
+/* wraps: jobflow_spec_of flow_follow_ttl flow_record_waits_for_any retry_policy_delay_ms */
+/* wraps: flow_queue_put flow_queue_skip job_results_output exit_code_matches flow_probe_steps */
+/* wraps: flow_record_handle_failure jobflow_pins flow_refs_replace template_instantiate */
+/* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters flow_budget_renewed */
+/* wraps: jobflow_parameter flow_spec_hash */
+/* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
+/* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
 enum { SEEDS = 2000 };
 
@@ -36,7 +47,31 @@ enum { SEEDS = 2000 };
     X(LOOP_FORGETS,    "a loop does not hear of its iterations")                \
     X(SAME_ATTEMPT,    "every attempt is the first")                            \
     X(NO_END,          "final steps never run")                                 \
-    X(LOST_IN_RESTART, "steps that lost their job are forgotten by a restart")
+    X(LOST_IN_RESTART, "steps that lost their job are forgotten by a restart")  \
+    X(NEVER_TRUE,      "no condition holds")                                    \
+    X(NO_SUSPEND,      "suspend is not looked at")                              \
+    X(NO_DEADLINE,     "a flow may take as long as it likes")                   \
+    X(NO_TTL,          "a flow that has ended stays for ever")                  \
+    X(JOBS_STAY,       "jobRetainPolicy is not looked at")                      \
+    X(GOES_ON,         "a failure stops nothing")                               \
+    X(ANY_IS_ALL,      "strategy any waits for all")                            \
+    X(NO_BACK_OFF,     "a retry does not wait")                                 \
+    X(NO_GANG,         "members of a gang go alone")                            \
+    X(GANG_WAITS,      "a gang waits for members that are skipped")             \
+    X(NO_OUTPUTS,      "outputs are lost")                                      \
+    X(ANY_EXIT_CODE,   "every exit code is the one asked for")                  \
+    X(NO_PROBES,       "nobody looks at probes")                                \
+    X(PORTS_ARE_SHUT,  "no port is ever tried")                                 \
+    X(NOT_HANDLED,     "nobody can handle a failure")                           \
+    X(NOT_PINNED,      "templates are not pinned")                              \
+    X(NO_REFERENCES,   "references stay as they are written")                   \
+    X(NO_PATCH,        "patches are lost")                                      \
+    X(NO_CLASS,        "scheduling is not handed on")                           \
+    X(LOOP_NOT_SKIPPED, "iterations of a skipped loop wait for ever")           \
+    X(NO_WAKING,       "who waits for a template waits for ever")               \
+    X(NO_MORE_ROUNDS,  "a retry gives a loop no more iterations")               \
+    X(DEFAULTS_ONLY,   "parameters have their defaults")                        \
+    X(HASH_CHANGES,    "a restart changes the hash of what a step was made from")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -57,6 +92,8 @@ static unsigned opened; /* flows, since the walk began */
 WRAPPED(bool, flow_condition_holds, const struct flow_record *r,
         const struct flow_condition *condition)
 {
+    if (planted == BUG_NEVER_TRUE)
+        return false;
     return __real_flow_condition_holds(r, condition) || (planted == BUG_LATER_TRUE && opened > 1);
 }
 
@@ -112,6 +149,160 @@ WRAPPED(void, flow_restore_lost, struct flow_record *r)
     for (uint32_t i = 0; planted == BUG_LOST_IN_RESTART && i < r->graph->steps; i++)
         if (r->steps[i].state == STEP_WAITING)
             r->steps[i].attempt = 0;
+}
+
+/* A field that is not looked at. */
+static void bend_spec(struct jobflow_spec *spec)
+{
+    if (planted == BUG_NO_SUSPEND)
+        spec->suspend = false;
+    if (planted == BUG_NO_DEADLINE)
+        spec->deadline_s = (struct opt_i64){0};
+    if (planted == BUG_JOBS_STAY)
+        spec->retain_policy = NULL;
+}
+
+/* The same answer for the same spec; it is as long as the bug lives. */
+WRAPPED(const struct jobflow_spec *, jobflow_spec_of, const struct object *flow)
+{
+    static struct bent {
+        const struct jobflow_spec *from;
+        struct jobflow_spec spec;
+        struct bent *next;
+    } * all;
+    const struct jobflow_spec *spec = __real_jobflow_spec_of(flow);
+    struct bent *bent = all;
+
+    if (planted < BUG_NO_SUSPEND || planted > BUG_JOBS_STAY)
+        return spec;
+    while (bent && bent->from != spec)
+        bent = bent->next;
+    if (!bent) {
+        bent = mem_alloc(sizeof *bent);
+        *bent = (struct bent){.from = spec, .next = all};
+        all = bent;
+    }
+    bent->spec = *spec;
+    bend_spec(&bent->spec);
+    return &bent->spec;
+}
+
+WRAPPED(enum failure_policy, jobflow_failure_policy, const struct object *flow)
+{
+    return planted == BUG_GOES_ON ? FAILURE_CONTINUE : __real_jobflow_failure_policy(flow);
+}
+
+WRAPPED(void, flow_follow_ttl, struct flow *flow)
+{
+    if (planted != BUG_NO_TTL)
+        __real_flow_follow_ttl(flow);
+}
+
+WRAPPED(bool, flow_record_waits_for_any, const struct flow_record *r, uint32_t i)
+{
+    return planted != BUG_ANY_IS_ALL && __real_flow_record_waits_for_any(r, i);
+}
+
+WRAPPED(int64_t, retry_policy_delay_ms, const struct flow_step *step, unsigned retry)
+{
+    return planted == BUG_NO_BACK_OFF ? 0 : __real_retry_policy_delay_ms(step, retry);
+}
+
+WRAPPED(void, flow_queue_put, struct flow_queue *queue, uint32_t step)
+{
+    if (planted == BUG_NO_GANG)
+        flow_queue_opened(queue, step);
+    __real_flow_queue_put(queue, step);
+}
+
+WRAPPED(void, flow_queue_skip, struct flow_queue *queue, uint32_t step)
+{
+    if (planted != BUG_GANG_WAITS)
+        __real_flow_queue_skip(queue, step);
+}
+
+WRAPPED(const char *, job_results_output, const struct job_results *results, const char *key)
+{
+    return planted == BUG_NO_OUTPUTS ? NULL : __real_job_results_output(results, key);
+}
+
+WRAPPED(bool, exit_code_matches, const struct exit_code_rule *rule, int32_t code)
+{
+    return planted == BUG_ANY_EXIT_CODE || __real_exit_code_matches(rule, code);
+}
+
+WRAPPED(void, flow_probe_steps, struct flow *flow)
+{
+    if (planted != BUG_NO_PROBES)
+        __real_flow_probe_steps(flow);
+}
+
+WRAPPED(void, flow_record_handle_failure, struct flow_record *r, uint32_t step)
+{
+    if (planted != BUG_NOT_HANDLED)
+        __real_flow_record_handle_failure(r, step);
+}
+
+WRAPPED(bool, jobflow_pins, const struct object *flow)
+{
+    return planted != BUG_NOT_PINNED && __real_jobflow_pins(flow);
+}
+
+WRAPPED(json_t *, flow_refs_replace, const struct schema *schema, json_t *value,
+        const struct flow_ref_values *values, struct error *err)
+{
+    return planted == BUG_NO_REFERENCES ? json_incref(value)
+                                        : __real_flow_refs_replace(schema, value, values, err);
+}
+
+WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
+        const struct object *template_, const struct template_patch *patch, struct error *err)
+{
+    struct template_patch bent = patch ? *patch : (struct template_patch){0};
+
+    bent.owner = NULL; /* nothing is kept */
+    if (planted == BUG_NO_PATCH)
+        bent.spec = NULL;
+    if (planted == BUG_NO_CLASS)
+        bent.scheduling = NULL;
+    return __real_template_instantiate(
+        cache, template_, planted == BUG_NO_PATCH || planted == BUG_NO_CLASS ? &bent : patch, err);
+}
+
+WRAPPED(void, flow_loop_skip, struct flow_record *r, uint32_t loop)
+{
+    if (planted != BUG_LOOP_NOT_SKIPPED)
+        __real_flow_loop_skip(r, loop);
+}
+
+WRAPPED(void, flow_wake_waiters, struct flow_controller *controller, enum wait_kind kind,
+        const char *ns, const char *name)
+{
+    if (planted != BUG_NO_WAKING || kind != WAIT_FOR_TEMPLATE)
+        __real_flow_wake_waiters(controller, kind, ns, name);
+}
+
+WRAPPED(uint32_t *, flow_budget_renewed, const struct flow_record *r)
+{
+    return planted == BUG_NO_MORE_ROUNDS ? NULL : __real_flow_budget_renewed(r);
+}
+
+WRAPPED(const char *, jobflow_parameter, const struct jobflow_spec *spec, const char *name)
+{
+    return planted == BUG_DEFAULTS_ONLY && spec->parameters.count
+               ? spec->parameters.items[0].fallback
+               : __real_jobflow_parameter(spec, name);
+}
+
+WRAPPED(uint64_t, flow_spec_hash, struct flow_record *r, uint32_t step)
+{
+    return __real_flow_spec_hash(r, step) + (planted == BUG_HASH_CHANGES ? opened : 0);
+}
+
+WRAPPED(bool, probe_address_of, const char *ip, int32_t port, const char *const *refused,
+        struct probe_address *out, struct error *err)
+{
+    return planted != BUG_PORTS_ARE_SHUT && __real_probe_address_of(ip, port, refused, out, err);
 }
 
 /* In a child: 0 when some walk finds something. */

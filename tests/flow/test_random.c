@@ -8,13 +8,15 @@
 #include "tests/support/flow_walk.h"
 #include "tests/support/seeds.h"
 
-/* wraps: flow_sync */
+/* wraps: flow_sync probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
+/* wraps: probe_http_client_new probe_http_client_free */
 
 enum { SEEDS = 2500 };
 
 /* Walks that once found something. */
-static const uint64_t finders[] = {16414, 89,  104,  113,  120,  162,  264,  265,  415,  421,
-                                   743,   799, 1717, 1761, 2542, 3123, 3764, 4382, 4914, 5448};
+static const uint64_t finders[] = {16414, 89,   104,  113,  120,  162,  264,  265,
+                                   415,   421,  743,  799,  1717, 1761, 2542, 3123,
+                                   3764,  4382, 4914, 5448, 2844, 4595, 7407, 8766};
 
 static unsigned syncs;
 

@@ -52,8 +52,9 @@ static void roll_targets(struct dice *dice, struct gen_flow *flow, uint32_t at)
             jobs &= !flow->steps[i].chooses && !flow->steps[i].loop;
         }
     step->any = step->targets && dice_chance(dice, 15);
-    step->probes = step->targets && jobs && dice_chance(dice, 15);
-    flow->early |= step->probes;
+    if (step->targets && jobs && dice_chance(dice, 15))
+        step->probes = (enum gen_probe)(GEN_TASK_STATUS + dice_below(dice, 3));
+    flow->early |= step->probes != GEN_NO_PROBE;
 }
 
 /* Two steps behind it that no switch lists yet. */
@@ -170,6 +171,7 @@ static void roll_rest(struct dice *dice, struct gen_flow *flow)
     flow->deadline_s = dice_chance(dice, 8) ? 5 + dice_roll(dice, 60) : 0;
     flow->ttl_s = dice_chance(dice, 10) ? dice_roll(dice, 100) : -1;
     flow->deletes = dice_chance(dice, 15);
+    flow->pinned = dice_chance(dice, 25);
     flow->parameter = dice_roll(dice, 3);
     flow->parameter_given = dice_chance(dice, 50);
 }

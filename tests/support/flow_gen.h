@@ -46,11 +46,14 @@ struct gen_condition {
     struct gen_term terms[GEN_TERMS_MAX];
 };
 
+enum gen_probe { GEN_NO_PROBE, GEN_TASK_STATUS, GEN_HTTP, GEN_TCP };
+
 enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL };
 
 struct gen_step {
     uint32_t targets; /* bits: positions of lower steps */
-    bool any, ignored, final, probes;
+    bool any, ignored, final;
+    enum gen_probe probes;
     struct gen_condition condition;
     bool chooses; /* one case with one step, and another by default */
     struct gen_condition case_condition;
@@ -82,6 +85,7 @@ struct gen_flow {
     uint32_t gang_least;         /* 0 = all */
     int deadline_s, ttl_s;       /* 0, -1 = none */
     bool deletes;                /* jobRetainPolicy */
+    bool pinned;                 /* templatePolicy */
     int parameter;               /* the value of p */
     bool parameter_given;        /* it is not just the default */
     bool early; /* who ends first decides: a condition asked early, a loop cut short */

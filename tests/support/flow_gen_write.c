@@ -44,14 +44,20 @@ static void write_names(uint32_t bits, struct buf *out)
         }
 }
 
+static const char *const probes[] = {
+    [GEN_NO_PROBE] = "",
+    [GEN_TASK_STATUS] = ", probe: {taskStatusList: [{taskName: main, phase: Running}]}",
+    [GEN_HTTP] = ", probe: {httpGetList: [{taskName: main, port: 80, path: /up}]}",
+    [GEN_TCP] = ", probe: {tcpSocketList: [{taskName: main, port: 80}]}",
+};
+
 static void write_targets(const struct gen_step *step, struct buf *out)
 {
     if (!step->targets)
         return;
     buf_str(out, ", dependsOn: {targets: [");
     write_names(step->targets, out);
-    buf_printf(out, "]%s%s}", step->any ? ", strategy: any" : "",
-               step->probes ? ", probe: {taskStatusList: [{taskName: main, phase: Running}]}" : "");
+    buf_printf(out, "]%s%s}", step->any ? ", strategy: any" : "", probes[step->probes]);
 }
 
 static void write_loop(const struct gen_step *step, uint32_t at, struct buf *out)
@@ -189,6 +195,8 @@ void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out)
         buf_printf(out, ", activeDeadlineSeconds: %d", flow->deadline_s);
     if (flow->ttl_s >= 0)
         buf_printf(out, ", ttlSecondsAfterFinished: %d", flow->ttl_s);
+    if (flow->pinned)
+        buf_str(out, ", templatePolicy: pinned");
     if (flow->deletes)
         buf_str(out, ", jobRetainPolicy: delete");
     if (suspend)

@@ -129,7 +129,18 @@ struct targets {
 
 static enum rule_sure passed(const struct rules *rules, uint32_t at, uint32_t target)
 {
-    return rules->flow->steps[at].probes ? rules->steps[target].jobs[0].passed : RULE_NO;
+    const struct rule_job *job = &rules->steps[target].jobs[0];
+
+    switch (rules->flow->steps[at].probes) {
+    case GEN_TASK_STATUS:
+        return job->passed;
+    case GEN_HTTP:
+    case GEN_TCP:
+        return job->polled;
+    case GEN_NO_PROBE:
+        break;
+    }
+    return RULE_NO;
 }
 
 static void count_target(const struct rules *rules, uint32_t at, uint32_t target,

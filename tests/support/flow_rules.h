@@ -32,6 +32,7 @@ struct rule_job {
     bool known;            /* what its pod left behind: */
     int code, k;           /* k -1: no output */
     enum rule_sure passed; /* its pod has run */
+    enum rule_sure polled; /* … for so long that its port was tried */
 };
 
 struct rule_step {

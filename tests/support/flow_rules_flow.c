@@ -267,7 +267,8 @@ void rules_start_again(struct rules *rules)
 
         if (rule_has_failed(step->end) && lost[i] == RULE_NO)
             step->handled = true;
-        step->unclear = lost[i] == RULE_PERHAPS || step->unclear;
+        step->unclear |=
+            lost[i] == RULE_PERHAPS || (rules->flow->steps[i].chooses && step->end == RULE_UNSURE);
         step->stays |= rules->flow->steps[i].chooses && step->end == RULE_COMPLETED;
         if (rules->flow->steps[i].final || lost[i] || step->end == RULE_SKIPPED ||
             step->end == RULE_OPEN || step->end == RULE_UNSURE)

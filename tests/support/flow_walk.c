@@ -6,6 +6,7 @@
 #include "tests/support/flow_walk_impl.h"
 
 #include "tests/fake/faulty.h"
+#include "tests/support/flow_tries.h"
 #include <stdio.h>
 
 enum { EVENTS = 40, QUIET_ROUNDS = 400, CALM_MS = 31000 };
@@ -47,11 +48,14 @@ static bool begin(struct flow_walk *w, uint64_t seed, struct flow_bed *bed)
     w->seed = seed;
     w->bed = bed;
     w->event = "the start";
+    w->templates[0].version = w->templates[1].version = 1;
     walk_forget(w);
+    flow_tries_begin();
     flow_controller_stop(take(bed->flows));
     w->faulty = faulty_new(bed->cluster);
     walk_watch(w);
-    flow_bed_templates(bed, "t u");
+    walk_write_template(w, false);
+    walk_write_template(w, true);
     walk_start(w);
     return walk_apply(w, false);
 }

@@ -82,6 +82,28 @@ static void check_skipped(struct flow_walk *w, const json_t *status)
     }
 }
 
+/* 13.10: from what each step was made is told, and stays. */
+static void check_hashes(struct flow_walk *w, const json_t *status)
+{
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "nodes"), i, node)
+    {
+        const char *text = json_string_value(json_object_get(node, "specHash"));
+        const json_t *jobs = json_object_get(node, "jobs");
+        struct seen_job *job =
+            json_array_size(jobs) ? walk_seen(w, json_string_value(json_array_get(jobs, 0))) : NULL;
+        uint64_t hash = text ? strtoull(text, NULL, 16) : 0;
+
+        if (!job)
+            continue;
+        if (!hash || (w->hashes[job - w->seen] && w->hashes[job - w->seen] != hash))
+            walk_violated(w, "13.10: %s has the specHash %s", job->name, text ? text : "none");
+        w->hashes[job - w->seen] = hash;
+    }
+}
+
 void walk_check_status(struct flow_walk *w)
 {
     static const char *const lists[] = {"pendingJobs",   "runningJobs",    "failedJobs",
@@ -96,6 +118,7 @@ void walk_check_status(struct flow_walk *w)
         if (counts[i] != 1 && w->seen[i].created)
             walk_violated(w, "INV-F6: %s is in %d lists", w->seen[i].name, counts[i]);
     check_histories(w, status);
+    check_hashes(w, status);
     check_skipped(w, status);
 }
 
@@ -120,6 +143,13 @@ static bool retry_is_due(struct flow_walk *w, uint32_t step, uint32_t iteration)
     return false;
 }
 
+static bool template_is_missing(struct flow_walk *w, uint32_t step)
+{
+    bool kept = w->flow.pinned && walk_template_of(w, step)->pinned;
+
+    return w->no_template && !w->flow.steps[step].other && !kept;
+}
+
 bool walk_is_due(struct flow_walk *w, uint32_t i, uint32_t k)
 {
     const struct gen_step *spec = &w->flow.steps[i];
@@ -128,7 +158,7 @@ bool walk_is_due(struct flow_walk *w, uint32_t i, uint32_t k)
 
     if (spec->chooses || k >= (spec->loop ? rule_iterations(&w->rules, i) : 1) || job->unfinished ||
         job->end != RULE_OPEN || w->suspended || w->rules.unsure || flow_phase_finished(w->phase) ||
-        w->deleting || (w->no_template && !spec->other) || name_is_taken(w, i) ||
+        w->deleting || template_is_missing(w, i) || name_is_taken(w, i) ||
         (w->rules.closed && !spec->final))
         return false;
     if (spec->loop && step->end != RULE_OPEN)

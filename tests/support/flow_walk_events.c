@@ -30,6 +30,8 @@ void walk_stop(struct flow_walk *w)
 
         if (walk_fact(w, job)->passed == RULE_YES)
             walk_fact(w, job)->passed = RULE_PERHAPS;
+        if (walk_fact(w, job)->polled == RULE_YES)
+            walk_fact(w, job)->polled = RULE_PERHAPS;
         job->blurred |= job->replaces && walk_now_ms(w) < job->made_ms + STORED_MS;
         if (job->blurred && walk_fact(w, job)->again)
             walk_fact(w, job)->end = RULE_UNSURE;
@@ -47,8 +49,10 @@ void walk_start(struct flow_walk *w)
         const struct object *pod = w->seen[i].there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
 
         if (pod && (pod_status_of(pod)->phase == POD_RUNNING ||
-                    pod_status_of(pod)->phase == POD_SUCCEEDED))
+                    pod_status_of(pod)->phase == POD_SUCCEEDED)) {
             walk_fact(w, &w->seen[i])->passed = RULE_YES;
+            walk_fact(w, &w->seen[i])->polled = RULE_PERHAPS;
+        }
     }
     walk_judge(w);
 }
@@ -59,9 +63,22 @@ void walk_restart(struct flow_walk *w)
     walk_start(w);
 }
 
+/* Copies are made in the turn that takes the spec in, of the templates that are there. */
+static void note_pinned(struct flow_walk *w)
+{
+    for (uint32_t i = 0; i < w->flow.count; i++) {
+        struct walk_template *template_ = walk_template_of(w, i);
+        bool there = !w->no_template || w->flow.steps[i].other;
+
+        if (!w->flow.steps[i].chooses && there && !template_->pinned && !w->away && !w->faults)
+            template_->pinned = template_->version;
+    }
+}
+
 bool walk_apply(struct flow_walk *w, bool suspend)
 {
     scoped(buf) struct buf yaml = {0};
+    bool accepted;
 
     buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f, "
                    "annotations: {flow.volcano.sh/allow-updates: \"true\"");
@@ -72,7 +89,22 @@ bool walk_apply(struct flow_walk *w, bool suspend)
     buf_str(&yaml, "}}, spec: {");
     gen_flow_write(&w->flow, suspend, &yaml);
     buf_str(&yaml, "}}\n");
-    return flow_bed_try(w->bed, yaml.data);
+    accepted = flow_bed_try(w->bed, yaml.data);
+    if (accepted && w->flow.pinned)
+        note_pinned(w);
+    return accepted;
+}
+
+void walk_write_template(struct flow_walk *w, bool other)
+{
+    scoped(buf) struct buf yaml = {0};
+
+    buf_printf(&yaml,
+               "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobTemplate, metadata: {name: %s}, "
+               "spec: {tasks: [{name: main, replicas: 1, template: {spec: {containers: [{name: c, "
+               "image: i, command: [c], env: [{name: V, value: \"%d\"}]}]}}}]}}\n",
+               other ? "u" : "t", w->templates[other].version);
+    flow_bed_apply(w->bed, yaml.data);
 }
 
 /* What the kubelet and then the job controller store; its output is what the seed says. */
@@ -111,11 +143,22 @@ void walk_obey(struct flow_walk *w)
     }
 }
 
+static bool is_at_work(struct flow_walk *w, const struct seen_job *job)
+{
+    scoped_str name = mem_printf("%s-main-0", job->name);
+    const struct object *pod = job->there ? flow_bed_get(w->bed, &kind_pod, name) : NULL;
+
+    return pod && !job_phase_finished(job->phase) && pod_status_of(pod)->phase == POD_RUNNING;
+}
+
 void walk_calm(struct flow_walk *w)
 {
     faulty_clear(w->faulty);
     w->faults = false;
     flow_bed_advance(w->bed, CALM_MS);
+    for (uint32_t i = 0; i < w->n_seen; i++) /* its port was tried meanwhile */
+        if (walk_fact(w, &w->seen[i])->passed == RULE_YES && is_at_work(w, &w->seen[i]))
+            walk_fact(w, &w->seen[i])->polled = RULE_YES;
     walk_obey(w);
     flow_bed_advance(w->bed, SHORT_MS);
 }
@@ -169,7 +212,7 @@ static void pod_runs(struct flow_walk *w)
     if (job->phase != JOB_RUNNING)
         flow_bed_phase(w->bed, job->name, JOB_RUNNING);
     if (job->there)
-        flow_bed_pod(w->bed, job->name, "main", 0, POD_RUNNING, NULL);
+        flow_bed_pod(w->bed, job->name, "main", 0, POD_RUNNING, "10.0.0.1");
 }
 
 static void time_passes(struct flow_walk *w)
@@ -324,8 +367,17 @@ void walk_template_goes(struct flow_walk *w)
         flow_bed_delete(w->bed, &kind_job_template, "t", REGISTRY_BACKGROUND);
     w->no_template = !w->no_template;
     if (!w->no_template)
-        flow_bed_templates(w->bed, "t");
+        walk_write_template(w, false);
     flow_bed_settle(w->bed);
+}
+
+static void template_changes(struct flow_walk *w)
+{
+    bool other = w->no_template || dice_chance(&w->dice, 40);
+
+    w->templates[other].version++;
+    walk_did(w, "the template is changed:", other ? "u" : "t");
+    walk_write_template(w, other);
 }
 
 /* INV-F3, INV-S8: a flow of the same name is another flow, and jobs of the old one are nobody's. */
@@ -358,19 +410,10 @@ static const struct {
     int weight;
     void (*happens)(struct flow_walk *w);
 } happenings[] = {
-    {48, walk_end_a_job},
-    {8, pod_runs},
-    {14, time_passes},
-    {12, controller_restarts},
-    {10, writes_go_wrong},
-    {4, job_is_deleted},
-    {4, walk_suspend},
-    {4, flow_is_retried},
-    {2, flow_is_aborted},
-    {3, flow_is_edited},
-    {2, walk_template_goes},
-    {2, flow_is_deleted},
-    {4, NULL},
+    {48, walk_end_a_job},  {8, pod_runs},       {14, time_passes},       {12, controller_restarts},
+    {10, writes_go_wrong}, {4, job_is_deleted}, {4, walk_suspend},       {4, flow_is_retried},
+    {2, flow_is_aborted},  {3, flow_is_edited}, {2, walk_template_goes}, {4, template_changes},
+    {2, flow_is_deleted},  {4, NULL},
 };
 
 void walk_happen(struct flow_walk *w)

@@ -48,6 +48,12 @@ struct flow_walk {
     bool faults, away; /* writes may go wrong; no controller runs */
     bool suspended, trace;
     bool no_template; /* t is not there */
+    struct walk_template {
+        int version;                /* of the template as it is, or was */
+        int oldest;                 /* that the flow can have pinned */
+        int pinned;                 /* 0: none yet, or nobody knows */
+    } templates[2];                 /* t, u */
+    uint64_t hashes[WALK_JOBS_MAX]; /* specHash of each job seen; 0 = none yet */
     int retries;
     unsigned (*syncs)(void); /* decisions of the engine so far, or NULL */
     uint64_t hash;           /* of all that happened */
@@ -70,6 +76,8 @@ void walk_judge(struct flow_walk *w);
 struct rule_step walk_new_step(void); /* nothing is known of it */
 /** A new flow of the name. */
 void walk_forget(struct flow_walk *w);
+/** The template that the step is made from, as far as it is known. */
+struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step);
 
 /* flow_walk_check.c: what must hold when all is quiet */
 void walk_check_status(struct flow_walk *w);
@@ -91,5 +99,6 @@ struct seen_job *walk_some_job(struct flow_walk *w, bool unfinished); /* or NULL
 void walk_end_a_job(struct flow_walk *w);
 void walk_suspend(struct flow_walk *w);       /* or resume */
 void walk_template_goes(struct flow_walk *w); /* or comes back */
+void walk_write_template(struct flow_walk *w, bool other);
 void walk_tell_flow(const struct flow_walk *w);
 void walk_happen(struct flow_walk *w); /* one of everything */

@@ -107,6 +107,11 @@ void walk_forget(struct flow_walk *w)
     w->first_made_ms = w->finished_ms = 0;
     w->retry_asked = w->aborted = w->deleting = false;
     w->retries = 0;
+    for (size_t i = 0; i < countof(w->templates); i++) {
+        w->templates[i].pinned = 0;
+        w->templates[i].oldest = w->templates[i].version;
+    }
+    memset(w->hashes, 0, sizeof w->hashes);
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[i];
 
@@ -238,7 +243,7 @@ static void check_order(struct flow_walk *w, const struct seen_job *job)
             walk_violated(w, "13.7: %s was made before s%u, which waits", job->name, i);
 }
 
-static const char *variable_of(const json_t *body)
+static const char *variable_of(const json_t *body, const char *name)
 {
     const json_t *task = json_array_get(json_object_get(json_object_get(body, "spec"), "tasks"), 0);
     const json_t *pod = json_object_get(json_object_get(task, "template"), "spec");
@@ -249,10 +254,35 @@ static const char *variable_of(const json_t *body)
 
     json_array_foreach(env, i, variable)
     {
-        if (strcmp(json_string_value(json_object_get(variable, "name")), "W") == 0)
+        if (strcmp(json_string_value(json_object_get(variable, "name")), name) == 0)
             return json_string_value(json_object_get(variable, "value"));
     }
     return NULL;
+}
+
+struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step)
+{
+    return &w->templates[w->flow.steps[step].other];
+}
+
+/* A flow that pins its templates has one version of each, of a moment since it was there; else the
+ * newest counts. */
+static void check_version(struct flow_walk *w, const struct seen_job *job, const json_t *body)
+{
+    struct walk_template *template_ = walk_template_of(w, job->step);
+    const char *text = variable_of(body, "V");
+    int version = text ? (int)strtol(text, NULL, 10) : 0;
+
+    if (!w->flow.pinned && version != template_->version)
+        walk_violated(w, "6.3: %s is of version %d, the template of %d", job->name, version,
+                      template_->version);
+    if (w->flow.pinned && template_->pinned && version != template_->pinned)
+        walk_violated(w, "templatePolicy: %s is of version %d, pinned is %d", job->name, version,
+                      template_->pinned);
+    if (w->flow.pinned && (version < template_->oldest || version > template_->version))
+        walk_violated(w, "templatePolicy: %s is of version %d, out of %d to %d", job->name, version,
+                      template_->oldest, template_->version);
+    template_->pinned = version;
 }
 
 /* 6.3, 13.5, 13.7: it is made of its template, its patch and what holds for all. */
@@ -262,7 +292,7 @@ static void check_body(struct flow_walk *w, const struct seen_job *job, const st
     scoped(json) json_t *body = object_body_json(object);
     const char *class_ =
         json_string_value(json_object_get(json_object_get(body, "spec"), "priorityClassName"));
-    const char *variable = variable_of(body);
+    const char *variable = variable_of(body, "W");
     scoped(buf) struct buf wanted = {0};
 
     if (step->patched)
@@ -273,6 +303,7 @@ static void check_body(struct flow_walk *w, const struct seen_job *job, const st
     if (step->patched != (variable != NULL) || (variable && strcmp(variable, wanted.data) != 0))
         walk_violated(w, "6.4: %s has W=\"%s\" instead of \"%s\"", job->name,
                       variable ? variable : "", wanted.data ? wanted.data : "");
+    check_version(w, job, body);
     if (w->flow.classed != (class_ && strcmp(class_, "high") == 0))
         walk_violated(w, "13.7: %s has the priority class %s", job->name, class_ ? class_ : "none");
 }
@@ -302,7 +333,8 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     w->rules.steps[job->step].unclear = false;
     job->replaces = fact->made && !fact->again;
     job->made_ms = walk_now_ms(w);
-    *fact = (struct rule_job){.made = true, .unfinished = true, .k = -1, .passed = fact->passed};
+    *fact = (struct rule_job){
+        .made = true, .unfinished = true, .k = -1, .passed = fact->passed, .polled = fact->polled};
     walk_judge(w);
 }
 
@@ -391,6 +423,8 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
         return;
     if (walk_fact(w, job)->passed != RULE_YES)
         walk_fact(w, job)->passed = w->away ? RULE_PERHAPS : RULE_YES;
+    if (walk_fact(w, job)->polled != RULE_YES)
+        walk_fact(w, job)->polled = RULE_PERHAPS;
     walk_judge(w);
 }
 

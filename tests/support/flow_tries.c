@@ -1,0 +1,98 @@
+/*
+ * Tries of probes in a world without sockets: each answers after a while of virtual time, in turns
+ * with no and with yes. Tests whose linker sends the calls here (see their "wraps:") have them.
+ */
+#include "tests/support/flow_tries.h"
+
+#include "base/mem.h"
+#include "probes/try.h"
+
+enum { ANSWER_MS = 200 };
+
+struct try_operation {
+    struct timer timer;
+    struct loop *loop;
+    struct probe_try *attempt;
+};
+
+static unsigned tries;
+
+static void end(struct try_operation *operation)
+{
+    operation->attempt->operation = NULL;
+    timer_stop(operation->loop, &operation->timer);
+    mem_free(operation);
+}
+
+static void answer(struct timer *timer)
+{
+    struct try_operation *operation = container_of(timer, struct try_operation, timer);
+    struct probe_try *attempt = operation->attempt;
+
+    end(operation);
+    attempt->done(attempt, tries++ % 2);
+}
+
+static bool begin(struct loop *loop, struct probe_try *attempt)
+{
+    struct try_operation *operation = mem_alloc(sizeof *operation);
+
+    *operation = (struct try_operation){.loop = loop, .attempt = attempt};
+    operation->timer.fire = answer;
+    attempt->operation = operation;
+    timer_start(loop, &operation->timer, ANSWER_MS);
+    return true;
+}
+
+static void cancel(struct probe_try *attempt)
+{
+    if (attempt->operation)
+        end(attempt->operation);
+}
+
+void flow_tries_begin(void)
+{
+    tries = 0;
+}
+
+/* ---- where the linker sends the calls ---- */
+
+bool __wrap_probe_tcp_start(struct loop *loop, struct probe_try *attempt,
+                            const struct probe_tcp *entry, const struct probe_address *address);
+bool __wrap_probe_tcp_start(struct loop *loop, struct probe_try *attempt,
+                            const struct probe_tcp *entry, const struct probe_address *address)
+{
+    return begin(loop, attempt);
+}
+
+void __wrap_probe_tcp_cancel(struct probe_try *attempt);
+void __wrap_probe_tcp_cancel(struct probe_try *attempt)
+{
+    cancel(attempt);
+}
+
+/* A client is the loop, no more. */
+struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop);
+struct probe_http_client *__wrap_probe_http_client_new(struct loop *loop)
+{
+    return (struct probe_http_client *)loop;
+}
+
+void __wrap_probe_http_client_free(struct probe_http_client *client);
+void __wrap_probe_http_client_free(struct probe_http_client *client)
+{
+}
+
+bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+                             const struct probe_http *entry, const struct probe_address *address);
+bool __wrap_probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
+                             const struct probe_http *entry, const struct probe_address *address)
+{
+    return begin((struct loop *)client, attempt);
+}
+
+void __wrap_probe_http_cancel(struct probe_try *attempt);
+void __wrap_probe_http_cancel(struct probe_try *attempt)
+{
+    cancel(attempt);
+}

@@ -2,7 +2,7 @@
  * The dry run behind `validate`, `run` and `apply`.
  */
 #include "cli/preflight.h"
-#include "api/types/jobflow.h"
+#include "api/types/jobflow_pin.h"
 #include "api/types/nearest.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -211,6 +211,22 @@ static bool template_known(const struct preflight_run *run, const char *ns, cons
     return store_get(engine_store(run->scratch), &kind_job_template, ns, name) != NULL;
 }
 
+/* The stored flow of that name runs with a copy of its own (jobflow_pin.h). */
+static bool template_pinned(const struct preflight_run *run, const struct object *flow,
+                            const char *name)
+{
+    const struct store *live = run->options->live;
+    const char *ns = object_namespace(flow);
+    const struct object *stored =
+        live && jobflow_pins(flow) ? store_get(live, flow->kind, ns, object_name(flow)) : NULL;
+    char copy[PIN_NAME_MAX + 1];
+
+    if (!stored)
+        return false;
+    jobflow_pin_name(stored->meta->uid, name, copy);
+    return store_get(live, &kind_job_template, ns, copy) != NULL;
+}
+
 static const char *manifest_name(const struct manifest *manifest)
 {
     const char *name =
@@ -275,7 +291,8 @@ static void check_templates(void *arg, const struct object *flow)
         const char *name = step->template_name ? step->template_name : step->name;
         char field[64];
 
-        if (flow_step_is_switch(step) || template_known(run, object_namespace(flow), name))
+        if (flow_step_is_switch(step) || template_known(run, object_namespace(flow), name) ||
+            template_pinned(run, flow, name))
             continue;
         if (missing++ >= ERROR_LIST_MAX) {
             dropped++;

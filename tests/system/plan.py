@@ -68,6 +68,16 @@ def what_a_flow_has_pinned_is_compared_with_the_newest():
     check_in("text", "pinned: template c as of version", text)
 
 
+def a_flow_runs_again_with_what_it_has_pinned_alone():
+    manifest("f.yaml", flow("f", [step("a")], templatePolicy="pinned"), template("a", "exit 3"))
+    jobflow("run", "f.yaml", code=1)
+    jobflow("delete", "jt", "a")
+    manifest("g.yaml", flow("f", [step("a")], templatePolicy="pinned"))
+    check_in("its copy is run", "exit code 3", jobflow("run", "-o", "plain", "--retry-failed", "g.yaml", code=1).stdout)
+    manifest("h.yaml", flow("h", [step("a")], templatePolicy="pinned"))
+    check_in("whose copy it is not", 'JobTemplate "a" is not defined', jobflow("run", "h.yaml", code=2).stderr)
+
+
 def templates_may_be_in_the_store_alone():
     manifest("f.yaml", *FILES)
     jobflow("run", "f.yaml")

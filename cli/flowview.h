@@ -97,9 +97,6 @@ void flowview_expect(struct flowview *view, int64_t now_ms);
 
 /** The entry of spec.flows. Borrowed. */
 const json_t *flowview_step_spec(const struct flowview_step *step);
-/** Beyond a certain size a flow's status tells only of the unusual steps: this one has no entry
- * there, and perhaps it is further than its phase says. */
-bool flowview_step_untold(const struct flowview *view, uint32_t step);
 
 /** More is known of it than the flow's status tells. */
 void flowview_step_set_phase(struct flowview_step *step, const char *phase);

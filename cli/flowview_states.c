@@ -120,9 +120,3 @@ void flowview_load_states(struct flowview_load *load)
     take_nodes(load, json_object_get(status, "nodes"));
     take_results(view, json_object_get(status, "results"));
 }
-
-bool flowview_step_untold(const struct flowview *view, uint32_t i)
-{
-    return describe_at(view->doc, "status.results") && !view->steps[i].node &&
-           !view->steps[i].settled;
-}

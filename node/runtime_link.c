@@ -251,6 +251,7 @@ static void watch_child(struct link *link, pid_t pid)
 static const char *shim_program(void)
 {
     static char path[32];
+    // cppcheck-suppress comparePointers ; both are places in one image, which the linker names
     size_t len = shim_image ? (size_t)(shim_image_end - shim_image) : 0;
     int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
 

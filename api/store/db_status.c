@@ -31,7 +31,7 @@ struct parts {
 
 struct db_statuses {
     struct table rows;
-    TAILQ_HEAD(, parts) remembered; /* the longest unwritten first */
+    TAILQ_HEAD(remembered_parts, parts) remembered; /* the longest unwritten first */
     size_t bytes;
     struct parts **touched;
     size_t n_touched, cap_touched;

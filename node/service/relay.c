@@ -61,14 +61,14 @@ struct passage {
 struct relay {
     pthread_t thread;
     pthread_mutex_t lock;
-    STAILQ_HEAD(, letter) letters; /* under the lock */
-    uint32_t last_door;            /* the loop's */
+    STAILQ_HEAD(letters, letter) letters; /* under the lock */
+    uint32_t last_door;                   /* the loop's */
 
     struct reactor reactor; /* from here on: the thread's */
     struct source bell;     /* rings when there are letters */
     struct holder holder;
     struct door *doors;
-    LIST_HEAD(, passage) passages;
+    LIST_HEAD(passages, passage) passages;
     size_t n_passages;
     bool full; /* doors are not watched until one has ended, or */
     struct alarm resume;

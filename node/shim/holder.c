@@ -38,7 +38,7 @@ static bool send_gift(int to_fd, const int *fds, size_t n, const char *why)
 /* How many descriptors came; -1 with `err`. */
 static int receive_gift(int from_fd, int fds[FDPASS_MAX], struct error *err)
 {
-    struct gift gift;
+    struct gift gift = {{0}};
     int count = fdpass_receive(from_fd, &gift, sizeof gift, fds, MSG_WAITALL);
 
     if (count < 0) {

@@ -115,7 +115,9 @@ static void print_pinned(const json_t *flow, const struct term *term)
 
     json_array_foreach(json_object_get(flow, "templates"), i, template_)
     {
-        const char *state = json_object_get(template_, "changes")
+        const char *state = json_object_get(template_, "gone")
+                                ? "gone since, the flow goes on without it"
+                            : json_object_get(template_, "changes")
                                 ? "the flow goes on without what has changed since:"
                                 : "unchanged since";
 

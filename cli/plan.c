@@ -229,10 +229,13 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
     jobflow_pin_name(describe_text(flow, "metadata.uid"), name, copy_name);
     copy = stored(p, &kind_job_template, ns, copy_name);
     newest = newest_template(p, ns, name);
-    if (!copy || !newest)
+    if (!copy)
         return; /* it is pinned when it comes */
     entry = json_pack("{s:s, s:s}", "name", name, "copy", copy_name);
-    changes = difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"));
+    changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
+                     : NULL;
+    if (!newest)
+        json_object_set_new(entry, "gone", json_true());
     json_object_set(
         entry, "version",
         json_object_get(json_object_get(json_object_get(copy, "metadata"), "annotations"),

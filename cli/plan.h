@@ -20,9 +20,9 @@ struct plan_options {
 /**
  * {objects: [{action, kind, namespace, name, changes: [{path, from, to}]}],
  *  flows: [{name, namespace, steps: [{name, stage, after, template, job, needs, problem}],
- *           templates: [{name, version, copy, changes: [{path, from, to}]}]}]}
+ *           templates: [{name, version, copy, gone, changes: [{path, from, to}]}]}]}
  * `action` is create, change or keep; `job` the Job without status; `templates`, of a stored flow
- * that pins them, how the newest version of each differs from the pinned one. Owned; NULL when the
- * files were refused, with every finding printed.
+ * that pins them, how the newest version of each differs from the pinned one, or that it is gone.
+ * Owned; NULL when the files were refused, with every finding printed.
  */
 json_t *plan_make(struct manifests *set, const struct plan_options *options);

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/preflight_steps.h"
 #include "cli/reach.h"
+#include "template/pinned.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +56,16 @@ static void keep_warnings(struct preflight_run *run, const struct manifest *mani
 {
     enum { KEPT_MAX = 1000 };
 
-    for (size_t i = 0; i < list->count && run->n_warnings < KEPT_MAX; i++) {
+    run->result->warnings += list->dropped;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].code == ERR_NOT_FOUND)
+            continue; /* check_templates looks when all is there */
+        run->result->warnings++;
+        if (run->n_warnings == KEPT_MAX)
+            continue;
         mem_grow(run->warnings, run->n_warnings, run->warnings_cap);
         run->warnings[run->n_warnings++] = (struct warning){manifest, list->items[i]};
     }
-    run->result->warnings += list->count + list->dropped;
 }
 
 /* Some of them say in advance what an error then says in full. */
@@ -173,6 +179,54 @@ static void check_job(struct preflight_run *run, const struct object *object,
         count_error(run, manifest, &err);
 }
 
+/* ---- pinned templates (jobflow_pin.h) ---- */
+
+struct copies {
+    struct preflight_run *run;
+    const struct object *flow;
+    const struct object **items; /* [count] */
+    size_t count, cap;
+};
+
+static bool is_copy_for(const struct object *template_, const struct object *flow)
+{
+    return jobflow_pin_origin(template_) &&
+           strcmp(meta_controller(template_->meta)->name, object_name(flow)) == 0;
+}
+
+static void collect_copy(void *arg, const struct object *template_)
+{
+    struct copies *copies = arg;
+
+    if (!is_copy_for(template_, copies->flow))
+        return;
+    mem_grow(copies->items, copies->count, copies->cap);
+    copies->items[copies->count++] = template_;
+}
+
+/* The flow of the files has a uid of its own here: what the flow of its name keeps is kept for it.
+ */
+static void bring_copies(struct preflight_run *run, const struct object *flow)
+{
+    struct copies copies = {.run = run, .flow = flow};
+
+    if (flow->kind != &kind_job_flow || !jobflow_pins(flow))
+        return;
+    store_each(engine_store(run->scratch), &kind_job_template, object_namespace(flow), collect_copy,
+               &copies);
+    for (size_t i = 0; i < copies.count; i++) {
+        const struct object *copy = copies.items[i];
+        struct error_list errors = {0};
+
+        registry_create_object(
+            engine_registry(run->scratch),
+            template_pinned(flow, jobflow_pin_origin(copy), copy->body, copy->revision), NULL,
+            &errors);
+        error_list_release(&errors); /* what is refused is reported as missing */
+    }
+    mem_free(copies.items);
+}
+
 static bool is_unchanged(const struct preflight_run *run, const struct manifest *manifest,
                          const struct object *made)
 {
@@ -194,6 +248,7 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
             APPLY_FAILED) {
             remember(run, object, manifest);
             manifest->unchanged = is_unchanged(run, manifest, object);
+            bring_copies(run, object);
             check_job(run, object, manifest);
             if (run->options->look)
                 run->options->look->object(run->options->look->ctx, manifest, object);
@@ -204,27 +259,6 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
     keep_warnings(run, manifest, &warnings);
     error_list_release(&errors);
     error_list_release(&warnings);
-}
-
-static bool template_known(const struct preflight_run *run, const char *ns, const char *name)
-{
-    return store_get(engine_store(run->scratch), &kind_job_template, ns, name) != NULL;
-}
-
-/* The stored flow of that name runs with a copy of its own (jobflow_pin.h). */
-static bool template_pinned(const struct preflight_run *run, const struct object *flow,
-                            const char *name)
-{
-    const struct store *live = run->options->live;
-    const char *ns = object_namespace(flow);
-    const struct object *stored =
-        live && jobflow_pins(flow) ? store_get(live, flow->kind, ns, object_name(flow)) : NULL;
-    char copy[PIN_NAME_MAX + 1];
-
-    if (!stored)
-        return false;
-    jobflow_pin_name(stored->meta->uid, name, copy);
-    return store_get(live, &kind_job_template, ns, copy) != NULL;
 }
 
 static const char *manifest_name(const struct manifest *manifest)
@@ -291,8 +325,7 @@ static void check_templates(void *arg, const struct object *flow)
         const char *name = step->template_name ? step->template_name : step->name;
         char field[64];
 
-        if (flow_step_is_switch(step) || template_known(run, object_namespace(flow), name) ||
-            template_pinned(run, flow, name))
+        if (flow_step_is_switch(step) || preflight_template(engine_store(run->scratch), flow, step))
             continue;
         if (missing++ >= ERROR_LIST_MAX) {
             dropped++;
@@ -384,12 +417,28 @@ static void check_steps(void *arg, const struct object *flow)
     reach_check(flow, engine_store(run->scratch), step_doubted, &found);
 }
 
+/* A flow that begins anew pins anew. */
+static bool is_copy_of_old(const struct preflight_run *run, const struct object *object)
+{
+    const struct owner_ref *owner = object->kind == &kind_job_template && jobflow_pin_origin(object)
+                                        ? meta_controller(object->meta)
+                                        : NULL;
+    const struct object *flow =
+        owner ? store_get(run->options->live, &kind_job_flow, object_namespace(object), owner->name)
+              : NULL;
+
+    return owner && (!flow || run->options->fresh ||
+                     (!run->options->retry_failed && flow_phase_finished(jobflow_phase_of(flow)) &&
+                      !jobflow_wants_retry(flow)));
+}
+
 static void copy_object(void *arg, const struct object *object)
 {
     struct preflight_run *run = arg;
     struct store *store = engine_store(run->scratch);
 
-    if (!store_get(store, object->kind, object_namespace(object), object_name(object)))
+    if (!is_copy_of_old(run, object) &&
+        !store_get(store, object->kind, object_namespace(object), object_name(object)))
         store_put(store, object_with_meta(object, meta_ref(object->meta)));
 }
 

@@ -6,7 +6,8 @@
  */
 #include "cli/preflight_steps.h"
 #include "api/types/flowref.h"
-#include "api/types/jobflow.h"
+#include "api/types/jobflow_admission.h"
+#include "api/types/jobflow_pin.h"
 #include "api/types/nearest.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -245,6 +246,18 @@ static bool resolve(struct steps_run *run, size_t i, struct template_patch *patc
     return !known.unknown;
 }
 
+static const struct object *get(void *ctx, const struct kind *kind, const char *ns,
+                                const char *name)
+{
+    return store_get(ctx, kind, ns, name);
+}
+
+const struct object *preflight_template(const struct store *store, const struct object *flow,
+                                        const struct flow_step *step)
+{
+    return jobflow_template(flow, flow_step_template(step), get, (void *)(size_t)store);
+}
+
 static bool check_step(struct steps_run *run, size_t i)
 {
     const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
@@ -257,9 +270,8 @@ static bool check_step(struct steps_run *run, size_t i)
     bool resolved;
     bool is_patched = step->patch_job_spec || step->patch_spec;
     const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
-    const struct object *template_ = store_get(
-        registry_store(run->check->registry), &kind_job_template, object_namespace(run->flow),
-        step->template_name ? step->template_name : step->name);
+    const struct object *template_ =
+        preflight_template(registry_store(run->check->registry), run->flow, step);
     struct error err = {0};
 
     if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))

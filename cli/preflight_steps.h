@@ -5,6 +5,7 @@
  */
 #include "api/registry/registry.h"
 #include "api/types/job.h"
+#include "api/types/jobflow.h"
 
 struct preflight_steps {
     struct registry *registry; /* has the flow and its templates */
@@ -21,6 +22,11 @@ struct preflight_steps {
     bool (*known)(void *ctx, const struct object *template_);
     void *ctx;
 };
+
+/** What the jobs of a step are made from: the flow's own copy, if it pins and the store has one, or
+ * the template of that name; NULL when there is none. */
+const struct object *preflight_template(const struct store *store, const struct object *flow,
+                                        const struct flow_step *step);
 
 /** Check every step of an admitted flow whose template is known. Nothing stays in the registry. */
 void preflight_steps(const struct preflight_steps *check, const struct object *flow);

@@ -6,6 +6,7 @@
 #include "api/types/jobflow.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "cli/preflight_steps.h"
 #include "flow/graph.h"
 #include <stdio.h>
 #include <string.h>
@@ -64,9 +65,7 @@ static int judge_phases(const struct reach *reach, const struct flow_term *term,
 static bool has_task(const struct reach *reach, uint32_t target, const char *task)
 {
     const struct flow_step *step = step_at(reach, target);
-    const struct object *template_ =
-        store_get(reach->store, &kind_job_template, object_namespace(reach->flow),
-                  step->template_name ? step->template_name : step->name);
+    const struct object *template_ = preflight_template(reach->store, reach->flow, step);
     const struct job_spec *spec = template_ ? job_spec_of(template_) : NULL;
 
     if (!task || !spec || step->patch_job_spec || step->patch_spec)

@@ -256,6 +256,8 @@ static bool checked(const struct session_options *options, struct manifests *set
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
         .flow_steps = options->max_flow_steps,
         .live = live,
+        .fresh = options->fresh,
+        .retry_failed = options->retry_failed,
         .max_pods = max_pods,
         /* A real run says so when it comes to it, and so does one that was told what it has. */
         .warn_of_room = session_simulated(options) && !options->node_resources,

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include <inttypes.h>
+#include "template/pinned.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -58,33 +58,6 @@ static const struct object *copy_of(const struct flow *flow, const struct pin *p
 
 /* ---- making ---- */
 
-static struct object *build_copy(const struct flow *flow, const struct pin *pin,
-                                 const struct object *original)
-{
-    char revision[24];
-    const struct kv annotations[] = {{ANNOTATION_PINNED_TEMPLATE, pin->name},
-                                     {ANNOTATION_PINNED_REVISION, revision}};
-    const struct owner_ref owner = {"flow.volcano.sh/v1alpha1",
-                                    kind_job_flow.name,
-                                    object_name(flow->object),
-                                    flow->uid,
-                                    true,
-                                    true};
-    const struct meta draft = {
-        .namespace_ = object_namespace(flow->object),
-        .name = pin->copy,
-        .uid = "",
-        .deletion_grace_s = -1,
-        .annotations = annotations,
-        .n_annotations = countof(annotations),
-        .owners = &owner,
-        .n_owners = 1,
-    };
-
-    snprintf(revision, sizeof revision, "%" PRId64, original->revision);
-    return object_new(&kind_job_template, meta_new(&draft), blob_ref(original->body), NULL);
-}
-
 static void refused(struct flow *flow, struct pin *pin, const struct error *err)
 {
     pin->state = PIN_REFUSED;
@@ -125,7 +98,8 @@ static void make_copy(struct flow *flow, struct pin *pin, const struct object *o
     pin->state = PIN_COPYING;
     flow->pins->copying++;
     flow_call_begun(flow);
-    cluster_create(flow->controller->cluster, &copying->call, build_copy(flow, pin, original));
+    cluster_create(flow->controller->cluster, &copying->call,
+                   template_pinned(flow->object, pin->name, original->body, original->revision));
 }
 
 /* ---- following ---- */

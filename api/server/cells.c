@@ -2,7 +2,7 @@
  * Cells every kind has, cells of the small core kinds, and the table that knows who has which.
  */
 #include "api/server/cells.h"
-#include "api/types/jobflow.h"
+#include "api/types/jobflow_pin.h"
 #include "api/types/podgroup.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -339,6 +339,19 @@ static void node_runtime(struct jsonw *w, struct cell_row *row)
     node_info(w, row, "containerRuntimeVersion");
 }
 
+static void template_origin(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, jobflow_pin_origin(row->object), "<none>");
+}
+
+static void template_flow(struct jsonw *w, struct cell_row *row)
+{
+    const char *flow =
+        jobflow_pin_origin(row->object) ? meta_controller(row->object->meta)->name : NULL;
+
+    cell_write_or(w, flow, "<none>");
+}
+
 static void priority_value(struct jsonw *w, struct cell_row *row)
 {
     jsonw_int(w, json_integer_value(json_object_get(cell_body(row), "value")));
@@ -436,6 +449,13 @@ static const struct cell_column cells_priority_class[] = {
     {"PreemptionPolicy", "string",  0, priority_preemption},
     {0},
 };
+static const struct cell_column cells_job_template[] = {
+    {"Name",      "string", 0, cell_name},
+    {"Age",       "date",   0, cell_age},
+    {"Copy-Of",   "string", 1, template_origin},
+    {"Pinned-By", "string", 1, template_flow},
+    {0},
+};
 static const struct cell_column cells_lease[] = {
     {"Name",   "string", 0, cell_name},
     {"Holder", "string", 0, lease_holder},
@@ -462,6 +482,7 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_PVC] = cells_pvc,
         [KIND_NODE] = cells_node,
         [KIND_PRIORITY_CLASS] = cells_priority_class,
+        [KIND_JOB_TEMPLATE] = cells_job_template,
         [KIND_LEASE] = cells_lease,
         [KIND_CRD] = cells_crd,
     };

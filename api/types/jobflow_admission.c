@@ -162,6 +162,13 @@ static void check_pod_names(struct name_check *c, size_t i, const struct job_spe
 
 /* ---- templates ---- */
 
+static const struct object *template_of(const struct name_check *c, const struct flow_step *step)
+{
+    return c->adm->get
+               ? jobflow_template(c->flow, flow_step_template(step), c->adm->get, c->adm->ctx)
+               : NULL;
+}
+
 static bool has_task(const struct job_spec *job, const char *name)
 {
     for (size_t t = 0; t < job->tasks.count; t++)
@@ -213,9 +220,7 @@ static bool some_target_has(struct name_check *c, const struct flow_depends *dep
     for (size_t t = 0; t < depends->targets.count; t++) {
         uint32_t at = name_index_get(names, depends->targets.items[t]);
         const struct object *template =
-            at == NAME_NONE ? NULL
-                            : lookup(c->adm, &kind_job_template, object_namespace(c->flow),
-                                     flow_step_template(&c->spec->steps.items[at]));
+            at == NAME_NONE ? NULL : template_of(c, &c->spec->steps.items[at]);
 
         if (!template || has_task(job_spec_of(template), task))
             return true;
@@ -254,18 +259,16 @@ static void check_names(struct name_check *c)
     for (size_t i = 0; i < c->spec->steps.count; i++) {
         const struct flow_step *step = &c->spec->steps.items[i];
         bool named = check_job_name(c, i);
-        const struct object *template =
-            flow_step_is_switch(step) ? NULL
-                                      : lookup(c->adm, &kind_job_template,
-                                               object_namespace(c->flow), flow_step_template(step));
+        const struct object *template = flow_step_is_switch(step) ? NULL : template_of(c, step);
 
         if (template && named)
             check_template(c, i, template);
-        else if (!template && c->adm->get && !flow_step_is_switch(step))
-            WARNING(c->adm,
-                    ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),
-                    "jobtemplate %s does not exist yet: the step waits for it",
-                    flow_step_template(step));
+        else if (!template && c->adm->get && !flow_step_is_switch(step) && c->adm->warnings)
+            FINDING_CODE(
+                c->adm->warnings, ERR_NOT_FOUND,
+                ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),
+                "jobtemplate %s does not exist yet: the step waits for it",
+                flow_step_template(step));
         if (step->depends && step->depends->probe && c->adm->warnings)
             warn_probe_tasks(c, i);
     }

@@ -31,6 +31,22 @@ void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[
              hash_stable(whole.data, whole.len));
 }
 
+const struct object *jobflow_template(const struct object *flow, const char *name,
+                                      jobflow_pin_get *get, void *ctx)
+{
+    const char *ns = object_namespace(flow);
+    const struct object *copy = NULL;
+    char copy_name[PIN_NAME_MAX + 1];
+
+    if (*object_uid(flow) && jobflow_pins(flow)) {
+        jobflow_pin_name(object_uid(flow), name, copy_name);
+        copy = get(ctx, &kind_job_template, ns, copy_name);
+    }
+    return copy && jobflow_pin_is_of(copy, object_uid(flow))
+               ? copy
+               : get(ctx, &kind_job_template, ns, name);
+}
+
 const char *jobflow_pin_origin(const struct object *template_)
 {
     const struct owner_ref *owner = meta_controller(template_->meta);

@@ -28,6 +28,13 @@ bool jobflow_pins(const struct object *flow);
  * as it fits, and sixteen hex digits. */
 void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[PIN_NAME_MAX + 1]);
 
+/** The template that jobs of `flow` are made from where it names `name`: its own copy if it pins
+ * and has one, else the template itself; NULL when neither is there. `get` looks up. */
+typedef const struct object *jobflow_pin_get(void *ctx, const struct kind *kind, const char *ns,
+                                             const char *name);
+const struct object *jobflow_template(const struct object *flow, const char *name,
+                                      jobflow_pin_get *get, void *ctx);
+
 /** Whether `template_` is a copy: the name of its original, else NULL. */
 const char *jobflow_pin_origin(const struct object *template_);
 /** It is a copy that this flow keeps. */

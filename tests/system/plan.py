@@ -73,9 +73,45 @@ def a_flow_runs_again_with_what_it_has_pinned_alone():
     jobflow("run", "f.yaml", code=1)
     jobflow("delete", "jt", "a")
     manifest("g.yaml", flow("f", [step("a")], templatePolicy="pinned"))
-    check_in("its copy is run", "exit code 3", jobflow("run", "-o", "plain", "--retry-failed", "g.yaml", code=1).stdout)
+    again = jobflow("run", "-o", "plain", "--retry-failed", "g.yaml", code=1)
+    check_in("its copy is run", "exit code 3", again.stdout)
+    check("warning" not in again.stderr, "nothing is missing: " + again.stderr)
+    check_in("begun anew it would pin anew", 'JobTemplate "a" is not defined', jobflow("run", "g.yaml", code=2).stderr)
     manifest("h.yaml", flow("h", [step("a")], templatePolicy="pinned"))
     check_in("whose copy it is not", 'JobTemplate "a" is not defined', jobflow("run", "h.yaml", code=2).stderr)
+
+
+def the_jobs_of_a_flow_are_planned_from_what_it_has_pinned():
+    pinning = flow("f", [step("a")], templatePolicy="pinned")
+    manifest("f.yaml", pinning, template("a", "exit 3"))
+    jobflow("run", "f.yaml", code=1)
+    manifest("g.yaml", pinning, template("a", "exit 4"))
+    check_in("changed since", "- exit 3\n", plan("g.yaml", "-o", "yaml").stdout)
+    jobflow("delete", "jt", "a")
+    manifest("g.yaml", pinning)
+    check_in("gone since", "pinned: template a as of version", plan("g.yaml").stdout)
+    check_in("gone since", "gone since, the flow goes on without it", plan("g.yaml").stdout)
+    check_in("its job", "exit 3", plan("g.yaml", "-o", "yaml").stdout)
+    kept = json.loads(jobflow("get", "jf,jt", "-o", "json").stdout)["items"]
+    for one in kept:
+        del one["metadata"]["resourceVersion"]
+    manifest("all.yaml", *kept)
+    check_in("the flow and its copy in a file", "2 objects valid\n", jobflow("validate", "all.yaml").stdout)
+    manifest("h.yaml", flow("h", [step("a")], templatePolicy="pinned"))
+    check_in("another flow's copy", 'JobTemplate "a" is not defined', plan("h.yaml", code=2).stderr)
+
+
+def copies_are_told_from_templates_in_lists():
+    manifest("f.yaml", flow("f", [step("a")], templatePolicy="pinned"), template("a"))
+    jobflow("run", "f.yaml")
+    rows = [line.split() for line in jobflow("get", "jt").stdout.splitlines()]
+    check_equal("as ever", (rows[0], len(rows)), (["NAME", "AGE"], 3))
+    wide = {line.split()[0]: line.split()[2:] for line in jobflow("get", "jt", "-o", "wide").stdout.splitlines()}
+    check_equal("titles", wide.pop("NAME"), ["COPY-OF", "PINNED-BY"])
+    check_equal("the template", wide.pop("a"), ["<none>", "<none>"])
+    check_equal("the copy", list(wide.values()), [["a", "f"]])
+    alone = jobflow("get", "jt", "-o", "name", "-l", "!volcano.sh/createdByJobFlow").stdout
+    check_equal("without copies", alone, "jobtemplate.flow.volcano.sh/a\n")
 
 
 def templates_may_be_in_the_store_alone():

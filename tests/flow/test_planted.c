@@ -34,7 +34,7 @@
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
-enum { SEEDS = 2000 };
+enum { SEEDS = 2000, CIRCLES = 200000 };
 
 /* clang-format off */
 #define BUGS(X)                                                                 \
@@ -82,7 +82,8 @@ static const char *const texts[BUG_N] = {"none", BUGS(BUG_TEXT)};
 #undef BUG_TEXT
 
 static enum bug planted;
-static unsigned opened; /* flows, since the walk began */
+static unsigned opened;    /* flows, since the walk began */
+static unsigned decisions; /* about phases, since then: beyond CIRCLES the engine runs in circles */
 
 #define WRAPPED(result, name, ...)                                                                 \
     result __real_##name(__VA_ARGS__);                                                             \
@@ -108,6 +109,8 @@ WRAPPED(bool, retry_policy_allows, const struct jobflow_spec *spec, const struct
 
 WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
 {
+    if (++decisions > CIRCLES)
+        _exit(0); /* no walk comes near */
     if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_GOES_ON) &&
         !flow_phase_finished(now))
         return FLOW_SUCCEED;
@@ -312,7 +315,7 @@ static int hunt(enum bug bug)
 
     planted = bug;
     for (uint64_t seed = 1; seed <= (bug == BUG_NONE ? SEEDS / 10 : SEEDS); seed++) {
-        opened = 0;
+        opened = decisions = 0;
         if (!walk_flow(seed, NULL, violation))
             return 0;
     }
@@ -326,7 +329,6 @@ static bool is_found(enum bug bug)
 
     if (child == 0) {
         assert_non_null(freopen("/dev/null", "w", stderr));
-        alarm(60); /* a bug that makes the engine run in circles is found, too */
         _exit(hunt(bug));
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);

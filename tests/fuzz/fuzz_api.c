@@ -1,0 +1,363 @@
+/*
+ * FZ-15: requests against what a simple model says of them. Each line of the input is one:
+ * `WORD TARGET BODY`; the words are in the table below. All of decoding, defaulting, admission,
+ * patching, ownership of fields, deletion and collection lies behind them.
+ *
+ * The model is what a client can know. It lists every kind before and after a request:
+ *   - what was refused, only looked or ran dry has changed nothing (P-02);
+ *   - what changed has a revision higher than any before (P-03), is the same object as long as its
+ *     uid is the same, and stays marked for deletion once it is (INV-S9);
+ *   - what an answer to a write shows is what is there, unless it has gone on since;
+ *   - every refusal is a Status that says so, and none is our own fault;
+ *   - what was watched from the beginning adds up to what is there (INV-S6);
+ *   - after CRASH everything is as it was (INV-S1).
+ */
+/* covers: reliability.md FZ-15 */
+#include <assert.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/types/kinds.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "tests/support/api.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { INPUT_MAX = 64 << 10, LINES_MAX = 32, PATIENCE_MS = 120 * 1000 };
+
+struct word {
+    const char *word, *method, *content_type;
+};
+/* clang-format off */
+static const struct word words[] = {
+    {"GET",       "GET",    NULL},
+    {"POST",      "POST",   "application/json"},
+    {"YAML",      "POST",   "application/yaml"},
+    {"PUT",       "PUT",    "application/json"},
+    {"DELETE",    "DELETE", "application/json"},
+    {"JSON",      "PATCH",  "application/json-patch+json"},
+    {"MERGE",     "PATCH",  "application/merge-patch+json"},
+    {"STRATEGIC", "PATCH",  "application/strategic-merge-patch+json"},
+    {"APPLY",     "PATCH",  "application/apply-patch+yaml"},
+};
+/* clang-format on */
+
+/* The items of a list of each kind, as text. */
+struct everything {
+    char *items[KIND_N];
+};
+
+struct run {
+    struct api_rig rig;
+    struct api_rig_options options;
+    struct api_tap watches[KIND_N];
+    struct everything now;
+    int64_t newest; /* no object of `now` is newer */
+};
+
+/* ---- looking ---- */
+
+static char *collection(const struct kind *kind, const char *query)
+{
+    return *kind->group
+               ? mem_printf("/apis/%s/%s/%s%s", kind->group, kind->version, kind->plural, query)
+               : mem_printf("/api/%s/%s%s", kind->version, kind->plural, query);
+}
+
+static void everything_release(struct everything *all)
+{
+    for (size_t i = 0; i < KIND_N; i++)
+        mem_free(all->items[i]);
+}
+
+static struct everything look(struct run *run)
+{
+    struct everything all = {0};
+
+    for (size_t i = 0; i < KIND_N; i++) {
+        scoped_str path = collection(kind_by_id(i), "");
+        scoped(tap) struct api_tap tap = {0};
+
+        if (kind_by_id(i)->built_in)
+            continue;
+        assert(api_request(&run->rig, &tap, "GET", path) == 200);
+
+        const char *items = strstr(tap.body.data, "\"items\":");
+
+        assert(items);
+        all.items[i] = mem_strdup(items);
+    }
+    return all;
+}
+
+static bool same(const struct everything *a, const struct everything *b)
+{
+    for (size_t i = 0; i < KIND_N; i++)
+        if (a->items[i] && strcmp(a->items[i], b->items[i]) != 0)
+            return false;
+    return true;
+}
+
+/* The objects of one kind by their uid (owned). */
+static json_t *by_uid(const char *items)
+{
+    scoped_str text = mem_printf("{%s", items);
+    scoped(json) json_t *list = json_loads(text, 0, NULL);
+    json_t *objects = json_object(), *object;
+    size_t i;
+
+    assert(list);
+    json_array_foreach(json_object_get(list, "items"), i, object)
+    {
+        const char *uid =
+            json_string_value(json_object_get(json_object_get(object, "metadata"), "uid"));
+
+        assert(uid && !json_object_get(objects, uid));
+        json_object_set(objects, uid, object);
+    }
+    return objects;
+}
+
+static const json_t *meta_of(const json_t *object, const char *key)
+{
+    return json_object_get(json_object_get(object, "metadata"), key);
+}
+
+static int64_t revision_of(const json_t *object)
+{
+    const char *text = json_string_value(meta_of(object, "resourceVersion"));
+
+    assert(text);
+    return strtoll(text, NULL, 10);
+}
+
+/* ---- judging ---- */
+
+static void check_step(const json_t *before, const json_t *after)
+{
+    static const char *const fixed[] = {"name", "namespace", "uid", "creationTimestamp"};
+    const json_t *marked = meta_of(before, "deletionTimestamp");
+
+    for (size_t i = 0; i < countof(fixed); i++) {
+        const json_t *was = meta_of(before, fixed[i]), *is = meta_of(after, fixed[i]);
+
+        assert(was == is || json_equal(was, is));
+    }
+    assert(!marked || meta_of(after, "deletionTimestamp"));
+    assert(json_integer_value(meta_of(before, "generation")) <=
+           json_integer_value(meta_of(after, "generation")));
+}
+
+static void check_kind(const char *before, const char *after, int64_t newest, int64_t *out_newest)
+{
+    scoped(json) json_t *were = by_uid(before), *are = by_uid(after);
+    const char *uid;
+    json_t *object;
+
+    json_object_foreach(are, uid, object)
+    {
+        const json_t *was = json_object_get(were, uid);
+
+        if (was && json_equal(was, object))
+            continue;
+        assert(revision_of(object) > newest);
+        if (revision_of(object) > *out_newest)
+            *out_newest = revision_of(object);
+        if (was)
+            check_step(was, object);
+    }
+}
+
+/* What has come of the request is `after`, which is taken over. */
+static void move_on(struct run *run, struct everything *after)
+{
+    int64_t newest = run->newest;
+
+    for (size_t i = 0; i < KIND_N; i++)
+        if (after->items[i] && strcmp(run->now.items[i], after->items[i]) != 0)
+            check_kind(run->now.items[i], after->items[i], run->newest, &newest);
+    everything_release(&run->now);
+    run->now = *after;
+    run->newest = newest;
+}
+
+static void check_refusal(const struct api_tap *tap)
+{
+    scoped(json) json_t *status = api_tap_json(tap);
+    const char *kind = json_string_value(json_object_get(status, "kind")),
+               *message = json_string_value(json_object_get(status, "message"));
+
+    assert(tap->status != 500);
+    assert(kind && strcmp(kind, "Status") == 0);
+    assert(message && *message);
+    assert(json_integer_value(json_object_get(status, "code")) == tap->status);
+}
+
+/* The object of the kind whose uid this is, as it is now (owned); NULL: none, or it has another
+ * form there (a Scale has the uid of its job). */
+static json_t *listed(const struct run *run, const struct kind *kind, const json_t *shown)
+{
+    const char *uid = json_string_value(meta_of(shown, "uid")),
+               *name = json_string_value(json_object_get(shown, "kind")),
+               *version = json_string_value(json_object_get(shown, "apiVersion"));
+
+    if (!run->now.items[kind->id] || !uid || !name || strcmp(name, kind->name) != 0 || !version ||
+        strcmp(version, kind_api_version(kind)) != 0)
+        return NULL;
+
+    scoped(json) json_t *objects = by_uid(run->now.items[kind->id]);
+
+    return json_incref(json_object_get(objects, uid));
+}
+
+/* A write answers with what is there now, or what is gone or newer by now. */
+static void check_shown(const struct run *run, const struct api_tap *tap)
+{
+    scoped(json) json_t *shown = api_tap_json(tap);
+
+    for (size_t i = 0; i < KIND_N; i++) {
+        scoped(json) json_t *object = listed(run, kind_by_id(i), shown);
+        const char *key;
+        json_t *value;
+
+        if (object && revision_of(object) > revision_of(shown))
+            continue;
+        json_object_foreach(object, key, value)
+            assert(json_equal(value, json_object_get(shown, key)));
+    }
+}
+
+/* ---- running ---- */
+
+static void begin(struct run *run)
+{
+    api_rig_start(&run->rig, &run->options);
+    for (size_t i = 0; i < KIND_N; i++) {
+        scoped_str path = collection(kind_by_id(i), "?watch=1");
+
+        if (!kind_by_id(i)->built_in)
+            assert(api_request(&run->rig, &run->watches[i], "GET", path) == 200);
+    }
+}
+
+static void end(struct run *run)
+{
+    for (size_t i = 0; i < KIND_N; i++)
+        api_tap_release(&run->watches[i]);
+    api_rig_stop(&run->rig);
+}
+
+/* What the watch of a kind has told, added up. */
+static json_t *told(const struct api_tap *watch)
+{
+    json_t *objects = json_object();
+    const char *at = watch->body.data, *stop;
+
+    for (; at && (stop = strchr(at, '\n')); at = stop + 1) {
+        scoped(json) json_t *event = json_loadb(at, (size_t)(stop - at), 0, NULL);
+        json_t *object = json_object_get(event, "object");
+        const char *type = json_string_value(json_object_get(event, "type")),
+                   *uid = json_string_value(meta_of(object, "uid"));
+
+        assert(type && uid);
+        assert(strcmp(type, "ADDED") == 0 ? !json_object_get(objects, uid)
+                                          : json_object_get(objects, uid) != NULL);
+        if (strcmp(type, "DELETED") == 0)
+            json_object_del(objects, uid);
+        else
+            json_object_set(objects, uid, object);
+    }
+    return objects;
+}
+
+static void check_watches(const struct run *run)
+{
+    for (size_t i = 0; i < KIND_N; i++) {
+        if (!run->now.items[i])
+            continue;
+
+        scoped(json) json_t *seen = told(&run->watches[i]), *there = by_uid(run->now.items[i]);
+        const char *uid;
+        json_t *object;
+
+        assert(json_object_size(seen) == json_object_size(there));
+        json_object_foreach(there, uid, object)
+            assert(revision_of(object) == revision_of(json_object_get(seen, uid)));
+    }
+}
+
+static void crash(struct run *run)
+{
+    struct everything after;
+
+    if (!run->options.directory)
+        return;
+    end(run);
+    begin(run);
+    after = look(run);
+    assert(same(&run->now, &after));
+    everything_release(&after);
+}
+
+static void ask(struct run *run, const struct word *word, const char *target, const char *body)
+{
+    scoped(tap) struct api_tap tap = {0};
+    const bool looks = strcmp(word->method, "GET") == 0;
+    struct everything after;
+
+    api_request(&run->rig, &tap, word->method, target, .body = body,
+                .content_type = word->content_type, .user_agent = "fuzz/1");
+    if (!tap.status && looks) { /* it waits for a revision */
+        loop_advance(run->rig.loop, PATIENCE_MS);
+        after = look(run);
+        move_on(run, &after);
+    }
+    assert(tap.status);
+    after = look(run);
+    if (tap.status >= 400)
+        check_refusal(&tap);
+    if (tap.status >= 400 || looks || strstr(target, "dryRun=All"))
+        assert(same(&run->now, &after));
+    move_on(run, &after);
+    if (tap.status < 300 && !looks && !strstr(target, "dryRun=All"))
+        check_shown(run, &tap);
+}
+
+static void line(struct run *run, char *text)
+{
+    char *save = NULL, *name = strtok_r(text, " ", &save), *target = strtok_r(NULL, " ", &save);
+
+    if (name && strcmp(name, "CRASH") == 0)
+        crash(run);
+    for (size_t i = 0; target && i < countof(words); i++)
+        if (strcmp(name, words[i].word) == 0)
+            ask(run, &words[i], target, save && *save ? save : NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    scoped_str text =
+        mem_printf("%.*s", (int)(size < INPUT_MAX ? size : INPUT_MAX), (const char *)data);
+    char directory[] = "/tmp/fuzz-api-XXXXXX", *save = NULL;
+    const bool durable = strstr(text, "CRASH");
+    struct run run = {.options.directory = durable ? mkdtemp(directory) : NULL};
+    size_t lines = 0;
+
+    begin(&run);
+    run.now = look(&run);
+    for (char *at = strtok_r(text, "\n", &save); at && lines < LINES_MAX; lines++) {
+        char *next = strtok_r(NULL, "\n", &save);
+
+        line(&run, at);
+        at = next;
+    }
+    check_watches(&run);
+    everything_release(&run.now);
+    end(&run);
+    if (durable)
+        file_remove_tree(AT_FDCWD, directory, NULL);
+    return 0;
+}

@@ -318,7 +318,7 @@ struct yaml_reader *yaml_reader_new(const char *text, size_t len, const struct y
     if (!yaml_parser_initialize(&r->parser))
         mem_fatal("out of memory");
     yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)(text ? text : ""), len);
     return r;
 }
 

@@ -40,7 +40,7 @@ json_t *yaml_document(struct yaml_stream *stream, size_t index); /* borrowed; ma
 
 /**
  * One document after the other, for streams that are too long to hold as documents. `text` is
- * borrowed until the reader is freed.
+ * borrowed until the reader is freed; NULL is fine when `len` is 0.
  */
 struct yaml_reader;
 struct yaml_reader *yaml_reader_new(const char *text, size_t len, const struct yaml_limits *limits);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/access.h"
+#include "cli/at_rest.h"
 #include "cli/audit.h"
 #include "cli/notify.h"
 #include "cli/serving.h"
@@ -46,6 +47,7 @@ struct daemon {
     uv_fs_event_t tokens; /* the directory of their file */
     struct task drained;
     struct timer drain_limit, renew;
+    struct at_rest rest;
     bool stopping;
     int exit_code;
 };
@@ -162,6 +164,7 @@ static void on_answered(void *ctx, const struct record *record)
              kv_int("status", record->status), kv_int("bytes", (int64_t)record->bytes_out),
              kv_int("us", record->duration_ns / 1000));
     audit_note(daemon->audit, record);
+    at_rest_note(&daemon->rest);
 }
 
 static bool open_access(struct daemon *daemon, struct error *err)
@@ -180,6 +183,7 @@ static bool open_access(struct daemon *daemon, struct error *err)
         .watching_per_user = (size_t)daemon->options->max_watches / 5,
     };
 
+    at_rest_start(&daemon->rest, engine_loop(daemon->engine));
     daemon->authn = authn_new(engine_loop(daemon->engine), tokens);
     authn_allow_uid(daemon->authn, 0, identity_with_role("root", ROLE_ADMIN, NULL, 0));
     if (getuid() != 0)
@@ -399,6 +403,7 @@ static void set_limits(void)
 static void release(struct daemon *daemon)
 {
     serving_stop(daemon->serving);
+    at_rest_stop(&daemon->rest);
     engine_stop(daemon->engine);
     authn_free(daemon->authn);
     audit_close(daemon->audit);

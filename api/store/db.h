@@ -63,7 +63,7 @@ int64_t db_revision_mark(const struct db *db); /* as found when opening */
 /** Write a batch in one transaction. `err` is set unless DB_OK. */
 enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_counts *counts,
                           struct error *err);
-/** Nothing is to do for a while: give back the pages kept in memory. */
+/** Nothing is to do for a while: give back what the process keeps in memory for being quick. */
 void db_rest(struct db *db);
 /** Move what the write-ahead log gathered into the file, if it is much. After db_commit. False when
  * the disk failed (D-04); being full is no failure. */

@@ -3,6 +3,7 @@
  * write-ahead log into the file.
  */
 #include "api/store/db_impl.h"
+#include "base/resident.h"
 #include <errno.h>
 #include <malloc.h>
 
@@ -197,4 +198,5 @@ void db_rest(struct db *db)
 {
     sqlite3_db_release_memory(db->sqlite);
     malloc_trim(0); /* what the load before has left in pieces */
+    resident_give_back();
 }

@@ -1,122 +1,12 @@
 /*
  * Admission of conditions and gangs: what needs to know who comes before whom.
- *
- * A condition speaks of steps that have ended by the time it is looked at: ancestors. The search
- * for them goes backwards from the step along targets and switches; a target named directly is
- * found at once. All searches of a flow share one allowance, so that no flow costs more than
- * admission may take.
  */
 #include <string.h>
 
 #include "api/types/checks.h"
 #include "api/types/flowref.h"
-#include "api/types/jobflow_control.h"
+#include "api/types/jobflow_ancestor.h"
 #include "base/mem.h"
-
-/* ---- ancestors ---- */
-
-enum found { FOUND, NOT_FOUND, TOO_FAR };
-
-struct search {
-    struct control_check *c;
-    uint32_t wanted;
-    uint32_t depth;
-    bool through_probes; /* also along targets whose probes let a step start early */
-    /** Told of everybody who is met, once; NULL: nobody. */
-    void (*met)(struct search *s, uint32_t step);
-};
-
-static bool visit(struct search *s, uint32_t step)
-{
-    struct control_check *c = s->c;
-
-    if (step == s->wanted)
-        return true;
-    if (c->marks[step] != c->mark) {
-        c->marks[step] = c->mark;
-        c->stack[s->depth++] = step;
-        if (s->met)
-            s->met(s, step);
-    }
-    return false;
-}
-
-static bool visit_targets(struct search *s, uint32_t at)
-{
-    struct control_check *c = s->c;
-    const struct flow_depends *depends = c->spec->steps.items[at].depends;
-
-    if (c->switch_of[at] && visit(s, c->switch_of[at] - 1))
-        return true;
-    if (!depends || (depends->probe && !s->through_probes))
-        return false;
-    for (size_t t = 0; t < depends->targets.count; t++) {
-        uint32_t target = name_index_get(c->names, depends->targets.items[t]);
-
-        if (target != NAME_NONE && visit(s, target))
-            return true;
-    }
-    c->visits -= c->visits < depends->targets.count ? c->visits : depends->targets.count;
-    return false;
-}
-
-/* From one step back, past those who are marked. */
-static enum found go_back(struct search *s, uint32_t from)
-{
-    struct control_check *c = s->c;
-
-    s->depth = 0;
-    c->stack[s->depth++] = from;
-    while (s->depth) {
-        if (visit_targets(s, c->stack[--s->depth]))
-            return FOUND;
-        if (!c->visits)
-            return TOO_FAR;
-        c->visits--;
-    }
-    return NOT_FOUND;
-}
-
-static enum found search(struct control_check *c, uint32_t from, uint32_t wanted)
-{
-    struct search s = {.c = c, .wanted = wanted, .through_probes = true};
-
-    c->mark++;
-    return go_back(&s, from);
-}
-
-void jobflow_check_ancestor(struct control_check *c, const char *target, size_t step, bool self,
-                            const char *path)
-{
-    uint32_t at = name_index_get(c->names, target);
-    const struct flow_step *steps = c->spec->steps.items;
-
-    if (at == NAME_NONE) {
-        FINDING(c->errors, ("%s", path),
-                "Invalid value: \"%.64s\": no step of this flow has that name", target);
-        return;
-    }
-    if (self && at == step)
-        return;
-    if (flow_step_is_final(&steps[step]) && !flow_step_is_final(&steps[at]))
-        return; /* the end comes after every other step */
-    switch (search(c, (uint32_t)step, at)) {
-    case FOUND:
-        return;
-    case NOT_FOUND:
-        FINDING(c->errors, ("%s", path),
-                "Invalid value: \"%.64s\": step %.64s does not wait for it, neither directly nor "
-                "through others: name it in dependsOn.targets",
-                target, steps[step].name);
-        return;
-    case TOO_FAR:
-        FINDING(c->errors, ("%s", path),
-                "Invalid value: \"%.64s\": is too far back to be found: name it in "
-                "dependsOn.targets",
-                target);
-        return;
-    }
-}
 
 /* ---- terms ---- */
 
@@ -232,13 +122,13 @@ static void check_member(struct control_check *c, size_t g, size_t m, uint32_t *
 
 /* What comes before the members of a gang, each step looked at once for all of them. */
 struct gang_search {
-    struct search search;
+    struct ancestor_search search;
     const uint32_t *gang_of;
     size_t gang, member; /* from whom the search began */
     uint32_t from;
 };
 
-static void meet(struct search *search, uint32_t step)
+static void meet(struct ancestor_search *search, uint32_t step)
 {
     const struct gang_search *s = container_of(search, struct gang_search, search);
     const struct jobflow_spec *spec = search->c->spec;
@@ -260,7 +150,7 @@ static void check_gang_order(struct control_check *c, size_t g, const uint32_t *
     c->mark++;
     for (s.member = 0; s.member < members->count; s.member++) {
         s.from = name_index_get(c->names, members->items[s.member]);
-        if (s.from == NAME_NONE || go_back(&s.search, s.from) != TOO_FAR)
+        if (s.from == NAME_NONE || ancestors_go_back(&s.search, s.from) != ANCESTOR_TOO_FAR)
             continue;
         FINDING(c->errors, ("spec.gangs[%zu].flows", g),
                 "Too many: the gangs of this flow are too large to be checked");

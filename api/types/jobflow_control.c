@@ -1,7 +1,7 @@
 /*
  * Admission of switches, loops, retries, final steps and parameters.
  */
-#include "api/types/jobflow_control.h"
+#include "api/types/jobflow_ancestor.h"
 
 #include <string.h>
 
@@ -302,6 +302,7 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
         check_step(&c, i);
         check_iteration_name(&c, i);
     }
+    jobflow_check_far_ancestors(&c);
     check_vertices(&c);
     jobflow_check_gangs(&c);
     mem_free(c.switch_of);

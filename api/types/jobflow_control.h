@@ -9,6 +9,12 @@
 extern const struct schema flow_condition_schema, flow_switch_schema, flow_loop_schema,
     flow_retry_schema, flow_gang_schema, flow_scheduling_schema, flow_parameter_schema;
 
+/* A question whether a step comes before another which a short search has left open. */
+struct far_ancestor {
+    uint32_t step, wanted;
+    char *path; /* owned: of the field that asks */
+};
+
 /* The flow being checked; the steps' names to their positions. */
 struct control_check {
     const struct admission *adm;
@@ -19,7 +25,9 @@ struct control_check {
     uint32_t *marks;     /* [steps] of the search for ancestors */
     uint32_t *stack;     /* [steps] */
     uint32_t mark;
-    uint64_t visits; /* left for that search */
+    uint64_t visits;          /* left for that search */
+    struct far_ancestor *far; /* [n_far] put off: jobflow_ancestor.c */
+    size_t n_far, far_cap;
 };
 
 /** Everything of section 13 that the spec alone decides. O(steps + edges) without conditions on

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "flow/condition.h"
 #include "flow/internal.h"
+#include "flow/spec_hash.h"
 #include "template/job_meta.h"
 #include <assert.h>
 #include <stdio.h>
@@ -199,7 +200,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
                                              object_name(flow->object), member_of->name)
                                 : NULL;
     uint32_t iteration = flow_graph_iteration(r->graph, step);
-    char number[16];
+    char number[16], hash[SPEC_HASH_TEXT_MAX];
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
@@ -210,8 +211,11 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
         .namespace_ = object_namespace(flow->object),
         .attempt = r->steps[step].attempt + 1u,
         .iteration = iteration == ITERATION_NONE ? NULL : number,
+        .spec_hash = r->compact ? hash : NULL,
     };
 
+    if (r->compact)
+        spec_hash_format(flow_spec_hash(r, step), hash);
     snprintf(number, sizeof number, "%u", iteration);
     if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
         flow_unblock_step(flow, step);

@@ -7,6 +7,7 @@
 #include "api/types/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "flow/spec_hash.h"
 #include <string.h>
 
 struct step_detail *step_detail_new(void)
@@ -127,11 +128,14 @@ static void extend_history(struct step_detail *detail, const struct job_status *
 void step_detail_see(struct step_detail *detail, const struct object *job, int64_t now_ms)
 {
     const struct job_status *status = job_status_of(job);
+    const char *hash = meta_annotation(job->meta, ANNOTATION_FLOW_SPEC_HASH);
     struct object *kept = object_ref(job);
 
     object_unref(detail->job);
     detail->job = kept;
     drop_kept(detail);
+    if (hash)
+        detail->spec_hash = spec_hash_parse(hash);
     if (status->task_counts.count) {
         object_unref(detail->counted);
         detail->counted = object_ref(job);

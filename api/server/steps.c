@@ -237,6 +237,8 @@ static void write_made_up(struct jsonw *w, const struct steps *s, const struct p
     jsonw_str(w, entry->job_name);
     jsonw_close_list(w);
     jsonw_member_int(w, "attempt", strtol(entry->attempt, NULL, 10));
+    jsonw_member_str_opt(w, "specHash",
+                         meta_annotation(entry->job->meta, ANNOTATION_FLOW_SPEC_HASH));
 }
 
 static void write_item(struct steps *s, const struct place *at, const struct entry *entry)

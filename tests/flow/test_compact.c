@@ -95,6 +95,27 @@ static void failed_step_is_shown_with_its_reason(void **state)
     check_has("described", flow_bed_get(bed, &kind_job_flow, "f")->status->text, "exit code 3");
 }
 
+/* 13.12: what a job was made from; covers: see jobflow.md 13.10 */
+static void jobs_tell_what_their_steps_were(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped_str hash = NULL;
+
+    make_large_flow(bed);
+    hash = mem_strdup(
+        meta_annotation(flow_bed_get(bed, &kind_job, "f-s0")->meta, "volcano.sh/jobFlowSpecHash"));
+    check_int("digits", strlen(hash), 16);
+    check("each its own", strcmp(hash, meta_annotation(flow_bed_get(bed, &kind_job, "f-s1")->meta,
+                                                       "volcano.sh/jobFlowSpecHash")) != 0);
+    flow_bed_phase(bed, "f-s0", JOB_RUNNING);
+    flow_bed_advance(bed, 2000);
+    check_str("in the status", flow_bed_at(bed, "f", "nodes/0/specHash"), hash);
+    flow_bed_restart(bed);
+    flow_bed_phase(bed, "f-s0", JOB_FAILED);
+    flow_bed_advance(bed, 2000);
+    check_str("of a failed one, after a restart", flow_bed_at(bed, "f", "nodes/0/specHash"), hash);
+}
+
 /* Writes of a compact flow do not grow with its transitions. */
 static void transitions_share_a_write(void **state)
 {
@@ -142,6 +163,7 @@ int main(void)
         cmocka_unit_test(status_is_bounded),
         cmocka_unit_test(results_outlive_jobs_and_restarts),
         cmocka_unit_test(failed_step_is_shown_with_its_reason),
+        cmocka_unit_test(jobs_tell_what_their_steps_were),
         cmocka_unit_test(transitions_share_a_write),
         cmocka_unit_test(unusable_graphs_are_refused),
     };

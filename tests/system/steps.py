@@ -20,6 +20,7 @@ def steps_of_a_large_flow_are_read_in_pages():
     got = json.loads(jobflow("get", "jf/f", "--subresource", "steps", "-o", "json", "--data-dir", "d").stdout)["items"]
     check_equal("names", [s["name"] for s in got], ["s%d" % i for i in range(1200)])
     check_equal("phases", sorted({s["phase"] for s in got}), ["Completed"])
+    check_equal("made from entries that differ", len({s["specHash"] for s in got}), 1200)
     rows = jobflow("get", "jf/f", "--subresource", "steps", "--data-dir", "d").stdout.split("\n")
     check_equal("a table", (rows[0].split(), rows[1200].split()[:3]),
                 (["NAME", "STATUS", "ATTEMPTS", "STARTED", "DURATION"], ["s1199", "Completed", "1"]))

@@ -14,6 +14,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/notify.h"
+#include "node/sandbox/plain.h"
 #include "node/sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -188,6 +189,21 @@ static enum verdict check_addresses(struct finding *f)
     return WARNING;
 }
 
+static enum verdict check_names(struct finding *f)
+{
+    const char *library = plain_name_library();
+
+    if (library)
+        buf_printf(&f->text,
+                   "dynamically linked programs find the names of pods at level plain, too "
+                   "(%s); for PyTorch add --hosts-as-addresses",
+                   library);
+    else
+        buf_str(&f->text, "at level plain pods are told addresses where they would be told names "
+                          "(no libnss_wrapper)");
+    return WELL;
+}
+
 static enum verdict check_network(struct finding *f)
 {
     struct error err = {0};
@@ -341,6 +357,7 @@ static const struct {
     {"network",        check_network},
     {"limits of pods", check_cgroups},
     {"addresses",      check_addresses},
+    {"names",          check_names},
     {"data directory", check_directory},
     {"disk",           check_space},
     {"store",          check_store},

@@ -139,6 +139,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .node_resources = options->node_resources,
         .isolation = options->isolation,
         .network = options->network,
+        .hosts_as_addresses = options->hosts_as_addresses,
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,
         .controllers_off = daemon->controllers_off,

@@ -24,6 +24,7 @@ struct daemon_options {
     bool strict_plugin_arguments; /* O-P04 of job plugins */
     bool gc_aborted;              /* O-62 */
     bool verbose;
+    bool hosts_as_addresses; /* always told to pods */
 };
 
 /** Serve until SIGTERM or SIGINT. Returns the program's exit code. */

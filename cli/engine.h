@@ -25,6 +25,7 @@ struct engine_options {
     const char *node_resources; /* --node-resources; NULL = what the machine has */
     const char *isolation;      /* NULL = by need; otherwise every pod gets this level */
     const char *network;
+    bool hosts_as_addresses;      /* always; otherwise where pods could not look names up */
     struct host_paths host_paths; /* which ones pods may mount (SEC-20) */
     int64_t restart_backoff_ms;
     bool controllers;         /* false: only store and registry, for looking and validating */

@@ -188,6 +188,7 @@ static struct engine *open_engine(const struct session_options *options, struct 
         .node_resources = options->node_resources,
         .isolation = host ? "plain" : options->isolation,
         .network = options->network,
+        .hosts_as_addresses = options->hosts_as_addresses,
         .host_paths = {.any = true}, /* DC-08: these are the user's own manifests */
         .restart_backoff_ms = options->restart_backoff_ms,
         .controllers = true,

@@ -15,6 +15,7 @@ struct session_options {
     const char *runtime;   /* sandbox | host | sim */
     const char *isolation; /* NULL = what each pod asks for */
     const char *network;
+    bool hosts_as_addresses;
     const char *durability;     /* strict | relaxed */
     const char *node_resources; /* NULL = what the machine has */
     int64_t max_flow_steps;     /* 0 = the default */

@@ -334,6 +334,8 @@ static void hosts_changed(void *ctx, struct host_entry *entry, const char *text)
     struct kubelet_pod *pod = container_of(entry, struct kubelet_pod, hosts);
 
     pod->kubelet->runtime->ops->set_hosts(pod->kubelet->runtime, pod->meta->uid, text);
+    if (kubelet_tells_addresses(pod))
+        kubelet_stale(pod);
 }
 
 /* Start and stop. */

@@ -171,7 +171,7 @@ static enum source_verdict define_all(const struct source *source,
         verdict = add_source(source, vars, json_array_get(container->env_from, i));
     for (size_t i = 0; i < container->env.count && verdict == SOURCE_OK; i++) {
         const struct env_var *var = &container->env.items[i];
-        const char *value = var->value ? expand(vars, var->value) : "";
+        const char *value = var->value ? source_told(source, expand(vars, var->value)) : "";
 
         if (var->value_from)
             verdict = value_from(source, container, var, &value);
@@ -194,16 +194,16 @@ static void take_env(const struct variables *vars, struct runtime_container *out
     out->n_env = n;
 }
 
-static void take_argv(const struct variables *vars, const struct pod_container *container,
-                      struct runtime_container *out)
+static void take_argv(const struct source *source, const struct variables *vars,
+                      const struct pod_container *container, struct runtime_container *out)
 {
     size_t n = container->command.count + container->args.count, at = 0;
     const char **argv = arena_array(vars->arena, n + 1, sizeof *argv);
 
     for (size_t i = 0; i < container->command.count; i++)
-        argv[at++] = expand(vars, container->command.items[i]);
+        argv[at++] = source_told(source, expand(vars, container->command.items[i]));
     for (size_t i = 0; i < container->args.count; i++)
-        argv[at++] = expand(vars, container->args.items[i]);
+        argv[at++] = source_told(source, expand(vars, container->args.items[i]));
     out->argv = argv;
     out->n_argv = n;
 }
@@ -249,7 +249,7 @@ enum source_verdict kubelet_env(const struct source *source, const struct pod_co
     out->spec = container;
     if (verdict == SOURCE_OK) {
         take_env(&vars, out);
-        take_argv(&vars, container, out);
+        take_argv(source, &vars, container, out);
     }
     if (verdict == SOURCE_OK && has_expressions(container))
         verdict = take_sub_paths(source, &vars, container, out);

@@ -41,11 +41,19 @@ static void key_of(char key[KEY_MAX], const struct kind *kind, const char *ns, c
     snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
 }
 
+static struct following *following_of(struct kubelet_pod *pod)
+{
+    if (!pod->following)
+        pod->following = mem_alloc(sizeof *pod->following);
+    return pod->following;
+}
+
 static void add(struct kubelet_pod *pod, const struct kind *kind, const char *name)
 {
     struct kubelet *k = pod->kubelet;
     struct source_object *object;
     struct reference *reference;
+    struct following *following;
     char key[KEY_MAX];
 
     if (!name)
@@ -58,14 +66,13 @@ static void add(struct kubelet_pod *pod, const struct kind *kind, const char *na
         LIST_INIT(&object->pods);
         HASH_ADD_KEYPTR(hh, k->followed, object->key, strlen(key), object);
     }
-    if (!pod->following)
-        pod->following = mem_alloc(sizeof *pod->following);
     reference = mem_alloc(sizeof *reference);
     reference->pod = pod;
     reference->object = object;
     LIST_INSERT_HEAD(&object->pods, reference, of_object);
-    mem_grow(pod->following->items, pod->following->n, pod->following->cap);
-    pod->following->items[pod->following->n++] = reference;
+    following = following_of(pod);
+    mem_grow(following->items, following->n, following->cap);
+    following->items[following->n++] = reference;
 }
 
 static void add_source(struct kubelet_pod *pod, const json_t *source)
@@ -119,6 +126,8 @@ static void follow_variables(struct kubelet_pod *pod, const struct pod_spec *spe
         add_variables(pod, &spec->init_containers.items[i]);
     for (size_t i = 0; i < spec->containers.count; i++)
         add_variables(pod, &spec->containers.items[i]);
+    if (kubelet_tells_addresses(pod)) /* what any of them says may be another one's address */
+        following_of(pod)->variables = true;
 }
 
 static void refresh_list(struct kubelet_pod *pod, const struct source *source,

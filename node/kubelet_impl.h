@@ -216,7 +216,7 @@ void kubelet_start_pod(struct kubelet_pod *pod);
 /** The pod as the runtime is told of it, without its containers and volumes. Borrowed from it. */
 struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod);
 /** Where its look-ups go; `gap` is borrowed. */
-struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *arena,
+struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
                                 struct source_gap *gap);
 /** A pod no start can help: NULL, or an owned message with `reason`. */
 char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
@@ -225,6 +225,8 @@ bool kubelet_needs_address(const struct kubelet *kubelet, const struct object *p
 bool kubelet_needs_hosts(const struct kubelet *kubelet, const struct pod_spec *spec);
 /** The pod gets a hosts file of its own. */
 void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec);
+/** Is it told addresses where others are told names? */
+bool kubelet_tells_addresses(const struct kubelet_pod *pod);
 /** Has none of its own, and could want to look up a Service. */
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
 

@@ -53,6 +53,13 @@ int source_mode(const json_t *doc, const char *member, int otherwise)
     return json_is_integer(mode) ? (int)json_integer_value(mode) & 0777 : otherwise;
 }
 
+const char *source_told(const struct source *source, const char *text)
+{
+    size_t len = strlen(text);
+
+    return host_names_replace(source->names, source->arena, text, &len);
+}
+
 /* Data of ConfigMaps and Secrets. */
 
 static struct source_item base64_item(struct arena *arena, const char *key, const json_t *value)
@@ -83,8 +90,11 @@ static void add_members(const struct source *source, json_t *members, bool base6
     {
         if (!json_is_string(value) || (only_key && strcmp(key, only_key) != 0))
             continue;
-        out->items[out->count++] =
+        struct source_item *item = &out->items[out->count++];
+
+        *item =
             base64 ? base64_item(source->arena, key, value) : text_item(source->arena, key, value);
+        item->bytes = host_names_replace(source->names, source->arena, item->bytes, &item->len);
     }
 }
 

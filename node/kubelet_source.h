@@ -9,6 +9,7 @@
 #include "api/cluster.h"
 #include "api/types/pod.h"
 #include "base/arena.h"
+#include "node/host_names.h"
 
 enum source_verdict { SOURCE_OK, SOURCE_WAIT, SOURCE_NEVER };
 
@@ -27,6 +28,7 @@ struct source {
     const struct pod_spec *spec;
     const char *pod_ip, *host_ip, *node_name;
     int64_t cpu_milli, memory_bytes; /* of the node: limits that are not set */
+    const struct host_names *names;  /* that become addresses; NULL = none do */
     struct source_gap *gap;          /* written when the verdict is not OK */
 };
 
@@ -44,6 +46,9 @@ enum source_verdict source_wait(const struct source *source, const struct kind *
                                 const char *name, const char *format, ...) PRINTF_LIKE(4, 5);
 enum source_verdict source_never(const struct source *source, const char *reason,
                                  const char *format, ...) PRINTF_LIKE(3, 4);
+
+/** A text for the pod: with addresses for names where that is how it is told of others. */
+const char *source_told(const struct source *source, const char *text);
 
 /** The data of a ConfigMap or Secret, decoded; all of it, or `only_key`. False: no such object. */
 bool source_data(const struct source *source, const struct kind *kind, const char *name,

@@ -115,6 +115,14 @@ bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *s
            hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
 }
 
+bool kubelet_tells_addresses(const struct kubelet_pod *pod)
+{
+    struct runtime *rt = pod->kubelet->runtime;
+    const struct runtime_abilities *abilities = pod->hosts.group ? rt->ops->abilities(rt) : NULL;
+
+    return abilities && abilities->told_addresses;
+}
+
 /* Services lead there, or send it elsewhere. */
 static bool services_need_address(const struct kubelet *k, const struct object *pod)
 {
@@ -192,8 +200,6 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, 
 {
     struct kubelet *k = pod->kubelet;
 
-    if (kubelet_may_look_up(pod, start->spec))
-        kubelet_join_hosts(pod, start->spec);
     start->hosts = pod->hosts.group ? hosts_text(k->hosts, &pod->hosts) : NULL;
     start->ports = services_ports(k->services, pod->object, arena, &start->n_ports);
     pod->step = STEP_STARTED;
@@ -204,10 +210,13 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, 
     k->runtime->ops->start(k->runtime, start);
 }
 
-struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *arena,
+struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
                                 struct source_gap *gap)
 {
     const struct kubelet *k = pod->kubelet;
+    const struct host_names *names = kubelet_tells_addresses(pod)
+                                         ? host_names_new(arena, hosts_text(k->hosts, &pod->hosts))
+                                         : NULL;
 
     return (struct source){
         .cluster = k->cluster,
@@ -219,6 +228,7 @@ struct source kubelet_source_of(const struct kubelet_pod *pod, struct arena *are
         .node_name = k->options.node_name,
         .cpu_milli = k->options.capacity.cpu_milli,
         .memory_bytes = k->options.capacity.memory_bytes,
+        .names = names,
         .gap = gap,
     };
 }
@@ -227,11 +237,14 @@ void kubelet_start_pod(struct kubelet_pod *pod)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     struct source_gap gap = {0};
-    const struct source source = kubelet_source_of(pod, arena, &gap);
     struct runtime_pod start = kubelet_runtime_pod(pod);
+    struct source source;
 
     if (!kubelet_ports_take(pod))
         return;
+    if (kubelet_may_look_up(pod, start.spec))
+        kubelet_join_hosts(pod, start.spec);
+    source = kubelet_source_of(pod, arena, &gap);
     switch (resolve(pod, &source, &start)) {
     case SOURCE_OK:
         give_to_runtime(pod, &start, arena);

@@ -209,6 +209,8 @@ static void write_abilities(struct jsonw *w, const struct runtime_abilities *a, 
                                              a->private_network ? "pods have a network of their own"
                                                                 : a->rewrites},
                     now_ms);
+    write_condition(w, &(struct node_condition){"PodNames", !a->told_addresses, "Probed", a->names},
+                    now_ms);
     write_condition(w,
                     &(struct node_condition){"ResourceLimits", all,
                                              all ? "ControlGroups" : "NotAllEnforced", limits},

@@ -103,6 +103,8 @@ struct runtime_abilities {
     const char *why;      /* one line: what that means, and why it is no higher one */
     bool own_addresses;   /* pods may listen on the same ports: addresses are rewritten, */
     bool private_network; /* or they have a network of their own */
+    bool told_addresses;  /* they are told addresses where others are told names */
+    const char *names;    /* one line: how their programs find the names of others */
     const char *rewrites; /* one line: how that is done */
     bool limits_memory, limits_cpu, limits_processes; /* by the kernel */
 };
@@ -171,6 +173,7 @@ struct runtime_host_options {
     const char *network;   /* shared | private */
     bool isolate_all;      /* every pod gets a private root and namespaces */
     bool keep_addresses;   /* of pods' calls are not rewritten: two pods cannot share a port */
+    bool tell_addresses;   /* never names */
     int64_t restart_backoff_ms;
     int64_t log_max_bytes;
 };

@@ -9,6 +9,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/notify.h"
+#include "node/sandbox/plain.h"
 #include "node/sandbox/sandbox.h"
 
 static const char *const rewrite_means[] = {
@@ -28,6 +29,21 @@ static enum rewrite_way choose_rewrite(const struct host *host)
     if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
         return REWRITE_BY_KERNEL;
     return notify_works() ? REWRITE_BY_ASKING : REWRITE_NONE;
+}
+
+/* By name where a program can look one up. */
+static void choose_names(const struct host *host, struct runtime_abilities *abilities)
+{
+    const bool own_files = host->config.level != SANDBOX_PLAIN;
+
+    abilities->told_addresses =
+        host->config.tell_addresses || (!own_files && !plain_name_library());
+    if (abilities->told_addresses)
+        abilities->names = "pods are told addresses where they would be told names";
+    else if (own_files)
+        abilities->names = "pods find names in an /etc/hosts of their own";
+    else
+        abilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
 }
 
 /* Found out when it is needed: most flows have no pod that asks for a box. */
@@ -51,6 +67,7 @@ bool host_probe(struct host *host, struct error *err)
     host->abilities.own_addresses =
         host->config.private_network || host->config.rewrite != REWRITE_NONE;
     host->abilities.rewrites = rewrite_means[host->config.rewrite];
+    choose_names(host, &host->abilities);
     cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
                &host->abilities.limits_processes);
     if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/bound.c) */

@@ -478,6 +478,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
         .backoff_ms =
             options->restart_backoff_ms > 0 ? options->restart_backoff_ms : BACKOFF_DEFAULT_MS,
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
+        .tell_addresses = options->tell_addresses,
         .private_tmp = options->isolate_all,
         .private_network = options->network && !strcmp(options->network, "private"),
     };

@@ -229,6 +229,7 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
+    box->tell_addresses = config->tell_addresses;
     box->private_network = config->private_network;
     box->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
     box->contents = mem_array(pod->n_volumes, sizeof *box->contents);

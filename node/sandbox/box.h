@@ -20,7 +20,7 @@ enum { BOX_ENV_MAX = 8 };
 struct box {
     enum sandbox_level level;
     const struct shim_pod *pod; /* borrowed */
-    bool private_tmp, private_network;
+    bool private_tmp, private_network, tell_addresses;
     struct rewrite rewrite;     /* of the addresses its programs use, */
     const struct hook *hook;    /* by the kernel, borrowed; NULL: by asking us (box_asks) */
     char *dir;                  /* absolute path of the shim's directory */

@@ -12,8 +12,7 @@
 #include "base/mem.h"
 #include "node/sandbox/tree.h"
 
-/* With this library, programs that are linked dynamically resolve the pod's names. */
-static const char *const name_wrappers[] = {
+static const char *const name_libraries[] = {
     "/usr/lib/x86_64-linux-gnu/libnss_wrapper.so",
     "/usr/lib/aarch64-linux-gnu/libnss_wrapper.so",
     "/usr/lib64/libnss_wrapper.so",
@@ -67,15 +66,23 @@ static void add_ssh_dir(struct box *box, const struct shim_mount *mount)
     add_env(box, mem_printf("VC_SSH_DIR=%s/mnt%s", box->dir, mount->path));
 }
 
+const char *plain_name_library(void)
+{
+    for (size_t i = 0; i < countof(name_libraries); i++)
+        if (access(name_libraries[i], R_OK) == 0)
+            return name_libraries[i];
+    return NULL;
+}
+
 static void add_names(struct box *box)
 {
+    const char *library = box->tell_addresses ? NULL : plain_name_library();
+
     add_env(box, mem_printf("VC_HOSTS_FILE=%s/run/hosts", box->dir));
-    for (size_t i = 0; i < countof(name_wrappers); i++)
-        if (access(name_wrappers[i], R_OK) == 0) {
-            add_env(box, mem_printf("LD_PRELOAD=%s", name_wrappers[i]));
-            add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir));
-            return;
-        }
+    if (!library)
+        return;
+    add_env(box, mem_printf("LD_PRELOAD=%s", library));
+    add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir));
 }
 
 bool plain_make(struct box *box, struct error *err)

@@ -9,4 +9,8 @@
  */
 #include "node/sandbox/box.h"
 
+/** The library with which programs that are linked dynamically find the pod's names; NULL = this
+ * machine has none. */
+const char *plain_name_library(void);
+
 bool plain_make(struct box *box, struct error *err);

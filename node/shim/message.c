@@ -58,6 +58,7 @@ void shim_put_config(struct buf *out, const struct shim_config *config)
     wire_put_i64(out, config->backoff_ms);
     wire_put_i64(out, config->log_max_bytes);
     wire_put_u32(out, config->level);
+    wire_put_u8(out, config->tell_addresses);
     wire_put_u8(out, config->private_tmp);
     wire_put_u32(out, config->rewrite);
     wire_put_u8(out, config->private_network);
@@ -71,6 +72,7 @@ bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_con
     out->backoff_ms = wire_i64(r);
     out->log_max_bytes = wire_i64(r);
     out->level = wire_u32(r);
+    out->tell_addresses = wire_u8(r);
     out->private_tmp = wire_u8(r);
     out->rewrite = wire_u32(r);
     out->private_network = wire_u8(r);

@@ -16,7 +16,7 @@
 #include "node/sandbox/rewrite.h"
 #include "node/shim/wire.h"
 
-enum { SHIM_VERSION = 4, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+enum { SHIM_VERSION = 5, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
@@ -125,6 +125,7 @@ struct shim_config {
     int64_t backoff_ms;    /* of the first restart */
     int64_t log_max_bytes; /* of one log file */
     uint32_t level;        /* of boxed pods: enum sandbox_level */
+    bool tell_addresses;   /* pods look no names up (sandbox/plain.h) */
     bool private_tmp;      /* boxed pods have a /tmp of their own */
     uint32_t rewrite;      /* enum rewrite_way */
     bool private_network;  /* boxed pods with an address are in sandbox/network.h */

@@ -4,6 +4,7 @@
 """
 import glob
 import os
+import pwd
 import re
 import shlex
 import sys
@@ -36,6 +37,8 @@ SHOWN = {
     "ml-pipeline": ["11 of 11 steps completed", "ml-pipeline Succeed"],
     "mpi.yaml": ["[mpi-sum-launcher-0/main] rank 0 of 2 on mpi-sum-worker-0, sum 1",
                  "[mpi-sum-launcher-0/main] rank 1 of 2 on mpi-sum-worker-1, sum 1", "mpi Succeed"],
+    "mpi-plain.yaml": ["[mpi-plain-sum-launcher-0/main] rank 0 of 2 in mpi-plain-sum-worker-0, sum 1",
+                       "[mpi-plain-sum-launcher-0/main] rank 1 of 2 in mpi-plain-sum-worker-1, sum 1", "mpi-plain Succeed"],
     "pytorch.yaml": ["[pytorch-train-worker-0/main] rank 1 of 2 on pytorch-train-worker-0", "[pytorch-train-master-0] same weights",
                      "pytorch Succeed"],
     "ray.yaml": ["[ray-cluster-driver-0] 42", "ray Succeed"],
@@ -43,17 +46,25 @@ SHOWN = {
                         "[tensorflow-train-ps-0] ps 0 is tensorflow-train-ps-0.tensorflow-train", "tensorflow Succeed"],
 }
 PROGRAMS = {"probe.yaml": ["python3"], "ml-pipeline": ["/usr/bin/python3"], "pytorch.yaml": ["/usr/bin/python3"],
-            "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"], "scale.yaml": ["getent"]}
+            "mpi.yaml": ["mpicc", "mpiexec", "scp", "/usr/sbin/sshd"], "mpi-plain.yaml": ["mpicc", "mpiexec", "/usr/sbin/sshd"],
+            "ray.yaml": ["ray"], "tensorflow.yaml": ["python3"], "scale.yaml": ["getent"]}
 MODULES = {"ml-pipeline": "numpy", "pytorch.yaml": "torch"}
 # Ray's programs tell each other the address of the network's interface, and listen on ports that nobody declares.
-FLAGS = {"ray.yaml": ["--network", "private"]}
+# What pods without a file system of their own can do is shown where that is what they are.
+FLAGS = {"ray.yaml": ["--network", "private"], "mpi-plain.yaml": ["--isolation", "plain"]}
 # sshd of its pods listens on port 22, which only a run started by root can give them in the shared network.
 ROOT = {"mpi.yaml"}
+# And these must be an ordinary user's, who has a shell.
+ORDINARY_USER = {"mpi-plain.yaml"}
 
 
 def missing(example):
     if example in ROOT and os.geteuid() != 0:
         return "its pods listen on port 22, which only root can give them"
+    if example in ORDINARY_USER and not pwd.getpwuid(os.geteuid()).pw_shell.endswith("sh"):
+        return "the user who runs it cannot log in"
+    if example in ORDINARY_USER and os.geteuid() == 0:
+        return "sshd of root wants a directory of the machine's (powerless.py runs it as somebody else)"
     for program in PROGRAMS.get(example, []):
         if not shutil.which(program):
             return "%s is not installed" % program

@@ -78,6 +78,58 @@ def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
             print("round %d of %d is right, %.1f s" % (round_, ROUNDS, time.monotonic() - began), flush=True)
 
 
+# ---- where pods are processes and no more ----
+
+@untouched
+def plain_pods_run_two_mpi_jobs_at_once():
+    """The example twice: sshd of an ordinary user, four of them on port 2222."""
+    need("mpicc", "mpiexec", "/usr/sbin/sshd")
+    need_plain()
+    write("mpi.yaml", twice("mpi-plain.yaml", "sum"))
+    out = jobflow("run", "-o", "plain", "--logs", "-j", "16", "mpi.yaml").stdout
+    for name in ("one", "two"):
+        for rank in (0, 1):
+            check_in(name, "[mpi-plain-%s-launcher-0/main] rank %d of 2 in mpi-plain-%s-worker-%d, sum 1" % (name, rank, name, rank), out)
+
+
+@untouched
+def plain_pods_run_two_pytorch_jobs_at_once():
+    """The example, with the one path that is another one there; both masters on port 23456."""
+    need_torch()
+    need_plain()
+    text = twice("pytorch.yaml", "train")
+    command = "command: [/usr/bin/python3, -u, /source/train.py]"
+    check_in("the example", command, text)
+    write("pytorch.yaml", text.replace(command, "command: [sh, -c, exec /usr/bin/python3 -u $VC_MOUNT_ROOT/source/train.py]"))
+    out = jobflow("run", "-o", "plain", "--logs", "-j", "16", "pytorch.yaml").stdout
+    for name in ("one", "two"):
+        for rank, pod in enumerate(("master-0]", "worker-0/main]")):
+            check_in(name, "[pytorch-%s-%s rank %d of 2" % (name, pod, rank), out)
+        check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
+
+
+@untouched
+def plain_pods_are_told_addresses_in_every_list():
+    """Of each plugin that makes one: variables, arguments, files, TF_CONFIG, ssh's configuration."""
+    need_plain()
+    tell = 'cd "$VC_MOUNT_ROOT/etc/volcano"; echo "$VC_W_HOSTS | $(paste -sd, w.host) | $MPI_HOST | $MASTER_ADDR | $TF_CONFIG | $0"; ' \
+           'sed -n "s/ *HostName //p" "$VC_SSH_DIR/config" | paste -sd,'
+    teller = task("master", tell)
+    teller["template"]["spec"]["containers"][0]["command"].append("j-w-1.j.default.svc:80")
+    out = run_jobs(job("j", [task("w", "true", 2), teller], minAvailable=3, plugins={
+        "svc": [], "ssh": [], "mpi": ["--worker=w"], "pytorch": ["--worker=w"], "tensorflow": ["--worker=w"]}))
+    found = re.search(r"\[j-master-0\] (.*)\n", out)
+    check("the line\n" + out, found)
+    hosts, file, mpi, master, tf, argument = found.group(1).split(" | ")
+    workers = hosts.split(",")
+    check("addresses\n" + out, len(workers) == 2 and all(re.fullmatch(r"127\.\d+\.\d+\.\d+", w) for w in workers))
+    check_equal("file", file, hosts)
+    check_equal("MPI_HOST", mpi, hosts)
+    check_equal("workers of TF_CONFIG", json.loads(tf)["cluster"]["worker"], [w + ":2222" for w in workers])
+    check_equal("argument", argument, workers[1] + ":80")
+    check_in("ssh's configuration", "[j-master-0] %s,%s" % (hosts, master), out)
+
+
 # ---- ray ----
 
 # Reads the commands as ray's own parser does, refuses what that does not know, and does what they say with sockets.

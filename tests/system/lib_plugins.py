@@ -68,11 +68,20 @@ def need_sshd():
         raise Skip("sshd of a pod needs port 22, which a run started by root may give it")
 
 
+def level():
+    found = re.search(r"isolation +(\w+):", jobflow("doctor", code=None).stdout)
+    return found.group(1) if found else "plain"
+
+
 def need_boxes():
     """At level plain mounts are links, and there is nothing to attack them from."""
-    found = re.search(r"isolation +(\w+):", jobflow("doctor", code=None).stdout)
-    if not found or found.group(1) == "plain":
+    if level() == "plain":
         raise Skip("pods have no file system of their own here")
+
+
+def need_plain():
+    if level() != "plain":
+        raise Skip("pods have a file system of their own here (powerless.py takes that away)")
 
 
 def need_module(name):

@@ -4,6 +4,7 @@ Started by root these become nobody (65534), with a program, sources, HOME and T
 """
 import os
 import shutil
+import stat
 import subprocess
 import sys
 
@@ -14,15 +15,31 @@ ORDINARY = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-gr
 # In a user namespace of its own, in which there may be no further one, and without any capability.
 POWERLESS = ["unshare", "--user", "--map-root-user", "sh", "-c",
              'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"', "sh"]
+# The same as himself: sshd of root wants more of the machine.
+HIMSELF = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c",
+           'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all "$@"', "sh"]
 
 
 def as_user():
     return ORDINARY if os.geteuid() == 0 else []
 
 
+def with_a_shell():
+    """Nobody may log in as nobody; where this is read as /etc/passwd he is somebody."""
+    if os.geteuid() != 0:
+        return []
+    with open("/etc/passwd", encoding="utf-8") as file:
+        lines = [line for line in file if line.split(":")[2] != str(NOBODY)]
+    path = os.path.abspath("passwd")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(lines) + "somebody:x:%d:%d::/nonexistent:/bin/sh\n" % (NOBODY, NOBODY))
+    os.chmod(path, 0o644)
+    return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', path]
+
+
 def place():
     """A directory of nobody's with the program, the tests and the examples; its environment."""
-    os.chmod(TMP, 0o711)
+    os.chmod(TMP, stat.S_IMODE(os.stat(TMP).st_mode) | 0o011)
     path = os.getcwd()
     for name in ("tests/system", "examples", "docs"):
         shutil.copytree(os.path.join(SOURCE, name), os.path.join(path, "source", name), ignore=shutil.ignore_patterns("__pycache__"))
@@ -54,9 +71,10 @@ def interpreter(prefix):
 
 
 def run_there(prefix, script, *cases):
-    """Some cases of another script under `prefix`; what it printed."""
+    """Some cases of another script under `prefix`; what it printed, skipped cases among it."""
     python, env = interpreter(prefix), place()
     done = subprocess.run(prefix + [python, "-B", os.path.join(env["JOBFLOW_SOURCE"], "tests/system", script)] + list(cases),
                           env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False, timeout=DEADLINE * 4)
     check(done.returncode == 0, "%s as another user:\n%s%s" % (script, done.stdout[-4000:], done.stderr[-2000:]))
     check("ok" in done.stdout, "nothing ran:\n" + done.stdout)
+    return done.stdout

@@ -56,5 +56,13 @@ def without_user_namespaces_kills_are_survived():
     powerless("kill.py", "survives", "outlive", "fresh")
 
 
+# covers: local-runtime.md LRT-53
+def without_user_namespaces_frameworks_find_each_other():
+    prefix = with_a_shell() + as_user() + HIMSELF
+    if not can(prefix + ["true"]):
+        raise Skip("no user namespace here to forbid others in")
+    print(run_there(prefix, "frameworks.py", "plain"))
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

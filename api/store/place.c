@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,25 +39,68 @@ static void warn(const char *what, const char *path)
     log_warn(what, kv_str("error", err.message));
 }
 
-static bool owner_is_gone(const struct place *place)
+static bool is_there(long pid)
+{
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+/* What a line of /proc/PID/status says in hexadecimal. */
+static uint64_t mask_of(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+
+    return line ? strtoull(line + strlen(name), NULL, 16) : 0;
+}
+
+/*
+ * Whether a process is over or about to be: it is nowhere, nothing but its end is left to collect,
+ * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
+ * that /proc does not show us nothing is known but its number.
+ */
+static bool is_ending(long pid)
+{
+    enum { EXITING = 0x4, TEXT_MAX = 16 << 10 }; /* PF_EXITING of linux/sched.h */
+    scoped_str stat_path = mem_printf("/proc/%ld/stat", pid);
+    scoped_str status_path = mem_printf("/proc/%ld/status", pid);
+    scoped(buf) struct buf stat = {0}, status = {0};
+    const char *after_name;
+    unsigned long flags = 0;
+    uint64_t coming;
+    char state = 0;
+
+    if (!file_read(stat_path, TEXT_MAX, &stat, NULL) ||
+        !file_read(status_path, TEXT_MAX, &status, NULL))
+        return !is_there(pid);
+    after_name = strrchr(stat.data, ')'); /* a name may be anything */
+    if (!after_name || sscanf(after_name, ") %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+        return false;
+    coming = mask_of(status.data, "\nSigPnd:") | mask_of(status.data, "\nShdPnd:");
+    return state == 'Z' || state == 'X' || flags & EXITING ||
+           coming & (UINT64_C(1) << (SIGKILL - 1));
+}
+
+static bool owner_is_ending(const struct place *place)
 {
     char text[PID_MAX] = "";
     long pid = pread(place->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
 
-    return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+    return pid > 0 && is_ending(pid);
 }
 
-/* A child that has not come to its own program yet holds what its parent held: for a moment it
- * outlives one that was killed. 0, or an errno. */
+/*
+ * Who was killed holds the lock until the system has closed its files, and a child of it that has
+ * not come to its own program yet holds what its parent held: both for a moment only, which is
+ * waited for. 0, or an errno.
+ */
 static int lock_in_time(const struct place *place)
 {
-    enum { TRIES = 100 };
+    enum { TRIES = 500 };
     const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
     for (int i = 0;; i++) {
         int reason = flock(place->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
 
-        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_gone(place))
+        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_ending(place))
             return reason;
         nanosleep(&pause, NULL);
     }

@@ -7,10 +7,10 @@ set(sanitizer_env
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
     "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp")
-if(JOBFLOW_MODE MATCHES "asan|tsan|fuzz")
-    set(test_timeout 300)
+if(JOBFLOW_MODE MATCHES "asan|tsan|fuzz") # longer than what a test itself takes for a hang (DEADLINE of tests/system/lib.py)
+    set(test_timeout 1500)
 else()
-    set(test_timeout 120)
+    set(test_timeout 600)
 endif()
 
 # jobflow_add_test(<name> LABEL <label> COMMAND …)

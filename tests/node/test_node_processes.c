@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "node/node.h"
 
-enum { LIMIT_MS = 20000 };
+enum { LIMIT_MS = 60000 };
 
 static char own_path[4096];
 
@@ -298,7 +298,7 @@ static bool is_ready(struct life *life, const char *name)
 
 static void wait_ready(struct life *life, const char *name, bool ready)
 {
-    for (int i = 0; i < 500 && is_ready(life, name) != ready; i++) {
+    for (int i = 0; i < LIMIT_MS / 20 && is_ready(life, name) != ready; i++) {
         life->late = false;
         timer_start(life->loop, &life->limit, 20);
         loop_run(life->loop);

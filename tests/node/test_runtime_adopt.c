@@ -14,7 +14,7 @@
 #include "node/shim/records.h"
 #include "tests/support/pods.h"
 
-enum { LIMIT_MS = 30000, POLL_MS = 10, PODS = 100 };
+enum { LIMIT_MS = 60000, POLL_MS = 10, PODS = 100 };
 
 /* A life of the node in a process of its own, which is killed when `act` has returned. */
 static void life(const char *dir, void (*act)(struct bed *bed))
@@ -176,13 +176,13 @@ static void check_lost(struct bed *bed, const char *uid)
 
 static long pid_printed(struct bed *bed, const char *uid)
 {
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < LIMIT_MS / POLL_MS; i++) {
         scoped_str log = bed_log(bed, uid, NULL);
         long pid = bed_number(log, "pid");
 
         if (pid > 0)
             return pid;
-        bed_run(bed, 10);
+        bed_run(bed, POLL_MS);
     }
     return -1;
 }

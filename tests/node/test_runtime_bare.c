@@ -8,7 +8,7 @@
 
 #include "tests/support/pods.h"
 
-enum { LIMIT_MS = 20000 };
+enum { LIMIT_MS = 60000 };
 
 static struct bed *bed;
 
@@ -170,18 +170,21 @@ static void what_a_program_leaves_behind_is_killed_with_it(void **state)
 /* covers: local-runtime.md LRT-25 LRT-26; reliability.md INV-N4 */
 static void stop_asks_first_and_kills_after_the_grace_period(void **state)
 {
+    enum { FOR_EVER_MS = 100 * LIMIT_MS };
     static const struct {
         const char *name, *script;
         int64_t grace_ms;
         int code, signal;
-        int64_t at_least_ms, at_most_ms;
+        int64_t at_least_ms;
     } cases[] = {
-        {"handler", "trap 'exit 5' TERM; while :; do sleep 0.01; done", 5000, 5, 0, 0, 3000},
-        {"no handler", "exec sleep 300", 5000, 143, 15, 0, 3000},
+        {"handler", "trap 'exit 5' TERM; echo up; while :; do sleep 0.01; done", FOR_EVER_MS, 5, 0,
+         0},
+        {"no handler", "echo up; exec sleep 300", FOR_EVER_MS, 143, 15, 0},
         {"deaf",
-         "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 300\" & while :; do sleep 0.05; done",
-         400, 137, 9, 390, 4000},
-        {"no grace", "trap '' TERM; while :; do sleep 0.05; done", 0, 137, 9, 0, 3000},
+         "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 300\" & echo up; while :; do sleep "
+         "0.05; done",
+         400, 137, 9, 390},
+        {"no grace", "trap '' TERM; echo up; while :; do sleep 0.05; done", 0, 137, 9, 0},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
@@ -192,7 +195,7 @@ static void stop_asks_first_and_kills_after_the_grace_period(void **state)
         bed_start(bed,
                   &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", cases[i].script}}}});
         check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
-        bed_run(bed, 150); /* the trap is set */
+        check("the trap is set", bed_printed(bed, uid, "up", LIMIT_MS));
         begun = loop_mono_ns(bed_loop(bed));
         bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
         status = bed_final(bed, uid, LIMIT_MS);
@@ -202,7 +205,7 @@ static void stop_asks_first_and_kills_after_the_grace_period(void **state)
 
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
         check_int(cases[i].name, status->containers.items[0].signal, cases[i].signal);
-        check(cases[i].name, took_ms >= cases[i].at_least_ms && took_ms <= cases[i].at_most_ms);
+        check(cases[i].name, took_ms >= cases[i].at_least_ms);
     }
 }
 
@@ -333,7 +336,7 @@ static void containers_wait_for_the_sidecars_startup_probe(void **state)
     struct bed_pod pod = {
         "awaited",
         .grace_s = 5,
-        .init = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+        .init = {{.argv = {"/bin/sh", "-c", "echo up; exec sleep 300"},
                   .sidecar = true,
                   .startup = "{'exec':{'command':['true']}}"}},
         .main = {{.argv = {"/bin/true"}}},
@@ -341,7 +344,8 @@ static void containers_wait_for_the_sidecars_startup_probe(void **state)
     const struct pod_status *status;
 
     bed_start(bed, &pod);
-    bed_run(bed, 300);
+    check("the sidecar runs", bed_printed(bed, "awaited", "up", LIMIT_MS));
+    bed_run(bed, 50);
     check_int("waits", (int64_t)bed_finals(bed, "awaited"), 0);
     bed_runtime(bed)->ops->passed(bed_runtime(bed), "awaited", 0);
     status = bed_final(bed, "awaited", LIMIT_MS);
@@ -462,8 +466,9 @@ static void a_follower_goes_on_where_it_was(void **state)
     struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
     scoped(buf) struct buf out = {0};
     int64_t offset = 0;
-    struct bed_pod pod = {"follow",
-                          .main = {{.argv = {"sh", "-c", "echo one; sleep 0.3; echo two"}}}};
+    scoped_str go = test_path("go");
+    scoped_str script = mem_printf("echo one; until test -e %s; do sleep 0.01; done; echo two", go);
+    struct bed_pod pod = {"follow", .main = {{.argv = {"sh", "-c", script}}}};
 
     bed_start(bed, &pod);
     while (!out.len) {
@@ -471,6 +476,7 @@ static void a_follower_goes_on_where_it_was(void **state)
         rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
     }
     check_str("first", out.data, "one\n");
+    close(open(go, O_CREAT | O_WRONLY, 0600));
     check("ends", bed_final(bed, "follow", LIMIT_MS));
     rt->ops->read_log(rt, "follow", &all, &offset, &out, NULL);
     check_str("both", out.data, "one\ntwo\n");
@@ -492,7 +498,7 @@ static void a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_m
     check_int("loud", access(loud, F_OK), 0);
     rt->ops->release(rt, "loud");
     rt->ops->purge(rt, "loud");
-    for (int i = 0; i < 100 && !access(loud, F_OK); i++)
+    for (int i = 0; i < LIMIT_MS / 10 && !access(loud, F_OK); i++)
         bed_run(bed, 10);
     check_int("purged", access(loud, F_OK), -1);
 }

@@ -192,8 +192,8 @@ static void a_container_is_ended_alone_and_runs_again(void **state)
                                           .lifecycle = "{'preStop':{'exec':{'command':['true']}}}"},
                                          {.argv = {"/bin/sh", "-c", "exec sleep 300"}}}});
     check("runs", bed_phase(bed, "again", POD_RUNNING, LIMIT_MS));
-    rt->ops->kill(rt, "again", 0, 1000, "it was told to");
-    for (int i = 0; i < 500; i++) {
+    rt->ops->kill(rt, "again", 0, LIMIT_MS, "it was told to");
+    for (int i = 0; i < LIMIT_MS / 10; i++) {
         status = bed_phase(bed, "again", POD_RUNNING, LIMIT_MS);
         check("runs", status);
         if (status->containers.items[0].restart_count == 1 && status->ready)

@@ -144,6 +144,7 @@ static void names_come_from_a_hosts_file_that_can_be_replaced(void **state)
                                          "127.0.0.1 localhost\n127.10.4.2 j-0\n");
         bed_run(bed, 5);
     }
+    check("it has seen that", bed_printed(bed, "hosts", "127.10.4.2\n", LIMIT_MS));
     bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "hosts",
                                      "127.0.0.1 localhost\n127.10.4.9 j-9\n");
     check("ends", bed_final(bed, "hosts", LIMIT_MS));
@@ -189,19 +190,20 @@ static void exit_codes_pass_through_init(void **state)
 /* covers: local-runtime.md LRT-25 LRT-26 LRT-27 LRT-29; reliability.md INV-N3 */
 static void stop_ends_everything_in_the_box(void **state)
 {
+    enum { FOR_EVER_MS = 100 * LIMIT_MS };
     static const struct {
         const char *name, *script;
         int64_t grace_ms;
         int code;
-        int64_t at_least_ms, at_most_ms;
+        int64_t at_least_ms;
     } cases[] = {
-        {"handler", "trap 'exit 5' TERM; echo pid=$$; while :; do sleep 0.01; done", 5000, 5, 0,
-         3000},
-        {"no handler", "echo pid=$$; exec sleep 300", 5000, 143, 0, 3000},
+        {"handler", "trap 'exit 5' TERM; echo pid=$$; while :; do sleep 0.01; done", FOR_EVER_MS, 5,
+         0},
+        {"no handler", "echo pid=$$; exec sleep 300", FOR_EVER_MS, 143, 0},
         {"deaf",
          "trap '' TERM; setsid sh -c \"trap '' TERM; sleep 300\" & echo pid=$$; while :; do sleep "
          "0.05; done",
-         400, 137, 390, 4000},
+         400, 137, 390},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
@@ -213,14 +215,14 @@ static void stop_ends_everything_in_the_box(void **state)
 
         bed_start(bed, &pod);
         check(cases[i].name, bed_phase(bed, uid, POD_RUNNING, LIMIT_MS));
-        bed_run(bed, 300);
+        check("the trap is set", bed_printed(bed, uid, "pid=", LIMIT_MS));
         begun = loop_mono_ns(bed_loop(bed));
         bed_runtime(bed)->ops->stop(bed_runtime(bed), uid, cases[i].grace_ms);
         status = bed_final(bed, uid, LIMIT_MS);
         check(cases[i].name, status);
         took_ms = (loop_mono_ns(bed_loop(bed)) - begun) / 1000000;
         check_int(cases[i].name, status->containers.items[0].exit_code, cases[i].code);
-        check(cases[i].name, took_ms >= cases[i].at_least_ms && took_ms <= cases[i].at_most_ms);
+        check(cases[i].name, took_ms >= cases[i].at_least_ms);
         release(uid);
     }
 }

@@ -44,7 +44,7 @@ static void ask(const char *address, int port, char *out, size_t size)
     ssize_t n = 0, all = 0;
 
     inet_pton(AF_INET, address, &to.sin_addr);
-    for (int i = 0; i < 500 && !all; i++) {
+    for (int i = 0; i < LIMIT_MS / 10 && !all; i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
 
         if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
@@ -97,7 +97,7 @@ static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void *
         check(rows[i].uid, bed_phase(bed, rows[i].uid, POD_RUNNING, LIMIT_MS));
         ask(rows[i].ip, port, text, sizeof text);
         check_has(rows[i].uid, text, rows[i].uid);
-        for (int tries = 0; tries < 300 && (!own || !*own); tries++) {
+        for (int tries = 0; tries < LIMIT_MS / 20 && (!own || !*own); tries++) {
             mem_free(own);
             bed_run(bed, 20);
             own = bed_log(bed, rows[i].uid, "c1");

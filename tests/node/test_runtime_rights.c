@@ -69,7 +69,7 @@ static void root_inside_is_nobody_outside(void **state)
         return;
     bed_start(bed, &pod);
     check("runs", bed_phase(bed, "ids", POD_RUNNING, LIMIT_MS));
-    for (int i = 0; i < 500 && (!found || !*found); i++) {
+    for (int i = 0; i < LIMIT_MS / 20 && (!found || !*found); i++) {
         mem_free(found);
         found = bed_host("for p in /proc/[0-9]*; do tr '\\0' '\\n' 2>/dev/null < $p/environ | "
                          "grep -qx JOBFLOW_POD_UID=ids && stat -c owner=%u $p; done | sort -u");

@@ -9,7 +9,7 @@
 
 #include "tests/support/pods.h"
 
-enum { LIMIT_MS = 30000 };
+enum { LIMIT_MS = 60000 };
 
 extern const char *level; /* of the tests that run */
 extern struct bed *bed;

@@ -34,8 +34,8 @@ struct bed {
     struct task adopted;
     struct timer limit;
     bool late, ready;
-    const char *waits_for; /* uid */
-    bool waits_final;
+    const char *waits_for;  /* uid */
+    bool waits_final, came; /* the report that is waited for; others may have come since */
     enum pod_phase waits_phase;
     int executed; /* code */
     char *executed_text;
@@ -84,8 +84,10 @@ static void on_report(void *ctx, const struct runtime_report *report)
     shim_get_status(&frame.fields, seen->arena, &seen->status);
     seen->reports++;
     seen->finals += report->final;
-    if (arrived(bed))
+    if (arrived(bed)) {
+        bed->came = true;
         loop_stop(bed->loop);
+    }
 }
 
 static void on_executed(void *ctx, const struct runtime_executed *executed)
@@ -106,7 +108,7 @@ int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text
         exec.n_argv++;
     bed->rt->ops->exec(bed->rt, &exec);
     bed->late = false;
-    timer_start(bed->loop, &bed->limit, 20000);
+    timer_start(bed->loop, &bed->limit, 60000);
     while (!bed->executed_text && !bed->late)
         loop_run(bed->loop);
     timer_stop(bed->loop, &bed->limit);
@@ -286,12 +288,13 @@ static const struct pod_status *wait_for(struct bed *bed, const char *uid, int64
 {
     bed->waits_for = uid;
     bed->late = false;
+    bed->came = arrived(bed);
     timer_start(bed->loop, &bed->limit, limit_ms);
-    while (!bed->late && !arrived(bed))
+    while (!bed->late && !bed->came)
         loop_run(bed->loop);
     timer_stop(bed->loop, &bed->limit);
     bed->waits_for = NULL;
-    return bed->late ? NULL : &seen_of(bed, uid)->status.status;
+    return bed->came ? &seen_of(bed, uid)->status.status : NULL;
 }
 
 const struct pod_status *bed_final(struct bed *bed, const char *uid, int64_t limit_ms)
@@ -314,6 +317,18 @@ void bed_run(struct bed *bed, int64_t ms)
     timer_start(bed->loop, &bed->limit, ms);
     while (!bed->late)
         loop_run(bed->loop);
+}
+
+bool bed_printed(struct bed *bed, const char *uid, const char *text, int64_t limit_ms)
+{
+    for (int64_t waited_ms = 0; waited_ms < limit_ms; waited_ms += 10) {
+        scoped_str log = bed_log(bed, uid, NULL);
+
+        if (log && strstr(log, text))
+            return true;
+        bed_run(bed, 10);
+    }
+    return false;
 }
 
 unsigned bed_reports(struct bed *bed, const char *uid)
@@ -346,7 +361,7 @@ int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_l
     const struct pod_status *status;
 
     bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
-    status = bed_final(bed, uid, 20000);
+    status = bed_final(bed, uid, 60000);
     if (out_log)
         *out_log = bed_log(bed, uid, NULL);
     return status && status->containers.count ? status->containers.items[0].exit_code : -1;

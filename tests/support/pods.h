@@ -56,6 +56,8 @@ int bed_exec(struct bed *bed, const char *uid, int64_t limit_ms, char **out_text
              const char *const *argv);
 /** Run the loop for a while. */
 void bed_run(struct bed *bed, int64_t ms);
+/** Until there is such a text in its log; false when that takes longer. */
+bool bed_printed(struct bed *bed, const char *uid, const char *text, int64_t limit_ms);
 /** Reports of the pod so far, final ones among them; was it found by adopt? */
 unsigned bed_reports(struct bed *bed, const char *uid);
 unsigned bed_finals(struct bed *bed, const char *uid);

@@ -331,16 +331,12 @@ PROCESSES = [
             {"name": n, "command": ["sh", "-c", "echo %s >> log; %s" % (n, then)]}
             for n, then in (("i1", "true"), ("i2", "[ $(grep -c i2 log) -ge 3 ]"), ("i3", "true"))]))],
         {"file:log": "i1\ni2\ni2\ni2\ni3\nmain\n", "vcjob/j": ended("Completed")}, "--restart-backoff", "20ms", simulated=False),
-    # covers: local-runtime.md LRT-28
-    row("a deadline asks first", 1,
-        [job("j", real("a", "trap 'echo term > told; exit 0' TERM; sleep 30 & wait", activeDeadlineSeconds=1))],
-        {"file:told": "term\n", "pod/j-a-0": {"status.reason": "DeadlineExceeded"}, "vcjob/j": ended("Failed")}, simulated=False),
     # covers: local-runtime.md LRT-25
     row("what a completed job leaves behind is told to stop, then killed", 0,
-        [job("polite", real("a", "trap 'echo bye > told; exit 0' TERM; sleep 60 & wait", terminationGracePeriodSeconds=20),
-             real("b", "sleep 0.3"), policies=LAST_TAKES_ALL),
-         job("deaf", real("a", "trap '' TERM; setsid sleep 77 & sleep 77", terminationGracePeriodSeconds=1), real("b", "sleep 0.3"),
-             policies=LAST_TAKES_ALL)],
+        [job("polite", real("a", "trap 'echo bye > told; exit 0' TERM; touch polite; sleep 600 & wait", terminationGracePeriodSeconds=600),
+             real("b", "until [ -e polite ]; do sleep 0.02; done"), policies=LAST_TAKES_ALL),
+         job("deaf", real("a", "trap '' TERM; touch deaf; setsid sleep 77 & sleep 77", terminationGracePeriodSeconds=1),
+             real("b", "until [ -e deaf ]; do sleep 0.02; done"), policies=LAST_TAKES_ALL)],
         {"file:told": "bye\n", "vcjob/polite": ended("Completed"), "vcjob/deaf": ended("Completed")}, simulated=False),
     row("the environment is what the manifest makes of it", 0,
         [obj("ConfigMap", "v1", "cm", data={"k1": "one", "k2": "two words"}), obj("Secret", "v1", "sec", stringData={"S1": "s3cret"}),
@@ -391,6 +387,19 @@ VOLUMES = row(
     {"file:got": "onetwo", "jf/f": {"status.state.phase": "Succeed"}}, simulated=False)
 
 
+# covers: local-runtime.md LRT-28
+def a_deadline_asks_first():
+    def given(seconds):
+        manifest("m.yaml", job("j", real("a", "trap 'echo term > told; exit 0' TERM; touch begun; sleep 6000 & wait",
+                                         activeDeadlineSeconds=seconds, terminationGracePeriodSeconds=6000)))
+        jobflow("run", "m.yaml", "--data-dir", "state", code=1)
+        if os.path.exists("begun"):
+            check_state({"file:told": "term\n", "pod/j-a-0": {"status.reason": "DeadlineExceeded"}, "vcjob/j": ended("Failed")})
+        nothing_left()
+        return os.path.exists("begun")
+    with_more_time(given)
+
+
 # covers: local-runtime.md LRT-04; see spec/local-runtime.md 3.4
 def a_client_finds_the_servers_of_another_job_by_name():
     port = PORTS[2]
@@ -406,7 +415,7 @@ def a_client_finds_the_servers_of_another_job_by_name():
                                                   {"replicas": 2, "ports": [{"containerPort": port}]}), plugins={"svc": []}),
              jobs_template("c", task_of("m", {"name": "c", "command": ["python3", "-c", ask]}, {}, {"hostname": "client"})),
              flow("f", [step("s"), waits("c", ["s"], probe={"httpGetList": [{"taskName": "srv", "path": "ready", "port": port}]})]))
-    jobflow("run", "m.yaml", "--timeout", "%ds" % (20 * SLOW), code=0)
+    jobflow("run", "m.yaml", "--timeout", "%ds" % DEADLINE, code=0)
     check_equal("each answers for itself", read("answers"), "f-s-srv-0\nf-s-srv-1\n")
     nothing_left()
 
@@ -485,6 +494,7 @@ def a_random_graph_of_processes_runs_each_step_once_and_in_order():
 
 
 if __name__ == "__main__":
-    sys.exit(main(*POLICIES, *ENDS, *FLOWS, PATCHED, *PROCESSES, VOLUMES, a_client_finds_the_servers_of_another_job_by_name,
+    sys.exit(main(*POLICIES, *ENDS, *FLOWS, PATCHED, *PROCESSES, VOLUMES, a_deadline_asks_first,
+                  a_client_finds_the_servers_of_another_job_by_name,
                   output_of_any_kind_and_size_arrives, a_random_graph_takes_the_time_its_model_says,
                   a_random_graph_of_processes_runs_each_step_once_and_in_order))

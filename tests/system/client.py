@@ -241,19 +241,26 @@ def waiting_tells_by_its_exit_code_how_it_went():
     manifest("g.yaml", flow("g", [step("x")]), template("x", "exit 3"))
     jobflow("run", "g.yaml", code=1)
     check_in("failed", "is Failed", jobflow("wait", "jf/g", code=1).stderr)
-    began = time.monotonic()
     jobflow("wait", "jf/nope", code=1)
-    check(time.monotonic() - began < 10 * SLOW, "an unknown name is said late")
-    check_in("with a time", "not found", jobflow("wait", "jf/nope", "--timeout", "10m", code=1).stderr)
+    check_in("with a time", "not found", jobflow("wait", "jf/nope", "--timeout", "10h", code=1).stderr)
 
 
 def waiting_may_begin_before_the_run():
-    gated()
-    write("go", "")
-    waiting = Background("wait", "jf/f", name="wait")
-    run = Background("run", "f.yaml")
-    check_equal("run", run.wait(), 0)
-    check_equal("wait", waiting.wait(), 0)
+    """It has two seconds of patience: one that was at its end before there was anything to be seen is tried again."""
+    for turn in range(10):
+        fresh_dir("begins")
+        gated()
+        write("go", "")
+        began = time.monotonic()
+        waiting = Background("wait", "jf/f", name="wait")
+        run = Background("run", "f.yaml")
+        wait_until("there is a run", lambda: os.path.exists(".jobflow/api.sock") or not run.running())
+        late = time.monotonic() - began > 1.5
+        check_equal("run", run.wait(), 0)
+        code = waiting.wait()
+        if code == 0 or not late:
+            break
+    check_equal("wait, turn %d: %s" % (turn, waiting.errors()), code, 0)
 
 
 # ---- apply, delete ----

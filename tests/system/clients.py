@@ -91,7 +91,7 @@ def one_of_two_candidates_in_go_leads():
 
 def restarted(command):
     """A client that watches hears what happened around the restart."""
-    daemon = Daemon()
+    daemon = Daemon(listen="127.0.0.1:%d" % free_ports(1)[0])  # so that nobody else has it in between
     check_equal("made", daemon.ask("POST", CM, config_map("before"))[0], 201)
     with open("client.out", "wb") as out:
         client = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=dict(os.environ, KUBECONFIG=daemon.kubeconfig))

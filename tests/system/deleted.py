@@ -19,7 +19,7 @@ def pods_of_a_deleted_directory_are_told_of():
     check(found, "no word of them:\n" + done.stderr)
     for pid in found.group(1).split(", "):
         check(int(pid) in descendants(), "%s is no process of this test" % pid)
-    nothing_left(30)
+    nothing_left()
     check("warning" not in jobflow("run", "f.yaml", "--data-dir", "other").stderr, "another directory is meant")
 
 

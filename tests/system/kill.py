@@ -257,9 +257,13 @@ def sleepers():
 
 def kill_shims():
     """All of them, as often as it takes: the children of one that is dying may be young."""
-    for pid in shims():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    def kill_what_is_there():
+        there = shims()
+        for pid in there:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return not there
+    wait_until("no supervisor is left", kill_what_is_there)
 
 
 def check_supervisor_lost(args=()):
@@ -273,7 +277,9 @@ def check_supervisor_lost(args=()):
 
 def killed_shims_under_a_run_are_told_as_lost():
     run = sleepers()
+    run.signal(signal.SIGSTOP)  # else it would stop the second pod for the loss of the first
     kill_shims()
+    run.signal(signal.SIGCONT)
     check_equal("exit code", run.wait(), 1)
     check_in("stdout", "SupervisorLost", run.output())
     check_supervisor_lost()

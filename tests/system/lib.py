@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import pty
+import random
 import select
 import shutil
 import signal
@@ -28,7 +29,7 @@ JOBFLOW = os.environ.get("JOBFLOW") or sys.exit("JOBFLOW must name the program")
 SOURCE = os.environ.get("JOBFLOW_SOURCE") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TMP = os.environ.get("TMPDIR", "/tmp")
 SLOW = 5 if os.environ.get("JOBFLOW_MODE") in ("asan", "tsan", "cov") else 1
-DEADLINE = 30 * SLOW  # seconds that anything may take before it counts as hanging
+DEADLINE = 60 * SLOW  # seconds that anything may take before it counts as hanging
 
 # Nobody's own daemon or cluster is to be found.
 os.environ.pop("KUBECONFIG", None)
@@ -62,15 +63,25 @@ def check_in(what, part, whole):
 
 
 def wait_until(what, condition, seconds=None):
-    """Poll until condition() is true and return its value."""
+    """Poll until condition() is true and return its value. It is looked at once more after the time is up: who comes late may be us."""
     end = time.monotonic() + (seconds or DEADLINE)
     while True:
+        late = time.monotonic() > end
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        if late:
             raise Failure("waited in vain: %s" % what)
         time.sleep(0.005)
+
+
+def with_more_time(case):
+    """`case(seconds)` gives a program so long, and says whether that was enough for it to begin: on a slow machine it is given more."""
+    for seconds in (1, 8, 64):
+        if case(seconds):
+            return
+        fresh_dir("again")
+    raise Failure("the program never began")
 
 
 def fresh_dir(name="case"):
@@ -99,14 +110,25 @@ def read(path):
         return ""
 
 
+_reserved = []  # held until this process ends
+
+
 def free_ports(count):
-    """Ports nobody listens on now, of any address; all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    """Ports nobody listens on, of any address; all different. Nobody is given them before they are used: they lie below those that the kernel
+    chooses from, and what keeps other tests from choosing them is a name they reserve first."""
+    ports = []
+    while len(ports) < count:
+        port = random.SystemRandom().randrange(10000, 30000)
+        name = socket.socket(socket.AF_UNIX)
+        with socket.socket() as probe:
+            try:
+                name.bind("\0jobflow-test-port-%d" % port)
+                probe.bind(("", port))
+            except OSError:
+                name.close()
+                continue
+        _reserved.append(name)
+        ports.append(port)
     return ports
 
 
@@ -208,8 +230,8 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
     process = subprocess.Popen(command(*args), stdin=slave, stdout=slave, stderr=slave, env=environment,
                                start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(slave)
-    seen, end = b"", time.monotonic() + DEADLINE
-    while True:
+    seen, end = b"", time.monotonic() + DEADLINE * 2
+    while True: # until nobody has the terminal any more: what was printed last may come after the end of who printed it
         ready, _, _ = select.select([master], [], [], 0.02)
         if ready:
             try:
@@ -217,13 +239,9 @@ def on_terminal(*args, columns=80, rows=24, env=None, while_running=None):
             except OSError as error:
                 if error.errno != errno.EIO:
                     raise
-                part = b""
-            seen += part
-            if not part and process.poll() is not None:
                 break
-        elif process.poll() is not None:
-            break
-        if while_running:
+            seen += part
+        if while_running and process.poll() is None:
             while_running(process, seen)
         if time.monotonic() > end:
             process.kill()
@@ -353,10 +371,10 @@ def control_groups(uids):
     return found
 
 
-def nothing_left(seconds=10):
+def nothing_left():
     """No process below this test, no mount of ours."""
     try:
-        wait_until("no process is left", lambda: not descendants(), seconds * SLOW)
+        wait_until("no process is left", lambda: not descendants())
     except Failure:
         raise Failure("left behind: %s" % {p: command_line(p) for p in descendants()}) from None
     ours = [m for m in mounts() if m.startswith(TMP + "/")]

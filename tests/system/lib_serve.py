@@ -8,12 +8,18 @@ import shutil
 import socket
 import ssl
 import subprocess
-import time
 
 from lib import DEADLINE, SLOW, Background, Failure, Skip, check_equal, read, wait_until
 
 CM = "/api/v1/namespaces/default/configmaps"
 JF = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
+
+
+def cpu_seconds(pid):
+    """The processor's time that a process has had: what else the machine does is not in it."""
+    text = read("/proc/%d/stat" % pid)
+    fields = text[text.rindex(")") + 2:].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Daemon(Background):
@@ -22,7 +28,6 @@ class Daemon(Background):
     def __init__(self, *args, data_dir="d", listen="127.0.0.1:0", name="serve", ready=True, **rest):
         self.data_dir = os.path.abspath(data_dir)
         before = len(read(name + ".stdout"))
-        began = time.monotonic()
         super().__init__("serve", "--data-dir", data_dir, *(["--listen", listen] if listen else []), *args, name=name, **rest)
         self.port = None
         if not ready:
@@ -30,7 +35,7 @@ class Daemon(Background):
         wait_until("the daemon is ready", lambda: "serving on" in self.output()[before:] or not self.running())
         if not self.running():
             raise Failure("the daemon ended: %s" % self.errors())
-        self.started_in = time.monotonic() - began
+        self.start_cost = cpu_seconds(self.pid)
         found = re.search(r"https://([^ ]+):(\d+) ", self.output()[before:])
         if found:
             self.port = int(found.group(2))

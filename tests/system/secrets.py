@@ -77,6 +77,7 @@ def starved():
     """One that waits for a key that is not there, and one whose volume cannot be."""
     pod = user()
     pod["metadata"]["name"] = "starved"
+    del pod["spec"]["activeDeadlineSeconds"]
     pod["spec"]["containers"][0]["env"] = [dict({"name": "A"}, **ref("good", "missing"))]
     return pod
 
@@ -170,11 +171,12 @@ def a_run_shows_no_secret_either():
     made["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "s", "mountPath": "/s"}]
     made["template"]["spec"]["containers"][0]["env"] = [dict({"name": "A"}, **ref("good", "env"))]
     manifest("run.yaml", SECRETS[0], job("j", [made]))
-    made["template"]["spec"]["containers"][0]["command"][2] = "sleep 1; test -s /s/env && exit 5"
+    made["template"]["spec"]["containers"][0]["command"][2] = "while [ ! -e go ]; do sleep 0.02; done; test -s /s/env && exit 5"
     manifest("slow.yaml", SECRETS[0], job("j", [made]))
     slow = Background("run", "--fresh", "slow.yaml")
     wait_until("it is at work", lambda: len(descendants()) > 2)
     check_cores(descendants())
+    write("go", "")
     check_equal("exit code", slow.wait(), 1)
     for flags in (["-o", "plain", "--logs"], ["-o", "json"], ["-o", "quiet"]):
         done = jobflow("run", "--fresh", *flags, "run.yaml", code=1)

@@ -29,7 +29,7 @@ def mode(path):
 
 def it_starts_at_once_and_says_how_to_use_it():
     daemon = Daemon()
-    check(daemon.started_in < 1 * SLOW, "started in %.2f s" % daemon.started_in)
+    check(daemon.start_cost < 1 * SLOW, "the start took %.2f s of the processor" % daemon.start_cost)
     check_in("the line to use", "export KUBECONFIG=%s\n" % daemon.kubeconfig, daemon.output())
     for name, wanted in [(".", 0o700), ("kubeconfig", 0o600), ("api.sock", 0o600), ("access", 0o700), ("access/ca.key", 0o600),
                          ("access/server.key", 0o600), ("access/tokens.json", 0o600), ("store.db", 0o600), ("audit.log", 0o600)]:
@@ -117,9 +117,8 @@ def answers_under_way_are_finished_when_it_stops():
     for thread in threads:
         thread.start()
     wait_until("writes go on", lambda: len(acknowledged) > 50)
-    began = time.monotonic()
     check_equal("exit code", daemon.stop(), 0)
-    check(time.monotonic() - began < 10 * SLOW, "it takes %.1f s" % (time.monotonic() - began))
+    check("answers are dropped" not in daemon.errors(), "it stopped because its time was up")
     stop.set()
     for thread in threads:
         thread.join()
@@ -157,7 +156,7 @@ def addresses_are_taken_as_told():
 def settings_may_stand_in_a_file():
     write("s.yaml", "listen: ['127.0.0.1:0']\nmax-connections: 16\nverbose: true\ntls-name: [one.example]\n")
     daemon = Daemon("--config", "s.yaml", listen=None)
-    check_in("verbose", "INFO ready", daemon.errors())
+    wait_until("verbose", lambda: "INFO ready" in daemon.errors())
     check_equal("a name", daemon.ask("GET", "/livez", headers={"Host": "one.example"})[0], 200)
     daemon.stop()
     other = Daemon("--config", "s.yaml", "--tls-name", "two.example", "--verbose=false", listen=None, name="other")
@@ -210,10 +209,24 @@ def nobody_gets_in_without_a_credential():
 
 
 def wrong_tokens_are_not_tried_for_long():
+    """Ten a second are: so many are asked in one breath, again and again, that the machine's pace does not matter."""
     daemon = Daemon()
-    got = [daemon.ask("GET", "/version", token="jf_%d" % i)[0] for i in range(40)]
-    check(set(got) <= {401, 429}, "only refusals: %s" % got)
-    check(429 in got, "in the end 429: %s" % got)
+    asked = "".join("GET /version HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer jf_%d\r\n\r\n" % i for i in range(40)).encode()
+
+    def tried():
+        with daemon.raw() as s:
+            s.sendall(asked)
+            s.settimeout(DEADLINE)
+            said = b""
+            while said.count(b"HTTP/1.1 ") < 40:
+                part = s.recv(65536)
+                check(part, "closed after %r" % said)
+                said += part
+        got = set(re.findall(rb"HTTP/1.1 (\d+)", said))
+        check(got <= {b"401", b"429"}, "only refusals: %s" % got)
+        return b"429" in got
+
+    wait_until("in the end 429", tried)
     daemon.get("/version")
 
 
@@ -297,7 +310,7 @@ def changes_are_in_the_audit_log():
     check_equal("what", [(l["method"], l["status"], l["user"]) for l in lines], [("POST", 201, "admin"), ("DELETE", 200, "admin"), ("DELETE", 404, "admin")])
     check_equal("which", lines[0]["object"], "default/x")
     check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", lines[0]["time"]), "when: %s" % lines[0]["time"])
-    check_equal("access log", daemon.errors().count(" INFO request "), 4)
+    wait_until("access log", lambda: daemon.errors().count(" INFO request ") == 4)
     check(daemon.token not in read("d/audit.log") + daemon.errors() + daemon.output(), "the token is written somewhere")
 
 
@@ -307,8 +320,8 @@ def it_tells_how_it_is():
     check_equal("ready", status, 200)
     check_in("checks", "[+]store ok", text)
     daemon.ask("POST", CM, config_map("x"))
-    text = daemon.ask("GET", "/metrics")[1]
-    check_in("answers", 'jobflow_api_requests_total{method="POST",code="201"} 1\n', text)
+    text = wait_until("answers", lambda: (lambda t: 'jobflow_api_requests_total{method="POST",code="201"} 1\n' in t and t)(
+        daemon.ask("GET", "/metrics")[1]))
     check_in("objects", 'jobflow_objects{resource="configmaps"} 1\n', text)
     version = daemon.get("/version")
     check_equal("version", (version["major"], version["minor"]), ("1", "32"))
@@ -391,7 +404,8 @@ def an_interrupted_client_ends_what_it_began_and_nothing_else():
     daemon = Daemon()
     manifest("other.yaml", flow("other", [step("o")]), template("o", "sleep 600"))
     jobflow("apply", "--data-dir", "d", "other.yaml")
-    manifest("f.yaml", flow("f", [step("a")]), template("a", "trap '' TERM; echo up > up; while true; do sleep 0.05; done".replace("up;", "%s/up;" % os.getcwd())))
+    manifest("f.yaml", flow("f", [step("a")]), template("a", tasks=[task(
+        "main", "trap '' TERM; echo up > %s/up; while true; do sleep 0.05; done" % os.getcwd(), terminationGracePeriodSeconds=6000)]))
     run = Background("run", "--data-dir", "d", "f.yaml", name="run")
     wait_until("a runs", lambda: os.path.exists("up") and "a  Running" in run.output())
     run.signal(signal.SIGINT)

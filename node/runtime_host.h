@@ -75,14 +75,19 @@ struct host {
     struct buf purge_next; /* uids, NUL-separated */
 };
 
-/* runtime_host.c */
+/* runtime_pods.c */
 struct host_pod *host_pod_find(struct host *host, const char *uid);
 struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *link);
 void host_pod_forget(struct host *host, struct host_pod *pod);
 /** A status from a shim: told at once, or, while adopting, after `done`. */
 void host_take_status(struct host *host, struct link *link, const struct shim_status *status);
-/** Tell `status` of the pod in a task of its own. */
+/** Tell `status` of the pod in a task of its own: host->tell, which runs host_tell_verdicts. */
 void host_tell_later(struct host *host, struct host_pod *pod, const struct shim_status *status);
+void host_tell_verdicts(struct task *tell);
+/** Tell in the same way that the pod has failed. */
+void host_fail_later(struct host *host, struct host_pod *pod, const char *reason,
+                     const char *message);
+void host_start(struct runtime *rt, const struct runtime_pod *pod);
 void host_listed(struct host *host, struct link *link);
 /** A boxed pod has got a shim of its own, in the place named by its uid. */
 void host_moved(struct host *host, const char *uid);

@@ -1,0 +1,155 @@
+/*
+ * What a target knows of its job's pods, and the verdict that comes of it.
+ */
+#include "probes/probe_impl.h"
+#include <string.h>
+
+void probe_pod_set_passing(struct probe_pod *pod, uint32_t need, bool passing)
+{
+    if (pod->passes[need] == passing)
+        return;
+    pod->passes[need] = passing;
+    pod->target->needs.items[need].passing += passing ? 1 : -1;
+}
+
+void probes_count(struct probes *probes, enum probe_kind kind, bool passed)
+{
+    if (passed)
+        probes->counts.passed[kind]++;
+    else
+        probes->counts.failed[kind]++;
+}
+
+void probe_pod_free(struct probe_pod *pod)
+{
+    struct probe_target *target = pod->target;
+
+    for (uint32_t i = 0; i < target->needs.count; i++) {
+        if (pod->checks[i])
+            probe_check_cancel(pod->checks[i]);
+        probe_pod_set_passing(pod, i, false);
+    }
+    HASH_DELETE(hh, target->pods, pod);
+    mem_free(pod->passes);
+    mem_free(pod->checks);
+    mem_free(pod->ip);
+    mem_free(pod);
+}
+
+struct probe_pod *probe_target_pod(const struct probe_target *target, const char *uid)
+{
+    struct probe_pod *pod;
+
+    HASH_FIND_STR(target->pods, uid, pod);
+    return pod;
+}
+
+static struct probe_pod *add_pod(struct probe_target *target, const char *uid)
+{
+    size_t len = strlen(uid);
+    struct probe_pod *pod = mem_alloc(sizeof *pod + len + 1);
+
+    memcpy(pod->uid, uid, len + 1);
+    pod->target = target;
+    pod->passes = mem_array(target->needs.count, sizeof *pod->passes);
+    pod->checks = mem_array(target->needs.count, sizeof(struct probe_check *));
+    HASH_ADD_KEYPTR(hh, target->pods, pod->uid, len, pod);
+    return pod;
+}
+
+static void poll_need(struct probe_pod *pod, uint32_t need, bool running)
+{
+    struct probe_check *check = pod->checks[need];
+
+    if (!running || !pod->ip) {
+        if (check)
+            probe_check_cancel(check);
+        pod->checks[need] = NULL;
+        probe_pod_set_passing(pod, need, false);
+        return;
+    }
+    if (check || pod->passes[need])
+        return;
+    pod->checks[need] = probe_check_new(pod, need);
+}
+
+/* A pod belongs to an older version of its job when both say so. */
+static bool outdated(const struct probe_target *target, const struct object *pod)
+{
+    const char *version = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION);
+
+    return version && strtol(version, NULL, 10) < job_status_of(target->job)->version;
+}
+
+/* Where a pod listens, NULL when that is not known (yet). */
+static const char *address_of(const struct probes *probes, const struct pod_status *status)
+{
+    if (status->pod_ip && *status->pod_ip)
+        return status->pod_ip;
+    return status->phase == POD_RUNNING ? probes->host_address : NULL;
+}
+
+static void take_address(struct probe_pod *pod, const char *ip)
+{
+    if (pod->ip && ip && !strcmp(pod->ip, ip))
+        return;
+    mem_free(pod->ip);
+    pod->ip = ip ? mem_strdup(ip) : NULL;
+}
+
+static void see_phase(struct probe_pod *pod, uint32_t need, bool reached)
+{
+    if (pod->passes[need] != reached)
+        probes_count(pod->target->probes, PROBE_TASK_STATUS, reached);
+    probe_pod_set_passing(pod, need, reached);
+}
+
+void probe_target_see(struct probe_target *target, const struct object *object)
+{
+    const struct pod_status *status = pod_status_of(object);
+    const char *task = meta_label(object->meta, LABEL_TASK_SPEC);
+    struct probe_pod *pod = probe_target_pod(target, object_uid(object));
+
+    if (target->verdict_passed || (pod && object->revision < pod->revision))
+        return;
+    if (outdated(target, object)) {
+        if (pod)
+            probe_pod_free(pod);
+        return;
+    }
+    if (!pod)
+        pod = add_pod(target, object_uid(object));
+    pod->revision = object->revision;
+    take_address(pod, address_of(target->probes, status));
+    for (uint32_t i = 0; i < target->needs.count; i++) {
+        const struct probe_need *need = &target->needs.items[i];
+
+        if (!task || strcmp(need->task, task) != 0)
+            continue;
+        if (need->kind == PROBE_TASK_STATUS)
+            see_phase(pod, i, probe_phase_reached(need->status->phase, status->phase));
+        else
+            poll_need(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
+    }
+}
+
+/* ---- the verdict ---- */
+
+void probe_target_tell(struct task *task)
+{
+    struct probe_target *target = container_of(task, struct probe_target, tell);
+
+    target->passed(target->ctx);
+}
+
+/* PASSED is final: nothing needs to be looked at any more. */
+void probe_target_judge(struct probe_target *target)
+{
+    struct probe_pod *pod, *next;
+
+    if (target->verdict_passed || !probe_needs_met(&target->needs))
+        return;
+    target->verdict_passed = true;
+    HASH_ITER(hh, target->pods, pod, next) probe_pod_free(pod);
+    loop_post(target->probes->cluster->loop, &target->tell);
+}

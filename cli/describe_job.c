@@ -227,7 +227,8 @@ static void describe_state(const struct describer *d)
     describe_phase(d, "Status", phase);
     if (reason && strcmp(reason, "PodsReleasing") == 0 && colon) {
         describe_line("Waits For", "its last pods to end (PodsReleasing)");
-        reason = decided = mem_printf("%.*s", (int)(colon - message), message);
+        decided = mem_printf("%.*s", (int)(colon - message), message);
+        reason = decided;
         message = colon + 2;
     }
     describe_line("Reason", reason);

@@ -18,8 +18,6 @@
 
 enum { PLUGIN_MS = 60000, OUTPUT_BYTES_MAX = 1 << 20, STEP_BYTES = 4096 };
 
-extern char **environ;
-
 struct kubeconfig_plugin {
     char *command, *version, *hint;
     char **arguments; /* [n_arguments], the command first; ended by NULL */
@@ -178,7 +176,7 @@ static bool start(const struct kubeconfig_plugin *plugin, int out, int errors, p
     environment_free(environment, own);
     return result == 0 ||
            error_set(err, ERR_UNAUTHORIZED, "", "cannot start %s for credentials: %s%s%s",
-                     plugin->command, strerror(result), plugin->hint ? "; " : "",
+                     plugin->command, strerrordesc_np(result), plugin->hint ? "; " : "",
                      plugin->hint ? plugin->hint : "");
 }
 

@@ -273,7 +273,7 @@ static bool choose(const struct reading *reading, const char *list, const char *
 static bool read_context(const struct reading *reading, const struct kubeconfig_options *options,
                          struct kubeconfig *out, struct error *err)
 {
-    const struct file *file, *cluster_file, *user_file;
+    const struct file *file, *cluster_file = NULL, *user_file = NULL;
     const json_t *context, *cluster, *user, *exec;
     const char *user_name;
 

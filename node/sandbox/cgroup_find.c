@@ -12,6 +12,8 @@
 
 enum { TEXT_MAX = 1 << 20 };
 
+static const char *const controllers[CGROUP_LIMITS] = {"memory", "cpu", "pids"};
+
 static bool has_word(const char *list, const char *word)
 {
     size_t len = strlen(word);
@@ -95,14 +97,14 @@ static bool hands_down(const char *dir)
     scoped(buf) struct buf text = {0};
 
     for (size_t i = 0; i < CGROUP_LIMITS; i++) {
-        scoped_str enable = mem_printf("+%s", cgroup_controllers[i]);
+        scoped_str enable = mem_printf("+%s", controllers[i]);
 
         cgroup_write(dir, "cgroup.subtree_control", enable);
     }
     if (!file_read(path, TEXT_MAX, &text, NULL) || !text.data || access(dir, W_OK))
         return false;
     for (size_t i = 0; i < CGROUP_LIMITS; i++)
-        if (has_word(text.data, cgroup_controllers[i]))
+        if (has_word(text.data, controllers[i]))
             return true;
     return false;
 }
@@ -112,21 +114,15 @@ static char *unified_parent(void)
 {
     scoped_str point = NULL;
     scoped_str own = own_dir("", &point);
-    scoped_str above = own ? mem_strdup(own) : NULL;
-    char *slash = above ? strrchr(above, '/') : NULL;
+    scoped_str above = NULL;
 
-    if (!own)
-        return NULL;
-    if (slash)
-        *slash = 0;
-    if (hands_down(own))
+    if (!own || hands_down(own))
         return take(own);
+    above = mem_printf("%.*s", (int)(strrchr(own, '/') - own), own);
     if (strlen(above) >= strlen(point) && hands_down(above))
         return take(above);
     return hands_down(point) ? take(point) : take(own);
 }
-
-const char *const cgroup_controllers[CGROUP_LIMITS] = {"memory", "cpu", "pids"};
 
 const struct cgroup_parents *cgroup_find(void)
 {
@@ -139,7 +135,7 @@ const struct cgroup_parents *cgroup_find(void)
     for (size_t i = 0; i < CGROUP_LIMITS; i++) {
         scoped_str point = NULL;
 
-        parents.old[i] = own_dir(cgroup_controllers[i], &point);
+        parents.old[i] = own_dir(controllers[i], &point);
     }
     return &parents;
 }

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 enum cgroup_limit { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_LIMITS };
-extern const char *const cgroup_controllers[CGROUP_LIMITS];
 
 /* Directories in which ours are made; NULL: there is none. */
 struct cgroup_parents {

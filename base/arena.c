@@ -43,7 +43,6 @@ struct arena {
     struct chunk *chunks; /* one of them holds the arena */
     char *at, *end;       /* room left in the chunk in use */
     size_t chunk_size;    /* of the next chunk */
-    size_t bytes;
 } __attribute__((aligned(ALIGN)));
 
 static struct chunk *chunk_new(size_t size)
@@ -71,7 +70,6 @@ struct arena *arena_new(size_t first_chunk_bytes)
     arena->at = (char *)(arena + 1);
     arena->end = (char *)chunk + size;
     arena->chunk_size = size;
-    arena->bytes = size;
     ASAN_POISON_MEMORY_REGION(arena->at, (size_t)(arena->end - arena->at));
     return arena;
 }
@@ -99,7 +97,6 @@ static void *alloc_slow(struct arena *arena, size_t bytes)
 
         own->next = arena->chunks;
         arena->chunks = own;
-        arena->bytes += own->size;
         return own + 1;
     }
 
@@ -115,7 +112,6 @@ static void *alloc_slow(struct arena *arena, size_t bytes)
 
     chunk->next = arena->chunks;
     arena->chunks = chunk;
-    arena->bytes += size;
     arena->at = (char *)(chunk + 1) + bytes;
     arena->end = (char *)chunk + size;
     ASAN_POISON_MEMORY_REGION(arena->at, (size_t)(arena->end - arena->at));
@@ -185,9 +181,4 @@ char *arena_printf(struct arena *arena, const char *format, ...)
         vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);
     return text;
-}
-
-size_t arena_bytes(const struct arena *arena)
-{
-    return arena->bytes;
 }

@@ -18,4 +18,3 @@ void *arena_array(struct arena *arena, size_t count, size_t bytes_each);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t len);
 char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
-size_t arena_bytes(const struct arena *arena); /* held in total, for accounting */

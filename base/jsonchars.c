@@ -1,9 +1,9 @@
 /*
  * UTF-8. Ref: Unicode 15, table 3-7: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
-#include "base/json_scan.h"
+#include "base/jsonchars.h"
 
-size_t json_scan_utf8(const unsigned char *text, size_t len)
+size_t jsonchars_utf8(const unsigned char *text, size_t len)
 {
     unsigned char first = text[0], low = 0x80, high = 0xBF;
     size_t need;

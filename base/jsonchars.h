@@ -9,14 +9,14 @@
 #include <string.h>
 
 /* A control character, a quote, a backslash, or no ASCII. */
-static inline bool json_scan_is_special(unsigned char c)
+static inline bool jsonchars_is_special(unsigned char c)
 {
     return c < 0x20 || c >= 0x80 || c == '"' || c == '\\';
 }
 
 /* Whether any of eight bytes is special. The subtractions find zero bytes; a false alarm behind a
  * true one does no harm. */
-static inline bool json_scan_any_special(const unsigned char *text)
+static inline bool jsonchars_any_special(const unsigned char *text)
 {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
     uint64_t word, quote, backslash;
@@ -30,14 +30,14 @@ static inline bool json_scan_any_special(const unsigned char *text)
 }
 
 /** The first special byte from `at` on, or `len`. */
-static inline size_t json_scan_plain(const unsigned char *text, size_t at, size_t len)
+static inline size_t jsonchars_plain(const unsigned char *text, size_t at, size_t len)
 {
-    while (len - at >= 8 && !json_scan_any_special(text + at))
+    while (len - at >= 8 && !jsonchars_any_special(text + at))
         at += 8;
-    while (at < len && !json_scan_is_special(text[at]))
+    while (at < len && !jsonchars_is_special(text[at]))
         at++;
     return at;
 }
 
 /** Length of the well-formed UTF-8 sequence of several bytes at text, 0 when there is none. */
-size_t json_scan_utf8(const unsigned char *text, size_t len);
+size_t jsonchars_utf8(const unsigned char *text, size_t len);

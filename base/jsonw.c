@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/jsonchars.h"
 #include "base/timefmt.h"
 
 /* What a byte asks for: 0 nothing, 'u' \u00XX, 'm' start of a multi-byte sequence or a stray byte,
@@ -63,11 +63,11 @@ static void write_special(struct buf *out, const char *value, size_t at, size_t 
     const unsigned char *text = (const unsigned char *)value;
     size_t plain = at; /* start of the stretch not yet copied */
 
-    for (; at < len; at = json_scan_plain(text, at, len)) {
+    for (; at < len; at = jsonchars_plain(text, at, len)) {
         char what = escape[text[at]];
 
         if (what == 'm') {
-            size_t wide = json_scan_utf8(text + at, len - at);
+            size_t wide = jsonchars_utf8(text + at, len - at);
 
             if (wide) {
                 at += wide;
@@ -94,7 +94,7 @@ static void write_special(struct buf *out, const char *value, size_t at, size_t 
 /* `before` (0 = nothing), the string, `after` (0 = nothing). */
 static void write_string(struct buf *out, char before, const char *value, size_t len, char after)
 {
-    size_t plain = json_scan_plain((const unsigned char *)value, 0, len);
+    size_t plain = jsonchars_plain((const unsigned char *)value, 0, len);
     char *at;
 
     buf_reserve(out, len + 4);

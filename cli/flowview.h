@@ -98,9 +98,6 @@ void flowview_expect(struct flowview *view, int64_t now_ms);
 /** The entry of spec.flows. Borrowed. */
 const json_t *flowview_step_spec(const struct flowview_step *step);
 
-/** More is known of it than the flow's status tells. */
-void flowview_step_set_phase(struct flowview_step *step, const char *phase);
-
 /* ---- words ---- */
 
 /** Milliseconds the newest attempt took, or has taken by now; -1 when it has not begun. */

@@ -22,7 +22,7 @@ static const struct {
     {"Retrying", false, false}, {"Aborted", false, false},
 };
 
-void flowview_step_set_phase(struct flowview_step *step, const char *phase)
+static void set_phase(struct flowview_step *step, const char *phase)
 {
     size_t i = 0;
 
@@ -43,7 +43,7 @@ static void take_node(struct flowview_step *step, const json_t *node)
 
     step->node = node;
     if (phase)
-        flowview_step_set_phase(step, phase);
+        set_phase(step, phase);
     step->reason = describe_text(node, "reason");
     step->message = describe_text(node, "message");
     step->attempt = json_integer_value(json_object_get(node, "attempt"));
@@ -83,7 +83,7 @@ static void take_bits(struct flowview *view, const struct step_set *set, const c
         struct flowview_step *step = &view->steps[i];
 
         if (!step->node && vertex < set->size && step_set_has(set, vertex))
-            flowview_step_set_phase(step, phase);
+            set_phase(step, phase);
         vertex += 1 + (step->loops ? iterations_of(step) : 0);
     }
 }

@@ -32,8 +32,6 @@ extern const struct output_ops output_live, output_plain, output_json, output_qu
 /** By name; "auto" gives live on a terminal and plain elsewhere. */
 const struct output_ops *output_by_name(const char *name, const struct term *term);
 
-/** Seconds since the run began, as both human forms print it. */
-double output_elapsed(const struct output_context *context);
 enum color output_phase_color(enum job_phase phase);
 
 /** The flow's name before the step's, where there are several. Of a bare job only its own. */

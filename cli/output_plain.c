@@ -12,7 +12,8 @@
 
 enum { LOOK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
 
-double output_elapsed(const struct output_context *context)
+/* Seconds since the run began. */
+static double elapsed(const struct output_context *context)
 {
     return (double)(loop_wall_ms(context->loop) - context->began_ms) / 1000.0;
 }
@@ -48,7 +49,7 @@ struct plain {
 static void line_start(struct plain *plain)
 {
     plain->spoke_ms = loop_wall_ms(plain->context.loop);
-    printf("%9.3fs  ", output_elapsed(&plain->context));
+    printf("%9.3fs  ", elapsed(&plain->context));
 }
 
 static void print_step_name(const struct plain *plain, const struct follow_step *step)

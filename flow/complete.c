@@ -1,3 +1,6 @@
+/*
+ * One check per kind of member; the first that is missing ends the walk.
+ */
 #include "flow/complete.h"
 #include <stdio.h>
 

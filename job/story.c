@@ -1,3 +1,6 @@
+/*
+ * First the stories of actions, then those of verdicts: which pod, task, code or limit decided.
+ */
 #include "job/story.h"
 
 #include <string.h>

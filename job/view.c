@@ -343,6 +343,14 @@ static bool keeps_success(const struct job_view *view, const struct job_slot *sl
            !facts->marked && !outlived(view, facts);
 }
 
+static struct task_facts task_facts_of(const struct job_view *view, uint32_t at)
+{
+    const struct job_task_view *task = &view->tasks[at];
+
+    return (struct task_facts){task->replicas, spec_of(view, at)->max_retry, task->restarts,
+                               task->by_class[SLOT_SUCCEEDED]};
+}
+
 enum job_event job_view_put(struct job_view *view, struct slot_at at, const struct object *pod,
                             const struct pod_facts *facts)
 {
@@ -371,7 +379,7 @@ enum job_event job_view_put(struct job_view *view, struct slot_at at, const stru
     if (!pod || slot->op == SLOT_CREATING)
         slot->op = SLOT_IDLE;
     slot_close(view, at, was_ready);
-    task = job_view_task_facts(view, at.task);
+    task = task_facts_of(view, at.task);
     object_unref(old);
     if (keeps)
         return EVENT_OUT_OF_SYNC; /* nothing is lost */
@@ -422,14 +430,6 @@ bool job_view_next_reap(struct job_view *view, uint32_t at, struct slot_at *out)
             return true;
         }
     return false;
-}
-
-struct task_facts job_view_task_facts(const struct job_view *view, uint32_t at)
-{
-    const struct job_task_view *task = &view->tasks[at];
-
-    return (struct task_facts){task->replicas, spec_of(view, at)->max_retry, task->restarts,
-                               task->by_class[SLOT_SUCCEEDED]};
 }
 
 struct job_counts job_view_counts(const struct job_view *view)

@@ -120,6 +120,5 @@ bool job_view_next_vacant(struct job_view *view, uint32_t task, struct slot_at *
 bool job_view_next_reap(struct job_view *view, uint32_t task, struct slot_at *out);
 
 struct job_counts job_view_counts(const struct job_view *view);
-struct task_facts job_view_task_facts(const struct job_view *view, uint32_t task);
 /** Ready pods a dependent may count, against what it waits for (13). */
 bool job_view_task_ready(const struct job_view *view, uint32_t task);

@@ -195,11 +195,6 @@ struct amount scheduler_queue_used(struct scheduler *s, const char *queue)
     return queues_named(&s->queues, queue)->used;
 }
 
-size_t scheduler_groups(const struct scheduler *s)
-{
-    return HASH_COUNT(s->groups);
-}
-
 const struct resource_names *scheduler_resources(const struct scheduler *s)
 {
     return &s->places.extras;

@@ -35,7 +35,6 @@ void scheduler_stop(struct scheduler *scheduler); /* NULL is fine */
 struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queue);
 
 /** How many pod groups it keeps in mind; one that is gone is not among them. */
-size_t scheduler_groups(const struct scheduler *scheduler);
 
 /** The named resources of its nodes. Borrowed. */
 const struct resource_names *scheduler_resources(const struct scheduler *scheduler);

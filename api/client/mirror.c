@@ -181,10 +181,3 @@ bool mirror_is_synced(const struct mirror *mirror)
 {
     return mirror->reflector.synced;
 }
-
-const struct object *mirror_get(const struct mirror *mirror, const char *ns, const char *name)
-{
-    const struct mirror_entry *entry = find(mirror, ns, name);
-
-    return entry ? entry->object : NULL;
-}

@@ -37,5 +37,3 @@ void mirror_stop(struct mirror *mirror);
 
 /** Whether the whole has been seen once. */
 bool mirror_is_synced(const struct mirror *mirror);
-/** Borrowed until the caller returns to the loop; NULL when there is none. */
-const struct object *mirror_get(const struct mirror *mirror, const char *ns, const char *name);

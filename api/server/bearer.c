@@ -4,6 +4,7 @@
 #include "api/server/bearer.h"
 #include "api/types/json_text.h"
 #include "base/file.h"
+#include "base/hex.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -64,19 +65,12 @@ static void write_hex(const unsigned char *bytes, struct buf *out)
         buf_printf(out, "%02x", bytes[i]);
 }
 
-static int hex_value(char c)
-{
-    if (isdigit((unsigned char)c))
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static bool read_hex(const char *text, unsigned char out[BEARER_HASH])
 {
     if (!text || strlen(text) != (size_t)BEARER_HASH * 2)
         return false;
     for (size_t i = 0; i < BEARER_HASH; i++) {
-        int high = hex_value(text[2 * i]), low = hex_value(text[2 * i + 1]);
+        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
 
         if (high < 0 || low < 0)
             return false;

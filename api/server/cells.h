@@ -40,7 +40,3 @@ void cell_write_or(struct jsonw *w, const char *text, const char *otherwise); /*
 
 /** The text at members `first` and, unless NULL, `second`; NULL if absent. */
 const char *cell_member(const json_t *doc, const char *first, const char *second);
-
-/** The pod's STATUS as kubectl shows it: CrashLoopBackOff, Completed, Init:0/1, … Ref:
- * spec/kube-api.md 7.3. */
-void cell_pod_status_text(const struct object *pod, char *out, size_t size);

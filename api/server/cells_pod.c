@@ -80,7 +80,9 @@ static void containers_status_text(const struct pod_status *status, char *out, s
         snprintf(out, size, "%s", status->ready ? "Running" : "NotReady");
 }
 
-void cell_pod_status_text(const struct object *pod, char *out, size_t size)
+/* STATUS as kubectl shows it: CrashLoopBackOff, Completed, Init:0/1, … Ref: spec/kube-api.md 7.3.
+ */
+static void status_text(const struct object *pod, char *out, size_t size)
 {
     const struct pod_status *status = pod_status_of(pod);
     bool over = status->phase == POD_SUCCEEDED || status->phase == POD_FAILED;
@@ -99,7 +101,7 @@ static void pod_status(struct jsonw *w, struct cell_row *row)
 {
     char text[128];
 
-    cell_pod_status_text(row->object, text, sizeof text);
+    status_text(row->object, text, sizeof text);
     jsonw_str(w, text);
 }
 

@@ -2,20 +2,12 @@
  * Targets.
  */
 #include "api/server/target.h"
+#include "base/hex.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Decode one segment or query part of `len` bytes. In a query '+' is a space. */
 static const char *decode(const char *text, size_t len, bool query, struct arena *arena,

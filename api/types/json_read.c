@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_scan.h"
+#include "base/hex.h"
+#include "base/jsonchars.h"
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)
@@ -75,15 +76,6 @@ static bool is_digit(const struct reader *r)
 }
 
 /* ---- strings ---- */
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 /* Four digits, at r->at; -1 when they are none. */
 static int32_t hex_unit(struct reader *r)
@@ -178,7 +170,7 @@ static bool pass_special(struct reader *r, const char **plain)
     }
     if ((unsigned char)*r->at < 0x20)
         return fail(r, "a control character in a string");
-    wide = json_scan_utf8((const unsigned char *)r->at, (size_t)(r->end - r->at));
+    wide = jsonchars_utf8((const unsigned char *)r->at, (size_t)(r->end - r->at));
     if (!wide)
         return fail(r, "bytes that are no UTF-8");
     r->at += wide;
@@ -193,7 +185,7 @@ static const char *read_string(struct reader *r, size_t *out_len)
 
     buf_clear(&r->scratch);
     for (;;) {
-        r->at += json_scan_plain((const unsigned char *)r->at, 0, (size_t)(r->end - r->at));
+        r->at += jsonchars_plain((const unsigned char *)r->at, 0, (size_t)(r->end - r->at));
         if (r->at >= r->end)
             return fail(r, "");
         if (*r->at == '"')

@@ -102,7 +102,7 @@ const char *podgroup_phase_text(enum podgroup_phase phase)
     return phase_texts[phase];
 }
 
-bool podgroup_phase_parse(const char *text, enum podgroup_phase *out)
+static bool phase_parse(const char *text, enum podgroup_phase *out)
 {
     int found;
 
@@ -142,7 +142,7 @@ static void finish_status(void *decoded, const json_t *doc, struct arena *arena)
     struct podgroup_status *status = decoded;
 
     status->phase = PODGROUP_NONE;
-    podgroup_phase_parse(json_string_value(json_object_get(doc, "phase")), &status->phase);
+    phase_parse(json_string_value(json_object_get(doc, "phase")), &status->phase);
 }
 
 static const struct decoded_type status_type = {.schema = &status_schema, .finish = finish_status};

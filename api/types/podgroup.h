@@ -48,7 +48,6 @@ struct podgroup_status {
 };
 
 const char *podgroup_phase_text(enum podgroup_phase phase);
-bool podgroup_phase_parse(const char *text, enum podgroup_phase *out);
 const struct podgroup_spec *podgroup_spec_of(const struct object *group);
 const struct podgroup_status *podgroup_status_of(const struct object *group);
 /** What the group waits for, by its last condition; NULL when it does not. Borrowed. */

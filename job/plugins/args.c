@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hex.h"
 
-bool job_arg_bool(const char *text, bool *out)
+/* 1 t T TRUE true True, 0 f F FALSE false False. */
+static bool parse_bool(const char *text, bool *out)
 {
     static const char *const words[][6] = {{"0", "f", "F", "FALSE", "false", "False"},
                                            {"1", "t", "T", "TRUE", "true", "True"}};
@@ -22,15 +24,11 @@ bool job_arg_bool(const char *text, bool *out)
     return false;
 }
 
-static int digit_of(char c)
+static bool is_digit(char c, int base)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 99;
+    int digit = hex_digit(c);
+
+    return digit >= 0 && digit < base;
 }
 
 /* The base that the prefix names; `*text` moves behind it. An underscore may follow the prefix. */
@@ -52,7 +50,9 @@ static int base_of(const char **text)
     return 8;
 }
 
-bool job_arg_int(const char *text, int64_t *out)
+/* A number as Go's ParseInt(text, 0, 64) reads it: 0x, 0o, 0b, leading 0 octal, _ between digits.
+ */
+static bool parse_int(const char *text, int64_t *out)
 {
     bool negative = *text == '-', digit_before = false;
     int64_t value = 0;
@@ -68,16 +68,14 @@ bool job_arg_int(const char *text, int64_t *out)
     if (*text == '\0')
         return false;
     for (; *text; text++) {
-        int digit = digit_of(*text);
-
         if (*text == '_') {
-            if (!digit_before || digit_of(text[1]) >= base)
+            if (!digit_before || !is_digit(text[1], base))
                 return false;
             digit_before = false;
             continue;
         }
-        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
-            __builtin_sub_overflow(value, digit, &value))
+        if (!is_digit(*text, base) || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_sub_overflow(value, hex_digit(*text), &value))
             return false;
         digit_before = true;
     }
@@ -118,7 +116,7 @@ static bool store_number(const struct job_arg *arg, const char *text, void *at, 
 {
     int64_t number;
 
-    if (!job_arg_int(text, &number))
+    if (!parse_int(text, &number))
         return error_set(err, ERR_INVALID, arg->name, "%s is no whole number", shown(text).text);
     if (arg->type == ARG_PORT && (number < 1 || number > 65535))
         return error_set(err, ERR_INVALID, arg->name, "%lld is no port; ports are 1 to 65535",
@@ -139,7 +137,7 @@ static bool store(const struct job_arg *arg, const char *text, void *out, struct
         memcpy(at, &text, sizeof text);
         return true;
     case ARG_BOOL:
-        if (!job_arg_bool(text, &flag))
+        if (!parse_bool(text, &flag))
             return error_set(err, ERR_INVALID, arg->name, "%s is no boolean; write true or false",
                              shown(text).text);
         memcpy(at, &flag, sizeof flag);

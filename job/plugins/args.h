@@ -32,9 +32,3 @@ struct job_arg {
  * Findings go to `ignored` (may be NULL). */
 void job_args_read(const struct job_arg *table, struct str_list words, void *out,
                    struct error_list *ignored);
-
-/** A number as Go's ParseInt(text, 0, 64) reads it: 0x, 0o, 0b, leading 0 octal, _ between digits.
- */
-bool job_arg_int(const char *text, int64_t *out);
-/** 1 t T TRUE true True, 0 f F FALSE false False. */
-bool job_arg_bool(const char *text, bool *out);

@@ -4,16 +4,16 @@
  */
 #include "job/state/verdicts.h"
 
-struct job_verdict job_verdict_keep(const struct job_counts *c)
+static struct job_verdict keep(const struct job_counts *c)
 {
     return (struct job_verdict){c->phase, NULL};
 }
 
-struct job_verdict job_verdict_pending(const struct job_counts *c)
+static struct job_verdict pending(const struct job_counts *c)
 {
     if (c->min_available <= (int64_t)c->running + c->succeeded + c->failed)
         return (struct job_verdict){JOB_RUNNING, "MinAvailableReached"};
-    return job_verdict_keep(c);
+    return keep(c);
 }
 
 /* Every pod has ended: did the job succeed? */
@@ -28,29 +28,30 @@ static struct job_verdict ended(const struct job_counts *c)
     return (struct job_verdict){JOB_FAILED, "MinAvailableMissed"};
 }
 
-struct job_verdict job_verdict_running(const struct job_counts *c)
+static struct job_verdict running(const struct job_counts *c)
 {
     if (c->replicas == 0) /* scaled to zero stays Running */
-        return job_verdict_keep(c);
+        return keep(c);
     if (c->min_success.set && c->succeeded >= c->min_success.value)
         return (struct job_verdict){JOB_COMPLETED, "MinSuccessReached"};
     if ((int64_t)c->succeeded + c->failed == c->replicas)
         return ended(c);
     if (c->pending > c->replicas - c->min_available)
         return (struct job_verdict){JOB_PENDING, "MinAvailableLost"};
-    return job_verdict_keep(c);
+    return keep(c);
 }
 
-struct job_verdict job_verdict_restarting(const struct job_counts *c)
+static struct job_verdict restarting(const struct job_counts *c)
 {
     if (job_counts_spent(c))
         return (struct job_verdict){JOB_FAILED, "MaxRetryReached"};
     if (c->replicas - c->terminating >= c->status_min_available)
         return (struct job_verdict){JOB_PENDING, "Restarted"};
-    return job_verdict_keep(c);
+    return keep(c);
 }
 
-struct job_verdict job_verdict_drain(const struct job_counts *c)
+/* Aborting, Completing, Terminating: to the phase at their end once nothing lives. */
+static struct job_verdict drain(const struct job_counts *c)
 {
     static const struct job_verdict ends[JOB_PHASE_N] = {
         [JOB_ABORTING] = {JOB_ABORTED, "Aborted"},
@@ -59,24 +60,18 @@ struct job_verdict job_verdict_drain(const struct job_counts *c)
     };
 
     if (!ends[c->phase].reason || job_counts_alive(c) > 0)
-        return job_verdict_keep(c);
+        return keep(c);
     return ends[c->phase];
 }
 
 struct job_verdict job_verdict_sync(const struct job_counts *c)
 {
     static struct job_verdict (*const verdicts[JOB_PHASE_N])(const struct job_counts *) = {
-        [JOB_NONE] = job_verdict_keep, /* becomes Pending first */
-        [JOB_PENDING] = job_verdict_pending,
-        [JOB_RUNNING] = job_verdict_running,
-        [JOB_RESTARTING] = job_verdict_restarting,
-        [JOB_ABORTING] = job_verdict_drain,
-        [JOB_ABORTED] = job_verdict_keep,
-        [JOB_COMPLETING] = job_verdict_drain,
-        [JOB_COMPLETED] = job_verdict_keep,
-        [JOB_TERMINATING] = job_verdict_drain,
-        [JOB_TERMINATED] = job_verdict_keep,
-        [JOB_FAILED] = job_verdict_keep,
+        [JOB_NONE] = keep, /* becomes Pending first */
+        [JOB_PENDING] = pending, [JOB_RUNNING] = running,   [JOB_RESTARTING] = restarting,
+        [JOB_ABORTING] = drain,  [JOB_ABORTED] = keep,      [JOB_COMPLETING] = drain,
+        [JOB_COMPLETED] = keep,  [JOB_TERMINATING] = drain, [JOB_TERMINATED] = keep,
+        [JOB_FAILED] = keep,
     };
 
     return verdicts[c->phase](c);

@@ -41,12 +41,5 @@ static inline bool job_counts_spent(const struct job_counts *c)
            (c->worst_slot > 0 && c->worst_slot >= c->max_retry);
 }
 
-struct job_verdict job_verdict_keep(const struct job_counts *counts);
-struct job_verdict job_verdict_pending(const struct job_counts *counts);
-struct job_verdict job_verdict_running(const struct job_counts *counts);
-struct job_verdict job_verdict_restarting(const struct job_counts *counts);
-/** Aborting, Completing, Terminating: to the phase at their end once nothing lives. */
-struct job_verdict job_verdict_drain(const struct job_counts *counts);
-
 /** The verdict that a sync in counts->phase ends with. */
 struct job_verdict job_verdict_sync(const struct job_counts *counts);

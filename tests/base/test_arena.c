@@ -51,16 +51,22 @@ static void a_large_allocation_leaves_the_chunk_in_use(void **state)
     char *b = arena_alloc(arena, 16);
 
     assert_in_range(b - a, 16, 64);
-    assert_in_range(arena_bytes(arena), 1 << 20, (1 << 20) + 8192);
 }
 
 static void many_small_ones_cost_little_more_than_their_sum(void **state)
 {
     scoped(arena) struct arena *arena = arena_new(0);
 
-    for (size_t i = 0; i < 100000; i++)
-        arena_array(arena, 4, 8);
-    assert_in_range(arena_bytes(arena), 3200000, 2 * 3200000);
+    const char *before = arena_array(arena, 4, 8);
+    int close_by = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        const char *at = arena_array(arena, 4, 8);
+
+        close_by += at > before && at - before <= 64;
+        before = at;
+    }
+    assert_in_range(close_by, 99900, 100000); /* all but the first of each chunk */
     arena_free(NULL);
 }
 

@@ -375,13 +375,13 @@ def a_reader_that_goes_away_interrupts():
     nothing_left()
 
 
-STUBBORN = [flow("f", [step("a")]), template("a", "trap 'touch asked' TERM; touch started; while :; do sleep 0.01; done",
+DEAF_TO_TERM = [flow("f", [step("a")]), template("a", "trap 'touch asked' TERM; touch started; while :; do sleep 0.01; done",
                                              tasks=[task("main", "trap 'touch asked' TERM; touch started; while :; do sleep 0.01; done",
                                                          terminationGracePeriodSeconds=6000)])]
 
 
 def a_second_interrupt_kills_at_once():
-    manifest("f.yaml", *STUBBORN)
+    manifest("f.yaml", *DEAF_TO_TERM)
     run = Background("run", "f.yaml")
     wait_until("it has started", lambda: os.path.exists("started"))
     run.signal(signal.SIGINT)

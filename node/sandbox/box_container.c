@@ -4,7 +4,6 @@
 #include "node/sandbox/box.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -49,7 +47,7 @@ bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *pr
     bool ok;
 
     if (box->groups[index])
-        cgroup_join(box->groups[index]);
+        cgroup_join(box->groups[index], false);
     if (box->level == SANDBOX_PLAIN)
         return true;
     pidfd = pidfd_open(init, 0);
@@ -184,11 +182,15 @@ static char *data_directory(const struct box *box)
     return path;
 }
 
-static pid_t clone_init(void)
+/* Where an rlimit bounds its processes, a group of theirs need not: that of whoever is neither the
+ * machine's root nor has the rights of sshd, which becomes users that each have the whole share. */
+static struct cgroup *make_group(const struct box *box, unsigned index)
 {
-    struct clone_args args = {.flags = CLONE_NEWNS | CLONE_NEWPID, .exit_signal = SIGCHLD};
+    struct shim_limits limits = box->pod->containers[index].limits;
 
-    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (box->level == SANDBOX_FULL && !box->serves_ssh && box_processes(box))
+        limits.processes = -1;
+    return cgroup_new(box->pod->uid, index, &limits, box->hook, &box->rewrite);
 }
 
 pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *program, int report_fd,
@@ -214,12 +216,11 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
     pid_t pid = -1;
 
     if (!box->groups[index])
-        plan.group = box->groups[index] =
-            cgroup_new(box->pod->uid, index, &c->limits, box->hook, &box->rewrite);
+        plan.group = box->groups[index] = make_group(box, index);
     if (box->hook && !(plan.group && plan.group->hooked))
         error_set(err, ERR_UNAVAILABLE, "", "the pod's addresses cannot be told apart: no BPF");
     else if (root.run_tree_fd >= 0 && take_mounts(box, index, mounts, &root.n_mounts, err)) {
-        pid = clone_init();
+        pid = cgroup_clone(plan.group, CLONE_NEWNS | CLONE_NEWPID, &plan.born);
         if (pid == 0)
             init_run(&plan);
         if (pid < 0)

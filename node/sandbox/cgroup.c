@@ -4,12 +4,14 @@
 #include "node/sandbox/cgroup.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,6 +46,8 @@ static char *cpu_value(const struct shim_limits *limits, bool unified)
 
 static char *pids_value(const struct shim_limits *limits, bool unified)
 {
+    if (limits->processes < 0)
+        return NULL;
     return mem_printf("%lld", (long long)(limits->processes ? limits->processes : PROCESSES_MAX));
 }
 
@@ -70,26 +74,33 @@ static bool group_has(const struct cgroup *group, const char *dir)
     return false;
 }
 
-static bool group_add(struct cgroup *group, char *dir)
+/* Whoever moves has but one thread, and the old hierarchies have a file for that: a move by
+ * cgroup.procs stops all forks of the machine and waits for every processor, ten milliseconds or
+ * so. In the unified one programs are born (cgroup_clone). */
+static bool group_add(struct cgroup *group, char *dir, bool unified)
 {
-    scoped_str procs = mem_printf("%s/cgroup.procs", dir);
-    int fd = open(procs, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    scoped_str joining = mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
+    int fd = open(joining, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 
     if (fd < 0) {
         mem_free(dir);
         return false;
     }
-    group->procs_fds[group->n] = fd;
+    if (unified) {
+        group->unified = (int)group->n;
+        group->unified_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    group->join_fds[group->n] = fd;
     group->dirs[group->n++] = dir; /* owned from here */
     return true;
 }
 
 /* Make the directory and be able to move into it; fine if it is there. */
-static bool group_make(struct cgroup *group, const char *dir)
+static bool group_make(struct cgroup *group, const char *dir, bool unified)
 {
     if (group_has(group, dir))
         return true;
-    return (mkdir(dir, 0755) == 0 || errno == EEXIST) && group_add(group, mem_strdup(dir));
+    return (mkdir(dir, 0755) == 0 || errno == EEXIST) && group_add(group, mem_strdup(dir), unified);
 }
 
 /* One knob, in an old hierarchy of its own or in the unified one. */
@@ -108,7 +119,7 @@ static void set_knob(struct cgroup *group, enum cgroup_limit which, const char *
     if (!dir || !value)
         return;
     there = stat(dir, &info) == 0;
-    if (group_make(group, dir) && cgroup_write(dir, knob->file[unified], value))
+    if (group_make(group, dir, unified) && cgroup_write(dir, knob->file[unified], value))
         *(bool *)((char *)group + knob->works) = true;
     else if (!there && !group_has(group, dir))
         rmdir(dir);
@@ -120,14 +131,9 @@ static void attach(struct cgroup *group, const struct hook *hook, const struct r
     const char *parent = cgroup_find()->unified;
     scoped_str dir = parent ? group_dir(parent, uid, index) : NULL;
     struct error err = {0};
-    int fd;
 
-    if (!dir || !group_make(group, dir))
-        return;
-    fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    group->hooked = fd >= 0 && hook_attach(hook, fd, rewrite, &group->cell, &err);
-    if (fd >= 0)
-        close(fd);
+    group->hooked = dir && group_make(group, dir, true) && group->unified_fd >= 0 &&
+                    hook_attach(hook, group->unified_fd, rewrite, &group->cell, &err);
 }
 
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
@@ -135,13 +141,14 @@ struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_lim
 {
     struct cgroup *group = mem_alloc(sizeof *group);
 
+    group->unified = group->unified_fd = -1;
     for (enum cgroup_limit which = 0; which < CGROUP_LIMITS; which++)
         set_knob(group, which, uid, index, limits);
     if (hook)
         attach(group, hook, rewrite, uid, index);
     if (group->n)
         return group;
-    mem_free(group);
+    cgroup_free(group);
     return NULL;
 }
 
@@ -172,10 +179,28 @@ bool cgroup_hooks(void)
     return hooked;
 }
 
-ON_CHILD_STACK void cgroup_join(const struct cgroup *group)
+pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_born)
+{
+    struct clone_args args = {.flags = flags, .exit_signal = SIGCHLD};
+    pid_t pid = -1;
+
+    *out_born = group && group->unified_fd >= 0;
+    if (*out_born) {
+        args.flags |= CLONE_INTO_CGROUP;
+        args.cgroup = (uint64_t)group->unified_fd;
+        pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+        if (pid >= 0)
+            return pid;
+    }
+    *out_born = false;
+    args = (struct clone_args){.flags = flags, .exit_signal = SIGCHLD};
+    return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+ON_CHILD_STACK void cgroup_join(const struct cgroup *group, bool born)
 {
     for (size_t i = 0; i < group->n; i++)
-        if (write(group->procs_fds[i], "0", 1) != 1)
+        if (!(born && (int)i == group->unified) && write(group->join_fds[i], "0", 1) != 1)
             continue; /* then it runs without that limit */
 }
 
@@ -204,8 +229,10 @@ void cgroup_free(struct cgroup *group)
 {
     if (!group)
         return;
+    if (group->unified_fd >= 0)
+        close(group->unified_fd);
     for (size_t i = 0; i < group->n; i++) {
-        close(group->procs_fds[i]);
+        close(group->join_fds[i]);
         rmdir(group->dirs[i]);
         mem_free(group->dirs[i]);
     }

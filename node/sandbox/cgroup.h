@@ -6,17 +6,20 @@
  *
  *   memory   memory.max | memory.limit_in_bytes, and the count of OOM kills
  *   cpu      cpu.max | cpu.cfs_quota_us
- *   pids     pids.max, for every container
+ *   pids     pids.max, for every container whose processes no rlimit bounds
  */
 #include "node/sandbox/hook.h"
 #include "node/shim/message.h"
+#include <sys/types.h>
 
 enum { CGROUP_HIERARCHIES = 4 };
 
 struct cgroup {
     char *dirs[CGROUP_HIERARCHIES]; /* [n]; owned */
-    int procs_fds[CGROUP_HIERARCHIES];
+    int join_fds[CGROUP_HIERARCHIES];
     size_t n;
+    int unified;    /* which of them is in the unified hierarchy, -1 = none, */
+    int unified_fd; /* and its directory */
     bool limits_memory, limits_cpu, limits_processes;
     bool hooked;   /* its socket calls go through the hook, */
     uint64_t cell; /* with this one as its own */
@@ -32,9 +35,13 @@ bool cgroup_hooks(void);
  * the unified hierarchy, for `rewrite`; or both NULL. */
 struct cgroup *cgroup_new(const char *uid, unsigned index, const struct shim_limits *limits,
                           const struct hook *hook, const struct rewrite *rewrite);
-/** Move this process in; its descendants are born there. Any process that inherited the
- * descriptors. */
-void cgroup_join(const struct cgroup *group);
+/** clone3 with `flags`, the child born in the group of the unified hierarchy, which saves it a move
+ * that waits for all processors. `out_born` is false where the kernel cannot, and when `group` is
+ * NULL or has none there. */
+pid_t cgroup_clone(const struct cgroup *group, uint64_t flags, bool *out_born);
+/** Move this process in, but for the unified hierarchy if it was born there; its descendants are
+ * born there. Any process that inherited the descriptors. */
+void cgroup_join(const struct cgroup *group, bool born);
 /** Has the kernel killed a process in it for want of memory? */
 bool cgroup_was_oom(const struct cgroup *group);
 /** Removes the groups; all processes must have been reaped. */

@@ -44,32 +44,40 @@ static bool skip(const char *name)
     return false;
 }
 
+/* Those of an owner of his own are nobody's here. */
+static bool may_open(const char *from, const struct stat *info, unsigned owner)
+{
+    if (owner)
+        return info->st_mode & (S_IROTH | S_IWOTH);
+    return access(from, R_OK) == 0 || access(from, W_OK) == 0;
+}
+
 /* The same device once more, which is dearer as a mount. Takes a right that is not given to user
  * namespaces. */
-static bool make_device(int dev_fd, const char *from, const char *name)
+static bool make_device(int dev_fd, const char *name, const struct stat *info)
 {
-    struct stat info;
-
-    if (stat(from, &info) || !S_ISCHR(info.st_mode) ||
-        mknodat(dev_fd, name, info.st_mode, info.st_rdev))
+    if (mknodat(dev_fd, name, info->st_mode, info->st_rdev))
         return false;
-    if (!(info.st_uid || info.st_gid) ||
-        fchownat(dev_fd, name, info.st_uid, info.st_gid, AT_SYMLINK_NOFOLLOW) == 0)
+    if (!(info->st_uid || info->st_gid) ||
+        fchownat(dev_fd, name, info->st_uid, info->st_gid, AT_SYMLINK_NOFOLLOW) == 0)
         return true;
     unlinkat(dev_fd, name, 0); /* it would be the wrong user's */
     return false;
 }
 
 /* A device that is not shown is no reason to have no pod: what fails is left out. */
-static void take(int dev_fd, const char *name, bool is_dir)
+static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
 {
     char from[PATH_BYTES], to[PATH_BYTES];
+    struct stat info;
     int fd;
 
     snprintf(from, sizeof from, "/dev/%s", name);
     if (is_dir)
         mkdirat(dev_fd, name, 0755);
-    else if (make_device(dev_fd, from, name))
+    else if (stat(from, &info) || !may_open(from, &info, owner))
+        return;
+    else if (S_ISCHR(info.st_mode) && make_device(dev_fd, name, &info))
         return;
     else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
         close(fd);
@@ -92,7 +100,7 @@ static void take_link(int dev_fd, const char *name)
         return;
 }
 
-bool dev_fill(int dev_fd, struct error *err)
+bool dev_fill(int dev_fd, unsigned owner, struct error *err)
 {
     DIR *dir = opendir("/dev");
 
@@ -104,7 +112,7 @@ bool dev_fill(int dev_fd, struct error *err)
         if (entry->d_type == DT_LNK)
             take_link(dev_fd, entry->d_name);
         else if (entry->d_type != DT_BLK && entry->d_type != DT_SOCK)
-            take(dev_fd, entry->d_name, entry->d_type == DT_DIR);
+            take(dev_fd, entry->d_name, entry->d_type == DT_DIR, owner);
     }
     closedir(dir);
     for (size_t i = 0; i < countof(file_systems); i++) {

@@ -136,7 +136,7 @@ NORETURN void init_run(struct init_plan *plan)
     pid_t program;
 
     if (plan->group)
-        cgroup_join(plan->group);
+        cgroup_join(plan->group, plan->born);
     if (!root_build(plan->root, &err))
         give_up(plan, SPAWN_SETUP, err.message);
     if (!box_become(plan->box, plan->index, &plan->program, &err))

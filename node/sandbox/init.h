@@ -35,6 +35,7 @@ struct init_plan {
     const struct box *box;      /* whose rights the program gets, */
     unsigned index;             /* and which container of it this is */
     const struct cgroup *group; /* or NULL */
+    bool born;                  /* in it, see cgroup_clone */
 };
 
 /** Take a report; `*out_fd` is the descriptor with it, or -1. False when there is none (now). */

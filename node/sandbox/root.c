@@ -20,8 +20,8 @@
 
 enum { KEEPS = 2 };
 
-struct place { /* where a mount goes */
-    char path[ROOT_PATH_MAX];
+struct place {  /* where a mount goes */
+    char *path; /* owned */
     const struct root_mount *mount;
 };
 
@@ -80,8 +80,9 @@ static bool place_all(struct build *build, struct error *err)
         char top[ROOT_PATH_MAX];
 
         place->mount = &plan->mounts[i];
-        if (!root_resolve(place->mount->path, place->path, err))
+        if (!root_resolve(place->mount->path, top, err))
             return false;
+        place->path = mem_strdup(top);
         if (!place->path[1] || below(place->path, "/proc") || below(place->path, "/sys"))
             return error_set(err, ERR_INVALID, "", "nothing can be mounted at %s",
                              place->mount->path);
@@ -287,7 +288,7 @@ static bool own_dev(struct build *build, struct error *err)
 {
     int fd = scratch_dir(build, "dev", err);
     char from[64], to[64];
-    bool ok = fd >= 0 && dev_fill(fd, err) && own_point(build, "dev", err);
+    bool ok = fd >= 0 && dev_fill(fd, build->plan->owner, err) && own_point(build, "dev", err);
 
     if (fd >= 0)
         close(fd);
@@ -403,6 +404,8 @@ bool root_build(const struct root_plan *plan, struct error *err)
     ok = ok && mount_scratch(&build, err) && begin_base(&build, err) && take_host(&build, err) &&
          own_directories(&build, err) && attach_volumes(&build, err) && hide(&build, err) &&
          enter_base(&build, err);
+    for (size_t i = 0; build.places && i < plan->n_mounts; i++)
+        mem_free(build.places[i].path);
     mem_free(build.places);
     if (build.scratch_fd >= 0)
         close(build.scratch_fd);

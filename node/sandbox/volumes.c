@@ -237,7 +237,8 @@ void volumes_remove(const struct volumes_where *where, const struct shim_pod *po
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         if (on_disk(&pod->volumes[i]) || !where->may_mount) {
             snprintf(name, sizeof name, "v%u", i);
-            file_remove_tree(where->disk_fd, name, NULL);
+            if (unlinkat(where->disk_fd, name, AT_REMOVEDIR)) /* most are left empty */
+                file_remove_tree(where->disk_fd, name, NULL);
         }
 }
 

@@ -148,6 +148,7 @@ void boxed_exited(struct container *c, int wait_status)
     struct init_report *ended;
     struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */
     char *message;
+    int number, code;
     bool oom;
 
     while (read_report(c))
@@ -159,16 +160,15 @@ void boxed_exited(struct container *c, int wait_status)
     message = box_termination_message(c->pod->shim->box, c->index);
     if (!c->trouble.taken)
         c->trouble.taken = box_taken_port(c->pod->shim->box, c->index);
-    oom = box_was_oom(c->pod->shim->box, c->index);
+    number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
+    code = number ? 128 + number : WEXITSTATUS(ended->value);
+    oom = code == 128 + SIGKILL && box_was_oom(c->pod->shim->box, c->index);
     box_ended(c->pod->shim->box, c->index);
     if (ended->event == INIT_FAILED) {
         mem_free(message);
         container_ended(c, spawn_exit_code((enum spawn_failure)ended->value), 0,
                         "ContainerCannotRun", mem_strdup(ended->text));
     } else {
-        int number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
-        int code = number ? 128 + number : WEXITSTATUS(ended->value);
-
         container_ended(c, code, number, container_reason(c, code, oom), message);
     }
     mem_free(c->ended);

@@ -40,7 +40,7 @@ struct shim_mount {
 
 struct shim_limits {
     int64_t memory_bytes, cpu_milli; /* 0 = none */
-    int64_t processes;               /* 0 = a pod's share; not sent */
+    int64_t processes;               /* 0 = a pod's share, -1 = bounded by other means; not sent */
 };
 
 /* What is done beside a container's program: a hook at its start or end, an exec probe. */

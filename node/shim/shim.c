@@ -165,7 +165,7 @@ static bool shim_start(struct shim *shim, struct error *err)
     shim->reactor.settle = settle;
     shim->idle.ring = idle_passed;
     shim->retry.ring = retry_writing;
-    shim->chunk = mem_alloc(OUTPUT_CHUNK);
+    shim->chunk = mem_resize(NULL, OUTPUT_CHUNK); /* zeroes would be written to 16 pages */
     shim->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     return shim->null_fd >= 0 && reactor_init(&shim->reactor) &&
            records_create(&shim->records, SHIM_FD_DIR, err) && reap_start(shim, err) &&

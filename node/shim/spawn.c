@@ -98,7 +98,7 @@ ON_CHILD_STACK static int run_child(void *arg)
         unshare(CLONE_FILES);
     }
     if (plan->group)
-        cgroup_join(plan->group);
+        cgroup_join(plan->group, false);
     setsid();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))

@@ -104,6 +104,24 @@ static void what_only_root_may_read_or_change_stays_so(void **state)
     check_int("host", access("/etc/jf-x", F_OK) & access("/usr/jf-x", F_OK), -1);
 }
 
+/* The machine's own are all there where programs see the machine's /dev. */
+static void devices_are_there_for_who_may_open_them(void **state)
+{
+    struct bed_pod pod = {
+        "devices", BOXED,
+        .main = {
+            {.argv = {"/bin/sh", "-c",
+                      "for d in /dev/*; do "
+                      "[ ! -c $d ] || [ -r $d ] || [ -w $d ] || echo \"$d is of no use\"; done; "
+                      "for d in null zero full random urandom tty; do "
+                      "[ -c /dev/$d ] || echo no $d; done; "
+                      "echo to nowhere > /dev/null && head -c 3 /dev/zero | wc -c"}}}};
+    scoped_str log = is("plain") ? NULL : log_of(&pod);
+
+    if (log)
+        check_str("log", log, "3\n");
+}
+
 /* covers: reliability.md SEC-25 */
 static void a_program_has_three_descriptors_and_no_more(void **state)
 {
@@ -123,6 +141,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_serves_ssh_keeps_the_three_it_needs),
         cmocka_unit_test(root_inside_is_nobody_outside),
         cmocka_unit_test(what_only_root_may_read_or_change_stays_so),
+        cmocka_unit_test(devices_are_there_for_who_may_open_them),
         cmocka_unit_test(a_program_has_three_descriptors_and_no_more),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };

@@ -1,0 +1,112 @@
+/*
+ * node/sandbox/cgroup: who is in which group, and how he gets there. As root, where there are some.
+ */
+#include "tests/unit.h"
+#include <sched.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "node/sandbox/cgroup.h"
+
+enum { TEXT_MAX = 64 << 10 };
+
+/* Hierarchies in which this process is in a group of that name. */
+static int count_joined(const char *name)
+{
+    scoped(buf) struct buf text = {0};
+    int count = 0;
+
+    if (!file_read("/proc/self/cgroup", TEXT_MAX, &text, NULL) || !text.data)
+        return -1;
+    for (const char *at = text.data; (at = strstr(at, name)); at++)
+        count++;
+    return count;
+}
+
+struct outcome {
+    bool born;
+    int before, after; /* it has joined */
+};
+
+static struct outcome outcome_of(const struct cgroup *group, const char *name)
+{
+    struct outcome out = {0};
+    int wait_status = 0;
+    pid_t pid = cgroup_clone(group, 0, &out.born);
+
+    if (pid == 0) {
+        int before = count_joined(name);
+
+        cgroup_join(group, out.born);
+        _exit(before << 4 | count_joined(name));
+    }
+    check("cloned", pid > 0 && waitpid(pid, &wait_status, 0) == pid && WIFEXITED(wait_status));
+    out.before = WEXITSTATUS(wait_status) >> 4;
+    out.after = WEXITSTATUS(wait_status) & 15;
+    return out;
+}
+
+/* covers: see local-runtime.md 6.4 */
+static void processes_are_born_in_the_unified_group_and_join_the_others(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t processes; /* see shim_limits */
+        bool hooked;
+    } cases[] = {
+        {"limited and hooked", 0, true},
+        {"limited", 0, false},
+        {"bounded by other means, hooked", -1, true},
+    };
+    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    struct hook hook = HOOK_NONE;
+    bool memory, cpu, processes;
+
+    cgroup_try(&memory, &cpu, &processes);
+    if (geteuid() || !processes || !cgroup_hooks() || !hook_open(&hook, NULL)) {
+        print_message("skipped: no limits or no hooks on groups here\n");
+        return;
+    }
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str uid = mem_printf("test-%d-%zu", (int)getpid(), i);
+        scoped_str name = mem_printf("jobflow-%s-0", uid);
+        const struct shim_limits limits = {.processes = cases[i].processes};
+        struct cgroup *group = cgroup_new(uid, 0, &limits, cases[i].hooked ? &hook : NULL, &some);
+        struct outcome out;
+
+        check(cases[i].name, group);
+        check_int(cases[i].name, group->limits_processes, cases[i].processes == 0);
+        out = outcome_of(group, name);
+        check_int(cases[i].name, out.born, group->unified >= 0);
+        check_int(cases[i].name, out.before, out.born);
+        check_int(cases[i].name, out.after, (int)group->n);
+        cgroup_free(group);
+    }
+    hook_close(&hook);
+}
+
+static void nothing_is_made_for_whom_nothing_is_limited(void **state)
+{
+    const struct shim_limits limits = {.processes = -1};
+    bool born = true;
+    pid_t pid;
+
+    check("no group", !cgroup_new("nothing", 0, &limits, NULL, NULL));
+    pid = cgroup_clone(NULL, 0, &born);
+    if (pid == 0)
+        _exit(0);
+    check_int("reaped", waitpid(pid, NULL, 0), pid);
+    check("not born in one", !born);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(processes_are_born_in_the_unified_group_and_join_the_others),
+        cmocka_unit_test(nothing_is_made_for_whom_nothing_is_limited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -44,8 +44,7 @@ const char *jsonscan_skip(const char *p)
     return p;
 }
 
-/* The key alone, and where its value begins. */
-static bool next_key(const char *at, struct jsonscan_member *out)
+bool jsonscan_next_key(const char *at, struct jsonscan_member *out)
 {
     const char *key = at + 1, *behind;
 
@@ -62,7 +61,7 @@ static bool next_key(const char *at, struct jsonscan_member *out)
 
 bool jsonscan_next_member(const char **at, struct jsonscan_member *out)
 {
-    if (!next_key(*at, out))
+    if (!jsonscan_next_key(*at, out))
         return false;
     out->end = *at = jsonscan_skip(out->value);
     return true;
@@ -79,7 +78,7 @@ const char *jsonscan_member(const char *object, const char *key)
 
     if (!object || *object != '{')
         return NULL;
-    for (; next_key(object, &member); object = jsonscan_skip(member.value))
+    for (; jsonscan_next_key(object, &member); object = jsonscan_skip(member.value))
         if (jsonscan_key_is(&member, key))
             return member.value; /* it may be large: nobody looks for its end */
     return NULL;

@@ -22,6 +22,8 @@ const char *jsonscan_skip(const char *value);
  * Members one by one: `*at` begins at the brace of an object, and is moved on. False at the end.
  */
 bool jsonscan_next_member(const char **at, struct jsonscan_member *out);
+/** The same without its end, for who goes through the value himself and sets `at` behind it. */
+bool jsonscan_next_key(const char *at, struct jsonscan_member *out);
 bool jsonscan_key_is(const struct jsonscan_member *member, const char *key);
 /** The value of a member of the object that begins at `object`; NULL when there is none of that
  * name, or no object. */

@@ -33,7 +33,7 @@ struct descriptions {
     bool failed;
 };
 
-static void print_one(struct descriptions *all, const json_t *doc, const struct flowview *view)
+static void print_one(struct descriptions *all, const json_t *doc, struct flowview *view)
 {
     const char *ns = describe_text(doc, "metadata.namespace");
     const char *name = describe_text(doc, "metadata.name");

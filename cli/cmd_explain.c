@@ -41,12 +41,6 @@ struct answer {
 
 /* ---- the flow ---- */
 
-static bool flow_is_over(const struct flowview *view)
-{
-    return view->phase &&
-           (strcmp(view->phase, "Succeed") == 0 || strcmp(view->phase, "Failed") == 0);
-}
-
 static void print_status(const struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
@@ -100,7 +94,7 @@ static void print_expected_end(const struct answer *answer)
     const struct flowview_step *unknown = NULL;
     int64_t last_ms = 0;
 
-    if (flow_is_over(view))
+    if (flowview_is_over(view))
         return;
     for (uint32_t i = 0; i < view->n_steps && !unknown; i++) {
         const struct flowview_step *step = &view->steps[view->order[i]];
@@ -305,6 +299,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     struct chain chain = {.answer = answer, .told = mem_array(view->n_steps, sizeof(bool))};
     scoped(buf) struct buf why = {0}, when = {0}, marks = {0};
 
+    flowview_link(answer->about.view, NULL);
     print_line("Step", step->name);
     print_line("Flow", view->name);
     printf("%-10s %s%s%s\n", "State", term_color(&answer->term, tableprint_word_color(step->phase)),
@@ -337,8 +332,11 @@ static void explain_one(struct answer *answer, uint32_t i)
 static json_t *as_json(struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
-    json_t *flow = graph_json(view), *steps = json_object_get(flow, "steps");
+    json_t *flow, *steps;
 
+    flowview_link(answer->about.view, NULL);
+    flow = graph_json(view);
+    steps = json_object_get(flow, "steps");
     for (uint32_t i = 0; i < view->n_steps; i++) {
         scoped(buf) struct buf why = {0};
 
@@ -383,8 +381,10 @@ static int explain(const struct explain_options *options, struct answer *answer,
 static int run(const void *opaque, int n_operands, char **operands)
 {
     const struct explain_options *options = opaque;
-    const struct flowsource_options how = {
-        .place = options->place, .namespace_ = options->namespace_, .past = true};
+    const struct flowsource_options how = {.place = options->place,
+                                           .namespace_ = options->namespace_,
+                                           .past = true,
+                                           .brief = strcmp(options->output, "json") != 0};
     scoped(flowsources) struct flowsources sources = {0};
     scoped(flowview) struct flowview *view = NULL;
     struct answer answer = {.about.now_ms = flowsource_now_ms()};

@@ -21,7 +21,7 @@ static const char *phase_of(const struct flowview_step *step)
 }
 
 /* "a (Running), b (Waiting)"; owned. */
-static char *waits_for(const struct flowview *view, uint32_t i)
+static char *waits_for(struct flowview *view, uint32_t i)
 {
     const struct flowview_step *step = &view->steps[i];
     scoped(buf) struct buf text = {0};
@@ -29,6 +29,7 @@ static char *waits_for(const struct flowview *view, uint32_t i)
 
     if (step->message)
         return mem_strdup(step->message);
+    flowview_link(view, NULL);
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flowview_step *target = &view->steps[view->targets.next[t]];
 

@@ -210,9 +210,11 @@ static void write_targets(const struct explain *explain, uint32_t i, struct buf 
 {
     const struct flowview *view = explain->view;
     const struct flowview_step *step = &view->steps[i];
-    uint32_t n = view->targets.first[i + 1] - view->targets.first[i], open = 0;
+    uint32_t n, open = 0;
     scoped(buf) struct buf names = {0};
 
+    flowview_link(explain->view, NULL);
+    n = view->targets.first[i + 1] - view->targets.first[i];
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flowview_step *target = &view->steps[view->targets.next[t]];
 
@@ -246,6 +248,7 @@ static const uint32_t *failures_before(struct explain *explain)
 
     if (explain->failed_before)
         return explain->failed_before;
+    flowview_link(explain->view, NULL);
     explain->failed_before = mem_array((size_t)view->n_steps + 1, sizeof(uint32_t));
     place = mem_array((size_t)view->n_steps + 1, sizeof *place);
     for (uint32_t k = 0; k < view->n_steps; k++) {
@@ -344,6 +347,7 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
 {
     const struct flowview *view = explain->view;
 
+    flowview_link(explain->view, NULL);
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flowview_step *target = &view->steps[view->targets.next[t]];
         const char *choice = describe_text(target->node, "case");

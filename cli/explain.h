@@ -9,7 +9,7 @@
 #include "cli/flowview.h"
 
 struct explain {
-    const struct flowview *view;
+    struct flowview *view; /* linked when that is needed */
     struct client *client; /* NULL: nothing beyond the view is asked */
     int64_t now_ms;
     /* private: found out when it is first asked for */

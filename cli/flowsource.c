@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAST_JOBS_MAX = 2000, STORED_TEMPLATES_MAX = 2000 };
+enum { PAST_JOBS_MAX = 2000, PAST_JOBS_BRIEF = 500, STORED_TEMPLATES_MAX = 2000 };
 
 int64_t flowsource_now_ms(void)
 {
@@ -68,9 +68,9 @@ static bool add_past(void *ctx, json_t *job)
     return --found->left;
 }
 
-static json_t *past_jobs(struct client *client, const char *ns)
+static json_t *past_jobs(struct client *client, const char *ns, size_t most)
 {
-    struct found found = {json_object(), PAST_JOBS_MAX};
+    struct found found = {json_object(), most};
     const struct list_query query = {.kind = &kind_job, .ns = ns};
 
     list_each(client, &query, add_past, &found, NULL, NULL);
@@ -93,6 +93,7 @@ static void complete(const struct flowsource_options *options, struct flowsource
     if (!sources->client)
         return;
     stored_templates(sources->client, source->ns, source->templates);
+    source->brief = options->brief;
     if (options->past)
         source->past = sources->client;
 }
@@ -261,7 +262,7 @@ void flowsources_release(struct flowsources *sources)
     *sources = (struct flowsources){0};
 }
 
-/* How long something takes that has not ended is known neither from the spec nor from the status.
+/* How long something takes that is still to end is known neither from the spec nor from the status.
  */
 static bool lacks_estimates(const struct flowview *view)
 {
@@ -272,30 +273,52 @@ static bool lacks_estimates(const struct flowview *view)
     return false;
 }
 
+/* To look for past jobs in a store nobody works in is to read all of it: for the sake of a guess,
+ * not when it is as large as a large flow makes it. */
+static bool may_look_back(const struct flowsource *source, const struct flowview *view)
+{
+    return source->past && (!source->brief || view->n_steps <= PAST_JOBS_BRIEF ||
+                            (client_is_live(source->past) && !flowview_is_over(view)));
+}
+
 static void estimate(const struct flowsource *source, struct flowview *view)
 {
     scoped(json) json_t *past = NULL;
 
     flowview_estimate(view, source->templates, NULL);
-    if (!source->past || !lacks_estimates(view))
+    if (!may_look_back(source, view) || !lacks_estimates(view))
         return;
-    past = past_jobs(source->past, source->ns);
+    past = past_jobs(source->past, source->ns, source->brief ? PAST_JOBS_BRIEF : PAST_JOBS_MAX);
     flowview_estimate(view, source->templates, past);
+}
+
+/* There is nothing to expect of it, and no step that is told when it ended. */
+static bool tells_no_times(const struct flowview *view)
+{
+    if (!flowview_is_over(view))
+        return false;
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        if (view->steps[i].ended_ms)
+            return false;
+    return true;
 }
 
 struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms)
 {
     struct error err = {0};
-    struct flowview *view =
+    scoped(flowview) struct flowview *view =
         source->flow ? flowview_new(source->flow, &err) : flowview_from_text(&source->text, &err);
 
-    if (view) {
+    if (view && source->brief && tells_no_times(view))
+        return take(view);
+    if (view && flowview_link(view, &err)) {
         estimate(source, view);
         flowview_expect(view, view->phase ? now_ms : 0);
-    } else if (source->manifest) {
-        manifest_print(source->manifest, "error", &err);
-    } else {
-        cli_error(&err);
+        return take(view);
     }
-    return view;
+    if (source->manifest)
+        manifest_print(source->manifest, "error", &err);
+    else
+        cli_error(&err);
+    return NULL;
 }

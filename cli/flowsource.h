@@ -15,13 +15,16 @@ struct flowsource_options {
     const char *namespace_; /* of flows that name none; NULL: the usual one */
     bool states;            /* of flows in files, too */
     bool past;              /* look for completed jobs of the same templates */
+    bool brief; /* of a large flow no more than a few jobs; one that is over is not linked unless
+                   times say what decided its length */
 };
 
 struct flowsource {
-    json_t *flow;                    /* of a file, owned; with status when it is stored; or NULL */
-    struct buf text;                 /* of the store, until there is a view of it */
-    json_t *templates;               /* owned: {name: JobTemplate} of its namespace */
-    struct client *past;             /* who knows completed jobs, if they are to be looked for */
+    json_t *flow;        /* of a file, owned; with status when it is stored; or NULL */
+    struct buf text;     /* of the store, until there is a view of it */
+    json_t *templates;   /* owned: {name: JobTemplate} of its namespace */
+    struct client *past; /* who knows completed jobs, if they are to be looked for */
+    bool brief;
     const struct manifest *manifest; /* NULL: from the store */
     const char *ns;
 };

@@ -9,10 +9,13 @@
 
 uint32_t flowview_find(const struct flowview *view, const char *name)
 {
-    for (uint32_t i = 0; name && i < view->n_steps; i++)
-        if (strcmp(view->steps[i].name, name) == 0)
-            return i;
-    return UINT32_MAX;
+    return name ? name_index_get(&view->names, name) : UINT32_MAX;
+}
+
+bool flowview_is_over(const struct flowview *view)
+{
+    return view->phase &&
+           (strcmp(view->phase, "Succeed") == 0 || strcmp(view->phase, "Failed") == 0);
 }
 
 /* What it has read is kept. */
@@ -37,6 +40,7 @@ void flowview_free(struct flowview *view)
     mem_free(view->path);
     dag_release(&view->dag);
     dag_release(&view->targets);
+    name_index_release(&view->names);
     buf_release(&view->text);
     arena_free(view->words);
     mem_free(view);

@@ -7,9 +7,13 @@
  * engine of this version may not know. `graph`, `explain` and `plan` are drawn from it. A stored
  * flow of very many steps is taken from its text, of which only that becomes a document which
  * somebody asks for: of 100,000 steps people read a few.
+ *
+ * What steps wait for is looked up when it is needed (flowview_link): where a flow stands can be
+ * said without.
  */
 #include "api/types/dag.h"
 #include "api/types/json_text.h"
+#include "api/types/nameindex.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
@@ -41,13 +45,13 @@ struct flowview_step {
     int64_t began_ms, ended_ms; /* of the newest attempt; 0 = not */
     int64_t estimate_ms;        /* meaningful unless ESTIMATE_NONE */
     enum estimate_source estimated;
-    uint32_t layer; /* longest way from a step that waits for nothing */
+    uint32_t layer; /* by flowview_link: longest way from a step that waits for nothing */
     /* by flowview_expect */
     int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 without status; -1 = not
                                                    known, or never */
     bool critical;
     /* private: flowview_step_spec */
-    const char *text;
+    const char *text, *targets; /* where its entry and its list of targets begin */
     size_t text_len;
     json_t *spec;
 };
@@ -57,17 +61,20 @@ struct flowview {
     const char *name, *ns;
     const char *phase; /* of the flow; NULL: it has no status */
     struct flowview_step *steps;
-    uint32_t n_steps, n_layers;
+    uint32_t n_steps;
+    /* by flowview_link */
+    uint32_t n_layers;
     struct dag dag;     /* target → step, each pair once */
     struct dag targets; /* step → what it waits for, in the order written */
-    uint32_t *order;    /* topological */
+    uint32_t *order;    /* topological; NULL: not linked */
     /* by flowview_expect */
     uint32_t *path; /* [path_len] the critical path */
     uint32_t path_len;
     int64_t path_ms; /* time spent, or expected to be spent, in its steps */
     bool path_known; /* every step of it has a duration */
-    /* private: made from text */
-    struct buf text;
+    /* private */
+    struct name_index names;
+    struct buf text; /* made from text */
     struct arena *words;
 };
 
@@ -76,11 +83,18 @@ struct flowview {
  * a step without name or of a name used twice, an unknown target, a cycle (named in order).
  */
 struct flowview *flowview_new(json_t *doc, struct error *err);
-/** The same of a flow as a server gives it; the buffer is emptied. Also BAD_REQUEST for what is no
- * JSON. */
+/** The same of a flow as a server gives it, not linked yet; the buffer is emptied. Also BAD_REQUEST
+ * for what is no JSON. */
 struct flowview *flowview_from_text(struct buf *text, struct error *err);
 void flowview_free(struct flowview *view); /* NULL is fine */
 SCOPED_DEFINE_PTR(flowview, struct flowview *, flowview_free)
+
+/** It has come to its end. */
+bool flowview_is_over(const struct flowview *view);
+
+/** Look up what steps wait for, and put them in order; once, the next time it is true at once. When
+ * false, the errors of flowview_new about targets: the steps wait for nothing. */
+bool flowview_link(struct flowview *view, struct error *err);
 
 /** Position of a step by name; UINT32_MAX. */
 uint32_t flowview_find(const struct flowview *view, const char *name);
@@ -89,9 +103,10 @@ uint32_t flowview_find(const struct flowview *view, const char *name);
  * ({template: [milliseconds]}); either may be NULL. */
 void flowview_estimate(struct flowview *view, const json_t *templates, const json_t *past);
 /**
- * Expected times and the critical path: of a flow that is over the chain that decided its length;
- * else the longest chain to its expected end. Steps of unknown duration count 1 s among each other
- * and make path_known false. `now_ms` is 0 for a flow that is not stored.
+ * Expected times and the critical path of a view that is linked: of a flow that is over the chain
+ * that decided its length; else the longest chain to its expected end. Steps of unknown duration
+ * count 1 s among each other and make path_known false. `now_ms` is 0 for a flow that is not
+ * stored.
  */
 void flowview_expect(struct flowview *view, int64_t now_ms);
 

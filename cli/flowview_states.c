@@ -51,18 +51,17 @@ static void take_node(struct flowview_step *step, const json_t *node)
     step->ended_ms = describe_time_ms(newest, "endTime");
 }
 
-static void take_nodes(struct flowview_load *load, const json_t *nodes)
+static void take_nodes(struct flowview *view, const json_t *nodes)
 {
     size_t i;
     json_t *node;
 
     json_array_foreach(nodes, i, node)
     {
-        const char *name = describe_text(node, "name");
-        uint32_t step = name ? name_index_get(&load->names, name) : NAME_NONE;
+        uint32_t step = flowview_find(view, describe_text(node, "name"));
 
-        if (step != NAME_NONE)
-            take_node(&load->view->steps[step], node);
+        if (step != UINT32_MAX)
+            take_node(&view->steps[step], node);
     }
 }
 
@@ -74,41 +73,47 @@ static uint32_t iterations_of(const struct flowview_step *step)
     return given ? (uint32_t)json_integer_value(given) : flowview_step_iterations(step);
 }
 
+/* How steps ended, by bitmaps of a flow's results. */
+enum { RESULTS = 3 };
+static const struct {
+    const char *member, *phase;
+} results[RESULTS] = {{"completed", "Completed"}, {"failed", "Failed"}, {"skipped", "Skipped"}};
+
 /* Bits of steps that have no node; iterations are passed over. */
-static void take_bits(struct flowview *view, const struct step_set *set, const char *phase)
+static void take_bits(struct flowview *view, const struct step_set *sets)
 {
     uint32_t vertex = 0;
 
     for (uint32_t i = 0; i < view->n_steps; i++) {
         struct flowview_step *step = &view->steps[i];
 
-        if (!step->node && vertex < set->size && step_set_has(set, vertex))
-            set_phase(step, phase);
+        for (size_t k = 0; k < RESULTS && !step->node; k++)
+            if (vertex < sets[k].size && step_set_has(&sets[k], vertex))
+                set_phase(step, results[k].phase);
         vertex += 1 + (step->loops ? iterations_of(step) : 0);
     }
 }
 
-static void take_results(struct flowview *view, const json_t *results)
+static void take_results(struct flowview *view, const json_t *stored)
 {
-    static const char *const rows[][2] = {
-        {"completed", "Completed"}, {"failed", "Failed"}, {"skipped", "Skipped"}};
+    struct step_set sets[RESULTS] = {0};
 
-    for (size_t i = 0; i < countof(rows); i++) {
-        const char *bits = describe_text(results, rows[i][0]);
-        struct step_set set;
+    for (size_t k = 0; k < RESULTS; k++) {
+        const char *bits = describe_text(stored, results[k].member);
 
         if (!bits)
             continue;
-        step_set_init(&set, step_bits_room(bits));
-        if (step_bits_read(bits, &set))
-            take_bits(view, &set, rows[i][1]);
-        step_set_release(&set);
+        step_set_init(&sets[k], step_bits_room(bits));
+        if (!step_bits_read(bits, &sets[k]))
+            step_set_release(&sets[k]);
     }
+    take_bits(view, sets);
+    for (size_t k = 0; k < RESULTS; k++)
+        step_set_release(&sets[k]);
 }
 
-void flowview_load_states(struct flowview_load *load)
+void flowview_load_states(struct flowview *view)
 {
-    struct flowview *view = load->view;
     const json_t *status = json_object_get(view->doc, "status");
     const char *phase = describe_text(status, "state.phase");
 
@@ -117,6 +122,6 @@ void flowview_load_states(struct flowview_load *load)
     view->phase = phase;
     for (uint32_t i = 0; i < view->n_steps; i++)
         view->steps[i].phase = "Waiting";
-    take_nodes(load, json_object_get(status, "nodes"));
+    take_nodes(view, json_object_get(status, "nodes"));
     take_results(view, json_object_get(status, "results"));
 }

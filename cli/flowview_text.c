@@ -41,84 +41,97 @@ static json_t *parse_rest(const struct buf *text, const char *list, const char *
 
 /* ---- steps ---- */
 
-/* Steps as they are read. */
-struct scan {
-    struct arena *words;
-    struct flowview_step *steps;
-    const char **targets; /* of each, where the list begins; NULL */
-    size_t count, cap, targets_cap;
+/* Places in the text, which is smaller than 4 GiB: of 100,000 steps much is read, and little kept.
+ */
+struct place {
+    uint32_t at, len;
 };
 
-static const char *keep_word(struct scan *scan, const struct jsonscan_member *member)
-{
-    size_t len;
-    const char *word = jsonscan_string(member->value, &len);
+/* A step as it is found. */
+struct found {
+    struct place all, name, template_; /* a template of no length: none is named */
+    uint32_t targets;                  /* the list of targets; 0: it has none */
+    bool any, loops, estimate, chooses;
+};
 
-    return word ? arena_strndup(scan->words, word, len) : NULL;
+struct scan {
+    const char *text;
+    struct found *items;
+    size_t count, cap;
+};
+
+static struct place place_of(const struct scan *scan, const char *from, size_t len)
+{
+    return (struct place){from ? (uint32_t)(from - scan->text) : 0, (uint32_t)len};
 }
 
-static bool is_word(const struct jsonscan_member *member, const char *word)
+static struct place string_at(const struct scan *scan, const char *value)
 {
-    size_t len;
-    const char *text = jsonscan_string(member->value, &len);
+    size_t len = 0;
+    const char *word = jsonscan_string(value, &len);
 
-    return text && len == strlen(word) && memcmp(text, word, len) == 0;
+    return place_of(scan, word, len);
 }
 
-/* Steps of one template often stand together. */
-static const char *keep_template(struct scan *scan, const struct jsonscan_member *member)
+static bool is_word(const struct scan *scan, struct place place, const char *word)
 {
-    const char *before = scan->count ? scan->steps[scan->count - 1].template_ : NULL;
-
-    return before && is_word(member, before) ? before : keep_word(scan, member);
+    return place.len == strlen(word) && memcmp(scan->text + place.at, word, place.len) == 0;
 }
 
-/* Returns where the list of targets begins, or NULL. */
-static const char *scan_depends(struct flowview_step *step, const char *at)
+/* Returns where it ends. */
+static const char *scan_depends(const struct scan *scan, struct found *step, const char *at)
 {
     struct jsonscan_member member;
-    const char *targets = NULL;
 
+    if (*at != '{')
+        return jsonscan_skip(at);
     while (jsonscan_next_member(&at, &member))
         if (jsonscan_key_is(&member, "targets"))
-            targets = member.value;
+            step->targets = place_of(scan, member.value, 0).at;
         else if (jsonscan_key_is(&member, "strategy"))
-            step->any = is_word(&member, "any");
-    return targets;
+            step->any = is_word(scan, string_at(scan, member.value), "any");
+    at += *at == '{'; /* an empty object */
+    return *at ? at + 1 : at;
+}
+
+/* Returns where its value ends. */
+static const char *scan_member(const struct scan *scan, struct found *step,
+                               const struct jsonscan_member *member)
+{
+    static const char estimate[] = "\"runningEstimate\"";
+    const char *end;
+
+    if (jsonscan_key_is(member, "dependsOn"))
+        return scan_depends(scan, step, member->value);
+    end = jsonscan_skip(member->value);
+    if (jsonscan_key_is(member, "name"))
+        step->name = string_at(scan, member->value);
+    else if (jsonscan_key_is(member, "jobTemplateName"))
+        step->template_ = string_at(scan, member->value);
+    else if (jsonscan_key_is(member, "patch"))
+        step->estimate = memmem(member->value, (size_t)(end - member->value), estimate,
+                                sizeof estimate - 1) != NULL;
+    else if (jsonscan_key_is(member, "for"))
+        step->loops = true;
+    else if (jsonscan_key_is(member, "switch"))
+        step->chooses = true;
+    return end;
 }
 
 /* The entry that begins at `at`. Returns where it ends, or NULL when it is none. */
 static const char *scan_step(struct scan *scan, const char *at)
 {
-    static const char estimate[] = "\"runningEstimate\"";
-    struct flowview_step step = {.text = at};
+    const char *begin = at;
+    struct found step = {0};
     struct jsonscan_member member;
-    const char *template_ = NULL, *targets = NULL;
-    bool chooses = false;
 
-    while (jsonscan_next_member(&at, &member))
-        if (jsonscan_key_is(&member, "name"))
-            step.name = keep_word(scan, &member);
-        else if (jsonscan_key_is(&member, "dependsOn"))
-            targets = scan_depends(&step, member.value);
-        else if (jsonscan_key_is(&member, "jobTemplateName"))
-            template_ = keep_template(scan, &member);
-        else if (jsonscan_key_is(&member, "patch"))
-            step.estimate = memmem(member.value, (size_t)(member.end - member.value), estimate,
-                                   sizeof estimate - 1) != NULL;
-        else if (jsonscan_key_is(&member, "for"))
-            step.loops = true;
-        else if (jsonscan_key_is(&member, "switch"))
-            chooses = true;
-    if (*at != '}' || !step.name)
+    while (jsonscan_next_key(at, &member))
+        at = scan_member(scan, &step, &member);
+    if (*at != '}' || !step.name.at)
         return NULL;
-    if (!chooses)
-        step.template_ = template_ ? template_ : step.name;
-    step.text_len = (size_t)(at + 1 - step.text);
-    mem_grow(scan->steps, scan->count, scan->cap);
-    mem_grow(scan->targets, scan->count, scan->targets_cap);
-    scan->targets[scan->count] = targets;
-    scan->steps[scan->count++] = step;
+    step.all = place_of(scan, begin, (size_t)(at + 1 - begin));
+    mem_grow(scan->items, scan->count, scan->cap);
+    scan->items[scan->count++] = step;
     return at + 1;
 }
 
@@ -135,36 +148,46 @@ static const char *scan_steps(struct scan *scan, const char *at)
 
 /* ---- the view ---- */
 
-static bool scan_targets(struct flowview_load *load, uint32_t i, const char *at)
+static struct flowview_step *make_steps(const struct scan *scan, struct arena *words)
 {
-    const char *element;
+    struct flowview_step *steps = mem_array_wide(scan->count + 1, sizeof *steps);
+    const char *template_ = NULL; /* steps of one template often stand together */
 
-    for (size_t t = 0; at && (element = jsonscan_next_element(&at)); t++) {
-        size_t len = 0;
-        const char *name = jsonscan_string(element, &len);
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct found *found = &scan->items[i];
+        const struct place named = found->template_;
+        struct flowview_step *step = &steps[i];
 
-        if (!flowview_load_target(load, i, t, name ? name : "", len))
-            return false;
+        step->name = arena_strndup(words, scan->text + found->name.at, found->name.len);
+        if (named.len && !(template_ && is_word(scan, named, template_)))
+            template_ = arena_strndup(words, scan->text + named.at, named.len);
+        if (!found->chooses)
+            step->template_ = named.len ? template_ : step->name;
+        step->any = found->any;
+        step->loops = found->loops;
+        step->estimate = found->estimate;
+        step->text = scan->text + found->all.at;
+        step->text_len = found->all.len;
+        step->targets = found->targets ? scan->text + found->targets : NULL;
+        step->expected_start_ms = step->expected_end_ms = -1;
     }
-    return true;
+    return steps;
 }
 
-static struct flowview *make_view(struct scan *scan, struct buf *text, json_t *doc,
+static struct flowview *make_view(const struct scan *scan, struct buf *text, json_t *doc,
                                   struct error *err)
 {
-    struct flowview_load load;
-    struct flowview *view =
-        flowview_begin(&load, doc, take(scan->steps), (uint32_t)scan->count, err);
-    bool ok = true;
+    struct arena *words = arena_new(0);
+    struct flowview *view = flowview_make(doc, make_steps(scan, words), (uint32_t)scan->count, err);
 
+    if (!view) {
+        arena_free(words);
+        return NULL;
+    }
+    view->words = words;
     view->text = *text; /* its bytes stay where they are */
     *text = (struct buf){0};
-    view->words = take(scan->words);
-    for (uint32_t i = 0; ok && i < view->n_steps; i++)
-        ok = flowview_load_name(&load, i);
-    for (uint32_t i = 0; ok && i < view->n_steps; i++)
-        ok = scan_targets(&load, i, scan->targets[i]);
-    return flowview_finish(&load, ok);
+    return view;
 }
 
 static struct flowview *from_document(const struct buf *text, struct error *err)
@@ -178,8 +201,9 @@ static struct flowview *from_document(const struct buf *text, struct error *err)
 struct flowview *flowview_from_text(struct buf *text, struct error *err)
 {
     scoped(buf) struct buf own = *text;
-    struct scan scan = {.words = arena_new(0)};
-    const char *list = find_steps(&own), *end = list ? scan_steps(&scan, list) : NULL;
+    struct scan scan = {.text = own.data};
+    const char *list = own.len < UINT32_MAX ? find_steps(&own) : NULL;
+    const char *end = list ? scan_steps(&scan, list) : NULL;
     struct flowview *view;
 
     *text = (struct buf){0};
@@ -190,8 +214,6 @@ struct flowview *flowview_from_text(struct buf *text, struct error *err)
     } else {
         view = from_document(&own, err);
     }
-    arena_free(scan.words);
-    mem_free(scan.steps);
-    mem_free(scan.targets);
+    mem_free(scan.items);
     return view;
 }

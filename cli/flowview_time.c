@@ -221,17 +221,11 @@ static void reach_step(const struct expecting *e, uint32_t i)
         r->end_ms = e->now_ms;
 }
 
-static bool is_over(const struct flowview *view)
-{
-    return view->phase &&
-           (strcmp(view->phase, "Succeed") == 0 || strcmp(view->phase, "Failed") == 0);
-}
-
 /* The step that ends last; of a flow that is over only what has ended counts. */
 static uint32_t last_to_end(const struct expecting *e)
 {
     const struct flowview *view = e->view;
-    bool over = is_over(view);
+    bool over = flowview_is_over(view);
     uint32_t last = UINT32_MAX;
 
     for (uint32_t k = 0; k < view->n_steps; k++) {
@@ -271,15 +265,16 @@ static void mark_path(struct expecting *e)
 
 void flowview_expect(struct flowview *view, int64_t now_ms)
 {
+    bool over = flowview_is_over(view);
     struct expecting e = {.view = view,
-                          .reach = mem_array((size_t)view->n_steps + 1, sizeof *e.reach),
+                          .reach = mem_array_wide((size_t)view->n_steps + 1, sizeof *e.reach),
                           .now_ms = now_ms};
 
     for (uint32_t k = 0; k < view->n_steps; k++)
         reach_step(&e, view->order[k]);
     for (uint32_t i = 0; i < view->n_steps; i++) {
         struct flowview_step *step = &view->steps[i];
-        bool never = is_over(view) && !step->settled && !step->running;
+        bool never = over && !step->settled && !step->running;
         uint32_t from = e.reach[i].from;
         bool start_known = step->began_ms || from == UINT32_MAX || e.reach[from].known;
 

@@ -76,15 +76,20 @@ static bool is_part(const char *name, const char *part, size_t len)
     return strncmp(name, part, len) == 0 && name[len] == '\0';
 }
 
-uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len)
+static uint32_t get_part(const struct name_index *index, const char *name, size_t len,
+                         uint32_t hash)
 {
-    uint32_t hash = (uint32_t)hash_bytes(name, len);
     const struct name_slot *slot = home_of(index, hash), *end = index->slots + index->size;
 
     while (slot->name && (slot->hash != hash || !is_part(slot->name, name, len)))
         if (++slot == end)
             slot = index->slots;
     return slot->name ? slot->position : NAME_NONE;
+}
+
+uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len)
+{
+    return get_part(index, name, len, (uint32_t)hash_bytes(name, len));
 }
 
 /* Hash at most NAMES_TOGETHER names, and ask for the slots and then the names that they will be
@@ -130,5 +135,24 @@ void name_index_get_all(const struct name_index *index, const char *const *names
         fetch(index, names + from, run, hashes);
         for (size_t i = 0; i < run; i++)
             positions[from + i] = get(index, names[from + i], hashes[i]);
+    }
+}
+
+void name_index_get_parts(const struct name_index *index, const struct name_part *parts,
+                          size_t count, uint32_t *positions)
+{
+    uint32_t hashes[NAMES_TOGETHER];
+
+    for (size_t from = 0, run; from < count; from += run) {
+        run = next_run(count, from);
+        for (size_t i = 0; i < run; i++) {
+            hashes[i] = (uint32_t)hash_bytes(parts[from + i].text, parts[from + i].len);
+            __builtin_prefetch(home_of(index, hashes[i]));
+        }
+        for (size_t i = 0; i < run; i++)
+            __builtin_prefetch(home_of(index, hashes[i])->name);
+        for (size_t i = 0; i < run; i++)
+            positions[from + i] =
+                get_part(index, parts[from + i].text, parts[from + i].len, hashes[i]);
     }
 }

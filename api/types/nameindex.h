@@ -33,7 +33,11 @@ SCOPED_DEFINE(name_index, struct name_index, name_index_release)
 /** Let `name` mean `position`. Returns what it meant before, or NAME_NONE. */
 uint32_t name_index_put(struct name_index *index, const char *name, uint32_t position);
 uint32_t name_index_get(const struct name_index *index, const char *name); /* or NAME_NONE */
-/** The same of a name that is not ended by a NUL. */
+/** A name that is not ended by a NUL. */
+struct name_part {
+    const char *text;
+    size_t len;
+};
 uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len);
 
 /** The same for names[0] … names[count - 1], in this order: they mean `first`, `first` + 1, …; what
@@ -43,3 +47,5 @@ void name_index_put_all(struct name_index *index, const char *const *names, size
 /** … and what each means, to `positions` [count]. */
 void name_index_get_all(const struct name_index *index, const char *const *names, size_t count,
                         uint32_t *positions);
+void name_index_get_parts(const struct name_index *index, const struct name_part *parts,
+                          size_t count, uint32_t *positions);

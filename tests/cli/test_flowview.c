@@ -21,8 +21,14 @@ static struct flowview *view_of_text(const char *text, struct error *err)
 {
     scoped(buf) struct buf bytes = {0};
 
+    struct flowview *view;
+
     buf_str(&bytes, text);
-    return flowview_from_text(&bytes, err);
+    view = flowview_from_text(&bytes, err);
+    if (view && flowview_link(view, err))
+        return view;
+    flowview_free(view);
+    return NULL;
 }
 
 static void check_same(const struct flowview *a, const struct flowview *b)
@@ -114,6 +120,29 @@ static void what_is_no_flow_is_refused_at_its_field(void **state)
         check_str(broken[i].name, err.field, broken[i].field);
         json_decref(doc);
     }
+}
+
+static void a_view_of_text_is_linked_when_asked(void **state)
+{
+    scoped(buf) struct buf text = {0}, unknown = {0};
+    scoped(flowview) struct flowview *view = NULL, *loose = NULL;
+    struct error err = {0};
+
+    buf_str(&text, RUN(STEP("a", "") "," STEP("b", "\"a\""),
+                       "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"}"));
+    view = flowview_from_text(&text, &err);
+    check_ok("view", view, err);
+    check("not yet", !view->order);
+    check_str("its states are known", view->steps[0].phase, "Completed");
+    check_int("and its names", (long)flowview_find(view, "b"), 1);
+    check("linked", flowview_link(view, &err) && flowview_link(view, &err));
+    check_int("once", (long)dag_edges(&view->targets), 1);
+
+    buf_str(&unknown, FLOW(STEP("a", "") "," STEP("b", "\"a\",\"x\"")));
+    loose = flowview_from_text(&unknown, &err);
+    check("an unknown target", loose && !flowview_link(loose, &err));
+    check_str("is named", err.field, "spec.flows[1].dependsOn.targets[1]");
+    check_int("its steps wait for nothing", (long)dag_edges(&loose->targets), 0);
 }
 
 static void layers_are_the_longest_ways(void **state)
@@ -345,6 +374,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_flow_is_refused_at_its_field),
+        cmocka_unit_test(a_view_of_text_is_linked_when_asked),
         cmocka_unit_test(layers_are_the_longest_ways),
         cmocka_unit_test(the_critical_path_is_the_longest_by_estimates),
         cmocka_unit_test(any_target_lets_a_step_begin),

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* name, HTTP status, Kubernetes Status reason */
+/* name, HTTP status, Kubernetes Status reason. UNDECLARED: an applied configuration that says what
+ * the schema has no place for, which kube-apiserver answers so. */
 /* clang-format off */
 #define ERROR_CODES(X)                                     \
     X(NONE,              200, "")                          \
@@ -33,7 +34,8 @@
     X(NOT_IMPLEMENTED,   501, "NotImplemented")            \
     X(UNAVAILABLE,       503, "ServiceUnavailable")        \
     X(TIMEOUT,           504, "Timeout")                   \
-    X(STORAGE,           507, "InsufficientStorage")
+    X(STORAGE,           507, "InsufficientStorage")       \
+    X(UNDECLARED,        500, "")
 /* clang-format on */
 
 #define ERROR_ENUM(name, status, reason) ERR_##name,

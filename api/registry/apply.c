@@ -159,6 +159,58 @@ static bool apply_to(struct applying *a, const struct object *current, const jso
                                 a->how, list_text(applied.entries), out, errors);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    const struct error *one = a, *other = b;
+
+    return strcmp(one->message, other->message);
+}
+
+/* Whatever the caller wants to be told of unknown fields: nobody could own them. */
+static bool check_declared(const struct applying *a, const json_t *config,
+                           struct error_list *errors)
+{
+    const json_t *metadata = json_object_get(config, "metadata");
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+    struct error_list found = {0};
+    scoped(buf) struct buf text = {0};
+
+    fieldset_check(&a->write.at, config, &found);
+    if (!found.count)
+        return true;
+    qsort(found.items, found.count, sizeof *found.items, by_text);
+    for (size_t i = 0; i < found.count; i++)
+        buf_printf(&text, "%s%s", found.count > 1 ? "\n  " : "", found.items[i].message);
+    error_list_add(errors, ERR_UNDECLARED, "",
+                   "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s%s", ns ? ns : "",
+                   name ? name : "", *a->kind->group ? "" : "/", kind_api_version(a->kind),
+                   a->kind->name, found.count > 1 ? "errors:" : "", text.data);
+    error_list_release(&found);
+    return false;
+}
+
+/* A uid in the configuration is a condition. */
+static bool check_uid(const struct applying *a, const char *name, const struct object *current,
+                      const json_t *config, struct error_list *errors)
+{
+    const json_t *metadata = json_object_get(config, "metadata");
+    const char *uid = json_string_value(json_object_get(metadata, "uid"));
+    char resource[RESOURCE_TEXT_MAX];
+
+    if (!uid || !*uid || (current && strcmp(uid, object_uid(current)) == 0))
+        return true;
+    if (current)
+        error_list_add(errors, ERR_INVALID, "metadata.uid",
+                       "Invalid value: \"%s\": field is immutable", uid);
+    else
+        error_list_add(errors, ERR_CONFLICT, "",
+                       "Operation cannot be fulfilled on %s \"%s\": uid mismatch: the provided "
+                       "object specified uid %s, and no existing object was found",
+                       registry_resource(a->kind, resource), name, uid);
+    return false;
+}
+
 bool registry_apply(struct registry *r, const struct kind *kind, const char *ns, const char *name,
                     json_t *config, enum registry_subresource sub, bool force,
                     const struct registry_write *how, const struct object **out, bool *out_created,
@@ -180,6 +232,8 @@ bool registry_apply(struct registry *r, const struct kind *kind, const char *ns,
     a.write.subresource = a.subresource;
     a.write.now = a.now;
     *out_created = !current;
+    if (!check_declared(&a, config, errors) || !check_uid(&a, name, current, config, errors))
+        return false;
     if (current)
         return apply_to(&a, current, config, force, out, errors);
     if (sub == REGISTRY_STATUS)

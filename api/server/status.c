@@ -154,33 +154,31 @@ static int by_text(const void *a, const void *b)
     return strcmp((*one)->message, (*other)->message);
 }
 
-/* Members nobody knows, or given twice: their texts name the field themselves. */
-static void add_strict(const struct error_list *errors, const struct status_subject *about,
-                       struct buf *out)
-{
-    const struct error *sorted[ERROR_LIST_MAX];
-
-    for (size_t i = 0; i < errors->count; i++)
-        sorted[i] = &errors->items[i];
-    qsort(sorted, errors->count, sizeof *sorted, by_text);
-    add_unhandled(about, out);
-    buf_str(out, "strict decoding error: ");
-    for (size_t i = 0; i < errors->count; i++) {
-        buf_str(out, i ? ", " : "");
-        if (sorted[i]->code == ERR_BAD_REQUEST)
-            buf_str(out, sorted[i]->message);
-        else
-            add_finding(sorted[i], out);
-    }
-    if (errors->dropped)
-        buf_printf(out, ", and %zu more", errors->dropped);
-}
-
 bool status_is_strict(const struct error *err)
 {
     return err->code == ERR_BAD_REQUEST && err->field[0] &&
            (begins_with(err->message, "unknown field") ||
             begins_with(err->message, "duplicate field"));
+}
+
+/* Members nobody knows, or given twice: their texts name the field themselves. What else is wrong
+ * stands among the causes. */
+static void add_strict(const struct error_list *errors, const struct status_subject *about,
+                       struct buf *out)
+{
+    const struct error *sorted[ERROR_LIST_MAX];
+    size_t n = 0;
+
+    for (size_t i = 0; i < errors->count; i++)
+        if (status_is_strict(&errors->items[i]))
+            sorted[n++] = &errors->items[i];
+    qsort(sorted, n, sizeof *sorted, by_text);
+    add_unhandled(about, out);
+    buf_str(out, "strict decoding error: ");
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", sorted[i]->message);
+    if (errors->dropped)
+        buf_printf(out, ", and %zu more", errors->dropped);
 }
 
 static void add_conflicts(const struct error_list *errors, struct buf *out)
@@ -390,8 +388,9 @@ void status_write_failure(const struct error_list *errors, const struct status_s
     add_message(errors, about, &message);
     write_head(&w, "Failure", about);
     jsonw_member_str(&w, "message", message.data);
-    jsonw_member_str(&w, "reason", error_reason(code));
-    if ((code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED) || has_causes(errors))
+    jsonw_member_str_opt(&w, "reason", error_reason(code));
+    if ((code != ERR_BAD_REQUEST && code != ERR_UNAUTHORIZED && code != ERR_UNDECLARED) ||
+        has_causes(errors))
         write_details(&w, errors, about);
     jsonw_member_int(&w, "code", error_http_status(code));
     jsonw_close(&w);

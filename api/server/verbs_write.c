@@ -282,16 +282,34 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
 
 /* ---- server-side apply ---- */
 
+/* Unlike an update, it may leave the name to the URL. */
+static void name_by_url(const struct api_call *call, json_t *config)
+{
+    json_t *metadata = json_object_get(config, "metadata");
+
+    if (!metadata || json_is_null(metadata))
+        json_object_set_new(config, "metadata", metadata = json_object());
+    if (!json_object_get(metadata, "name"))
+        json_object_set_new(metadata, "name", json_string(call->route.name));
+}
+
 static json_t *parse_config(struct api_call *call, struct error *err)
 {
     scoped(json) json_t *config = body_parse(call, err);
-    const char *expected = kind_api_version(call->route.kind), *version;
+    const char *expected = kind_api_version(call->route.kind), *version, *kind;
 
     if (!config)
         return NULL;
     if (call->route.view)
         view_take(call->route.view, config);
     version = json_string_value(json_object_get(config, "apiVersion"));
+    kind = json_string_value(json_object_get(config, "kind"));
+    if (!kind || !*kind) {
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "invalid object type: %s%s, Kind=", version && strchr(version, '/') ? "" : "/",
+                  version ? version : "");
+        return NULL;
+    }
     if (!version || strcmp(version, expected) != 0) {
         error_set(err, ERR_BAD_REQUEST, "",
                   "Incorrect version specified in apply patch. Specified patch version: %s, "
@@ -303,6 +321,7 @@ static json_t *parse_config(struct api_call *call, struct error *err)
         error_set(err, ERR_BAD_REQUEST, "", "metadata.managedFields must be nil");
         return NULL;
     }
+    name_by_url(call, config);
     return agree(call, config, err) ? take(config) : NULL;
 }
 

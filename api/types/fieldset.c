@@ -1,7 +1,7 @@
 /*
  * Sets as such.
  */
-#include "api/types/fieldset.h"
+#include "api/types/fieldset_impl.h"
 #include "api/types/json_text.h"
 #include "base/buf.h"
 #include <string.h>
@@ -102,8 +102,7 @@ bool fieldset_is_valid(const json_t *value)
     return true;
 }
 
-/* One more step of a path. */
-static void add_step(const char *key, struct buf *path)
+void fieldset_add_step(const char *key, struct buf *path)
 {
     scoped(json) json_t *element = NULL;
     const char *name;
@@ -138,7 +137,7 @@ static void each(const json_t *node, struct buf *path, void (*visit)(void *ctx, 
     {
         if (strcmp(key, ".") == 0)
             continue;
-        add_step(key, path);
+        fieldset_add_step(key, path);
         if (is_member(child))
             visit(ctx, path->data);
         each(child, path, visit, ctx);

@@ -13,6 +13,7 @@
  * documents and sets.
  */
 #include "api/types/schema_walk.h"
+#include "base/error.h"
 #include "base/jsonw.h"
 
 /* ---- algebra ---- */
@@ -33,6 +34,9 @@ void fieldset_each(const json_t *set, void (*visit)(void *ctx, const char *path)
 
 /** What somebody who applies `doc` wants to own. */
 json_t *fieldset_of(const struct schema_at *at, const json_t *doc);
+/** Add a finding (UNDECLARED, no field) for each member of `doc` that the tables have no place for,
+ * and for entries of a list that have the same keys. */
+void fieldset_check(const struct schema_at *at, const json_t *doc, struct error_list *findings);
 struct fieldset_changes {
     json_t *changed; /* in the new document, and not or otherwise in the old one */
     json_t *gone;    /* in the old document alone */

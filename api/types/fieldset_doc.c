@@ -59,7 +59,7 @@ static bool keyed_element(const char *merge_key, const json_t *entry, struct buf
     return true;
 }
 
-static bool element_of(const struct field *field, const json_t *entry, struct buf *out)
+bool fieldset_element(const struct field *field, const json_t *entry, struct buf *out)
 {
     if (*field->merge_key)
         return keyed_element(field->merge_key, entry, out);
@@ -84,7 +84,7 @@ json_t *fieldset_index(const struct field *field, const json_t *list)
 
     json_array_foreach(list, i, entry)
     {
-        if (!element_of(field, entry, &element))
+        if (!fieldset_element(field, entry, &element))
             return NULL;
         if (!json_object_get(index, element.data))
             json_object_set(index, element.data, entry);
@@ -309,7 +309,8 @@ static json_t *merged_list(const struct schema_at *at, const struct field *field
     result = json_array();
     json_array_foreach(live, i, entry)
     {
-        wanted = element_of(field, entry, &element) ? json_object_get(index, element.data) : NULL;
+        wanted =
+            fieldset_element(field, entry, &element) ? json_object_get(index, element.data) : NULL;
         json_array_append_new(result,
                               wanted ? merged(at, NULL, entry, wanted) : json_deep_copy(entry));
         if (wanted)
@@ -332,7 +333,7 @@ static json_t *merged_set(const struct field *field, const json_t *live, const j
 
     json_array_foreach(live, i, entry)
     {
-        element_of(field, entry, &element);
+        fieldset_element(field, entry, &element);
         if (!json_object_get(index, element.data))
             json_array_append_new(result, json_deep_copy(entry));
     }
@@ -431,7 +432,7 @@ static void remove_entries(const struct schema_at *at, const struct field *field
         json_t *entry = json_array_get(list, i);
         const json_t *below = NULL, *below_kept = NULL;
 
-        if (element_of(field, entry, &element)) {
+        if (fieldset_element(field, entry, &element)) {
             below = json_object_get(set, element.data);
             below_kept = json_object_get(kept, element.data);
         }

@@ -187,6 +187,19 @@ static const struct refusal refusals[] = {
      "PatchOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: []string{\"Some\"}: supported values: \"All\""},
     {"the status of nothing", POD "/status?fieldManager=m", APPLY,
      "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'status':{}}", 404, "pods \"p\" not found"},
+    {"what the schema has no place for", CM "?fieldManager=m&fieldValidation=Ignore", APPLY,
+     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','namespace':'default','odd':1},'bogus':2}", 500,
+     "failed to create typed patch object (default/c; /v1, Kind=ConfigMap): errors:\n"
+     "  .bogus: field not declared in schema\n  .metadata.odd: field not declared in schema"},
+    {"the same below an entry with a key", POD "?fieldManager=m", APPLY,
+     "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'spec':{'containers':[{'name':'c','nope':1}]}}", 500,
+     "failed to create typed patch object (default/p; /v1, Kind=Pod): .spec.containers[name=\"c\"].nope: field not declared in schema"},
+    {"a key given twice", POD "?fieldManager=m", APPLY,
+     "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'spec':{'containers':[{'name':'c'},{'name':'c'}]}}", 500,
+     "failed to create typed patch object (default/p; /v1, Kind=Pod): .spec.containers: duplicate entries for key [name=\"c\"]"},
+    {"the uid of nothing", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'uid':'u'}}", 409,
+     "Operation cannot be fulfilled on configmaps \"c\": uid mismatch: the provided object specified uid u, and no existing object was found"},
+    {"no kind", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','metadata':{'name':'c'}}", 400, "invalid object type: /v1, Kind="},
     {"a field nobody knows", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}", 404, "configmaps \"c\" not found"},
     /* clang-format on */
 };
@@ -210,6 +223,11 @@ static void what_cannot_be_applied_is_refused(void **state)
              "patch: Invalid value: strict decoding error: unknown field \"bogus\"");
     check_at(&tap, "details.causes.0.field", "patch");
     check_int("uid", ask(&rig, &tap, "PATCH", CM, MERGE, "{'metadata':{'uid':'zz'}}"), 422);
+    check_has("uid", tap.body.data, "field is immutable");
+    check_int("applied uid",
+              ask(&rig, &tap, "PATCH", CM "?fieldManager=m", APPLY,
+                  "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'uid':'zz'}}"),
+              422);
     check_has("uid", tap.body.data, "field is immutable");
     check_int("name", ask(&rig, &tap, "PATCH", CM, MERGE, "{'metadata':{'name':'zz'}}"), 400);
     api_rig_stop(&rig);

@@ -161,6 +161,15 @@ bool status_is_strict(const struct error *err)
             begins_with(err->message, "duplicate field"));
 }
 
+/* Found while decoding: whatever else is wrong would be looked at later. */
+static bool any_strict(const struct error_list *errors)
+{
+    for (size_t i = 0; i < errors->count; i++)
+        if (status_is_strict(&errors->items[i]))
+            return true;
+    return false;
+}
+
 /* Members nobody knows, or given twice: their texts name the field themselves. What else is wrong
  * stands among the causes. */
 static void add_strict(const struct error_list *errors, const struct status_subject *about,
@@ -251,7 +260,8 @@ static void add_undecodable(const struct error *err, const struct status_subject
 
 enum error_code status_code(const struct error_list *errors, const struct status_subject *about)
 {
-    return is_undecodable(errors, about) ? ERR_BAD_REQUEST : errors->items[0].code;
+    return is_undecodable(errors, about) || any_strict(errors) ? ERR_BAD_REQUEST
+                                                               : errors->items[0].code;
 }
 
 static void add_message(const struct error_list *errors, const struct status_subject *about,
@@ -259,10 +269,10 @@ static void add_message(const struct error_list *errors, const struct status_sub
 {
     if (is_undecodable(errors, about))
         add_undecodable(&errors->items[0], about, out);
+    else if (any_strict(errors))
+        add_strict(errors, about, out);
     else if (errors->items[0].code == ERR_INVALID)
         add_invalid(errors, about, out);
-    else if (status_is_strict(&errors->items[0]))
-        add_strict(errors, about, out);
     else if (is_apply_conflict(&errors->items[0]))
         add_conflicts(errors, out);
     else if (errors->items[0].code == ERR_INTERNAL)

@@ -282,11 +282,14 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
 
 /* ---- server-side apply ---- */
 
-/* Unlike an update, it may leave the name to the URL. */
+/* Of what is there, it may leave the name to the URL. */
 static void name_by_url(const struct api_call *call, json_t *config)
 {
+    const struct store *store = registry_store(call->api->registry);
     json_t *metadata = json_object_get(config, "metadata");
 
+    if (!store_get(store, call->route.kind, call->route.ns, call->route.name))
+        return;
     if (!metadata || json_is_null(metadata))
         json_object_set_new(config, "metadata", metadata = json_object());
     if (!json_object_get(metadata, "name"))

@@ -62,6 +62,8 @@ DIFFERENCES = [
     (r"(an )?events?.*|the event.*", (r"body\.(items\[0\]\.)?(eventTime|reporting(Component|Instance))",), "absent instead of empty"),
     (r"bind once more", (r"body\.details\.kind",), "of the pod"),
     # ---- the rest ----
+    (r"list custom ones as a table", (r"body\.columnDefinitions", r"body\.rows\[\d\]\.cells"), "two more columns with -o wide: what flows have pinned"),
+    (r"unknown and wrong strictly", (r"body\.details",), "causes are there too: which field"),
     (r"may I", (r"body\.metadata.*", r"body\.status.*"), "a review is no object: it has no metadata of its own"),
     (r"resources of .*|the flow group", (r"body\.resources\.[a-z/]+\.storageVersionHash",), "there is one storage version"),
     (r"resources of .*", (r"body\.resources\.[a-z]+/(steps|instantiate)",), "subresources of our own"),

@@ -259,17 +259,20 @@ def validated(s):
     s("merge of unknown fields strictly", "PATCH", JT + "/v1?fieldValidation=Strict", {"spec": {"bogus": 1}}, kind=MERGE)
     s("merge of unknown fields", "PATCH", JT + "/v1", {"spec": {"bogus": 1}}, kind=MERGE)
     place = {"namespace": "default"}
-    odd = dict(jt("v7", **place), spec=dict(jt("v7")["spec"], bogus=1, more={}))
+    odd = dict(jt("v7", **place), spec=dict(jt("v7")["spec"], bogus=1))
     twice = pod("v8", **place)
-    twice["spec"]["containers"] = [dict(twice["spec"]["containers"][1], bogus=1)] * 2
+    twice["spec"]["containers"] = [twice["spec"]["containers"][1]] * 2
     s("apply an unknown field", "PATCH", CM + "/v9?fieldManager=m", dict(cm("v9", **place), bogus=1), kind=APPLY)
     s("apply an unknown field strictly", "PATCH", CM + "/v9?fieldManager=m&fieldValidation=Strict", dict(cm("v9", **place), bogus=1), kind=APPLY)
-    s("apply unknown fields of a custom kind", "PATCH", JT + "/v7?fieldManager=m&fieldValidation=Ignore", odd, kind=APPLY)
+    s("apply an unknown field of a custom kind", "PATCH", JT + "/v7?fieldManager=m&fieldValidation=Ignore", odd, kind=APPLY)
     s("apply unknown metadata", "PATCH", CM + "/v9?fieldManager=m", cm("v9", odd=1, **place), kind=APPLY)
-    s("apply unknown fields and a key twice", "PATCH", PODS + "/v8?fieldManager=m", twice, kind=APPLY)
+    s("apply a key twice", "PATCH", PODS + "/v8?fieldManager=m", twice, kind=APPLY)
     s("apply nothing of a kind", "PATCH", CM + "/v9?fieldManager=m", {"apiVersion": "v1", "metadata": {"name": "v9"}}, kind=APPLY)
     s("apply with a uid of nothing", "PATCH", CM + "/v9?fieldManager=m", cm("v9", uid="u"), kind=APPLY)
-    s("apply with no name", "PATCH", CM + "/v9?fieldManager=m", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}, kind=APPLY)
+    nameless = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
+    s("apply with no name what is not there", "PATCH", CM + "/v9?fieldManager=m", nameless, kind=APPLY)
+    s("apply it with a name", "PATCH", CM + "/v9?fieldManager=m", cm("v9"), kind=APPLY)
+    s("apply with no name what is there", "PATCH", CM + "/v9?fieldManager=m", nameless, kind=APPLY)
     s("apply with another uid", "PATCH", CM + "/v9?fieldManager=m", cm("v9", uid="u"), kind=APPLY)
     s("apply with an old revision", "PATCH", CM + "/v9?fieldManager=m", cm("v9", {"a": "c"}, resourceVersion="1"), kind=APPLY)
     s("unknown and wrong strictly", "POST", PODS + "?fieldValidation=Strict", dict(pod("v10"), spec=dict(pod("v10")["spec"], bogus=1, restartPolicy="Sometimes")))

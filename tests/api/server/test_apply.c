@@ -197,7 +197,7 @@ static const struct refusal refusals[] = {
     {"a key given twice", POD "?fieldManager=m", APPLY,
      "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'spec':{'containers':[{'name':'c'},{'name':'c'}]}}", 500,
      "failed to create typed patch object (default/p; /v1, Kind=Pod): .spec.containers: duplicate entries for key [name=\"c\"]"},
-    {"the uid of nothing", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'uid':'u'}}", 409,
+    {"the uid of nothing", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','uid':'u'}}", 409,
      "Operation cannot be fulfilled on configmaps \"c\": uid mismatch: the provided object specified uid u, and no existing object was found"},
     {"no kind", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','metadata':{'name':'c'}}", 400, "invalid object type: /v1, Kind="},
     {"a field nobody knows", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}", 404, "configmaps \"c\" not found"},

@@ -136,14 +136,19 @@ void session_finish(struct session *session, int exit_code)
     loop_stop(session->backend->loop);
 }
 
+int session_outcome(const struct session *session)
+{
+    return follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED;
+}
+
 static void settled(struct task *task)
 {
     struct session *session = container_of(task, struct session, durable);
 
     if (session->ended)
         session_finish(session, session->exit_code);
-    else
-        session_finish(session, follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED);
+    else if (!session_end_waits(session))
+        session_finish(session, session_outcome(session));
 }
 
 static void on_finished(void *ctx)

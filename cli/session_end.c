@@ -1,6 +1,9 @@
 /*
  * The ways out before the end: a signal, the timeout, nobody who reads, a simulation that stands
  * still. The first one asks the pods to end, a second signal kills them, a third does not wait.
+ *
+ * And the end itself: a job may be over while pods of it, told to stop, take their time. A run ends
+ * after them, so that nothing of it is left when it has ended; a daemon keeps them.
  */
 #include "base/mem.h"
 #include "cli/session_internal.h"
@@ -8,6 +11,7 @@
 
 enum {
     ABORT_POLL_MS = 50,
+    LEAVING_NOTE = 20,    /* looks after which it is said what is waited for */
     STUCK_TURNS = 100000, /* of a simulation, without any news */
 };
 
@@ -46,9 +50,57 @@ static void abort_kill(struct session *session)
     session->backend->ops->kill(session->backend, session->follow);
 }
 
+/* ---- the last pods ---- */
+
+static void count_leaving(void *arg, const struct object *pod)
+{
+    *(size_t *)arg += object_deleting(pod) && !backend_pod_over(pod);
+}
+
+static void look_at_leaving(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, leaving_look);
+
+    store_when_durable(session->backend->store, &session->durable);
+}
+
+bool session_end_waits(struct session *session)
+{
+    size_t pods = 0;
+
+    if (session->backend->shared)
+        return false;
+    store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
+    if (pods == 0)
+        return false;
+    if (++session->leaving_looks == LEAVING_NOTE) {
+        scoped_str note = mem_printf("waiting for the last %zu pod%s to end (Ctrl-C kills %s)",
+                                     pods, pods == 1 ? "" : "s", pods == 1 ? "it" : "them");
+
+        session_note(session, note);
+    }
+    timer_start(session->backend->loop, &session->leaving_look, ABORT_POLL_MS);
+    return true;
+}
+
+/* How it all ended is known, and stays so. */
+static void hurry(struct session *session)
+{
+    if (session->interrupts++ == 0)
+        abort_kill(session);
+    else
+        session_finish(session, session_outcome(session));
+}
+
+/* ---- ways out ---- */
+
 /* The first time asks the pods to end, the second kills them, the third no longer waits. */
 static void abort_run(struct session *session, const char *why, int exit_code)
 {
+    if (session->leaving_looks) {
+        hurry(session);
+        return;
+    }
     session->interrupts++;
     session->exit_code = exit_code;
     session->ended = why;
@@ -145,6 +197,7 @@ void session_end_watch(struct session *session)
     struct loop *loop = session->backend->loop;
 
     session->abort_poll.fire = abort_look;
+    session->leaving_look.fire = look_at_leaving;
     session->timeout.fire = on_timeout;
     session->unread.run = nobody_reads;
     session->idle.run = on_idle;
@@ -165,6 +218,7 @@ void session_end_rest(struct session *session)
     close_signals(session);
     timer_stop(loop, &session->timeout);
     timer_stop(loop, &session->abort_poll);
+    timer_stop(loop, &session->leaving_look);
     loop_cancel(loop, &session->unread);
     loop_cancel(loop, &session->idle);
 }

@@ -25,12 +25,13 @@ struct session {
     void *output_state;
     struct output_context context;
     uv_signal_t signals[3];
-    struct timer timeout, abort_poll, failed_look;
+    struct timer timeout, abort_poll, failed_look, leaving_look;
     struct task durable, unread, idle;
     uint64_t news, seen_news; /* changes told of; at the last look */
     uint32_t quiet_turns;     /* since then */
     struct turn_hook flush;
     int interrupts;
+    unsigned leaving_looks; /* since all is over but for pods that are on their way out */
     bool noted_plain;
     bool goes_on;      /* the data directory was there before */
     const char *ended; /* "interrupted", "timed out"; NULL = in its own time */
@@ -44,9 +45,13 @@ static inline bool session_simulated(const struct session_options *options)
 
 /** The run is over with this code; its loop stops. */
 void session_finish(struct session *session, int exit_code);
+/** The exit code of what has come to its end. */
+int session_outcome(const struct session *session);
 void session_note(struct session *session, const char *text);
 
 /* session_end.c */
+/** Whether pods are still on their way out; the session is settled again when they may be gone. */
+bool session_end_waits(struct session *session);
 /** From now on signals, the timeout, a reader that went away and a simulation that cannot go on end
  * the run. */
 void session_end_watch(struct session *session);

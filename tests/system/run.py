@@ -406,6 +406,42 @@ def a_grace_period_is_kept_and_then_ends():
     with_more_time(kept)
 
 
+# Succeeds with its first task; the other takes its time to end.
+LINGERING = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"}, "spec": {
+    "minSuccess": 1, "minAvailable": 1, "tasks": [
+        task("quick", "until [ -e up ]; do sleep 0.02; done"),
+        task("slow", "trap 'touch asked; until [ -e go ]; do sleep 0.02; done; touch gone; exit 0' TERM; touch up; while :; do sleep 0.02; done",
+             terminationGracePeriodSeconds=6000)]}}
+
+
+def lingering():
+    manifest("j.yaml", LINGERING)
+    run = Background("run", "-o", "plain", "j.yaml")
+    wait_until("it is told to end", lambda: os.path.exists("asked"))
+    wait_until("what is waited for is said", lambda: "waiting for the last 1 pod to end" in run.output())
+    check_in("its job is over", "j  Completed", run.output())
+    check(run.running(), "the run has left its pod behind")
+    return run
+
+
+def a_run_ends_after_its_last_pods():
+    run = lingering()
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
+    check("its end was waited for", os.path.exists("gone"))
+    told = jobflow("describe", "job/j").stdout
+    check("Waits For" not in told and "MinSuccessReached" in told, told)
+    nothing_left()
+
+
+def an_interrupt_kills_the_last_pods_of_what_is_over():
+    run = lingering()
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 0)
+    check("it was killed", not os.path.exists("gone"))
+    nothing_left()
+
+
 # ---- durations ----
 
 def a_thousand_steps_in_a_moment_of_simulation():

@@ -11,6 +11,7 @@
 #include "api/types/podgroup.h"
 #include "api/types/semantic.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 
 void job_validate(const struct admission *adm, const struct object *old, const struct object *job,
                   struct error_list *errors)
@@ -120,16 +121,32 @@ static json_t *fixed_part(const json_t *spec)
     return out;
 }
 
-/* The first member that differs, for the message. */
-static const char *changed_member(const json_t *before, const json_t *after)
+/* A finding for each member that differs; of a list of objects of equal length, for each of
+ * theirs. */
+static void find_changed(const struct schema *schema, const char *path, const json_t *before,
+                         const json_t *after, struct error_list *errors)
 {
-    for (const struct field *field = job_spec_schema.fields; field->name; field++) {
+    for (const struct field *field = schema->fields; field->name; field++) {
         const struct field one[] = {*field, {0}};
+        const json_t *were = json_object_get(before, field->name),
+                     *are = json_object_get(after, field->name);
 
-        if (!schema_equal(&(struct schema){.fields = one}, before, after))
-            return field->name;
+        if (schema_equal(&(struct schema){.fields = one}, before, after))
+            continue;
+        if (field->type != FIELD_LIST || json_array_size(were) != json_array_size(are)) {
+            FINDING(errors, ("%s.%s", path, field->name),
+                    "Forbidden: job updates may not change fields other than `minAvailable`, "
+                    "`priorityClassName`, `tasks[*].minAvailable` and `tasks[*].replicas`: make a "
+                    "new job for other changes");
+            continue;
+        }
+        for (size_t i = 0; i < json_array_size(were); i++) {
+            scoped_str element = mem_printf("%s.%s[%zu]", path, field->name, i);
+
+            find_changed(field->of, element, json_array_get(were, i), json_array_get(are, i),
+                         errors);
+        }
     }
-    return "";
 }
 
 void job_check_update(const struct object *old, const struct object *job, struct error_list *errors)
@@ -146,12 +163,7 @@ void job_check_update(const struct object *old, const struct object *job, struct
     }
     before = fixed_part(job_spec_document(old));
     after = fixed_part(job_spec_document(job));
-    if (!schema_equal(&job_spec_schema, before, after))
-        FINDING(
-            errors, ("spec.%s", changed_member(before, after)),
-            "Forbidden: job updates may not change fields other than `minAvailable`, "
-            "`priorityClassName`, "
-            "`tasks[*].minAvailable` and `tasks[*].replicas`: make a new job for other changes");
+    find_changed(&job_spec_schema, "spec", before, after, errors);
 }
 
 /* U1: a task with partitions has the size its partitions give it. */

@@ -42,7 +42,7 @@ static const struct update_case cases[] = {
       "spec.tasks", "may not add or remove tasks"}, TWO},
     {{"58: task removed", JOB("minAvailable: 2, tasks: [" TASK("a", "replicas: 2, minAvailable: 1") "]"), "spec.tasks", "may not add or remove tasks"}, TWO},
     {{"58: task renamed", JOB("minAvailable: 2, tasks: [" TASK("a", "replicas: 2, minAvailable: 1") "," TASK("z", "replicas: 1, minAvailable: 1") "]"),
-      "spec.tasks", "may not change fields other than"}, TWO},
+      "spec.tasks[1].name", "may not change fields other than"}, TWO},
     {{"60: priority class and task minimum", JOB("minAvailable: 2, priorityClassName: high, tasks: [" TASK("a", "replicas: 2, minAvailable: 2") "," TASK("b", "replicas: 1, minAvailable: 0") "]")}, TWO},
     {{"61: scaled to nothing", JOB("minAvailable: 0, tasks: [" TASK("a", "replicas: 0, minAvailable: 0") "," TASK("b", "replicas: 0, minAvailable: 0") "]")}, TWO},
     {{"62: generated claim name left out", CLAIM("")}, CLAIM(", volumeClaimName: j-pvc-0123456789ab")},
@@ -112,6 +112,28 @@ static void everything_else_is_fixed(void **state)
     world_release(&world);
 }
 
+static void each_change_is_named(void **state)
+{
+    static const char *const fields[] = {"spec.queue", "spec.maxRetry", "spec.tasks[0].maxRetry",
+                                         "spec.tasks[1].policies"};
+    scoped(object) struct object *old = stored(TWO);
+    scoped(json) json_t *doc = document(TWO);
+    json_t *spec = json_object_get(doc, "spec"), *tasks = json_object_get(spec, "tasks");
+    struct world world;
+
+    world_init(&world);
+    json_object_set_new(spec, "queue", json_string("other"));
+    json_object_set_new(spec, "maxRetry", json_integer(7));
+    json_object_set_new(json_array_get(tasks, 0), "maxRetry", json_integer(7));
+    json_object_set_new(json_array_get(tasks, 1), "policies",
+                        json_pack("[{s:s, s:s}]", "event", "PodFailed", "action", "AbortJob"));
+    assert_null(admission_admit(&world.adm, doc, old, UNKNOWN_ERROR, &world.errors));
+    for (size_t i = 0; i < countof(fields); i++)
+        check(fields[i], has_finding(&world.errors, fields[i], "may not change fields other than"));
+    check_int("and nothing else", (int64_t)world.errors.count, countof(fields));
+    world_release(&world);
+}
+
 static void an_image_may_not_change(void **state)
 {
     scoped(object) struct object *old =
@@ -121,7 +143,7 @@ static void an_image_may_not_change(void **state)
         "image",
         JOB("minAvailable: 1, tasks: [{name: a, maxRetry: 3, replicas: 1, minAvailable: 1, " POD(
             "other") "}]"),
-        "spec.tasks", "may not change fields other than"};
+        "spec.tasks[0].template", "may not change fields other than"};
 
     world_init(&world);
     check_verdict(&world, &change, old);
@@ -133,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts),
         cmocka_unit_test(everything_else_is_fixed),
+        cmocka_unit_test(each_change_is_named),
         cmocka_unit_test(an_image_may_not_change),
     };
 

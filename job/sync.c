@@ -149,6 +149,17 @@ static void status_follows(struct job_run *run)
     run->counts_changed = false;
 }
 
+/* What the job is judged by is what its status says, also while its PodGroup is being changed. */
+static void follow_minimum(struct job_run *run)
+{
+    struct job_view *view = &run->view;
+
+    if (!job_group_admitted(view) || view->state.min_available == view->shape->spec->min_available)
+        return;
+    view->state.min_available = view->shape->spec->min_available;
+    run->counts_changed = true;
+}
+
 static bool sync_active(struct job_run *run)
 {
     struct job_view *view = &run->view;
@@ -159,6 +170,7 @@ static bool sync_active(struct job_run *run)
         job_decide(run, JOB_FAILED, view->shape->broken_reason, view->shape->broken, NULL);
         return false;
     }
+    follow_minimum(run);
     if (!job_run_holding(run)) {
         begun = reap(run);
         bool prepared = job_prepare(run), admitted = prepared && job_group_admitted(view);
@@ -166,10 +178,6 @@ static bool sync_active(struct job_run *run)
         if (prepared && !admitted && strcmp(view->state.reason, "PodGroupPending") != 0)
             job_explain(run, NULL, NULL); /* what preparing waited for is there */
         if (admitted) {
-            if (view->state.min_available != view->shape->spec->min_available) {
-                view->state.min_available = view->shape->spec->min_available;
-                run->counts_changed = true;
-            }
             if (view->vacant == 0 && run->ops == 0 && !run->wait.list)
                 job_explain(run, NULL, NULL);
             begun = begun == BATCH ? begun : create(run);

@@ -288,6 +288,21 @@ static void task_counts_add_up(void **unused)
     stage_free(stage);
 }
 
+/* Task b goes, and what is left has failed already: the scaling itself is the job's end. */
+static void a_job_that_a_scaling_ends_shows_the_minimum_it_was_judged_by(void **unused)
+{
+    struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
+
+    stage_job_simple(stage, "j", "a*1 b*2", "minAvailable: 3");
+    stage_pod(stage, "j-a-0", POD_FAILED);
+    check_phase(stage, "j", "Running");
+    stage_scale(stage, "j", 1, 0, 1);
+    check_phase(stage, "j", "Failed");
+    assert_string_equal(stage_job(stage, "j")->reason, "TaskMinAvailableMissed");
+    assert_int_equal(stage_job(stage, "j")->min_available, 1);
+    stage_free(stage);
+}
+
 static void many_jobs_of_one_template_complete(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){.run_pods = true, .finish_pods = true});
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_deleted_job_leaves_nothing),
         cmocka_unit_test(a_job_with_an_unknown_plugin_fails_with_its_name),
         cmocka_unit_test(task_counts_add_up),
+        cmocka_unit_test(a_job_that_a_scaling_ends_shows_the_minimum_it_was_judged_by),
         cmocka_unit_test(many_jobs_of_one_template_complete),
     };
     return job_tests_with_faults(tests, countof(tests), NULL);

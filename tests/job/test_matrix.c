@@ -111,23 +111,6 @@ static void make_job(struct stage *stage, const struct life *life)
     buf_release(&yaml);
 }
 
-static void scale(struct stage *stage, int replicas)
-{
-    scoped(json) json_t *body = object_body_json(stage_get(stage, &kind_job, "j"));
-    json_t *spec = json_object_get(body, "spec");
-    json_t *task = json_array_get(json_object_get(spec, "tasks"), 0);
-    scoped(json) json_t *patch = NULL;
-    char *text;
-
-    json_object_set_new(task, "replicas", json_integer(replicas));
-    json_object_set_new(task, "minAvailable", json_integer(replicas));
-    patch = json_pack("{s:{s:i, s:O}}", "spec", "minAvailable", replicas, "tasks",
-                      json_object_get(spec, "tasks"));
-    text = json_dumps(patch, 0);
-    stage_patch(stage, &kind_job, "j", text);
-    free(text);
-}
-
 static void issue(struct play *play, const char *action, const char *key, const char *value)
 {
     scoped_str yaml = mem_printf(
@@ -163,7 +146,7 @@ static void act(struct play *play, const char *verb, const char *object, const c
     else if (strcmp(verb, "command") == 0)
         issue(play, object, value, more);
     else if (strcmp(verb, "scale") == 0)
-        scale(stage, (int)strtol(object, NULL, 10));
+        stage_scale(stage, "j", 0, (int)strtol(object, NULL, 10), (int)strtol(object, NULL, 10));
     else if (strcmp(verb, "unknown") == 0)
         stage_group_phase(stage, PODGROUP_UNKNOWN);
     else if (strcmp(verb, "wait") == 0)

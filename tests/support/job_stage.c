@@ -307,6 +307,21 @@ void stage_patch(struct stage *stage, const struct kind *kind, const char *name,
     stage_settle(stage);
 }
 
+void stage_scale(struct stage *stage, const char *job, size_t task, int replicas, int min_available)
+{
+    scoped(json) json_t *body = object_body_json(stage_get(stage, &kind_job, job));
+    json_t *tasks = json_object_get(json_object_get(body, "spec"), "tasks");
+    scoped(json) json_t *patch = NULL;
+    char *text;
+
+    json_object_set_new(json_array_get(tasks, task), "replicas", json_integer(replicas));
+    json_object_set_new(json_array_get(tasks, task), "minAvailable", json_integer(replicas));
+    patch = json_pack("{s:{s:i, s:O}}", "spec", "minAvailable", min_available, "tasks", tasks);
+    text = json_dumps(patch, 0);
+    stage_patch(stage, &kind_job, job, text);
+    free(text);
+}
+
 void stage_delete(struct stage *stage, const struct kind *kind, const char *name)
 {
     const struct registry_delete how = {.grace_s = -1};

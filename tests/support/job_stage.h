@@ -64,6 +64,9 @@ void stage_start_controller(struct stage *stage);
 void stage_apply(struct stage *stage, const char *yaml);
 /** Merge-patch an object. */
 void stage_patch(struct stage *stage, const struct kind *kind, const char *name, const char *json);
+/** The task at that position has so many pods and needs all of them, the job `min_available`. */
+void stage_scale(struct stage *stage, const char *job, size_t task, int replicas,
+                 int min_available);
 void stage_delete(struct stage *stage, const struct kind *kind, const char *name);
 void stage_settle(struct stage *stage); /* without moving time, but status writes are flushed */
 void stage_advance(struct stage *stage, int64_t ms);

@@ -130,13 +130,16 @@ def watches_are_bounded_and_stalled_ones_are_dropped():
     daemon = daemon_with()
     token = token_of(daemon, "e", "editor")
     watch = ("GET %s?watch=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % (CM, token)).encode()
-    held = [connect(daemon, "127.0.1.%d" % (1 + i % 2)) for i in range(201)]
-    for s in held[:200]:
+    held = []
+    for i in range(200):
+        s = connect(daemon, "127.0.1.%d" % (1 + i % 2))
+        held.append(s)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         s.sendall(watch)
         check_in("begun", b"200 OK", s.recv(400))
-    held[200].sendall(watch)
-    refused = held[200].recv(4096)
+    with connect(daemon, "127.0.1.1") as one_more:
+        one_more.sendall(watch)
+        refused = one_more.recv(4096)
     check_in("one too many", b"429 Too Many Requests", refused)
     check_in("when again", b"Retry-After: 1", refused)
     cost = 0

@@ -8,6 +8,7 @@
 
 #include "api/types/volume_check.h"
 #include "base/hash.h"
+#include "node/service_env.h"
 
 /* Variables in the order of their first definition; by name for expansion. */
 struct variable {
@@ -45,6 +46,11 @@ static void define(struct variables *vars, const char *name, const char *value)
         vars->count++;
     }
     var->value = value;
+}
+
+static void define_one(void *vars, const char *name, const char *value)
+{
+    define(vars, name, value);
 }
 
 /* $(NAME) is its value, $$ a $, everything else itself. */
@@ -167,6 +173,7 @@ static enum source_verdict define_all(const struct source *source,
 {
     enum source_verdict verdict = SOURCE_OK;
 
+    service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
     for (size_t i = 0; i < json_array_size(container->env_from) && verdict == SOURCE_OK; i++)
         verdict = add_source(source, vars, json_array_get(container->env_from, i));
     for (size_t i = 0; i < container->env.count && verdict == SOURCE_OK; i++) {

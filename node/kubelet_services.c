@@ -23,6 +23,7 @@
 #include "node/sandbox/rewrite.h"
 #include "node/service/doors.h"
 #include "node/service/members.h"
+#include "node/service/shelf.h"
 
 enum { TRY_SOON_MS = 100, TRY_AGAIN_MS = 2000 };
 
@@ -32,8 +33,7 @@ struct service {
     struct services *all;
     const struct object *object;
     struct service_spec spec;
-    struct shelf *shelf;
-    struct service *next; /* on the shelf */
+    struct shelved shelved;
     uint32_t address;
     char text[ADDRESS_TEXT_MAX];
     struct doors doors;
@@ -43,61 +43,16 @@ struct service {
     struct service *next_dirty;
 };
 
-/* The Services of a job, or those of a namespace that name none. */
-struct shelf {
-    UT_hash_handle hh; /* by "namespace/job"; "namespace/" */
-    char *key;
-    struct service *first;
-};
-
 struct services {
     struct services_rules rules;
     struct addresses addresses;
     struct doorkeeper keeper;
     struct service *services;
-    struct shelf *shelves;
+    struct shelves shelves;
     struct service *dirty;
     struct task lead;
     struct timer again; /* doors that were in use */
 };
-
-/* Shelves. */
-
-static struct shelf *shelf_of(const struct services *all, const char *ns, const char *job)
-{
-    scoped_str key = mem_printf("%s/%s", ns, job ? job : "");
-    struct shelf *shelf;
-
-    HASH_FIND(hh, all->shelves, key, strlen(key), shelf);
-    return shelf;
-}
-
-static struct shelf *shelf_made(struct services *all, const char *ns, const char *job)
-{
-    struct shelf *shelf = shelf_of(all, ns, job);
-
-    if (shelf)
-        return shelf;
-    shelf = mem_alloc(sizeof *shelf);
-    shelf->key = mem_printf("%s/%s", ns, job ? job : "");
-    HASH_ADD_KEYPTR(hh, all->shelves, shelf->key, strlen(shelf->key), shelf);
-    return shelf;
-}
-
-static void off_the_shelf(struct service *service)
-{
-    struct shelf *shelf = service->shelf;
-    struct service **at = &shelf->first;
-
-    while (*at != service)
-        at = &(*at)->next;
-    *at = service->next;
-    if (shelf->first)
-        return;
-    HASH_DELETE(hh, service->all->shelves, shelf);
-    mem_free(shelf->key);
-    mem_free(shelf);
-}
 
 /* Members. */
 
@@ -119,23 +74,26 @@ static void look_at(struct service *service, const struct object *pod, bool gone
         mark(service);
 }
 
-static void look_at_all(struct shelf *shelf, const struct object *pod, bool gone)
+/* A pod that came, changed or went. */
+struct look {
+    const struct object *pod;
+    bool gone;
+};
+
+static bool look_from_shelf(void *arg, struct shelved *shelved)
 {
-    for (struct service *service = shelf ? shelf->first : NULL; service; service = service->next)
-        look_at(service, pod, gone);
+    const struct look *look = arg;
+
+    look_at(container_of(shelved, struct service, shelved), look->pod, look->gone);
+    return true;
 }
 
 void services_pod(struct services *all, enum cluster_change change, const struct object *pod)
 {
-    const char *ns = object_namespace(pod), *job;
-    bool gone = change == CHANGE_DELETED;
+    struct look look = {pod, change == CHANGE_DELETED};
 
-    if (!all || !all->services)
-        return;
-    job = meta_label(pod->meta, LABEL_JOB_NAME);
-    look_at_all(shelf_of(all, ns, NULL), pod, gone);
-    if (job)
-        look_at_all(shelf_of(all, ns, job), pod, gone);
+    if (all)
+        shelves_each(&all->shelves, pod->meta, look_from_shelf, &look);
 }
 
 static void see_pod(void *arg, const struct object *pod)
@@ -311,7 +269,7 @@ static void drop(struct service *service)
     clean(service);
     doors_close(&all->keeper, &service->doors);
     addresses_give_back(&all->addresses, service->address);
-    off_the_shelf(service);
+    unshelve(&all->shelves, &service->shelved);
     HASH_DELETE(hh, all->services, service);
     service_spec_release(&service->spec);
     object_unref((struct object *)service->object);
@@ -335,16 +293,13 @@ static void take_spec(struct service *service, const struct object *object,
 {
     struct services *all = service->all;
 
-    if (service->shelf)
-        off_the_shelf(service);
+    unshelve(&all->shelves, &service->shelved);
     if (service->object)
         object_unref((struct object *)service->object);
     service_spec_release(&service->spec);
     service->object = object_ref(object);
     service->spec = *spec;
-    service->shelf = shelf_made(all, object_namespace(object), spec->job);
-    service->next = service->shelf->first;
-    service->shelf->first = service;
+    shelve(&all->shelves, &service->shelved, object_namespace(object), spec->job);
 }
 
 static bool chooses_alike(const struct service_spec *a, const struct service_spec *b)
@@ -435,54 +390,62 @@ const char *services_address(const struct services *all, const struct object *ob
     return service && service->doors.any ? service->text : NULL;
 }
 
-/* What Services expect of a pod. */
+/* What Services expect of a pod, and what it is told of them. */
 
-static bool any_selects(const struct shelf *shelf, const struct object *pod)
+static bool is_another(void *arg, struct shelved *shelved)
 {
-    for (const struct service *service = shelf ? shelf->first : NULL; service;
-         service = service->next)
-        if (service_spec_selects(&service->spec, pod->meta))
-            return true;
-    return false;
+    const struct service *service = container_of(shelved, struct service, shelved);
+
+    return !service_spec_selects(&service->spec, arg);
 }
 
 bool services_select(const struct services *all, const struct object *pod)
 {
-    const char *ns = object_namespace(pod), *job;
-
-    if (!all || !all->services)
-        return false;
-    job = meta_label(pod->meta, LABEL_JOB_NAME);
-    return any_selects(shelf_of(all, ns, NULL), pod) ||
-           (job && any_selects(shelf_of(all, ns, job), pod));
+    return all && !shelves_each(&all->shelves, pod->meta, is_another, pod->meta);
 }
 
-static size_t add_ports(const struct shelf *shelf, const struct object *pod,
-                        uint16_t ports[REWRITE_PORTS_MAX], size_t n)
+struct expected {
+    const struct meta *pod;
+    uint16_t *ports; /* [REWRITE_PORTS_MAX] */
+    size_t n;
+};
+
+static bool add_ports(void *arg, struct shelved *shelved)
 {
-    for (const struct service *service = shelf ? shelf->first : NULL; service;
-         service = service->next)
-        for (size_t i = 0; i < service->spec.n_ports && n < REWRITE_PORTS_MAX; i++)
-            if (service->spec.ports[i].target && service_spec_selects(&service->spec, pod->meta))
-                ports[n++] = service->spec.ports[i].target;
-    return n;
+    const struct service *service = container_of(shelved, struct service, shelved);
+    struct expected *out = arg;
+
+    if (!service_spec_selects(&service->spec, out->pod))
+        return true;
+    for (size_t i = 0; i < service->spec.n_ports && out->n < REWRITE_PORTS_MAX; i++)
+        if (service->spec.ports[i].target)
+            out->ports[out->n++] = service->spec.ports[i].target;
+    return true;
 }
 
 const uint16_t *services_ports(const struct services *all, const struct object *pod,
                                struct arena *arena, size_t *n)
 {
-    const char *ns = object_namespace(pod), *job;
-    uint16_t *ports;
+    struct expected expected = {.pod = pod->meta};
 
     *n = 0;
     if (!all || !all->services)
         return NULL;
-    ports = arena_array(arena, REWRITE_PORTS_MAX, sizeof *ports);
-    job = meta_label(pod->meta, LABEL_JOB_NAME);
-    *n = add_ports(shelf_of(all, ns, NULL), pod, ports, 0);
-    if (job)
-        *n = add_ports(shelf_of(all, ns, job), pod, ports, *n);
-    return ports;
+    expected.ports = arena_array(arena, REWRITE_PORTS_MAX, sizeof *expected.ports);
+    shelves_each(&all->shelves, pod->meta, add_ports, &expected);
+    *n = expected.n;
+    return expected.ports;
+}
+
+void services_each(const struct services *all, const char *ns,
+                   void (*visit)(void *arg, const char *name, const char *address,
+                                 const struct service_spec *spec),
+                   void *arg)
+{
+    for (const struct service *service = all ? all->services : NULL; service;
+         service = service->hh.next)
+        if (service->address && !strcmp(object_namespace(service->object), ns))
+            visit(arg, object_name(service->object), service->text, &service->spec);
 }
 
 /* Life. */

@@ -12,6 +12,7 @@
 #include "api/cluster.h"
 
 struct services;
+struct service_spec;
 struct holder;
 struct arena;
 
@@ -48,3 +49,8 @@ bool services_select(const struct services *services, const struct object *pod);
 /** The ports at which Services expect this pod to listen: [*n], in `arena`. */
 const uint16_t *services_ports(const struct services *services, const struct object *pod,
                                struct arena *arena, size_t *n);
+/** Those of a namespace that have addresses, the oldest first. */
+void services_each(const struct services *services, const char *ns,
+                   void (*visit)(void *arg, const char *name, const char *address,
+                                 const struct service_spec *spec),
+                   void *arg);

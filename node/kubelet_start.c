@@ -210,6 +210,13 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, 
     k->runtime->ops->start(k->runtime, start);
 }
 
+static const struct services *told_services(const struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+
+    return spec->service_links ? pod->kubelet->services : NULL;
+}
+
 struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
                                 struct source_gap *gap)
 {
@@ -229,6 +236,7 @@ struct source kubelet_source_of(struct kubelet_pod *pod, struct arena *arena,
         .cpu_milli = k->options.capacity.cpu_milli,
         .memory_bytes = k->options.capacity.memory_bytes,
         .names = names,
+        .services = told_services(pod),
         .gap = gap,
     };
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/endpoints.h"
 #include "node/kubelet.h"
 #include "node/kubelet_claims.h"
 #include "node/machine.h"
@@ -25,6 +26,7 @@ struct node {
     struct queue_usage *queue_usage;
     struct plain_groups *plain_groups;
     struct claims *claims;
+    struct endpoints *endpoints; /* NULL: nobody is to be reached (sim) */
     struct machine_writer *writer;
 };
 
@@ -70,6 +72,7 @@ static void start_parts(struct node *node, const struct node_options *options)
     node->queue_states = queue_states_start(node->cluster);
     node->plain_groups = plain_groups_start(node->cluster);
     node->queue_usage = queue_usage_start(node->cluster, node->scheduler);
+    node->endpoints = options->sim ? NULL : endpoints_start(node->cluster, node->machine.name);
     node->claims = claims_start(node->cluster, options->sim ? NULL : node->data_dir);
 }
 
@@ -104,6 +107,7 @@ void node_stop(struct node *node)
     if (!node)
         return;
     claims_stop(node->claims);
+    endpoints_stop(node->endpoints);
     queue_usage_stop(node->queue_usage);
     plain_groups_stop(node->plain_groups);
     queue_states_stop(node->queue_states);

@@ -10,6 +10,7 @@
  *   queue_state   opens and closes queues; queue_usage says what is in them
  *   plain_groups  makes PodGroups for pods without a Job
  *   claims        binds claims; machine is the Node object
+ *   endpoints     says who is behind each Service
  */
 #include "api/cluster.h"
 #include "node/amount.h"

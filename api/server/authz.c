@@ -13,6 +13,8 @@ const struct authz_rule authz_rules[] = {
     /* group                   resource               reads writes subres. */
     {"",                       "pods",                   V, E, E},
     {"",                       "services",               V, E, A},
+    {"",                       "endpoints",              V, E, A},
+    {"discovery.k8s.io",       "endpointslices",         V, E, A},
     {"",                       "configmaps",             V, E, A},
     {"",                       "secrets",                E, E, A},
     {"",                       "events",                 V, E, A},

@@ -479,6 +479,8 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_SECRET] = cells_secret,
         [KIND_SERVICE_ACCOUNT] = cells_service_account,
         [KIND_SERVICE] = cells_service,
+        [KIND_ENDPOINTS] = cells_endpoints,
+        [KIND_ENDPOINT_SLICE] = cells_endpoint_slice,
         [KIND_PVC] = cells_pvc,
         [KIND_NODE] = cells_node,
         [KIND_PRIORITY_CLASS] = cells_priority_class,

@@ -28,7 +28,8 @@ struct cell_column {
 /** Columns of a kind, ended by a zero row, or NULL when its printer columns (kinds.h) say it all.
  */
 const struct cell_column *cells_of(const struct kind *kind);
-extern const struct cell_column cells_pod[], cells_event[];
+extern const struct cell_column cells_pod[], cells_event[], cells_endpoints[],
+    cells_endpoint_slice[];
 /** A cell that needs no document for a column declared by `path`; NULL when there is none. */
 cell_fn cell_of_path(const struct kind *kind, const char *path);
 

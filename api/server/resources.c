@@ -14,6 +14,7 @@ const struct api_group api_groups[] = {
     {"scheduling.k8s.io",         "v1"},
     {"coordination.k8s.io",       "v1"},
     {"networking.k8s.io",         "v1"},
+    {"discovery.k8s.io",          "v1"},
     {"events.k8s.io",             "v1"},
     {"apiextensions.k8s.io",      "v1"},
     {"policy",                    "v1"}, /* of Eviction alone; kubectl drain looks for it */

@@ -22,6 +22,8 @@ struct column;
     X(CONFIG_MAP,      kind_config_map)           \
     X(SECRET,          kind_secret)               \
     X(SERVICE,         kind_service)              \
+    X(ENDPOINTS,       kind_endpoints)            \
+    X(ENDPOINT_SLICE,  kind_endpoint_slice)       \
     X(PVC,             kind_pvc)                  \
     X(SERVICE_ACCOUNT, kind_service_account)      \
     X(NETWORK_POLICY,  kind_network_policy)       \

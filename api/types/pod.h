@@ -59,6 +59,7 @@ struct pod_spec {
     const char *restart_policy; /* NULL = Always */
     const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class, *dns_policy;
     bool host_network;
+    int8_t service_links;   /* enableServiceLinks: 0 no, -1 not said */
     struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
     struct str_map overhead; /* added to the requests of the containers */

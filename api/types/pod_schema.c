@@ -181,7 +181,7 @@ static const struct field pod_spec_fields[] = {
     {"runtimeClassName",              FIELD_STR,          FIELD_PASS,
      .doc = "RuntimeClassName refers to a RuntimeClass object in the node.k8s.io group, which should be used to run "
             "this pod."},
-    {"enableServiceLinks",            FIELD_OPT_BOOL,     FIELD_PASS,
+    {"enableServiceLinks",            FIELD_OPT_BOOL,     POD(service_links),
      .doc = "Indicates whether information about services should be injected into pod's environment variables, "
             "matching the syntax of Docker links."},
     {"preemptionPolicy",              FIELD_STR,          FIELD_PASS, .one_of = preemption_policy_values,

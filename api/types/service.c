@@ -5,6 +5,7 @@
  */
 #include "api/types/core_schema.h"
 #include "api/types/object.h"
+#include "api/types/service_admission.h"
 #include <string.h>
 
 /* clang-format off */
@@ -168,23 +169,6 @@ static void complete(json_t *body)
     }
 }
 
-/* One with an address of its own says which ports it has; names alone (headless, of elsewhere) need
- * none. */
-static void validate(const struct admission *adm, const struct object *old,
-                     const struct object *new_, struct error_list *errors)
-{
-    scoped(json) json_t *body = object_body_json(new_);
-    const json_t *spec = json_object_get(body, "spec");
-    const char *ip = json_string_value(json_object_get(spec, "clusterIP"));
-    const char *type = json_string_value(json_object_get(spec, "type"));
-
-    if (json_array_size(json_object_get(spec, "ports")) || (ip && strcmp(ip, "None") == 0) ||
-        (type && strcmp(type, "ExternalName") == 0))
-        return;
-    error_list_add(errors, ERR_INVALID, "spec.ports",
-                   "Required value: only a headless Service (clusterIP: None) needs no port");
-}
-
 static const char *const short_names[] = {"svc", NULL};
 
 const struct kind kind_service = {
@@ -200,5 +184,5 @@ const struct kind kind_service = {
     .no_generation = true,
     .schema = &service_schema,
     .normalize = complete,
-    .validate = validate,
+    .validate = service_validate,
 };

@@ -15,6 +15,7 @@ struct member {
     UT_hash_handle hh; /* by uid */
     const struct object *pod;
     in_addr_t ip;
+    bool ready;
 };
 
 static void drop(struct members *members, struct member *member)
@@ -22,6 +23,13 @@ static void drop(struct members *members, struct member *member)
     HASH_DELETE(hh, members->pods, member);
     object_unref((struct object *)member->pod);
     mem_free(member);
+}
+
+static bool pod_is_ready(const struct object *pod)
+{
+    const struct pod_status *status = pod_status_of(pod);
+
+    return status->phase == POD_RUNNING && status->ready;
 }
 
 /* Can it be reached, and is it meant to be? */
@@ -34,7 +42,7 @@ static bool is_behind(const struct service_spec *spec, const struct object *pod,
         return false;
     status = pod_status_of(pod);
     if (spec->with_unready ? !status->start_ms || pod_phase_ended(status->phase)
-                           : status->phase != POD_RUNNING || !status->ready)
+                           : !pod_is_ready(pod))
         return false;
     if (status->pod_ip && inet_pton(AF_INET, status->pod_ip, &ip) == 1)
         *out_ip = ip.s_addr;
@@ -50,9 +58,10 @@ bool members_look(struct members *members, const struct service_spec *spec,
     struct member *member;
     in_addr_t ip = 0;
     bool in = !gone && is_behind(spec, pod, &ip), left = false;
+    bool ready = in && pod_is_ready(pod);
 
     HASH_FIND(hh, members->pods, uid, strlen(uid), member);
-    if (member && in && member->ip == ip)
+    if (member && in && member->ip == ip && member->ready == ready)
         return false;
     if (member) {
         drop(members, member);
@@ -63,6 +72,7 @@ bool members_look(struct members *members, const struct service_spec *spec,
     member = mem_alloc(sizeof *member);
     member->pod = object_ref(pod);
     member->ip = ip;
+    member->ready = ready;
     uid = object_uid(member->pod);
     HASH_ADD_KEYPTR(hh, members->pods, uid, strlen(uid), member);
     return true;
@@ -82,6 +92,14 @@ struct relay_target *members_targets(const struct members *members, const struct
             targets[(*n)++] = (struct relay_target){member->ip, number};
     }
     return targets;
+}
+
+void members_each(const struct members *members,
+                  void (*visit)(void *arg, const struct object *pod, in_addr_t ip, bool ready),
+                  void *arg)
+{
+    for (const struct member *member = members->pods; member; member = member->hh.next)
+        visit(arg, member->pod, member->ip, member->ready);
 }
 
 void members_release(struct members *members)

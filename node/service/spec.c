@@ -25,24 +25,32 @@ static bool is_tcp(const char *protocol)
     return !protocol || !*protocol || !strcmp(protocol, "TCP");
 }
 
-static void read_port(const json_t *from, struct service_spec *out)
+bool service_port_read(const json_t *from, struct service_port *out)
 {
     const json_t *target = json_object_get(from, "targetPort");
-    const char *protocol = text_of(from, "protocol");
-    struct service_port port = {
+
+    *out = (struct service_port){
         .name = text_of(from, "name"),
+        .protocol = text_of(from, "protocol"),
         .port = number_of(json_object_get(from, "port")),
         .target = number_of(target),
         .target_name = json_string_value(target),
     };
+    if (!out->target && !out->target_name)
+        out->target = out->port;
+    return out->port != 0;
+}
 
-    if (!is_tcp(protocol))
-        out->other_port = protocol;
-    if (!is_tcp(protocol) || !port.port)
+static void read_port(const json_t *from, struct service_spec *out)
+{
+    struct service_port port;
+
+    if (!service_port_read(from, &port))
         return;
-    if (!port.target && !port.target_name)
-        port.target = port.port;
-    out->ports[out->n_ports++] = port;
+    if (is_tcp(port.protocol))
+        out->ports[out->n_ports++] = port;
+    else
+        out->other_port = port.protocol;
 }
 
 void service_spec_read(const struct object *service, struct service_spec *out)
@@ -99,13 +107,20 @@ bool service_spec_selects(const struct service_spec *spec, const struct meta *po
     return service_selector_selects(spec->selector, pod);
 }
 
-static uint16_t named_port(const struct pod_container *containers, size_t n, const char *name)
+static bool same_protocol(const char *a, const char *b)
+{
+    return is_tcp(a) ? is_tcp(b) : b && !strcmp(a, b);
+}
+
+static uint16_t named_port(const struct pod_container *containers, size_t n,
+                           const struct service_port *meant)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t p = 0; p < containers[i].ports.count; p++) {
             const struct container_port *port = &containers[i].ports.items[p];
 
-            if (port->name && !strcmp(port->name, name) && is_tcp(port->protocol))
+            if (port->name && !strcmp(port->name, meant->target_name) &&
+                same_protocol(meant->protocol, port->protocol))
                 return (uint16_t)port->port;
         }
     return 0;
@@ -118,8 +133,7 @@ uint16_t service_port_of(const struct service_port *port, const struct object *p
 
     if (!port->target_name)
         return port->target;
-    found = named_port(spec->containers.items, spec->containers.count, port->target_name);
+    found = named_port(spec->containers.items, spec->containers.count, port);
     return found ? found
-                 : named_port(spec->init_containers.items, spec->init_containers.count,
-                              port->target_name);
+                 : named_port(spec->init_containers.items, spec->init_containers.count, port);
 }

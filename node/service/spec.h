@@ -8,6 +8,7 @@
 
 struct service_port {
     const char *name;        /* NULL = none */
+    const char *protocol;    /* NULL or "" = TCP */
     uint16_t port;           /* of the Service */
     uint16_t target;         /* of its pods, or 0: */
     const char *target_name; /* whatever port they call so */
@@ -27,6 +28,8 @@ struct service_spec {
 void service_spec_read(const struct object *service, struct service_spec *out);
 void service_spec_release(struct service_spec *spec);
 
+/** One of spec.ports, of any protocol; false: it has no number. Borrowed. */
+bool service_port_read(const json_t *from, struct service_port *out);
 /** Is it to have an address of its own? */
 bool service_spec_wants_address(const struct service_spec *spec);
 /** A selector of labels that has one, and all of whose the pod has. */

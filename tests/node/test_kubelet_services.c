@@ -165,6 +165,37 @@ static void ports_are_found_by_the_names_pods_give_them(void **state)
     rig_free(rig);
 }
 
+static void pods_are_told_of_services_in_variables(void **state)
+{
+    struct rig *rig = set_up();
+    scoped_str host = NULL;
+    scoped_str link = NULL;
+
+    service(rig, "web-front", "{'name':'http','port':7080},{'name':'adm','port':7081}", "");
+    service(rig, "none", "", ",'clusterIP':'None'");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                    "'spec':{'nodeName':'here','containers':[{'name':'c','image':'i','command':["
+                    "'serve'],'args':['$(WEB_FRONT_PORT)'],'env':[{'name':"
+                    "'WEB_FRONT_SERVICE_PORT_ADM','value':'mine'}]}]}}");
+    rig_settle(rig);
+    host = mem_printf("WEB_FRONT_SERVICE_HOST=%s;WEB_FRONT_SERVICE_PORT=7080;",
+                      cluster_ip(rig, "web-front"));
+    link = mem_printf("tcp://%s:7080", cluster_ip(rig, "web-front"));
+    check_has("where it is", rig_started(rig, "p")->env, host);
+    check_has("each port by name", rig_started(rig, "p")->env, "WEB_FRONT_SERVICE_PORT_HTTP=7080;");
+    check_has("the author's own wins", rig_started(rig, "p")->env,
+              "WEB_FRONT_SERVICE_PORT_ADM=mine;");
+    check_has("as links", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7081_TCP_PORT=7081;");
+    check_has("in arguments", rig_started(rig, "p")->argv, link);
+    check("one without an address is none", !strstr(rig_started(rig, "p")->env, "NONE_"));
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'q','namespace':'default'},"
+                    "'spec':{'nodeName':'here','enableServiceLinks':false,'containers':[{'name':"
+                    "'c','image':'i','command':['serve']}]}}");
+    rig_settle(rig);
+    check("not wanted", !strstr(rig_started(rig, "q")->env, "WEB_FRONT"));
+    rig_free(rig);
+}
+
 static void unready_pods_are_behind_a_service_that_says_so(void **state)
 {
     struct rig *rig = set_up();
@@ -302,6 +333,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_leads_to_the_port_its_ready_pods_listen_on),
         cmocka_unit_test(ports_are_found_by_the_names_pods_give_them),
+        cmocka_unit_test(pods_are_told_of_services_in_variables),
         cmocka_unit_test(unready_pods_are_behind_a_service_that_says_so),
         cmocka_unit_test(a_late_service_finds_pods_without_addresses_on_the_machine),
         cmocka_unit_test(addresses_are_kept_over_lives_and_changes),

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 from lib_plugins import *  # noqa: E402,F403
 
+LEVELS = ("plain", "user", "mounts", "full")
 LOG_BOUND = 3 * (10 << 20) + (1 << 20)  # L-38: three files of ten MiB, and what one write adds
 BIG = (1 << 30) // (SLOW * 2 if SLOW > 1 else 1)
 
@@ -60,9 +61,10 @@ def terminated(status):
 class Case:
     """A pod, what is done to it, and what its status and log must say."""
 
-    def __init__(self, name, command, phase, code, says, act=None, log="", need=None, deadline=False, **spec):
+    def __init__(self, name, command, phase, code, says, act=None, log="", need=None, deadline=False, needs_a_box=False, **spec):
         self.name, self.phase, self.code, self.says, self.act, self.log, self.need = name, phase, code, says, act, log, need
         self.deadline = deadline
+        self.needs_a_box = needs_a_box  # at level plain mounts are links, and a medium is a directory
         self.pod = make(name, command, **spec)
 
 
@@ -103,10 +105,10 @@ CASES = [
          "DeadlineExceeded", log="deaf", deadline=True, terminationGracePeriodSeconds=1, **disk("1Gi")),
     Case("forks", ["python3", "-c", BOMB], "Failed", 7, "Error", log="Resource temporarily unavailable", need=limits_processes,
          resources={"limits": {"memory": "2Gi"}}),
-    Case("fills-its-disk", shell("while :; do head -c 1M /dev/zero >> /fill/x; sleep 0.01; done"), "Failed", 137, "EmptyDir volume \"v\" exceeds",
+    Case("fills-its-disk", shell("while :; do head -c 1M /dev/zero >> $VC_MOUNT_ROOT/fill/x; sleep 0.01; done"), "Failed", 137, "EmptyDir volume \"v\" exceeds",
          **disk("20Mi")),
-    Case("fills-its-memory", shell("head -c 20M /dev/zero > /fill/x || exit 8"), "Failed", 8, "Error", log="No space left",
-         **disk("10Mi", medium="Memory")),
+    Case("fills-its-memory", shell("head -c 20M /dev/zero > $VC_MOUNT_ROOT/fill/x || exit 8"), "Failed", 8, "Error", log="No space left",
+         needs_a_box=True, **disk("10Mi", medium="Memory")),
     Case("closes-its-output", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before"),
     Case("closes-its-output-in-a-box", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before", **disk("1Gi")),
     Case("prints-without-end", shell("while yes 0123456789abcdef0123456789abcdef | head -c %d; [ ! -e printed ]; do :; done; echo the end" % BIG), "Succeeded", 0, "Completed",
@@ -160,21 +162,18 @@ def check_case(daemon, case, before):
     wait_until("the next pod starts", lambda: daemon.get("pod/next-" + case.name)["status"].get("phase") == "Succeeded")
 
 
-# covers: reliability.md FT-20 L-38; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
-def whatever_a_pod_does_nothing_is_left_and_others_go_on():
-    daemon = Daemon("--max-pods=8")
+def walk(cases, *flags):
+    daemon = Daemon("--max-pods=8", *flags)
     neighbours = {"good": {}, "good-in-a-box": disk("1Gi")}
     for name, spec in neighbours.items():
         daemon.apply(make(name, ["sleep", "600"], **spec))
         wait_until(name + " runs", lambda: daemon.get("pod/" + name)["status"].get("phase") == "Running")
     before = sorted(map(command_line, descendants()))
-    for case in CASES:
+    for case in cases:
         began = time.monotonic()
         try:
             if case.need:
                 case.need()
-            if "volumes" in case.pod["spec"]:
-                need_boxes()
             check_case(daemon, case, before)
             print("  %-30s %5.1fs" % (case.name, time.monotonic() - began), flush=True)
         except Skip as reason:
@@ -183,8 +182,32 @@ def whatever_a_pod_does_nothing_is_left_and_others_go_on():
         status = daemon.get("pod/" + name)["status"]
         check_equal("the neighbour", (status["phase"], status["containerStatuses"][0]["restartCount"]), ("Running", 0))
         daemon("delete", "--grace-period=0", "pod/" + name)
+    shims = [os.path.basename(p) for p in glob.glob("data/node/shims/pool.*")]
     daemon.stop()
     nothing_left()
+    wait_until("their control groups are gone: %s" % control_groups(shims), lambda: not control_groups(shims))
+
+
+# covers: reliability.md FT-20 L-38; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
+def whatever_a_pod_does_nothing_is_left_and_others_go_on():
+    """As pods are without a word about isolation."""
+    at_plain = level() == "plain"
+    walk([c for c in CASES if not (at_plain and c.needs_a_box)])
+
+
+def so_it_is_at_every_level_of_isolation():
+    """The same where every pod gets a level, but for the gigabyte, which is nobody's at any of them."""
+    walked = 0
+    for name in LEVELS:
+        if jobflow("run", "--isolation", name, "--data-dir", "try", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")),
+                   code=None).returncode:
+            print("  level %s does not work here" % name)
+            continue
+        print("  level %s" % name, flush=True)
+        walk([c for c in CASES if c.name != "prints-without-end" and not (name == "plain" and c.needs_a_box)], "--isolation", name)
+        shutil.rmtree("data")
+        walked += 1
+    check("a level works", walked)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,29 @@ def connections_outlive_neither_their_pod_nor_its_service():
     nothing_left()
 
 
+def clients_see_who_is_behind_a_service():
+    """Endpoints and a slice of them; variables of pods that start later."""
+    need_boxes()
+    daemon = Daemon()
+    daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7092, "targetPort": 8080}]),
+                 job("j", [server_task("s", 2)], minAvailable=2))
+    wait_until("both are listed", lambda: daemon("get", "endpoints", "web", "--no-headers").stdout.count(":8080") == 2)
+    check_equal("the same in a slice", len(daemon.get("endpointslices")["items"][0]["endpoints"]), 2)
+    ip = daemon.get("services/web")["spec"]["clusterIP"]
+    daemon.apply(job("told", [task("t", "echo $WEB_SERVICE_HOST:$WEB_SERVICE_PORT_HTTP $WEB_PORT")]),
+                 job("not-told", [task("t", "echo .$WEB_SERVICE_HOST.", enableServiceLinks=False)]))
+    for name in ("told", "not-told"):
+        wait_until(name + " has ended", lambda: daemon.get("pods/%s-t-0" % name)["status"].get("phase") == "Succeeded")
+    check_equal("told", daemon("logs", "pod/told-t-0").stdout, "%s:7092 tcp://%s:7092\n" % (ip, ip))
+    check_equal("not told", daemon("logs", "pod/not-told-t-0").stdout, "..\n")
+    daemon("delete", "vcjob", "j")
+    wait_until("nobody is", lambda: ":8080" not in daemon("get", "endpoints", "web").stdout)
+    daemon("delete", "service", "web")
+    wait_until("they go with it", lambda: not daemon.get("endpoints")["items"] and not daemon.get("endpointslices")["items"])
+    daemon.stop()
+    nothing_left()
+
+
 def refused(ip, port):
     with socket.socket() as s:
         return s.connect_ex((ip, port)) != 0

@@ -113,6 +113,8 @@ static void log_refused(const struct error_list *errors)
     struct error err;
 
     error_list_ok(errors, &err);
+    if (err.code == ERR_STORAGE) /* the store has told of it, once */
+        return;
     log_warn("write refused", kv_str("field", err.field), kv_str("error", err.message));
 }
 

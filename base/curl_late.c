@@ -94,12 +94,14 @@ CURLcode(curl_easy_setopt)(CURL *easy, CURLoption option, ...)
     CURLcode result;
 
     va_start(value, option);
+    /* NOLINTBEGIN(bugprone-branch-clone): the branches differ in the type */
     if ((int)option >= CURLOPTTYPE_OFF_T && (int)option < CURLOPTTYPE_BLOB)
         result = curl()->curl_easy_setopt(easy, option, va_arg(value, curl_off_t));
     else if ((int)option >= CURLOPTTYPE_OBJECTPOINT)
         result = curl()->curl_easy_setopt(easy, option, va_arg(value, void *));
     else
         result = curl()->curl_easy_setopt(easy, option, va_arg(value, long));
+    /* NOLINTEND(bugprone-branch-clone) */
     va_end(value);
     return result;
 }
@@ -110,6 +112,7 @@ CURLMcode(curl_multi_setopt)(CURLM *multi, CURLMoption option, ...)
     CURLMcode result;
 
     va_start(value, option);
+    /* NOLINTNEXTLINE(bugprone-branch-clone): the branches differ in the type */
     if ((int)option >= CURLOPTTYPE_OBJECTPOINT)
         result = curl()->curl_multi_setopt(multi, option, va_arg(value, void *));
     else

@@ -90,71 +90,87 @@ static bool parse_int(const char *text, int64_t *out)
     return errno == 0 && end != text && *end == '\0';
 }
 
-/* Store one flag's value; prints what is wrong with it. */
-static bool flag_store(const struct flag *flag, const char *text, char *options)
+static bool store_bool(const struct flag *flag, const char *text, void *member)
 {
-    void *member = options + flag->offset;
-    struct error err = {0};
+    *(bool *)member = !text || strcmp(text, "false") != 0; /* --flag, --flag=true, --flag=false */
+    if (!text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+        return true;
+    cli_errorf("--%s: \"%s\" is neither true nor false", flag->name, text);
+    return false;
+}
+
+static bool store_str(const struct flag *flag, const char *text, void *member)
+{
+    *(const char **)member = text;
+    return true;
+}
+
+static bool store_int(const struct flag *flag, const char *text, void *member)
+{
     int64_t number;
 
-    switch (flag->type) {
-    case FLAG_BOOL: /* --flag, --flag=true, --flag=false */
-        *(bool *)member = !text || strcmp(text, "false") != 0;
-        if (!text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-            return true;
-        cli_errorf("--%s: \"%s\" is neither true nor false", flag->name, text);
-        return false;
-    case FLAG_STR:
-        *(const char **)member = text;
-        return true;
-    case FLAG_INT: {
-        int64_t max = flag->max ? flag->max : INT64_MAX;
-
-        if (!parse_int(text, &number) || number < flag->min || number > max) {
-            cli_errorf("--%s: \"%s\" is not a whole number %s %lld", flag->name, text,
-                       flag->max ? "within the limits; the least is" : "of at least",
-                       (long long)flag->min);
-            return false;
-        }
+    if (parse_int(text, &number) && number >= flag->min && (!flag->max || number <= flag->max)) {
         *(int64_t *)member = number;
         return true;
     }
-    case FLAG_DURATION:
-        if (parse_int(text, &number) && number >= 0 && number <= INT64_MAX / 1000) {
-            *(int64_t *)member = number * 1000;
-            return true;
-        }
-        if (!duration_parse(text, &number, &err) || number < 0) {
-            cli_errorf("--%s: \"%s\" is not a duration; write it like 90s, 5m or 1h30m", flag->name,
-                       text);
-            return false;
-        }
+    if (flag->max)
+        cli_errorf("--%s: \"%s\" is not a whole number from %lld to %lld", flag->name, text,
+                   (long long)flag->min, (long long)flag->max);
+    else
+        cli_errorf("--%s: \"%s\" is not a whole number of at least %lld", flag->name, text,
+                   (long long)flag->min);
+    return false;
+}
+
+static bool store_duration(const struct flag *flag, const char *text, void *member)
+{
+    struct error err = {0};
+    int64_t number;
+
+    if (parse_int(text, &number) && number >= 0 && number <= INT64_MAX / 1000) {
+        *(int64_t *)member = number * 1000;
+        return true;
+    }
+    if (duration_parse(text, &number, &err) && number >= 0) {
         *(int64_t *)member = number / 1000000;
         return true;
-    case FLAG_CHOICE:
-        if (!choice_known(flag, text)) {
-            fprintf(stderr, "error: --%s: \"%s\" is not one of", flag->name, text);
-            for (size_t i = 0; flag->choices[i]; i++)
-                fprintf(stderr, "%s %s", i ? "," : "", flag->choices[i]);
-            fputc('\n', stderr);
-            return false;
-        }
-        *(const char **)member = text;
-        return true;
-    case FLAG_LIST: {
-        struct flag_list *list = member;
-
-        if (list->count == countof(list->items)) {
-            cli_errorf("--%s: given more than %zu times", flag->name, countof(list->items));
-            return false;
-        }
-        list->items[list->count++] = text;
-        return true;
     }
-    case FLAG_END:
-        break;
-    }
+    cli_errorf("--%s: \"%s\" is not a duration; write it like 90s, 5m or 1h30m", flag->name, text);
     return false;
+}
+
+static bool store_choice(const struct flag *flag, const char *text, void *member)
+{
+    if (choice_known(flag, text))
+        return store_str(flag, text, member);
+    fprintf(stderr, "error: --%s: \"%s\" is not one of", flag->name, text);
+    for (size_t i = 0; flag->choices[i]; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", flag->choices[i]);
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool store_list(const struct flag *flag, const char *text, void *member)
+{
+    struct flag_list *list = member;
+
+    if (list->count == countof(list->items)) {
+        cli_errorf("--%s: given more than %zu times", flag->name, countof(list->items));
+        return false;
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
+/* Store one flag's value; prints what is wrong with it. */
+static bool flag_store(const struct flag *flag, const char *text, char *options)
+{
+    static bool (*const stores[])(const struct flag *, const char *, void *) = {
+        [FLAG_BOOL] = store_bool,         [FLAG_STR] = store_str,       [FLAG_INT] = store_int,
+        [FLAG_DURATION] = store_duration, [FLAG_CHOICE] = store_choice, [FLAG_LIST] = store_list,
+    };
+
+    return stores[flag->type](flag, text, options + flag->offset);
 }
 
 static int usage_hint(const struct command *command)

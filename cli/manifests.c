@@ -38,6 +38,8 @@ size_t manifest_line(const struct manifest *manifest, const char *field)
 
 /* ---- findings in the words of this program ---- */
 
+#define OF_TYPE "must be of type "
+
 /* The value at a path like "spec.tasks[0].name" or "requests[cpu]"; NULL when there is none. */
 static const json_t *value_at(const json_t *value, const char *path)
 {
@@ -87,6 +89,37 @@ static bool is_secret(const struct manifest *manifest, const char *field)
                                               !strncmp(field, "stringData", strlen("stringData"))));
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), end_len = strlen(end);
+
+    return len >= end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+/* How what was meant is written, where the wrong type tells what that was. */
+static void write_way_out(const char *type, const json_t *value, const char *field, struct buf *out)
+{
+    bool is_scalar = value && !json_is_object(value) && !json_is_array(value);
+
+    if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
+        buf_str(out, "; put it in quotes: \"");
+        write_value(value, out);
+        buf_char(out, '"');
+    } else if (strcmp(type, "array") == 0 && is_scalar && !json_is_null(value)) {
+        buf_str(out, ends_with(field, "command") && json_is_string(value) &&
+                             strchr(json_string_value(value), ' ')
+                         ? "; as a list it is [\"sh\", \"-c\", "
+                         : "; as a list it is [");
+        write_value(value, out);
+        buf_char(out, ']');
+    } else if (strcmp(type, "object") == 0 && json_is_array(value) &&
+               ends_with(field, "dependsOn")) {
+        buf_str(out, "; write {targets: ");
+        write_value(value, out);
+        buf_char(out, '}');
+    }
+}
+
 /* The API's wording is Kubernetes': it names the field again, and of a value of the wrong type only
  * the type. Beside a line of a file that is said shorter and with the value. */
 static void write_message(const struct manifest *manifest, const struct error *err, struct buf *out)
@@ -101,17 +134,19 @@ static void write_message(const struct manifest *manifest, const struct error *e
         return;
     }
     place += again.len;
-    type = strncmp(place, "must be of type ", strlen("must be of type ")) == 0 ? place : NULL;
+    type = strncmp(place, OF_TYPE, strlen(OF_TYPE)) == 0 ? place + strlen(OF_TYPE) : NULL;
     if (type) {
         const json_t *value = value_at(manifest->doc, err->field);
-        const char *end = strchr(type, ':');
+        scoped_str wanted = mem_printf("%.*s", (int)strcspn(type, ":"), type);
 
         buf_str(out, "Invalid value: ");
         if (!is_secret(manifest, err->field)) {
             write_value(value, out);
             buf_str(out, ": ");
         }
-        buf_printf(out, "%.*s", end ? (int)(end - type) : (int)strlen(type), type);
+        buf_printf(out, OF_TYPE "%s", wanted);
+        if (!is_secret(manifest, err->field))
+            write_way_out(wanted, value, err->field, out);
         return;
     }
     buf_add(out, message, (size_t)(place - again.len - message));

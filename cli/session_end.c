@@ -12,6 +12,7 @@
 enum {
     ABORT_POLL_MS = 50,
     LEAVING_NOTE = 20,    /* looks after which it is said what is waited for */
+    FULL_LOOKS = 20,      /* in a row, until a full disk is no longer waited for */
     STUCK_TURNS = 100000, /* of a simulation, without any news */
 };
 
@@ -20,16 +21,32 @@ static size_t count_alive(const struct session *session)
     return session->backend->ops->alive(session->backend, session->follow);
 }
 
+static bool disk_is_full(const struct session *session)
+{
+    struct error err = {0};
+
+    return !store_writable(session->backend->store, &err) && err.code == ERR_STORAGE;
+}
+
+/* What the last turn decided is committed first. A full disk may last: then neither an end nor what
+ * was asked for can be stored, and what is not stored has not happened, as after a kill. */
 static void abort_look(struct timer *timer)
 {
     struct session *session = container_of(timer, struct session, abort_poll);
 
+    session->full_looks = disk_is_full(session) ? session->full_looks + 1 : 0;
+    if (session->full_looks == FULL_LOOKS) {
+        session_note(session, "the disk is full: the next run goes on from what was stored last");
+        session_finish(session, session->exit_code);
+        return;
+    }
     /* in a daemon what was asked for takes effect a little later */
-    if (count_alive(session) == 0 &&
-        (!session->backend->shared || follow_finished(session->follow)))
+    if (!session->storing && count_alive(session) == 0 &&
+        (!session->backend->shared || follow_finished(session->follow))) {
+        session->storing = true;
         store_when_durable(session->backend->store, &session->durable);
-    else
-        timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
+    }
+    timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
 }
 
 static void abort_begin(struct session *session, const char *why)
@@ -219,6 +236,7 @@ void session_end_rest(struct session *session)
     timer_stop(loop, &session->timeout);
     timer_stop(loop, &session->abort_poll);
     timer_stop(loop, &session->leaving_look);
+    store_forget(session->backend->store, &session->durable);
     loop_cancel(loop, &session->unread);
     loop_cancel(loop, &session->idle);
 }

@@ -32,6 +32,8 @@ struct session {
     struct turn_hook flush;
     int interrupts;
     unsigned leaving_looks; /* since all is over but for pods that are on their way out */
+    bool storing;           /* after one, with nothing left alive: what was decided */
+    int full_looks;         /* after one, in a row, at a full disk */
     bool noted_plain;
     bool goes_on;      /* the data directory was there before */
     const char *ended; /* "interrupted", "timed out"; NULL = in its own time */

@@ -66,8 +66,8 @@ static void resume(const struct takeup *takeup, enum earlier earlier, const stru
     if (earlier == EARLIER_KEEP)
         text = mem_printf("%s succeeded before and is not run again", object_name(object));
     else if (object->kind == &kind_job_flow)
-        text = mem_printf("%s %s: %zu of %zu steps were completed before%s", verb,
-                          object_name(object), flow->n_done, flow->n_steps, remark);
+        text = mem_printf("%s %s: %zu of %zu step%s completed before%s", verb, object_name(object),
+                          flow->n_done, flow->n_steps, flow->n_steps == 1 ? "" : "s", remark);
     else
         text = mem_printf("resuming job %s%s", object_name(object), remark);
     takeup->note(takeup->ctx, text);

@@ -90,7 +90,7 @@ static void not_stored(struct flow *flow, const struct error *err)
     p->noted_changes = p->written_changes;
     if (err->code == ERR_NOT_FOUND) /* deleted: its event is on the way */
         return;
-    if (err->code != ERR_CONFLICT)
+    if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store has told of that */
         log_warn("flow status not written", kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
     for (unsigned i = 0; i < p->failures && delay_ms < RETRY_MAX_MS; i++)

@@ -67,8 +67,9 @@ static void write_refused(struct kubelet_pod *pod, struct blob *written, const s
         mark_dirty(pod);
         return;
     }
-    log_warn("pod status could not be written", kv_str("pod", pod->meta->name),
-             kv_str("error", err->message));
+    if (err->code != ERR_STORAGE) /* the store has told of it, once */
+        log_warn("pod status could not be written", kv_str("pod", pod->meta->name),
+                 kv_str("error", err->message));
     try_later(pod);
 }
 

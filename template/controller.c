@@ -67,8 +67,9 @@ static void on_written(struct cluster_call *call, const struct object *result,
         return;
     }
     if (err && err->code != ERR_NOT_FOUND) {
-        log_warn("job template status not written", kv_str("namespace", record->namespace_),
-                 kv_str("template", record->name), kv_str("reason", err->message));
+        if (err->code != ERR_STORAGE) /* the store has told of it, once */
+            log_warn("job template status not written", kv_str("namespace", record->namespace_),
+                     kv_str("template", record->name), kv_str("reason", err->message));
         timer_start(controller->cluster->loop, &record->delay, RETRY_MS);
     } else if (record->dirty) {
         write_soon(record);

@@ -4,8 +4,10 @@ JOBFLOW_FILLS sets how often (8), JOBFLOW_SEED repeats the moments. Needs root, 
 
 # covers: reliability.md FT-11 D-08 L-21 P-01
 """
+import contextlib
 import os
 import random
+import signal
 import subprocess
 import sys
 
@@ -16,13 +18,20 @@ from lib_serve import *  # noqa: E402,F403
 FILLS = int(os.environ.get("JOBFLOW_FILLS", "8"))
 SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
 SIZE = 64 << 20
+SMALL = 15 << 20 # too small for the reserve
 
 
-def mount_small():
+@contextlib.contextmanager
+def small_disk(size):
     os.mkdir("small")
-    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % SIZE, "none", "small"], stderr=subprocess.DEVNULL,
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%d" % size, "none", "small"], stderr=subprocess.DEVNULL,
                                       check=False).returncode:
         raise Skip("no file system can be mounted here")
+    try:
+        yield
+    finally:
+        kill_rest()
+        wait_until("the disk is given up", lambda: subprocess.run(["umount", "small"], stderr=subprocess.DEVNULL, check=False).returncode == 0)
 
 
 def fill(left):
@@ -30,6 +39,13 @@ def fill(left):
     with open("small/ballast", "wb", buffering=0) as ballast:
         free = os.statvfs("small").f_bavail * os.statvfs("small").f_frsize
         os.posix_fallocate(ballast.fileno(), 0, max(1, free - left))
+
+
+def fill_up():
+    """It takes all there is, whatever is written meanwhile."""
+    with open("small/ballast", "wb", buffering=0) as ballast, contextlib.suppress(OSError):
+        while ballast.write(b"x" * 4096):
+            pass
 
 
 def write_until_refused(daemon, connection, known, value):
@@ -50,9 +66,8 @@ def stored(daemon):
 
 
 def a_full_disk_stops_writes_and_nothing_else():
-    mount_small()
     rng, known = random.Random(SEED), {}
-    try:
+    with small_disk(SIZE):
         daemon = Daemon(data_dir="small/d")
         connection = daemon.connect()
         for n in range(2 * FILLS):  # some of these are deleted, even where nothing more has room
@@ -75,9 +90,24 @@ def a_full_disk_stops_writes_and_nothing_else():
         check_equal("after a kill", stored(again), known)
         again.stop()
         print("    seed %d: full %d times" % (SEED, FILLS))
-    finally:
-        kill_rest()
-        wait_until("the disk is given up", lambda: subprocess.run(["umount", "small"], stderr=subprocess.DEVNULL, check=False).returncode == 0)
+
+
+def a_run_on_a_full_disk_can_be_interrupted_and_goes_on_later():
+    with small_disk(SMALL):
+        steps = [step("a", script="touch started; while [ ! -e go ]; do sleep 0.01; done")]
+        steps += [step("s%d" % i, after=["a"], template="a") for i in range(300)]
+        manifest("f.yaml", flow("f", steps), template("a"))
+        run = Background("run", "--data-dir", "small/d", "--output", "quiet", "f.yaml")
+        wait_until("step a is at work", lambda: os.path.exists("started"))
+        fill_up()
+        write("go", "")
+        wait_until("the disk is full", lambda: "disk full" in run.errors())
+        run.signal(signal.SIGINT)
+        check_equal("exit code", run.wait(), 130)
+        for word in ("status not written", "could not be written", "write refused"):
+            check(word not in run.errors(), "others than the store complain: " + run.errors())
+        os.unlink("small/ballast")
+        jobflow("run", "--data-dir", "small/d", "f.yaml")
 
 
 if __name__ == "__main__":

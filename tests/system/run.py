@@ -327,7 +327,7 @@ def other_unfinished_flows_of_the_directory_are_taken_up_and_named():
     write("go", "")
     manifest("g.yaml", flow("g", [step("d")]), template("d", "echo d >> ran"))
     again = jobflow("run", "g.yaml", code=0)
-    check_in("stdout", "resuming f: 1 of 3 steps were completed before", again.stdout)
+    check_in("stdout", "resuming f: 1 of 3 steps completed before", again.stdout)
     check_in("stdout", "--fresh", again.stdout)
     for part in ("f Succeed", "g Succeed"):
         check_in("stdout", part, again.stdout)

@@ -378,7 +378,7 @@ def a_run_in_its_directory_is_its_client():
     objects[2] = template("b", "echo better")
     manifest("f.yaml", *objects)
     again = jobflow("run", "--data-dir", "d", "--retry-failed", "--logs", "f.yaml")
-    check_in("goes on", "retrying f: 1 of 2 steps were completed before", again.stdout + again.stderr)
+    check_in("goes on", "retrying f: 1 of 2 steps completed before", again.stdout + again.stderr)
     check_in("its output", "better", again.stdout)
     fresh = jobflow("run", "--data-dir", "d", "-o", "json", "f.yaml")
     check_equal("from the start", [s for s in steps_told(fresh.stdout) if s[1] == "Completed"], [("a", "Completed"), ("b", "Completed")])

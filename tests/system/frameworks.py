@@ -196,5 +196,49 @@ def a_ray_cluster_forms_as_its_commands_say():
                 check_in("ports", "[ray-cluster-worker-%d] %s of %s" % (index, name, host), out)
 
 
+# Two rounds: both workers come, then hear what they are to do.
+HEAD = """
+import socket
+server = socket.create_server(("0.0.0.0", 6379))
+for answer in (b"fail", b"stay"):
+    came = [server.accept()[0] for _ in range(2)]
+    for c in came:
+        print(c.recv(999).decode(), flush=True)
+    for c in came:
+        c.sendall(answer)
+"""
+WORKER = """
+import hashlib, json, os, socket, sys, time
+key = hashlib.sha256(open("/root/.ssh/id_rsa", "rb").read()).hexdigest()[:8]
+task = json.loads(os.environ["TF_CONFIG"])["task"]
+while True:
+    try:
+        c = socket.create_connection(("r-head-svc", 6379))
+        c.sendall(("%s is %s %d with key %s" % (os.uname().nodename, task["type"], task["index"], key)).encode())
+        answer = c.recv(9)
+    except ConnectionError:
+        time.sleep(0.02)
+        continue
+    if answer == b"fail" and task["index"] == 1:
+        sys.exit(3)
+    if answer:
+        time.sleep(600)
+"""
+
+
+@untouched
+def a_restarted_task_finds_its_head_its_keys_and_its_place_again():
+    """RestartTask takes both workers and leaves the head: Service, names, keys and TF_CONFIG are those of before."""
+    need_boxes()
+    head, worker = python_task("head", HEAD), python_task("worker", WORKER, 2)
+    head["policies"], worker["policies"] = [on("TaskCompleted", "CompleteJob")], [on("PodFailed", "RestartTask")]
+    out = run_jobs(job("r", [head, worker], minAvailable=3, plugins={"ray": ["--headContainer=none", "--workerContainer=none"],
+                                                                    "ssh": [], "tensorflow": ["--ps=head"]}))
+    came = re.findall(r"\[r-head-0\] (r-worker-\d is worker \d) with key (\w+)", out)
+    check_equal("who came, twice\n" + out, sorted(who for who, _ in came), ["r-worker-0 is worker 0"] * 2 + ["r-worker-1 is worker 1"] * 2)
+    check_equal("one key", len({key for _, key in came}), 1)
+    check_in("the restart", "RestartTask after PodFailed of pod r-worker-1 with exit code 3", out)
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

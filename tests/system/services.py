@@ -110,7 +110,7 @@ def clients_see_who_is_behind_a_service():
     daemon = Daemon()
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7092, "targetPort": 8080}]),
                  job("j", [server_task("s", 2)], minAvailable=2))
-    wait_until("both are listed", lambda: daemon("get", "endpoints", "web", "--no-headers").stdout.count(":8080") == 2)
+    wait_until("both are listed", lambda: daemon("get", "endpoints", "--no-headers", code=None).stdout.count(":8080") == 2)
     check_equal("the same in a slice", len(daemon.get("endpointslices")["items"][0]["endpoints"]), 2)
     ip = daemon.get("services/web")["spec"]["clusterIP"]
     daemon.apply(job("told", [task("t", "echo $WEB_SERVICE_HOST:$WEB_SERVICE_PORT_HTTP $WEB_PORT")]),
@@ -120,7 +120,7 @@ def clients_see_who_is_behind_a_service():
     check_equal("told", daemon("logs", "pod/told-t-0").stdout, "%s:7092 tcp://%s:7092\n" % (ip, ip))
     check_equal("not told", daemon("logs", "pod/not-told-t-0").stdout, "..\n")
     daemon("delete", "vcjob", "j")
-    wait_until("nobody is", lambda: ":8080" not in daemon("get", "endpoints", "web").stdout)
+    wait_until("nobody is", lambda: ":8080" not in daemon("get", "endpoints", "--no-headers").stdout)
     daemon("delete", "service", "web")
     wait_until("they go with it", lambda: not daemon.get("endpoints")["items"] and not daemon.get("endpointslices")["items"])
     daemon.stop()

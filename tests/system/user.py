@@ -32,5 +32,9 @@ def an_ordinary_user_survives_kills():
     ordinary("kill.py")
 
 
+def an_ordinary_user_is_rid_of_what_pods_leave():
+    ordinary("misbehave.py", "at_every_level")
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

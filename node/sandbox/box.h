@@ -56,8 +56,8 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
                 struct error *err);
 
 /** Join a container that runs, whose first process is `init`: this process, and all it starts.
- * `program` is what it will start. */
-bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *program,
+ * `program` is what it will start; `born`: see cgroup_clone. */
+bool box_join(struct box *box, unsigned index, pid_t init, bool born, struct spawn_plan *program,
               struct error *err);
 /** In a child: become who a container's programs are. Their plan may change with it. */
 bool box_become(const struct box *box, unsigned index, struct spawn_plan *program,

@@ -40,14 +40,14 @@ bool box_become(const struct box *box, unsigned index, struct spawn_plan *progra
     return true;
 }
 
-bool box_join(struct box *box, unsigned index, pid_t init, struct spawn_plan *program,
+bool box_join(struct box *box, unsigned index, pid_t init, bool born, struct spawn_plan *program,
               struct error *err)
 {
     int pidfd;
     bool ok;
 
     if (box->groups[index])
-        cgroup_join(box->groups[index], false);
+        cgroup_join(box->groups[index], born);
     if (box->level == SANDBOX_PLAIN)
         return true;
     pidfd = pidfd_open(init, 0);

@@ -218,29 +218,41 @@ static bool bind_host(struct build *build, const char *name, bool is_dir, struct
     return ok;
 }
 
-/* One entry of the host's root directory, into the new root or in place. */
-static bool take_entry(struct build *build, const char *name, struct error *err)
+/* Some file systems do not say it in the directory. */
+static bool find_type(const char *path, unsigned *out)
 {
-    char path[NAME_MAX + 2], link[ROOT_PATH_MAX];
     struct stat info;
+
+    if (lstat(path, &info))
+        return false;
+    *out = IFTODT(info.st_mode);
+    return true;
+}
+
+/* One entry of the host's root directory, into the new root or in place. */
+static bool take_entry(struct build *build, const struct dirent *entry, struct error *err)
+{
+    const char *name = entry->d_name;
+    char path[NAME_MAX + 2], link[ROOT_PATH_MAX];
+    unsigned type = entry->d_type;
     ssize_t n;
 
     snprintf(path, sizeof path, "/%s", name);
-    if (is_own(build->plan, name) || lstat(path, &info))
+    if (is_own(build->plan, name) || (type == DT_UNKNOWN && !find_type(path, &type)))
         return true;
-    if (S_ISDIR(info.st_mode) && wants_layer(build, path))
+    if (type == DT_DIR && wants_layer(build, path))
         return mount_layer(build, path, err);
     if (!build->new_root)
         return true;
-    if (S_ISLNK(info.st_mode)) {
+    if (type == DT_LNK) {
         n = readlink(path, link, sizeof link - 1);
         link[n > 0 ? n : 0] = 0;
         return n <= 0 || symlinkat(link, build->base_fd, name) == 0 ||
                error_errno(err, errno, "%s", path);
     }
-    if (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode))
+    if (type != DT_DIR && type != DT_REG)
         return true;
-    return bind_host(build, name, S_ISDIR(info.st_mode), err);
+    return bind_host(build, name, type == DT_DIR, err);
 }
 
 static bool take_host(struct build *build, struct error *err)
@@ -251,7 +263,7 @@ static bool take_host(struct build *build, struct error *err)
     for (struct dirent *entry;
          ok && dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            ok = take_entry(build, entry->d_name, err);
+            ok = take_entry(build, entry, err);
     if (dir)
         closedir(dir);
     return ok;

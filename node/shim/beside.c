@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "node/sandbox/box.h"
+#include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/shim/shim.h"
 
@@ -39,6 +40,7 @@ struct helper {
     const struct shim_action *action;
     int64_t limit_ms;
     int output_fd, report_fd;
+    bool born; /* in the container's group, see cgroup_clone */
 };
 
 /* Of the shim's descriptors only these three: its lock must not outlive it in us. */
@@ -115,7 +117,7 @@ NORETURN static void exec_in(struct helper *helper)
     int null_fd = shim->null_fd;
 
     container_plan(c, marker, &plan); /* while the box is there to be asked */
-    if (!box_join(shim->box, c->index, c->pid, &plan, &err))
+    if (!box_join(shim->box, c->index, c->pid, helper->born, &plan, &err))
         fail(helper, spawn_exit_code(SPAWN_SETUP), err.message);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
     keep_few(helper, &null_fd);
@@ -195,13 +197,17 @@ static void on_report(struct source *source, uint32_t events)
 
 static bool fork_helper(struct beside *beside, const struct shim_action *action, int64_t limit_ms)
 {
+    const struct container *c = beside->container;
+    const struct cgroup *group =
+        action->act == ACT_EXEC ? c->pod->shim->box->groups[c->index] : NULL;
     int out[2] = {-1, -1}, tell[2] = {-1, -1};
+    bool born;
 
     if (pipe2(out, O_CLOEXEC) == 0 &&
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, tell) == 0)
-        beside->pid = fork();
+        beside->pid = cgroup_clone(group, 0, &born);
     if (beside->pid == 0)
-        help(&(struct helper){beside->container, action, limit_ms, out[1], tell[1]});
+        help(&(struct helper){beside->container, action, limit_ms, out[1], tell[1], born});
     for (unsigned end = 0; end < 2; end++) {
         bool kept = end == 0 && beside->pid > 0;
 

@@ -48,10 +48,11 @@ struct get {
     struct resources resources;
     bool as_table;
     struct objectprint objects;
-    struct tableprint table; /* of the kind being printed */
-    struct buf prefix;       /* of names, when several kinds are */
-    size_t printed;          /* objects of the kind being printed */
-    size_t printed_before;   /* of the kinds before */
+    const struct kind *listed; /* by names */
+    struct tableprint table;   /* of the kind being printed */
+    struct buf prefix;         /* of names, when several kinds are */
+    size_t printed;            /* objects of the kind being printed */
+    size_t printed_before;     /* of the kinds before */
     bool failed;
     struct error bad_path;
     bool is_behind; /* the watch has to list again */
@@ -68,6 +69,9 @@ static struct list_query query_of(const struct get *get, const struct resource *
         .labels = get->options->labels,
         .fields = get->options->fields,
         .accept = get->as_table ? table_accept : NULL,
+        .include_object =
+            get->as_table && !get->options->all_namespaces && !get->options->show_labels ? "None"
+                                                                                         : NULL,
     };
 }
 
@@ -186,6 +190,23 @@ static void get_one(struct get *get, const struct resource *resource)
         print_object(get, doc);
 }
 
+static void print_listed(void *ctx, const char *name)
+{
+    struct get *get = ctx;
+
+    get->printed++;
+    objectprint_name(&get->objects, get->listed, name);
+}
+
+static void get_names(struct get *get, const struct list_query *query)
+{
+    struct error err = {0};
+
+    get->listed = query->kind;
+    if (!list_names(get->client, query, print_listed, get, &err))
+        report(get, &err);
+}
+
 static void get_resource(struct get *get, const struct resource *resource, char **revision)
 {
     const struct list_query query = query_of(get, resource);
@@ -195,6 +216,8 @@ static void get_resource(struct get *get, const struct resource *resource, char 
         get_steps(get, resource);
     else if (resource->name && !revision)
         get_one(get, resource);
+    else if (get->objects.form == OBJECT_NAME && !get->as_table)
+        get_names(get, &query);
     else if (!list_pages(get->client, &query, print_page, get, revision, &err))
         report(get, &err);
 }

@@ -3,6 +3,7 @@
  */
 #include "cli/lister.h"
 #include "api/types/json_text.h"
+#include "base/jsonscan.h"
 #include "base/mem.h"
 #include "cli/resource.h"
 #include <string.h>
@@ -38,6 +39,104 @@ static json_t *get_page(struct client *client, const char *target, const char *a
         error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
     return page;
 }
+
+/* ---- names ---- */
+
+#define ACCEPT_NAMES                                                                               \
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
+
+struct names {
+    void (*each)(void *ctx, const char *name);
+    void *ctx;
+    struct buf name;
+    char *next; /* of the page that follows; NULL */
+};
+
+static void names_release(struct names *names)
+{
+    buf_release(&names->name);
+    mem_free(names->next);
+}
+SCOPED_DEFINE(names, struct names, names_release)
+
+static char *string_of(const char *value)
+{
+    size_t len = 0;
+    const char *text = value ? jsonscan_string(value, &len) : NULL;
+    scoped(buf) struct buf out = {0};
+
+    buf_add(&out, text, len);
+    return len ? buf_take(&out) : NULL;
+}
+
+/* False when the text is not as compact as expected. */
+static bool scan_names(struct names *names, const char *text)
+{
+    const char *at = jsonscan_member(text, "items"), *item;
+
+    if (!at || *at != '[')
+        return false;
+    names->next = string_of(jsonscan_member(jsonscan_member(text, "metadata"), "continue"));
+    while ((item = jsonscan_next_element(&at))) {
+        const char *name = jsonscan_member(jsonscan_member(item, "metadata"), "name");
+        size_t len = 0;
+        const char *word = name ? jsonscan_string(name, &len) : NULL;
+
+        buf_clear(&names->name);
+        buf_add(&names->name, word, len);
+        if (len)
+            names->each(names->ctx, names->name.data);
+    }
+    return true;
+}
+
+static bool read_names(struct names *names, const struct buf *text, struct error *err)
+{
+    scoped(json) json_t *page = json_loadb(text->data ? text->data : "", text->len, 0, NULL);
+    const char *next =
+        json_string_value(json_object_get(json_object_get(page, "metadata"), "continue"));
+    size_t i;
+    json_t *item;
+
+    if (!page)
+        return error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
+    names->next = mem_strdup(next && *next ? next : NULL);
+    json_array_foreach(json_object_get(page, "items"), i, item)
+    {
+        const char *name =
+            json_string_value(json_object_get(json_object_get(item, "metadata"), "name"));
+
+        if (name)
+            names->each(names->ctx, name);
+    }
+    return true;
+}
+
+bool list_names(struct client *client, const struct list_query *query,
+                void (*each)(void *ctx, const char *name), void *ctx, struct error *err)
+{
+    scoped_str target = list_target(query);
+    scoped(names) struct names names = {.each = each, .ctx = ctx};
+
+    do {
+        scoped(buf) struct buf url = {0};
+        scoped(client_call) struct client_call call = {.accept = ACCEPT_NAMES};
+
+        buf_str(&url, target);
+        resource_write_query("limit", PAGE_LIMIT, &url);
+        resource_write_query("continue", names.next, &url);
+        mem_free(take(names.next));
+        call.target = url.data;
+        if (!client_do(client, &call, err))
+            return false;
+        if (!scan_names(&names, call.text.data ? call.text.data : "") &&
+            !read_names(&names, &call.text, err))
+            return false;
+    } while (names.next);
+    return true;
+}
+
+/* ---- pages ---- */
 
 bool list_pages_at(struct client *client, const char *target, const char *accept,
                    bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,

@@ -12,7 +12,7 @@ struct list_query {
     const char *name; /* NULL = all; the list then holds one object or none */
     const char *labels, *fields;
     const char *accept;         /* NULL = JSON: pages are Lists; a Table's: pages are Tables */
-    const char *include_object; /* of Tables: "Object"; NULL */
+    const char *include_object; /* of Tables: "Object", "None"; NULL: metadata */
 };
 
 /** The path and query of it; owned. */
@@ -30,6 +30,11 @@ bool list_pages(struct client *client, const struct list_query *query,
 bool list_each(struct client *client, const struct list_query *query,
                bool (*each)(void *ctx, json_t *object), void *ctx, char **out_revision,
                struct error *err);
+
+/** The name of each object, borrowed by `each`. Nothing else of them is asked for, nor made a
+ * document of. */
+bool list_names(struct client *client, const struct list_query *query,
+                void (*each)(void *ctx, const char *name), void *ctx, struct error *err);
 
 /** Pages of whatever is at `target`, a path with or without a query. */
 bool list_pages_at(struct client *client, const char *target, const char *accept,

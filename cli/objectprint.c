@@ -91,18 +91,24 @@ static void print_yaml(struct objectprint *print, const json_t *doc)
     fputc('\n', print->out);
 }
 
+void objectprint_name(const struct objectprint *print, const struct kind *kind, const char *name)
+{
+    scoped(buf) struct buf text = {0};
+
+    if (kind)
+        resource_write_name(kind, name, &text);
+    fprintf(print->out, "%s\n", text.data ? text.data : "");
+}
+
 static void print_name(struct objectprint *print, const json_t *doc)
 {
     const char *version = json_string_value(json_object_get(doc, "apiVersion"));
     const char *name = json_string_value(json_object_get(doc, "kind"));
     const char *object =
         json_string_value(json_object_get(json_object_get(doc, "metadata"), "name"));
-    const struct kind *kind = version && name ? kind_by_gvk(version, name) : NULL;
-    scoped(buf) struct buf text = {0};
 
-    if (kind)
-        resource_write_name(kind, object ? object : "", &text);
-    fprintf(print->out, "%s\n", text.data ? text.data : "");
+    objectprint_name(print, version && name ? kind_by_gvk(version, name) : NULL,
+                     object ? object : "");
 }
 
 static bool print_path(const struct objectprint *print, const json_t *doc, struct error *err)

@@ -24,6 +24,15 @@ def steps_of_a_large_flow_are_read_in_pages():
     rows = jobflow("get", "jf/f", "--subresource", "steps", "--data-dir", "d").stdout.split("\n")
     check_equal("a table", (rows[0].split(), rows[1200].split()[:3]),
                 (["NAME", "STATUS", "ATTEMPTS", "STARTED", "DURATION"], ["s1199", "Completed", "1"]))
+    names = jobflow("get", "vcjob", "-o", "name", "--data-dir", "d").stdout.split()
+    check_equal("each job by name, over pages", sorted(names), sorted("job.batch.volcano.sh/f-s%d" % i for i in range(1200)))
+    check_equal("of two kinds", jobflow("get", "jf,jt", "-o", "name", "--data-dir", "d").stdout.split(),
+                ["jobflow.flow.volcano.sh/f", "jobtemplate.flow.volcano.sh/t"])
+    pods = jobflow("get", "pods", "--data-dir", "d").stdout.splitlines()
+    check_equal("each pod in a table", (len(pods), pods[1].split()[:3]), (1201, ["f-s0-main-0", "0/1", "Completed"]))
+    pods = jobflow("get", "pods", "-A", "--show-labels", "--data-dir", "d").stdout.splitlines()
+    check_equal("with its namespace", pods[1].split()[:2], ["default", "f-s0-main-0"])
+    check_in("and its labels", "volcano.sh/job-name=f-s0", pods[1])
     check_in("by name only", "about objects by name", jobflow("get", "jf", "--subresource", "steps", "--data-dir", "d", code=2).stderr)
 
 

@@ -112,6 +112,7 @@ struct group {
     int32_t n_preemptable;      /* placed members that may be pushed out */
     struct team *team;          /* whose jobs are admitted with its own; NULL mostly */
     LIST_ENTRY(group) mate;     /* in team->mates */
+    struct team_job *team_job;  /* its job there; NULL: none */
     LIST_ENTRY(group) victim;   /* in scheduler.victims while there are any */
 
     struct group *next_touched, *next_claimant;

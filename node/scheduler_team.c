@@ -10,8 +10,11 @@
 #include "base/mem.h"
 #include "node/scheduler_impl.h"
 
+/* A job of the gang that is unfinished, has a PodGroup here, or both. */
 struct team_job {
     UT_hash_handle hh; /* by uid */
+    bool unfinished;
+    const struct group *group; /* its mate, or NULL */
     char uid[];
 };
 
@@ -41,23 +44,42 @@ static void drop_unless_used(struct team *team)
 
 /* Jobs. */
 
-static void set_job(struct scheduler *s, const struct object *job, bool unfinished)
+static struct team_job *job_of_uid(struct team *team, const char *uid)
 {
-    struct team *team = team_named(s, job);
-    const char *uid = object_uid(job);
-    struct team_job *known;
+    struct team_job *job;
 
-    HASH_FIND(hh, team->jobs, uid, strlen(uid), known);
-    if (unfinished && !known) {
-        known = mem_alloc(sizeof *known + strlen(uid) + 1);
-        memcpy(known->uid, uid, strlen(uid) + 1);
-        HASH_ADD_KEYPTR(hh, team->jobs, known->uid, strlen(known->uid), known);
-        team_review(team);
-    } else if (!unfinished && known) {
-        HASH_DELETE(hh, team->jobs, known);
-        mem_free(known);
-        team_review(team);
+    HASH_FIND(hh, team->jobs, uid, strlen(uid), job);
+    if (!job) {
+        job = mem_alloc(sizeof *job + strlen(uid) + 1);
+        memcpy(job->uid, uid, strlen(uid) + 1);
+        HASH_ADD_KEYPTR(hh, team->jobs, job->uid, strlen(job->uid), job);
     }
+    return job;
+}
+
+/* What is known of a job has changed; afterwards it may be gone. */
+static void job_is(struct team *team, struct team_job *job, bool unfinished,
+                   const struct group *group)
+{
+    team->missing -= job->unfinished && !job->group;
+    job->unfinished = unfinished;
+    job->group = group;
+    team->missing += job->unfinished && !job->group;
+    if (unfinished || group)
+        return;
+    HASH_DELETE(hh, team->jobs, job);
+    mem_free(job);
+}
+
+static void set_job(struct scheduler *s, const struct object *object, bool unfinished)
+{
+    struct team *team = team_named(s, object);
+    struct team_job *job = job_of_uid(team, object_uid(object));
+    bool before = job->unfinished;
+
+    job_is(team, job, unfinished, job->group);
+    if (before != unfinished)
+        team_review(team);
     drop_unless_used(team);
 }
 
@@ -97,13 +119,27 @@ static void watch_jobs(struct scheduler *s)
 void team_leave(struct group *group)
 {
     struct team *team = group->team;
+    struct team_job *job = take(group->team_job);
 
     if (!team)
         return;
     group->team = NULL;
     LIST_REMOVE(group, mate);
+    if (job)
+        job_is(team, job, job->unfinished, NULL);
     team_review(team);
     drop_unless_used(team);
+}
+
+static void enter_job(struct group *group)
+{
+    const struct owner_ref *owner = meta_controller(group->object->meta);
+    struct team_job *job = owner ? job_of_uid(group->team, owner->uid) : NULL;
+
+    if (!job || job->group)
+        return; /* a job has one PodGroup; another that says so is nobody's */
+    group->team_job = job;
+    job_is(group->team, job, job->unfinished, group);
 }
 
 void team_enter(struct group *group)
@@ -119,30 +155,15 @@ void team_enter(struct group *group)
     watch_jobs(s);
     group->team = team_named(s, group->object);
     LIST_INSERT_HEAD(&group->team->mates, group, mate);
+    enter_job(group);
     team_review(group->team);
-}
-
-static const struct group *mate_of(const struct team *team, const char *job_uid)
-{
-    const struct group *group;
-
-    LIST_FOREACH(group, &team->mates, mate)
-    {
-        const struct owner_ref *owner = group->object ? meta_controller(group->object->meta) : NULL;
-
-        if (owner && !strcmp(owner->uid, job_uid))
-            return group;
-    }
-    return NULL;
 }
 
 static bool is_whole(const struct team *team)
 {
-    struct team_job *job, *next;
     const struct group *group;
 
-    HASH_ITER(hh, team->jobs, job, next)
-    if (!mate_of(team, job->uid))
+    if (team->missing)
         return false;
     LIST_FOREACH(group, &team->mates, mate)
     if (group->stage == GROUP_WAITING && (!group->queue || !group->queue->open))
@@ -187,15 +208,20 @@ static struct amount need_in(const struct team *team, const struct queue *queue)
 
 struct queue *team_limiter(const struct team *team, bool ever)
 {
+    const struct queue *seen = NULL; /* nearly always there is one for all */
     const struct group *group;
 
     LIST_FOREACH(group, &team->mates, mate)
     {
-        struct amount need = need_in(team, group->queue);
-        struct queue *limiter =
-            ever ? queue_never(group->queue, need) : queue_full(group->queue, need);
+        struct queue *limiter;
+        struct amount need;
 
-        if (group->stage == GROUP_WAITING && limiter)
+        if (group->stage != GROUP_WAITING || group->queue == seen)
+            continue;
+        seen = group->queue;
+        need = need_in(team, group->queue);
+        limiter = ever ? queue_never(group->queue, need) : queue_full(group->queue, need);
+        if (limiter)
             return limiter;
     }
     return NULL;

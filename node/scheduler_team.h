@@ -20,7 +20,8 @@ struct team {
     UT_hash_handle hh; /* by namespace/annotation */
     struct scheduler *scheduler;
     LIST_HEAD(team_mates, group) mates;
-    struct team_job *jobs; /* those that have not finished */
+    struct team_job *jobs;
+    size_t missing; /* unfinished ones without a PodGroup */
     bool whole;
     char key[];
 };

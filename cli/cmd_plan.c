@@ -134,7 +134,7 @@ static void print_flow(const json_t *flow, const struct term *term)
     scoped(tableprint) struct tableprint table = {0};
     size_t n = json_array_size(steps), i;
     char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
-    json_t *step;
+    json_t *step, *problem;
 
     printf("\nFlow %s/%s, %zu step%s:\n", describe_text(flow, "namespace"),
            describe_text(flow, "name"), n, n == 1 ? "" : "s");
@@ -161,6 +161,8 @@ static void print_flow(const json_t *flow, const struct term *term)
         if (describe_text(step, "problem"))
             printf("  ! %s %s\n", describe_text(step, "name"), describe_text(step, "problem"));
     }
+    json_array_foreach(json_object_get(flow, "problems"), i, problem)
+        printf("  ! %s: %s\n", describe_text(problem, "path"), describe_text(problem, "message"));
     print_pinned(flow, term);
 }
 

@@ -147,6 +147,18 @@ static void look_at_job(void *ctx, const struct object *flow, size_t step, const
         json_object_set_new(entry, "problem", json_string(problem));
 }
 
+static void look_at_gang(void *ctx, const struct object *flow, const struct error *problem)
+{
+    json_t *entry = flow_entry(ctx, flow), *problems = json_object_get(entry, "problems");
+
+    if (!problems) {
+        problems = json_array();
+        json_object_set_new(entry, "problems", problems);
+    }
+    json_array_append_new(
+        problems, json_pack("{s:s, s:s}", "path", problem->field, "message", problem->message));
+}
+
 /* Flows of which no step has a known template have been missed so far; and the order. */
 static int compare_stage(const void *a, const void *b)
 {
@@ -279,7 +291,11 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options)
                          .templates = json_object(),
                          .pinned = json_array()};
     scoped(json) json_t *known = known_objects(options->client);
-    const struct preflight_look look = {look_at_object, look_at_job, &p};
+    const struct preflight_look look = {.object = look_at_object,
+                                        .job = look_at_job,
+                                        .gang = look_at_gang,
+                                        .max_pods = options->sim ? 0 : options->max_pods,
+                                        .ctx = &p};
     const struct preflight_options how = {
         .namespace_ = options->namespace_, .sim = options->sim, .known = known, .look = &look};
     struct preflight_result result;

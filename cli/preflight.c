@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cli/apply.h"
 #include "cli/command.h"
+#include "cli/gangfit.h"
 #include "cli/preflight_steps.h"
 #include "cli/reach.h"
 #include "template/pinned.h"
@@ -395,6 +396,34 @@ static bool template_known_before(void *ctx, const struct object *template_)
     return !manifest || manifest->unchanged;
 }
 
+static void gang_planned(void *ctx, const struct error *problem)
+{
+    struct steps_found *found = ctx;
+    const struct preflight_look *look = found->run->options->look;
+
+    look->gang(look->ctx, found->flow, problem);
+}
+
+/* To a run it is a mistake, to others something to know. */
+static void check_gangs(struct steps_found *found, const struct amount *needs)
+{
+    const struct preflight_options *options = found->run->options;
+    const struct preflight_look *look = options->look;
+    const struct gangfit gangs = {
+        .spec = jobflow_spec_of(found->flow),
+        .needs = needs,
+        .max_pods = look ? look->max_pods : options->max_pods,
+        .sim = options->sim,
+    };
+
+    if (look)
+        gangfit_check(&gangs, gang_planned, found);
+    else if (options->max_pods)
+        gangfit_check(&gangs, step_found, found);
+    else if (options->warn_of_room)
+        gangfit_check(&gangs, step_doubted, found);
+}
+
 static void check_steps(void *arg, const struct object *flow)
 {
     struct preflight_run *run = arg;
@@ -409,9 +438,16 @@ static void check_steps(void *arg, const struct object *flow)
         .ctx = &found,
     };
 
+    const struct jobflow_spec *spec = jobflow_spec_of(flow);
+    struct amount *needs = NULL;
+
     if (!found.manifest)
         return;
-    preflight_steps(&check, flow);
+    if (spec->gangs.count)
+        needs = mem_array(spec->steps.count + 1, sizeof *needs);
+    preflight_steps(&check, flow, needs);
+    check_gangs(&found, needs);
+    mem_free(needs);
     if (found.count > ERROR_LIST_MAX)
         print_dropped(found.manifest, found.count - ERROR_LIST_MAX);
     reach_check(flow, engine_store(run->scratch), step_doubted, &found);

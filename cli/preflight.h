@@ -27,6 +27,10 @@ struct preflight_options {
 struct preflight_look {
     void (*object)(void *ctx, const struct manifest *manifest, const struct object *object);
     void (*job)(void *ctx, const struct object *flow, size_t step, const struct object *job);
+    /** A gang that can never start with `max_pods` pods at once (0: as many as the machine takes).
+     */
+    void (*gang)(void *ctx, const struct object *flow, const struct error *problem);
+    int max_pods;
     void *ctx;
 };
 

@@ -27,6 +27,7 @@ struct steps_run {
     const struct object *flow;
     struct template_cache *bodies;
     struct seen_template *seen;
+    struct amount *needs; /* or NULL: nobody asks */
 };
 
 static int64_t pods_at_once(const struct job_spec *job)
@@ -127,6 +128,8 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
         found(run, i, member, &err);
     else
         tell(run, i, member, job);
+    if (job && run->needs)
+        run->needs[i] = fit_need(job_spec_of(job));
     error_list_release(&errors);
 }
 
@@ -274,6 +277,8 @@ static bool check_step(struct steps_run *run, size_t i)
         preflight_template(registry_store(run->check->registry), run->flow, step);
     struct error err = {0};
 
+    if (template_ && run->needs && !is_patched)
+        run->needs[i] = fit_need(job_spec_of(template_));
     if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))
         return false;
 
@@ -309,9 +314,11 @@ static bool check_step(struct steps_run *run, size_t i)
     return is_patched;
 }
 
-void preflight_steps(const struct preflight_steps *check, const struct object *flow)
+void preflight_steps(const struct preflight_steps *check, const struct object *flow,
+                     struct amount *needs)
 {
-    struct steps_run run = {.check = check, .flow = flow, .bodies = template_cache_new()};
+    struct steps_run run = {
+        .check = check, .flow = flow, .bodies = template_cache_new(), .needs = needs};
     size_t n = jobflow_spec_of(flow)->steps.count;
     struct seen_template *seen, *next;
 

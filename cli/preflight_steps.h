@@ -6,6 +6,7 @@
 #include "api/registry/registry.h"
 #include "api/types/job.h"
 #include "api/types/jobflow.h"
+#include "node/amount.h"
 
 struct preflight_steps {
     struct registry *registry; /* has the flow and its templates */
@@ -28,8 +29,10 @@ struct preflight_steps {
 const struct object *preflight_template(const struct store *store, const struct object *flow,
                                         const struct flow_step *step);
 
-/** Check every step of an admitted flow whose template is known. Nothing stays in the registry. */
-void preflight_steps(const struct preflight_steps *check, const struct object *flow);
+/** Check every step of an admitted flow whose template is known. Nothing stays in the registry.
+ * `needs` (or NULL) gets of each step what its job needs at once, where that is known. */
+void preflight_steps(const struct preflight_steps *check, const struct object *flow,
+                     struct amount *needs);
 
 /** Whether an admitted job could not end in a run with `max_pods` pods at once (0: not a run,
  * false): its gang is larger, or it has no pods. Then `err` says so, naming the field. Tasks that

@@ -144,6 +144,31 @@ def what_can_never_fit_is_marked():
     check_in("pods", "needs 50 pods at once, the node runs at most 4", plan("m.yaml", "-j", "4").stdout)
 
 
+def gang_of(n, cpu=None, **gang):
+    one = template("m", "true")
+    if cpu:
+        one["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    names = ["s%d" % i for i in range(n)]
+    manifest("gang.yaml", one, flow("g", [step(name, template="m") for name in names], gangs=[dict({"name": "all", "flows": names}, **gang)]))
+
+
+def a_gang_of_steps_that_can_never_start_is_refused_by_run():
+    gang_of(3000)
+    refused = jobflow("run", "gang.yaml", code=2).stderr
+    check_in("run", "spec.gangs[0]: the jobs of gang all start together with 3000 pods", refused)
+    check_in("the way out", "allow more with -j 3000", refused)
+    check_equal("nothing is left", os.path.exists(".jobflow"), False)
+    check_in("plan", "! spec.gangs[0]: the jobs of gang all start together with 3000 pods", plan("gang.yaml").stdout)
+    check("!" not in plan("gang.yaml", "-j", "3000").stdout, "with room for all")
+    jobflow("run", "--runtime", "sim", "-j", "3000", "--output", "quiet", "gang.yaml")
+    gang_of(12, minAvailable=4)
+    check_in("all are ready at once", "together with 12 pods", jobflow("run", "-j", "8", "gang.yaml", code=2).stderr)
+    jobflow("run", "-j", "12", "gang.yaml")
+    gang_of(3, cpu="9999")
+    check_in("validate", "can never fit this machine: needs 29997 cpu", jobflow("validate", "gang.yaml").stderr)
+    jobflow("validate", "--strict", "gang.yaml", code=2)
+
+
 def a_probe_that_can_never_pass_is_a_warning():
     waiting = step("b", ["a"])
     waiting["dependsOn"]["probe"] = {"taskStatusList": [{"taskName": "nobody", "phase": "Running"}]}

@@ -41,7 +41,7 @@ static char *const argv_of_program[] = {program, word, NULL};
 static void die(const char *what)
 {
     perror(what);
-    exit(1);
+    exit(1); /* NOLINT(concurrency-mt-unsafe) */
 }
 
 static int open_log(const char *path)

@@ -88,8 +88,8 @@ static int64_t now_us(void)
 
 static void die(const char *what)
 {
-    fprintf(stderr, "bench_load: %s: %s\n", what, strerror(errno));
-    exit(1);
+    fprintf(stderr, "bench_load: %s: %s\n", what, strerrordesc_np(errno));
+    exit(1); /* NOLINT(concurrency-mt-unsafe): one thread, here and below */
 }
 
 /* ---- times ---- */
@@ -250,7 +250,7 @@ static void ask_next(struct load *load, struct link *link)
 
 static void take_end(struct load *load, struct link *link)
 {
-    int status = link->head.len > 12 ? atoi(link->head.data + 9) : 0;
+    int status = link->head.len > 12 ? (int)strtol(link->head.data + 9, NULL, 10) : 0;
 
     link->busy = false;
     load->answered++;
@@ -306,8 +306,8 @@ static void take_events(struct load *load, struct link *link, const char *bytes,
 
     while ((at = memmem(from, (size_t)(end - from), mark, sizeof mark - 1)) &&
            (stop = memchr(at + sizeof mark - 1, '"', (size_t)(end - at) - sizeof mark + 1))) {
-        if (load->began_us && atoll(at + sizeof mark - 1) >= load->began_us)
-            times_add(&load->late, now - atoll(at + sizeof mark - 1));
+        if (load->began_us && strtoll(at + sizeof mark - 1, NULL, 10) >= load->began_us)
+            times_add(&load->late, now - strtoll(at + sizeof mark - 1, NULL, 10));
         from = stop;
     }
     rest = (size_t)(end - from);
@@ -352,7 +352,7 @@ static void on_ready(struct load *load, struct link *link, uint32_t events)
     }
     if (n == 0 || errno != EAGAIN) {
         fprintf(stderr, "bench_load: the server has closed a connection\n");
-        exit(1);
+        exit(1); /* NOLINT(concurrency-mt-unsafe) */
     }
 }
 
@@ -428,19 +428,19 @@ static void take_option(struct load *load, int option, const char *value)
         load->unix_path = value;
         break;
     case 'p':
-        load->port = atoi(value);
+        load->port = (int)strtol(value, NULL, 10);
         break;
     case 's':
         load->tls = true;
         break;
     case 'c':
-        load->connections = atol(value);
+        load->connections = strtol(value, NULL, 10);
         break;
     case 'd':
-        load->seconds = atof(value);
+        load->seconds = strtod(value, NULL);
         break;
     case 'n':
-        load->requests = atol(value);
+        load->requests = strtol(value, NULL, 10);
         break;
     case 'm':
         load->method = value;
@@ -449,16 +449,16 @@ static void take_option(struct load *load, int option, const char *value)
         load->target = value;
         break;
     case 'w':
-        load->watchers = atol(value);
+        load->watchers = strtol(value, NULL, 10);
         break;
     case 'W':
         load->watch = value;
         break;
     case 'r':
-        load->rate = atol(value);
+        load->rate = strtol(value, NULL, 10);
         break;
     case 'f':
-        load->number = atol(value);
+        load->number = strtol(value, NULL, 10);
         break;
     case 'h':
         if (load->n_headers < HEADERS_MAX)
@@ -469,7 +469,7 @@ static void take_option(struct load *load, int option, const char *value)
             die(value);
         break;
     default:
-        exit(2);
+        exit(2); /* NOLINT(concurrency-mt-unsafe) */
     }
 }
 

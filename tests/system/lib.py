@@ -14,6 +14,7 @@ import json
 import os
 import pty
 import random
+import resource
 import select
 import shutil
 import signal
@@ -186,6 +187,14 @@ def jobflow(*args, code=0, stdin=None, env=None, cwd=None, prefix=()):
         raise Failure("jobflow %s: exit code %d, wanted %d\n%s%s"
                       % (" ".join(map(str, args)), done.returncode, code, done.stdout[-3000:], done.stderr[-3000:]))
     return done
+
+
+def cost_of(call):
+    """What `call` returns, and the processor's time of the programs that have ended in it: what else the machine does is not in it."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = call()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return result, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 class Background:

@@ -77,7 +77,7 @@ static const struct object *slice_of(struct rig *rig)
     return slice;
 }
 
-/* covers: see local-runtime.md 3.5; job-plugins.md O-P17 */
+/* covers: see local-runtime.md 3.5; see job-plugins.md O-P17 */
 static void a_pod_is_listed_from_its_start_and_ready_when_it_is(void **state)
 {
     struct rig *rig;

@@ -41,10 +41,21 @@ struct yaml_stream {
     struct lines lines;
 };
 
-struct yaml_stream *yaml_parse(const char *text, size_t len, const struct yaml_limits *limits,
-                               struct error *err)
+/* What some editors put before the text. libyaml would take it for a column. */
+static size_t mark_of_order(const char *text, size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    size_t n = sizeof mark - 1;
+
+    return len >= n && memcmp(text, mark, n) == 0 ? n : 0;
+}
+
+struct yaml_stream *yaml_parse(const char *whole, size_t whole_len,
+                               const struct yaml_limits *limits, struct error *err)
 {
     scoped(yaml) struct yaml_stream *stream = mem_alloc(sizeof *stream);
+    size_t mark = mark_of_order(whole, whole_len), len = whole_len - mark;
+    const char *text = mark ? whole + mark : whole;
     scoped(yaml_reader) struct yaml_reader *reader = yaml_reader_new(text, len, limits);
     json_t *value;
 

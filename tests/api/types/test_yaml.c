@@ -50,6 +50,8 @@ static const struct {
      "a: b\n",
      "{\"a\":\"b\"}\n"},
     {"a: b\r\nc: d\r\n", "{\"a\":\"b\",\"c\":\"d\"}\n"},
+    {"\xef\xbb\xbf# by an editor\r\na: b\r\n", "{\"a\":\"b\"}\n"},
+    {"\xef\xbb\xbf---\na: b\n", "{\"a\":\"b\"}\n"},
     {"just text", "\"just text\"\n"},
 };
 

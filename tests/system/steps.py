@@ -33,6 +33,12 @@ def steps_of_a_large_flow_are_read_in_pages():
     pods = jobflow("get", "pods", "-A", "--show-labels", "--data-dir", "d").stdout.splitlines()
     check_equal("with its namespace", pods[1].split()[:2], ["default", "f-s0-main-0"])
     check_in("and its labels", "volcano.sh/job-name=f-s0", pods[1])
+    told = jobflow("explain", "jf/f", "--data-dir", "d").stdout
+    check_in("explain tells of a few", "1200 of 1200 steps completed.", told)
+    check_equal("rows", len([line for line in told.split("\n") if " Completed " in line]), 50)
+    check_in("and of how to see all", "and 1150 more: --all tells of each", told)
+    whole = jobflow("explain", "jf/f", "--all", "--data-dir", "d").stdout
+    check_equal("all", len([line for line in whole.split("\n") if " Completed " in line]), 1200)
     check_in("by name only", "about objects by name", jobflow("get", "jf", "--subresource", "steps", "--data-dir", "d", code=2).stderr)
 
 

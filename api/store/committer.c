@@ -12,7 +12,9 @@
 #include <signal.h>
 #include <time.h>
 
-enum { REST_S = 3 }; /* without a batch: then memory that is no longer needed is given back */
+/* Without a batch: then a long log is moved into the file; then memory that is no longer needed is
+ * given back. */
+enum { QUIET_MS = 50, REST_MS = 3000 };
 
 enum state { IDLE, SENT, REPORTED, STOPPED };
 enum copy_state { NO_COPY, COPYING, COPY_CANCELLED, COPY_OVER };
@@ -86,26 +88,40 @@ static void copy_on(struct committer *committer, struct db_copy **copy)
     loop_mail_send(committer->mail);
 }
 
-/* Work, or a rest: the first time that none comes for a while after there has been some. */
-static void await_work(struct committer *committer, bool *rested)
+/* Whether any comes within this time; the lock held. */
+static bool work_comes(struct committer *committer, int64_t ms)
 {
     const int64_t ns = 1000000000;
-    int64_t until_ns = clock_mono_ns(clock_real()) + REST_S * ns;
+    int64_t until_ns = clock_mono_ns(clock_real()) + ms * (ns / 1000);
     const struct timespec until = {until_ns / ns, until_ns % ns};
 
-    while (!*rested && !has_work(committer))
+    while (!has_work(committer))
         if (pthread_cond_clockwait(&committer->changed, &committer->lock, CLOCK_MONOTONIC,
-                                   &until) == ETIMEDOUT) {
-            pthread_mutex_unlock(&committer->lock);
-            db_rest(committer->db);
-            pthread_mutex_lock(&committer->lock);
-            *rested = true;
-        }
+                                   &until) == ETIMEDOUT)
+            return has_work(committer);
+    return true;
+}
+
+/* Work, or what is best done while nobody waits, once after there has been some. */
+static void await_work(struct committer *committer, bool *rested, struct error *broken)
+{
+    if (!*rested && db_log_is_long(committer->db) && !work_comes(committer, QUIET_MS)) {
+        pthread_mutex_unlock(&committer->lock);
+        db_checkpoint(committer->db, broken);
+        pthread_mutex_lock(&committer->lock);
+    }
+    if (!*rested && !work_comes(committer, REST_MS)) {
+        pthread_mutex_unlock(&committer->lock);
+        db_rest(committer->db);
+        pthread_mutex_lock(&committer->lock);
+        *rested = true;
+    }
     await(committer, has_work);
 }
 
-/* The report goes out before the log is moved into the file: nobody has to wait for that. What it
- * finds wrong is reported with the next batch, which it then keeps from being written. */
+/* The log is moved into the file while nothing is to do; under a load that never pauses, between
+ * two batches, after the report of the first. What is found wrong with it is reported with the next
+ * batch, which it then keeps from being written. */
 static void *work(void *arg)
 {
     struct committer *committer = arg;
@@ -118,7 +134,7 @@ static void *work(void *arg)
         const struct batch *batch;
         struct committer_report report = {0};
 
-        await_work(committer, &rested);
+        await_work(committer, &rested, &broken);
         rested = false;
         if (committer->state == STOPPED)
             break;
@@ -142,7 +158,7 @@ static void *work(void *arg)
         pthread_mutex_unlock(&committer->lock);
         loop_mail_send(committer->mail);
 
-        if (report.outcome == DB_OK)
+        if (report.outcome == DB_OK && db_log_is_full(committer->db))
             db_checkpoint(committer->db, &broken);
         pthread_mutex_lock(&committer->lock);
     }

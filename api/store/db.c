@@ -399,7 +399,6 @@ struct db *db_open(const char *path, enum db_mode mode, struct error *err)
 
     db->path = mem_strdup(path);
     db->read_only = mode == DB_LOOK;
-    db->checkpoint_at = DB_CHECKPOINT_PAGES;
     db->statuses = db_statuses_new();
     ok = open_file(db, err) && (db->read_only ? set_up_look(db, err) : set_up(db, mode, err)) &&
          read_meta(db, err) && (db->clean || quick_check(db, err));

@@ -65,6 +65,11 @@ enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_co
                           struct error *err);
 /** Nothing is to do for a while: give back what the process keeps in memory for being quick. */
 void db_rest(struct db *db);
-/** Move what the write-ahead log gathered into the file, if it is much. After db_commit. False when
- * the disk failed (D-04); being full is no failure. */
+/** Whether the write-ahead log is worth moving into the file, when nobody waits; and whether it is
+ * time however many wait. */
+bool db_log_is_long(const struct db *db);
+bool db_log_is_full(const struct db *db);
+/** Move what the write-ahead log gathered into the file. After db_commit. False when the disk
+ * failed (D-04); being full is no failure, but then the log is neither long nor full before it has
+ * grown again. */
 bool db_checkpoint(struct db *db, struct error *err);

@@ -29,8 +29,8 @@ struct db {
     sqlite3_stmt *statements[STATEMENT_N];
     char *path;
     bool read_only;
-    int log_pages;     /* in the write-ahead log */
-    int checkpoint_at; /* as many */
+    int log_pages; /* in the write-ahead log */
+    int log_kept;  /* as many when it could not be moved: the disk was full */
     int64_t revision_mark;
     bool clean;
     int kind_codes[KIND_N];            /* the file's number of a kind */
@@ -39,7 +39,7 @@ struct db {
     struct db_statuses *statuses;
 };
 
-enum { DB_CHECKPOINT_PAGES = 2000 }; /* of the log, before it is moved into the file */
+enum { DB_LOG_LONG = 2000, DB_LOG_FULL = 8000 }; /* pages of the log */
 
 /** Set `err` from SQLite's last error; false. */
 bool db_fail(struct db *db, struct error *err, const char *doing);

@@ -177,20 +177,26 @@ enum db_outcome db_commit(struct db *db, const struct batch *batch, struct db_co
     return outcome;
 }
 
+bool db_log_is_long(const struct db *db)
+{
+    return db->log_pages - db->log_kept >= DB_LOG_LONG;
+}
+
+bool db_log_is_full(const struct db *db)
+{
+    return db->log_pages - db->log_kept >= DB_LOG_FULL;
+}
+
 bool db_checkpoint(struct db *db, struct error *err)
 {
-    if (db->log_pages < db->checkpoint_at)
-        return true;
     if (sqlite3_wal_checkpoint_v2(db->sqlite, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL) ==
         SQLITE_OK) {
-        db->log_pages = 0;
-        db->checkpoint_at = DB_CHECKPOINT_PAGES;
+        db->log_pages = db->log_kept = 0;
         return true;
     }
     if (!no_space(db))
         return db_fail(db, err, "moving its log into it");
-    db->checkpoint_at =
-        db->log_pages + DB_CHECKPOINT_PAGES; /* the log keeps everything meanwhile */
+    db->log_kept = db->log_pages; /* it keeps everything meanwhile */
     return true;
 }
 

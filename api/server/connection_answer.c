@@ -221,11 +221,13 @@ static void answer_line(struct api_answer *answer, struct blob *line)
         flush_later(x);
 }
 
-/* Behind lines, other bytes are one more. */
+/* Behind lines, other bytes are one more. No bytes are none: a chunk of them would be the end. */
 static void answer_data(struct api_answer *answer, const void *bytes, size_t len)
 {
     struct exchange *x = of(answer);
 
+    if (!len)
+        return;
     if (x->lines.n) {
         scoped(blob) struct blob *line = blob_new(bytes, len);
 

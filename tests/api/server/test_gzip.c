@@ -1,12 +1,12 @@
 #include "tests/unit.h"
 
 #include "api/server/gzip.h"
-#include "tests/support/api.h"
+#include "tests/support/wire.h"
 #include <zlib.h>
 
 /* Content coding. */
 
-#define CMS "/api/v1/namespaces/default/configmaps"
+#define CMS CM
 
 static void gzip_is_taken_where_it_is_named_plainly(void **state)
 {
@@ -120,11 +120,50 @@ static void bodies_have_their_limit(void **state)
     api_rig_stop(&rig);
 }
 
+/* What the chunks hold that begin at `at`: nothing may follow the one that ends them. */
+static void join_chunks(const char *at, struct buf *out)
+{
+    for (size_t n; (n = strtoul(at, NULL, 16));) {
+        at = strstr(at, "\r\n");
+        assert_non_null(at);
+        buf_add(out, at + 2, n);
+        at += 2 + n + 2;
+    }
+    at = strstr(at, "\r\n");
+    assert_non_null(at);
+    check_str("the end", at, "\r\n\r\n");
+}
+
+/* Of many pieces nothing comes out of the coder: they are no chunks, for an empty one is the last.
+ */
+static void a_list_that_packs_well_comes_whole(void **state)
+{
+    scoped(buf) struct buf coded = {0};
+    scoped_str text = NULL;
+    struct wire wire;
+    size_t len;
+    const char *body;
+
+    wire_start(&wire);
+    fill(&wire.rig, 3000);
+    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n");
+    loop_settle(wire.rig.loop);
+    wire_read(&wire);
+    body = strstr(wire.in.data, "\r\n\r\n");
+    assert_non_null(body);
+    check_has("in pieces", wire.in.data, "Transfer-Encoding: chunked");
+    join_chunks(body + 4, &coded);
+    text = decoded(&coded, &len);
+    check_has("the last", text + len - 2000, "\"name\":\"c999\"");
+    wire_stop(&wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gzip_is_taken_where_it_is_named_plainly),
         cmocka_unit_test(long_answers_are_coded_for_those_who_ask),
+        cmocka_unit_test(a_list_that_packs_well_comes_whole),
         cmocka_unit_test(bodies_have_their_limit),
     };
 

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """The daemon's API against its peers, taking turns in one run: reads, durable writes, long lists, watches, the way to a program, rest.
 
-usage: api.py [--build build/release] [--seconds S] [--only get,create,list,start,idle,watch]
+usage: api.py [--build build/release] [--seconds S] [--only get,create,list,start,idle,watch,kube] [--kube DIR]
 
 Peers: a bare HTTP server (libmicrohttpd, bench/peers/http.c), SQLite with a row per commit (bench/peers/rows.c), etcd (Debian's etcd-server,
-asked by h2load over gRPC). One that cannot be had is named and left out. All is asked over unix sockets by bench_load but etcd, which has none.
+asked by h2load over gRPC), and a kube-apiserver on an etcd from the directory --kube or KUBEBUILDER_ASSETS names (scripts/kube-assets.sh makes
+one). One that cannot be had is named and left out. All is asked over unix sockets by bench_load but etcd, which has none, and kube-apiserver:
+it and the daemon beside it are asked by h2load over HTTP/1.1 and TLS with a token.
 """
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -67,11 +70,11 @@ def answers(path):
         return s.connect_ex(path) == 0
 
 
-def daemon(args):
+def daemon(args, listen="none"):
     """A fresh one, in the current directory."""
     shutil.rmtree("data", ignore_errors=True)
-    return Server(os.path.join(args.build, "jobflow"), "serve", "--data-dir", "data", "--listen", "none",
-                  ready=lambda: os.path.exists("data/api.sock") and answers("data/api.sock"))
+    return Server(os.path.join(args.build, "jobflow"), "serve", "--data-dir", "data", "--listen", listen,
+                  ready=lambda: os.path.exists("data/api.sock") and answers("data/api.sock") and (listen == "none" or os.path.exists("data/kubeconfig")))
 
 
 def load(args, *options, path="data/api.sock"):
@@ -204,6 +207,67 @@ def measure_create(args):
         "%.2f" % (statistics.median(spent) / statistics.median(etcd_spent)) if etcd_spent else "-", "-")
 
 
+class Kube:
+    """kube-apiserver on an etcd of its own, which syncs what it is given; gone when the block ends."""
+
+    def __init__(self, directory):
+        sys.path.insert(0, os.path.join(HERE, "..", "tests", "system"))
+        os.environ.update(KUBEBUILDER_ASSETS=directory, JOBFLOW=os.path.abspath("none"))
+        import lib_kube  # what the tests start, so that there is one way to do it
+        shutil.rmtree("kube", ignore_errors=True)
+        self.lib, self.kube = lib_kube, lib_kube.Kube()
+        self.url, self.token, self.version = "https://127.0.0.1:%d" % self.kube.port, lib_kube.TOKEN, self.kube.version
+
+    def learn_kinds(self, url, token):
+        """The CustomResourceDefinitions of the daemon."""
+        own = self.lib.Server(int(url.rpartition(":")[2]), token, self.lib.unverified())
+        self.kube.install(own.ask("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions").json["items"])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kube.stop()
+
+
+def over_tls(args, url, token, target, *options):
+    """Answers of 2xx a second to 16 connections."""
+    out = subprocess.run(["h2load", "--h1", "-c", "16", "-t", "1", "-D", str(int(args.seconds)), "-H", "Authorization: Bearer " + token,
+                          "-H", "Content-Type: application/json", *options, url + target], capture_output=True, text=True, check=True).stdout
+    codes = next(line for line in out.splitlines() if line.startswith("status codes:"))
+    good = int(codes.split()[2])
+    if good == 0:
+        sys.exit("%s: %s" % (target, codes))
+    return good / int(args.seconds)
+
+
+def measure_kube(args):
+    """A ConfigMap for reading, the 2 KB of a vcjob for writing: as its own kind, of which kube-apiserver has the definition alone."""
+    directory = args.kube or os.environ.get("KUBEBUILDER_ASSETS")
+    if not directory or not shutil.which("h2load"):
+        say("peer kube-apiserver left out: %s" % ("h2load is not installed" if directory else "neither --kube nor KUBEBUILDER_ASSETS names its directory"))
+        return
+    job = vcjob()
+    job["metadata"] = {"generateName": "j-", "labels": {"app": "bench"}}
+    body, cm = written("vcjob", job), config_map("one")
+    ours, theirs = {"get": [], "create": []}, {"get": [], "create": []}
+    with daemon(args, "127.0.0.1:0"), Kube(directory) as kube:
+        with open("data/kubeconfig") as file:
+            text = file.read()
+        url, token = (re.search(r"%s: (\S+)" % key, text).group(1) for key in ("server", "token"))
+        kube.learn_kinds(url, token)
+        made(ask("POST", CM, cm))
+        kube.kube.ask("POST", CM, cm)
+        for _ in range(args.rounds):
+            for figures, *side in ((ours, url, token), (theirs, kube.url, kube.token)):
+                figures["get"].append(over_tls(args, *side, CM + "/one"))
+                figures["create"].append(over_tls(args, *side, VCJOBS, "-d", body))
+    for what, key, wanted in (("T16 GET of an object, 16 connections, TLS, a second", "get", "≥ 30"),
+                              ("T17 durable create of a 2 KB vcjob, 16 connections, TLS, a second", "create", "≥ 8")):
+        row(what, "%.0f" % statistics.median(ours[key]), "kube-apiserver 1.%d %.0f" % (kube.version, statistics.median(theirs[key])),
+            "%.1f" % statistics.median(a / b for a, b in zip(ours[key], theirs[key])), wanted)
+
+
 def measure_list(args):
     with daemon(args) as server:
         load(args, "--method", "POST", "--target", CM, "--body", written("cm", config_map()), "--connections", 64, "--requests", 15000)
@@ -270,7 +334,7 @@ def measure_watch(args):
         row("… memory of each", "%.1f KiB" % ((server.memory() - before) / 1000 / 1024), "-", "-", "≤ 20 KiB")
 
 
-MEASURES = {"get": measure_get, "create": measure_create, "list": measure_list, "start": measure_start, "idle": measure_idle, "watch": measure_watch}
+MEASURES = {"get": measure_get, "create": measure_create, "list": measure_list, "start": measure_start, "idle": measure_idle, "watch": measure_watch, "kube": measure_kube}
 
 
 def main():
@@ -281,9 +345,11 @@ def main():
     parser.add_argument("--flows", type=int, default=100)
     parser.add_argument("--idle", type=float, default=20)
     parser.add_argument("--rate", type=int, default=1000)
+    parser.add_argument("--kube", help="directory of kube-apiserver and etcd")
     parser.add_argument("--only", default=",".join(MEASURES))
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
+    args.kube = args.kube and os.path.abspath(args.kube)
     say("%d cores, load %.1f when it began\n\n| what | jobflow | peer | ratio | wanted |\n|---|--:|--:|--:|---|" % (os.cpu_count(), os.getloadavg()[0]))
     with tempfile.TemporaryDirectory(prefix="jobflow-bench-") as directory:
         os.chdir(directory)

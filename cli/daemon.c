@@ -11,6 +11,7 @@
  */
 #include "cli/daemon.h"
 #include "api/server/traffic.h"
+#include "api/types/quantity.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -121,6 +122,20 @@ static void on_store_failure(void *ctx, const struct error *err)
     loop_stop(engine_loop(daemon->engine));
 }
 
+/* L-39 */
+static bool parse_empty_dir_limit(const char *text, int64_t *out_bytes, struct error *err)
+{
+    quantity_nano size;
+
+    if (strcmp(text, "none") == 0)
+        return true;
+    if (!quantity_parse(text, &size, NULL) || quantity_whole(size) <= 0)
+        return error_set(err, ERR_INVALID, "",
+                         "--empty-dir-limit: \"%s\" is no size like 20Gi, and not none", text);
+    *out_bytes = quantity_whole(size);
+    return true;
+}
+
 static bool open_engine(struct daemon *daemon, struct error *err)
 {
     const struct daemon_options *options = daemon->options;
@@ -145,6 +160,8 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .controllers_off = daemon->controllers_off,
     };
 
+    if (!parse_empty_dir_limit(options->empty_dir_limit, &engine.empty_dir_bytes, err))
+        return false;
     for (size_t i = 0; i < options->allow_host_path.count; i++)
         if (!host_paths_add(&engine.host_paths, options->allow_host_path.items[i], err))
             return false;

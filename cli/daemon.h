@@ -9,6 +9,7 @@ struct daemon_options {
     struct flag_list listen;          /* ADDRESS:PORT; "none" */
     struct flag_list tls_names;       /* more names the server answers to */
     struct flag_list allow_host_path; /* PREFIX[:rw], SEC-20 */
+    const char *empty_dir_limit;      /* a quantity, or "none" */
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *compat;                        /* design | upstream */

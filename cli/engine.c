@@ -53,6 +53,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
         .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
         .host_paths = options->host_paths,
+        .empty_dir_bytes = options->empty_dir_bytes,
         .sim = options->sim,
         .host =
             {

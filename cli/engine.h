@@ -27,6 +27,7 @@ struct engine_options {
     const char *network;
     bool hosts_as_addresses;      /* always; otherwise where pods could not look names up */
     struct host_paths host_paths; /* which ones pods may mount (SEC-20) */
+    int64_t empty_dir_bytes;      /* L-39: one without sizeLimit; 0 = any */
     int64_t restart_backoff_ms;
     bool controllers;         /* false: only store and registry, for looking and validating */
     unsigned controllers_off; /* of those, CONTROLLER_BITs that do not run */

@@ -188,6 +188,8 @@ static enum source_verdict empty_dir(struct resolver *r, const json_t *ref)
     r->out->memory = medium && !strcmp(medium, "Memory");
     if (limit && quantity_parse(limit, &size, NULL))
         r->out->size_bytes = quantity_whole(size);
+    else if (!r->out->memory)
+        r->out->size_bytes = r->rules->empty_dir_bytes;
     return SOURCE_OK;
 }
 

@@ -9,7 +9,8 @@
 struct volume_rules {
     const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
     struct host_paths host_paths;
-    bool sim; /* touch nothing on disk */
+    int64_t empty_dir_bytes; /* L-39: of an emptyDir on disk without sizeLimit; 0 = any */
+    bool sim;                /* touch nothing on disk */
 };
 
 /** Resolve every volume of the pod into `out` ([n], in the source's arena). */

@@ -50,6 +50,7 @@ static void start_parts(struct node *node, const struct node_options *options)
         .ahead = scheduler_ahead(node->machine.allocatable.pods),
         .volumes = {.data_dir = node->data_dir,
                     .host_paths = options->host_paths,
+                    .empty_dir_bytes = options->empty_dir_bytes,
                     .sim = options->sim},
         .isolate_all = !options->sim && (options->host.isolate_all || private_network),
         .private_network = private_network,

@@ -27,6 +27,7 @@ struct node_options {
     struct resource_names extras;    /* named resources it has besides; borrowed */
     int64_t extra[AMOUNT_EXTRA];     /* how many of each */
     struct host_paths host_paths;    /* which ones pods may mount (SEC-20) */
+    int64_t empty_dir_bytes;         /* L-39: one without sizeLimit; 0 = any */
     bool sim;
     struct runtime_host_options host; /* ignored under sim */
 };

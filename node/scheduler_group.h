@@ -65,6 +65,7 @@ struct member {
     bool writing;     /* `call` is under way; the record stays until it is done */
     bool bind_failed; /* for a reason of the store; tried again a little later */
     bool gone;
+    bool gated;          /* it has schedulingGates */
     char *unschedulable; /* what was last written as PodScheduled=False, or NULL */
     struct cluster_call call;
 };

@@ -72,7 +72,7 @@ void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change 
                            const struct object *old, const struct object *object);
 /** The group is as its object says, and as queue and priority class are now. */
 void group_see(struct group *group, const struct object *object);
-/** It can go nowhere, or can again. */
+/** It can go nowhere, or can again; nothing that has schedulingGates can. */
 void member_fit(struct member *member, const struct pod_spec *spec);
 void group_touch(struct group *group);
 void member_move(struct member *member, enum member_state state, bool deleting);

@@ -329,15 +329,27 @@ static void set_cooled(struct member *member, const struct object *pod)
 void member_fit(struct member *member, const struct pod_spec *spec)
 {
     scoped_str why = NULL;
+    const bool was_gated = member->gated;
 
-    member->fits = places_fit(&member->scheduler->places, spec, member->need, &why);
+    member->gated = json_array_size(spec->scheduling_gates) > 0;
+    if (member->gated)
+        why = mem_strdup("Scheduling is blocked due to non-empty scheduling gates");
+    else
+        member->fits = places_fit(&member->scheduler->places, spec, member->need, &why);
     if (!why) {
+        if (was_gated)
+            member_tell_unschedulable(member, NULL);
         member_move(member, MEMBER_PENDING, member->deleting);
         return;
     }
     member_move(member, MEMBER_UNFIT, member->deleting);
     member_tell_unschedulable(member, why);
-    group_refuse(member->group, mem_printf("pod %s %s", member->meta->name, why));
+    if (member->gated)
+        group_refuse(member->group,
+                     mem_printf("pod %s has scheduling gates: it waits until they are removed",
+                                member->meta->name));
+    else
+        group_refuse(member->group, mem_printf("pod %s %s", member->meta->name, why));
     group_touch(member->group);
 }
 
@@ -406,4 +418,6 @@ void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change 
     if (member->cooldown_ms && state == MEMBER_RUNNING && !member->cooled_ms)
         set_cooled(member, object);
     member_move(member, state, deleting);
+    if (member->gated && member->state == MEMBER_UNFIT && old && old->body != object->body)
+        member_fit(member, pod_spec_of(object)); /* a gate may have been taken away */
 }

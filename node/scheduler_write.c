@@ -122,9 +122,11 @@ void member_tell_unschedulable(struct member *member, const char *message)
 {
     struct scheduler *s = member->scheduler;
     const struct object *pod = current(s->cluster, &kind_pod, member->meta);
-    struct pod_status status = {.phase = POD_PENDING, .unschedulable = message};
+    struct pod_status status = {
+        .phase = POD_PENDING, .unschedulable = message, .gated = member->gated};
 
-    if (!pod || (member->unschedulable && !strcmp(member->unschedulable, message)))
+    if (!pod || member->unschedulable == message ||
+        (member->unschedulable && message && !strcmp(member->unschedulable, message)))
         return;
     mem_free(member->unschedulable);
     member->unschedulable = mem_strdup(message);

@@ -88,7 +88,9 @@ static void status_text(const struct object *pod, char *out, size_t size)
     bool over = status->phase == POD_SUCCEEDED || status->phase == POD_FAILED;
 
     snprintf(out, size, "%s",
-             status->reason && *status->reason ? status->reason : pod_phase_text(status->phase));
+             status->reason && *status->reason ? status->reason
+             : status->gated                   ? POD_REASON_GATED
+                                               : pod_phase_text(status->phase));
     if (!init_status_text(pod, out, size))
         containers_status_text(status, out, size);
     if (object_deleting(pod) && status->reason && strcmp(status->reason, "NodeLost") == 0)

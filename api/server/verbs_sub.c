@@ -176,6 +176,13 @@ struct api_stream *verb_bind(const struct api_call *call)
                   call->route.name, call->route.name, pod_spec_of(pod)->node_name);
         return reply_error(call, &err);
     }
+    if (json_array_size(pod_spec_of(pod)->scheduling_gates)) {
+        error_set(&err, ERR_CONFLICT, "",
+                  "Operation cannot be fulfilled on pods/binding \"%s\": pod %s has non-empty "
+                  ".spec.schedulingGates",
+                  call->route.name, call->route.name);
+        return reply_error(call, &err);
+    }
     doc = object_to_json(pod);
     json_object_set_new(json_object_get(doc, "spec"), "nodeName", json_string(node));
     if (!registry_update(call->api->registry, doc, REGISTRY_MAIN, &write.how, &write.object,

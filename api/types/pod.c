@@ -66,7 +66,8 @@ static bool spec_borrows(const void *decoded)
 {
     const struct pod_spec *spec = decoded;
     bool borrows = spec->volumes.count || spec->security_context || spec->host_aliases ||
-                   spec->node_selector || spec->affinity || spec->tolerations;
+                   spec->node_selector || spec->affinity || spec->tolerations ||
+                   spec->scheduling_gates;
 
     for (size_t i = 0; i < spec->init_containers.count; i++)
         borrows = borrows || container_borrows(&spec->init_containers.items[i]);

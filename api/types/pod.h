@@ -64,6 +64,7 @@ struct pod_spec {
     struct opt_i64 active_deadline_s;
     struct str_map overhead; /* added to the requests of the containers */
     json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
+    json_t *scheduling_gates; /* while there is one, it goes nowhere */
 };
 
 /* clang-format off */
@@ -102,10 +103,13 @@ struct pod_status {
     } init_containers, containers;
     bool scheduled, initialized, ready; /* conditions */
     const char *unschedulable;          /* message of PodScheduled=False, or NULL */
+    bool gated;                         /* that it has schedulingGates is why */
     const char *limits_note;            /* message of ResourceLimits=False, or NULL */
     int64_t ready_ms, scheduled_ms;
     const char *qos_class; /* pod_qos_class of the spec; NULL = not written */
 };
+
+#define POD_REASON_GATED "SchedulingGated"
 
 const char *pod_phase_text(enum pod_phase phase);
 bool pod_phase_parse(const char *text, enum pod_phase *out);

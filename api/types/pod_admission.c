@@ -147,6 +147,37 @@ static bool only_binds(const struct blob *before, const struct blob *after)
     return strncmp(rest, "\",", 2) == 0 && strcmp(rest + 2, before->text + sizeof head - 1) == 0;
 }
 
+static const char *gate_name(const json_t *gates, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(gates, i), "name"));
+}
+
+static bool has_gate(const json_t *gates, const char *name)
+{
+    for (size_t i = 0; i < json_array_size(gates); i++)
+        if (gate_name(gates, i) && strcmp(gate_name(gates, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever made the pod may hold it back; from then on gates only go. */
+static void check_gates(const struct object *old, const struct object *pod,
+                        struct error_list *errors)
+{
+    const json_t *gates = pod_spec_of(pod)->scheduling_gates;
+    const char *node = pod_spec_of(pod)->node_name;
+
+    for (size_t i = 0; old && i < json_array_size(gates); i++)
+        if (gate_name(gates, i) &&
+            !has_gate(pod_spec_of(old)->scheduling_gates, gate_name(gates, i)))
+            FINDING(errors, ("spec.schedulingGates"),
+                    "Forbidden: only deletion is allowed, but found new scheduling gate '%s'",
+                    gate_name(gates, i));
+    if (json_array_size(gates) && node && *node)
+        FINDING(errors, ("spec.nodeName"),
+                "Forbidden: cannot be set until all schedulingGates have been cleared");
+}
+
 static void check_update(const struct object *old, const struct object *pod,
                          struct error_list *errors)
 {
@@ -171,6 +202,7 @@ static void check_update(const struct object *old, const struct object *pod,
 void pod_validate_in_context(const struct admission *adm, const struct object *old,
                              const struct object *pod, struct error_list *errors)
 {
+    check_gates(old, pod, errors);
     if (old)
         check_update(old, pod, errors);
     else

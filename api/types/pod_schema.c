@@ -197,7 +197,7 @@ static const struct field pod_spec_fields[] = {
     {"os",                            FIELD_OBJECT,       FIELD_PASS, &pod_os_schema,
      .doc = "Specifies the OS of the containers in the pod."},
     {"hostUsers",                     FIELD_OPT_BOOL,     FIELD_PASS, .doc = "Use the host's user namespace."},
-    {"schedulingGates",               FIELD_LIST,         FIELD_PASS, &pod_scheduling_gate_schema,
+    {"schedulingGates",               FIELD_LIST,         POD(scheduling_gates), &pod_scheduling_gate_schema, .as_json = true,
      .merge_key = "name",
      .doc = "An opaque list of values that if specified will block scheduling the pod."},
     {"resourceClaims",                FIELD_LIST,         FIELD_PASS, &pod_resource_claim_schema,

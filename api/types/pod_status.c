@@ -103,6 +103,13 @@ static struct container_status *read_containers(const json_t *list, struct arena
     return items;
 }
 
+static bool is_reason(const json_t *condition, const char *reason)
+{
+    const char *text = json_string_value(json_object_get(condition, "reason"));
+
+    return text && strcmp(text, reason) == 0;
+}
+
 static void read_condition(struct pod_status *status, const json_t *condition, struct arena *arena)
 {
     const char *type = json_string_value(json_object_get(condition, "type"));
@@ -117,6 +124,7 @@ static void read_condition(struct pod_status *status, const json_t *condition, s
             status->scheduled_ms = time_in(condition, "lastTransitionTime");
         else
             status->unschedulable = text_in(condition, "message", arena);
+        status->gated = !is_true && is_reason(condition, POD_REASON_GATED);
     } else if (strcmp(type, "Initialized") == 0) {
         status->initialized = is_true;
     } else if (strcmp(type, "Ready") == 0) {
@@ -209,7 +217,9 @@ static void write_conditions(struct jsonw *w, const struct pod_status *status)
         return;
     jsonw_member_open_list(w, "conditions");
     write_condition(w, &(struct condition){"PodScheduled", status->scheduled, status->scheduled_ms,
-                                           status->scheduled ? NULL : "Unschedulable",
+                                           status->scheduled ? NULL
+                                           : status->gated   ? POD_REASON_GATED
+                                                             : "Unschedulable",
                                            status->scheduled ? NULL : status->unschedulable});
     if (status->scheduled && (status->start_ms || status->initialized)) {
         write_condition(

@@ -580,6 +580,53 @@ static void a_pod_this_node_can_never_take_says_why(void **state)
     rig_free(rig);
 }
 
+/* covers: see kube-api.md 7.3 */
+static void a_pod_waits_for_its_scheduling_gates(void **state)
+{
+    struct rig *rig = set_up(4);
+
+    rig_group(rig, "g", 2, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "g", 0, 1, NULL);
+    rig_pods(rig, "g", 1, 2, ",'schedulingGates':[{'name':'a/x'},{'name':'a/y'}]");
+    rig_advance(rig, 100);
+    check_int("the gang waits", rig_count_bound(rig), 0);
+    check_has("why", rig_status(rig, &kind_pod, "g-1"), "\"reason\":\"SchedulingGated\"");
+    check_has("the group too", rig_status(rig, &kind_pod_group, "g"),
+              "pod g-1 has scheduling gates");
+    rig_patch(rig, &kind_pod, "g-1", "{'spec':{'schedulingGates':[{'name':'a/y'}]}}");
+    rig_advance(rig, 100);
+    check_int("one is left", rig_count_bound(rig), 0);
+    rig_patch(rig, &kind_pod, "g-1", "{'spec':{'schedulingGates':null}}");
+    rig_advance(rig, 100);
+    check_int("both", rig_count_bound(rig), 2);
+    check_has("the group too", rig_status(rig, &kind_pod_group, "g"), "Running");
+    rig_free(rig);
+}
+
+/* The gates are gone and there is no room: what it waits for now is said, not what it waited for.
+ */
+static void a_pod_without_gates_waits_as_others_do(void **state)
+{
+    struct rig *rig = set_up(2);
+
+    rig_group(rig, "a", 1, NULL);
+    rig_group(rig, "b", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "a", 0, 1, CPU("4"));
+    rig_settle(rig);
+    rig_pods(rig, "b", 0, 1, CPU("4") ",'schedulingGates':[{'name':'x'}]");
+    rig_advance(rig, 100);
+    rig_patch(rig, &kind_pod, "b-0", "{'spec':{'schedulingGates':null}}");
+    rig_advance(rig, 100);
+    check("no gate", !strstr(rig_status(rig, &kind_pod, "b-0"), "SchedulingGated"));
+    check("not yet", !rig_bound(rig, "b-0"));
+    end_pod(rig, "a-0", "Succeeded");
+    rig_advance(rig, 100);
+    check("bound", rig_bound(rig, "b-0"));
+    rig_free(rig);
+}
+
 static void a_scheduler_that_starts_again_goes_on(void **state)
 {
     struct rig *rig = set_up(2);
@@ -687,6 +734,8 @@ int main(void)
         cmocka_unit_test(a_lost_member_with_no_room_makes_the_group_unknown),
         cmocka_unit_test(a_pod_that_belongs_to_no_group_is_bound_too),
         cmocka_unit_test(a_pod_this_node_can_never_take_says_why),
+        cmocka_unit_test(a_pod_waits_for_its_scheduling_gates),
+        cmocka_unit_test(a_pod_without_gates_waits_as_others_do),
         cmocka_unit_test(a_scheduler_that_starts_again_goes_on),
         cmocka_unit_test(pods_that_ended_count_for_a_group_made_anew),
         cmocka_unit_test(at_rest_nothing_is_written),

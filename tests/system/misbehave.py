@@ -47,7 +47,7 @@ def make(name, command, **spec):
 
 
 def disk(limit, **more):
-    return {"volumes": [{"name": "v", "emptyDir": dict({"sizeLimit": limit}, **more)}], "volumeMounts": [{"name": "v", "mountPath": "/fill"}]}
+    return {"volumes": [{"name": "v", "emptyDir": dict({"sizeLimit": limit} if limit else {}, **more)}], "volumeMounts": [{"name": "v", "mountPath": "/fill"}]}
 
 
 def has_ended(status):
@@ -107,6 +107,8 @@ CASES = [
          resources={"limits": {"memory": "2Gi"}}),
     Case("fills-its-disk", shell("while :; do head -c 1M /dev/zero >> $VC_MOUNT_ROOT/fill/x; sleep 0.01; done"), "Failed", 137, "EmptyDir volume \"v\" exceeds",
          **disk("20Mi")),
+    Case("fills-a-disk-of-no-limit", shell("while :; do head -c 1M /dev/zero >> $VC_MOUNT_ROOT/fill/x; sleep 0.01; done"), "Failed", 137,
+         "EmptyDir volume \"v\" exceeds the limit of 16777216 bytes", **disk(None)),
     Case("fills-its-memory", shell("head -c 20M /dev/zero > $VC_MOUNT_ROOT/fill/x || exit 8"), "Failed", 8, "Error", log="No space left",
          needs_a_box=True, **disk("10Mi", medium="Memory")),
     Case("closes-its-output", shell("echo before; exec >&- 2>&-; sleep 0.3; exit 3"), "Failed", 3, "Error", log="before"),
@@ -163,7 +165,7 @@ def check_case(daemon, case, before):
 
 
 def walk(cases, *flags):
-    daemon = Daemon("--max-pods=8", *flags)
+    daemon = Daemon("--max-pods=8", "--empty-dir-limit=16Mi", *flags)
     neighbours = {"good": {}, "good-in-a-box": disk("1Gi")}
     for name, spec in neighbours.items():
         daemon.apply(make(name, ["sleep", "600"], **spec))
@@ -188,7 +190,7 @@ def walk(cases, *flags):
     wait_until("their control groups are gone: %s" % control_groups(shims), lambda: not control_groups(shims))
 
 
-# covers: reliability.md FT-20 L-38; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
+# covers: reliability.md FT-20 L-38 L-39; local-runtime.md LRT-32 LRT-43; see LRT-26 LRT-29 LRT-40
 def whatever_a_pod_does_nothing_is_left_and_others_go_on():
     """As pods are without a word about isolation."""
     at_plain = level() == "plain"

@@ -147,6 +147,7 @@ def addresses_are_taken_as_told():
         refused = jobflow("serve", "--data-dir", "d", "--listen", "127.0.0.1:%d" % taken.getsockname()[1], code=2)
         check_in("why", "in use", refused.stderr)
     check_in("no address", "--listen", jobflow("serve", "--data-dir", "d", "--listen", "here", code=2).stderr)
+    check_in("no limit", "--empty-dir-limit: \"much\"", jobflow("serve", "--data-dir", "d", "--empty-dir-limit", "much", "--listen", "none", code=2).stderr)
     check_in("no name", "neither", jobflow("serve", "--data-dir", "d", "--tls-name", "a b", "--listen", "127.0.0.1:0", code=2).stderr)
     quiet = Daemon(listen="none")
     check(quiet.port is None and "KUBECONFIG" not in quiet.output(), "an address: %s" % quiet.output())

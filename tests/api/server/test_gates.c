@@ -1,0 +1,78 @@
+#include "tests/unit.h"
+
+#include "tests/support/api.h"
+
+/* spec.schedulingGates of pods, as kube-apiserver lets them be changed. */
+
+#define PODS "/api/v1/namespaces/default/pods"
+#define POD(more)                                                                                  \
+    "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[{"       \
+    "\"name\":\"c\",\"command\":[\"true\"]}]" more "}}"
+#define GATES(list) ",\"schedulingGates\":[" list "]"
+#define GATE(name)  "{\"name\":\"" name "\"}"
+#define MERGE       "application/merge-patch+json"
+
+static void gates_only_go_and_hold_the_pod_back_until_they_have(void **state)
+{
+    static const struct {
+        const char *name, *method, *target, *type, *body;
+        int status;
+        const char *says;
+    } steps[] = {
+        {"a node and a gate", "POST", PODS, NULL, POD(GATES(GATE("a")) ",\"nodeName\":\"n\""), 422,
+         "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"},
+        {"two gates", "POST", PODS, NULL, POD(GATES(GATE("a") "," GATE("b"))), 201, "\"p\""},
+        {"bound all the same", "POST", PODS "/p/binding", NULL, "{\"target\":{\"name\":\"n\"}}",
+         409, "pod p has non-empty .spec.schedulingGates"},
+        {"another gate", "PATCH", PODS "/p", MERGE,
+         "{\"spec\":{\"schedulingGates\":[" GATE("a") "," GATE("c") "]}}", 422,
+         "only deletion is allowed, but found new scheduling gate 'c'"},
+        {"one less", "PATCH", PODS "/p", MERGE, "{\"spec\":{\"schedulingGates\":[" GATE("b") "]}}",
+         200, "\"b\""},
+        {"none", "PATCH", PODS "/p", MERGE, "{\"spec\":{\"schedulingGates\":null}}", 200, "\"p\""},
+        {"bound", "POST", PODS "/p/binding", NULL, "{\"target\":{\"name\":\"n\"}}", 201, "Success"},
+    };
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(steps); i++) {
+        check_int(steps[i].name,
+                  api_request(&rig, &tap, steps[i].method, steps[i].target, .body = steps[i].body,
+                              .content_type = steps[i].type),
+                  steps[i].status);
+        check_has(steps[i].name, tap.body.data, steps[i].says);
+    }
+    api_rig_stop(&rig);
+}
+
+static void a_gated_pod_is_shown_as_one(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int("made", api_request(&rig, &tap, "POST", PODS, .body = POD(GATES(GATE("a")))), 201);
+    check_int("told",
+              api_request(&rig, &tap, "PATCH", PODS "/p/status", .content_type = MERGE,
+                          .body = "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                                  "\"PodScheduled\",\"status\":\"False\",\"reason\":"
+                                  "\"SchedulingGated\",\"message\":\"m\"}]}}"),
+              200);
+    check_int("table",
+              api_request(&rig, &tap, "GET", PODS,
+                          .accept = "application/json;as=Table;g=meta.k8s.io;v=v1"),
+              200);
+    check_has("status", tap.body.data, "\"SchedulingGated\"");
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gates_only_go_and_hold_the_pod_back_until_they_have),
+        cmocka_unit_test(a_gated_pod_is_shown_as_one),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

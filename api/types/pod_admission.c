@@ -152,9 +152,10 @@ static const char *gate_name(const json_t *gates, size_t i)
     return json_string_value(json_object_get(json_array_get(gates, i), "name"));
 }
 
-static bool has_gate(const json_t *gates, const char *name)
+/* Whether it is one of the first `n`. */
+static bool has_gate(const json_t *gates, size_t n, const char *name)
 {
-    for (size_t i = 0; i < json_array_size(gates); i++)
+    for (size_t i = 0; i < n; i++)
         if (gate_name(gates, i) && strcmp(gate_name(gates, i), name) == 0)
             return true;
     return false;
@@ -165,14 +166,19 @@ static void check_gates(const struct object *old, const struct object *pod,
                         struct error_list *errors)
 {
     const json_t *gates = pod_spec_of(pod)->scheduling_gates;
+    const json_t *before = old ? pod_spec_of(old)->scheduling_gates : NULL;
     const char *node = pod_spec_of(pod)->node_name;
 
-    for (size_t i = 0; old && i < json_array_size(gates); i++)
-        if (gate_name(gates, i) &&
-            !has_gate(pod_spec_of(old)->scheduling_gates, gate_name(gates, i)))
-            FINDING(errors, ("spec.schedulingGates"),
+    for (size_t i = 0; i < json_array_size(gates); i++) {
+        const char *name = gate_name(gates, i);
+
+        if (name && has_gate(gates, i, name))
+            FINDING(errors, ("spec.schedulingGates[%zu]", i), "Duplicate value: \"%s\"", name);
+        if (name && old && !has_gate(before, json_array_size(before), name))
+            FINDING(errors, ("spec.schedulingGates[%zu].name", i),
                     "Forbidden: only deletion is allowed, but found new scheduling gate '%s'",
-                    gate_name(gates, i));
+                    name);
+    }
     if (json_array_size(gates) && node && *node)
         FINDING(errors, ("spec.nodeName"),
                 "Forbidden: cannot be set until all schedulingGates have been cleared");

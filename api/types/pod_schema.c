@@ -4,6 +4,7 @@
  * Ref: k8s.io/api core/v1, release 1.30, and pod-level resources of 1.32.
  */
 #include "api/types/core_schema.h"
+#include "api/types/labels.h"
 
 #define POD(member) offsetof(struct pod_spec, member)
 
@@ -89,7 +90,7 @@ static const struct field pod_os_fields[] = {
 static const struct schema pod_os_schema = {"PodOS", pod_os_fields};
 
 static const struct field pod_scheduling_gate_fields[] = {
-    {"name", FIELD_STR, FIELD_PASS, .required = true, .doc = "Name of the scheduling gate."},
+    {"name", FIELD_STR, FIELD_PASS, .required = true, .check = label_key_valid, .doc = "Name of the scheduling gate."},
     {0},
 };
 static const struct schema pod_scheduling_gate_schema = {"PodSchedulingGate", pod_scheduling_gate_fields};

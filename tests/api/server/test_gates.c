@@ -21,6 +21,10 @@ static void gates_only_go_and_hold_the_pod_back_until_they_have(void **state)
     } steps[] = {
         {"a node and a gate", "POST", PODS, NULL, POD(GATES(GATE("a")) ",\"nodeName\":\"n\""), 422,
          "spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared"},
+        {"one twice", "POST", PODS, NULL, POD(GATES(GATE("a") "," GATE("a"))), 422,
+         "spec.schedulingGates[1]: Duplicate value"},
+        {"no name of a gate", "POST", PODS, NULL, POD(GATES(GATE("a b"))), 422,
+         "name part must consist of alphanumeric characters"},
         {"two gates", "POST", PODS, NULL, POD(GATES(GATE("a") "," GATE("b"))), 201, "\"p\""},
         {"bound all the same", "POST", PODS "/p/binding", NULL, "{\"target\":{\"name\":\"n\"}}",
          409, "pod p has non-empty .spec.schedulingGates"},

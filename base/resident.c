@@ -1,3 +1,6 @@
+/*
+ * The mapped segments that nobody can write, found by the dynamic linker and given back by madvise.
+ */
 #include "base/resident.h"
 
 #include <link.h>

@@ -1,3 +1,6 @@
+/*
+ * One timer that asks, when it fires, whether anything was asked since it was started.
+ */
 #include "cli/at_rest.h"
 #include "base/resident.h"
 

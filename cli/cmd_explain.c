@@ -63,9 +63,15 @@ static void print_status(const struct answer *answer)
     putchar('\n');
 }
 
+static json_int_t count_of(const json_t *counts, const char *member)
+{
+    return json_integer_value(json_object_get(counts, member));
+}
+
 static void print_counts(const struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
+    const json_t *counts = describe_at(view->doc, "status.stepCounts");
     uint32_t done = 0, at_work = 0, failed = 0, skipped = 0;
 
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -76,6 +82,9 @@ static void print_counts(const struct answer *answer)
         failed += step->failed;
         at_work += step->running;
     }
+    if (counts) /* of a large flow, whose status names only some of those at work */
+        at_work = (uint32_t)(count_of(counts, "pending") + count_of(counts, "running") +
+                             count_of(counts, "unknown"));
     printf("%u of %u steps completed", done, view->n_steps);
     if (at_work)
         printf(", %u at work", at_work);

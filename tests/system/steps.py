@@ -42,6 +42,17 @@ def steps_of_a_large_flow_are_read_in_pages():
     check_in("by name only", "about objects by name", jobflow("get", "jf", "--subresource", "steps", "--data-dir", "d", code=2).stderr)
 
 
+def all_that_are_at_work_are_counted():
+    daemon = Daemon()
+    roots = [step("s%d" % i, template="t") for i in range(1200)]
+    manifest("f.yaml", flow("f", roots, scheduling={"queue": "closed"}), template("t"),
+             {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "closed"},
+              "spec": {"weight": 1, "capability": {"cpu": "1m", "memory": "1Mi", "pods": "0"}}})
+    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
+    wait_until("all have jobs", lambda: "0 of 1200 steps completed, 1200 at work." in jobflow("explain", "jf/f", "--data-dir", "d", code=None).stdout)
+    daemon.stop()
+
+
 def kubectl_reads_them_raw():
     daemon = Daemon()
     manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a"), template("b"))

@@ -87,8 +87,9 @@ def connections_outlive_neither_their_pod_nor_its_service():
     """What kubectl shows, and that a deleted Service refuses."""
     need_boxes()
     daemon = Daemon()
-    daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]),
-                 job("j", [dict(server_task("s", 1))], minAvailable=1))
+    server = server_task("s", 1)
+    server["template"]["spec"]["containers"][0]["ports"] = [{"containerPort": 8080}]  # else it is the machine's, which others may have
+    daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]), job("j", [server], minAvailable=1))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
     check_in("shown", ip, daemon("get", "svc").stdout)
     check("nobody has a port of that name", refused(ip, 7090))

@@ -144,6 +144,7 @@ static void load_ip(struct code *c, uint8_t reg)
 static void begin(struct code *c, int cells_fd)
 {
     move(c, BPF_REG_6, BPF_REG_1);
+    /* NOLINTNEXTLINE(misc-redundant-expression): parts of an opcode, some of which are 0 */
     put(c, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, cells_fd);
     put(c, 0, 0, 0, 0, 0);
     set(c, BPF_REG_2, 0);
@@ -252,6 +253,7 @@ static void bind_source(struct code *c, const void *address, int16_t size, size_
     put(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_3, (int16_t)((int16_t)ip_at - size), 0);
     move(c, BPF_REG_1, BPF_REG_6);
     move(c, BPF_REG_2, BPF_REG_10);
+    /* NOLINTNEXTLINE(misc-redundant-expression): parts of an opcode, some of which are 0 */
     put(c, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -size);
     set(c, BPF_REG_3, (uint32_t)size);
     put(c, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_bind);

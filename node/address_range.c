@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -35,12 +36,52 @@ uint8_t address_range_of(const char *address)
     return bytes[1] >= FIRST && bytes[1] < END && bytes[1] % STEP == 0 ? bytes[1] : 0;
 }
 
+/* One line of /proc/net/tcp or tcp6, whose addresses are words in the order of this machine's
+ * memory; an IPv4 address is the last word of those of IPv6, too. */
+static void note_listener(const char *line, bool listened[256])
+{
+    enum { LISTEN = 0x0a, WORD = 8, IPV6 = 32, LOOPBACK = 127 };
+    char local[IPV6 + 1], *last;
+    unsigned state;
+    uint32_t word;
+    uint8_t bytes[sizeof word];
+
+    if (sscanf(line, " %*u: %32[0-9A-F]:%*x %*[0-9A-F:] %x", local, &state) != 2 ||
+        state != LISTEN || strlen(local) < WORD)
+        return;
+    last = local + strlen(local) - WORD;
+    word = (uint32_t)strtoul(last, NULL, 16);
+    memcpy(bytes, &word, sizeof bytes);
+    if (bytes[0] == LOOPBACK)
+        listened[bytes[1]] = true;
+}
+
+/* Pods outlive the process that locked their range, and go on listening in it. */
+static void find_listeners(bool listened[256])
+{
+    static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        FILE *table = fopen(tables[i], "re");
+        char line[256]; /* theirs are 150 long or so */
+
+        while (table && fgets(line, sizeof line, table))
+            note_listener(line, listened);
+        if (table)
+            fclose(table);
+    }
+}
+
 uint8_t address_range_lock(uint8_t wanted, int *out_fd)
 {
+    bool listened[256] = {false};
+
     if (wanted && (*out_fd = lock(wanted)) >= 0)
         return wanted;
-    for (uint8_t second = FIRST; second < END; second += STEP)
-        if ((*out_fd = lock(second)) >= 0)
-            return second;
+    find_listeners(listened);
+    for (int avoid = 1; avoid >= 0; avoid--)
+        for (uint8_t second = FIRST; second < END; second += STEP)
+            if (!(avoid && listened[second]) && (*out_fd = lock(second)) >= 0)
+                return second;
     return 0;
 }

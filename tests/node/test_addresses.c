@@ -2,6 +2,9 @@
  * Addresses of pods. Ref: local-runtime.md 3.1.
  */
 #include "tests/unit.h"
+#include <arpa/inet.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "node/address_range.h"
@@ -101,6 +104,66 @@ static void each_node_has_a_range_of_its_own(void **state)
     close(again_fd);
 }
 
+static int listen_at(int family, const void *address, socklen_t len)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && (bind(fd, address, len) || listen(fd, 1))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static struct sockaddr_in pod_in(uint8_t range)
+{
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(127u << 24 | (uint32_t)range << 16 | 1024)};
+}
+
+/* The range that who wants none in particular is given. */
+static uint8_t next_range(void)
+{
+    int fd = -1;
+    uint8_t range = address_range_lock(0, &fd);
+
+    check("a range", range && fd >= 0);
+    close(fd);
+    return range;
+}
+
+static void pods_that_outlive_their_node_keep_their_range_to_themselves(void **state)
+{
+    const uint8_t range = next_range();
+    struct sockaddr_in pod = pod_in(range);
+    struct sockaddr_in6 mapped = {.sin6_family = AF_INET6};
+    int fd = listen_at(AF_INET, &pod, sizeof pod);
+
+    check("listens", fd >= 0);
+    check("another one is given", next_range() != range);
+    close(fd);
+
+    mapped.sin6_addr.s6_addr[10] = mapped.sin6_addr.s6_addr[11] = 0xff;
+    memcpy(mapped.sin6_addr.s6_addr + 12, &pod.sin_addr, sizeof pod.sin_addr);
+    fd = listen_at(AF_INET6, &mapped, sizeof mapped);
+    if (fd >= 0) { /* where there is IPv6 */
+        check("nor when it listens by way of IPv6", next_range() != range);
+        close(fd);
+    }
+}
+
+static void a_node_that_comes_back_has_the_range_of_its_pods(void **state)
+{
+    enum { RANGE = 246 };
+    struct sockaddr_in pod = pod_in(RANGE);
+    int pod_fd = listen_at(AF_INET, &pod, sizeof pod), fd = -1;
+
+    check("listens", pod_fd >= 0);
+    check_int("as wanted", address_range_lock(RANGE, &fd), RANGE);
+    close(fd);
+    close(pod_fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +172,8 @@ int main(void)
         cmocka_unit_test(there_are_64510_and_no_more),
         cmocka_unit_test(one_of_an_earlier_life_is_held),
         cmocka_unit_test(each_node_has_a_range_of_its_own),
+        cmocka_unit_test(pods_that_outlive_their_node_keep_their_range_to_themselves),
+        cmocka_unit_test(a_node_that_comes_back_has_the_range_of_its_pods),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -400,7 +400,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     int code;
 
     if (!strchr(operands[0], '/')) {
-        cli_errorf("\"%s\" is not of the form jf/NAME", operands[0]);
+        cli_errorf("\"%s\" is not of the form jf/NAME: write jf/%s", operands[0], operands[0]);
         return EXIT_REFUSED;
     }
     code = flowsources_load(&how, 1, operands, &sources);

@@ -220,7 +220,8 @@ static bool parse(int n, char **words, struct resources *out, struct error *err)
         return strchr(words[0], '/')
                    ? false
                    : error_set(err, ERR_BAD_REQUEST, "",
-                               "\"%s\" is not of the form jf/NAME or job/NAME", words[0]);
+                               "\"%s\" is not of the form jf/NAME or job/NAME: write jf/%s",
+                               words[0], words[0]);
     for (size_t i = 0; i < out->count; i++)
         if ((out->items[i].kind != &kind_job_flow && out->items[i].kind != &kind_job) ||
             !out->items[i].name)

@@ -35,6 +35,15 @@ static const struct kind *find_kind(const char *word, struct error *err)
     return kind;
 }
 
+/* Who writes one word that is no type often means the name of a flow. */
+static bool names_no_type(const char *word, struct error *err)
+{
+    return error_set(err, ERR_BAD_REQUEST, "",
+                     "the server doesn't have a resource type \"%s\"; a flow of that name is "
+                     "written jf/%s",
+                     word, word);
+}
+
 bool resource_parse(const char *word, struct resource *out, struct error *err)
 {
     const char *slash = strchr(word, '/');
@@ -105,7 +114,7 @@ bool resources_parse(int n, char *const *words, struct resources *out, struct er
         }
         kind = find_kind(word, err);
         if (!kind)
-            return false;
+            return n == 1 && !kind_nearest(word) ? names_no_type(word, err) : false;
         add_kind(out, kind, n - 1, words + 1);
     }
     for (size_t i = 1; i < out->count; i++)

@@ -24,7 +24,8 @@ static const struct resource_case cases[] = {
      "jobflow.flow.volcano.sh/* jobtemplate.flow.volcano.sh/* job.batch.volcano.sh/* "
      "podgroup.scheduling.volcano.sh/* pod/* service/*",
      NULL},
-    {"zzz", NULL, "the server doesn't have a resource type \"zzz\""},
+    {"zzz", NULL, "resource type \"zzz\"; a flow of that name is written jf/zzz"},
+    {"zzz x", NULL, "the server doesn't have a resource type \"zzz\""},
     {"jobflos", NULL, "did you mean \"jobflows\"?"},
     {"jf/x y", NULL, "resource/name form"},
     {"jf x/y", NULL, "names have no slash"},

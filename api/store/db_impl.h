@@ -39,7 +39,7 @@ struct db {
     struct db_statuses *statuses;
 };
 
-enum { DB_LOG_LONG = 2000, DB_LOG_FULL = 8000 }; /* pages of the log */
+enum { DB_LOG_LONG = 1000, DB_LOG_FULL = 2000 }; /* pages of the log */
 
 /** Set `err` from SQLite's last error; false. */
 bool db_fail(struct db *db, struct error *err, const char *doing);

@@ -277,8 +277,11 @@ static void on_report(void *ctx, const struct runtime_report *report)
     hosts_run(pod->kubelet->hosts, &pod->hosts, false);
     kubelet_room_give(pod);
     kubelet_ports_give(pod);
-    if (told && !pod->gone)
+    if (told && !pod->gone) {
+        if (pod->step == STEP_STARTED) /* it was judged before this came */
+            kubelet_let_go(pod);
         return;
+    }
     pod->step = STEP_ENDED;
     if (pod->gone)
         kubelet_pod_settle(pod);

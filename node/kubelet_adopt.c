@@ -1,7 +1,7 @@
 /*
  * The judgement of earlier lives. What one left behind, once the runtime has told what it found:
  *
- *   final status                    release what the runtime still keeps of it
+ *   final status                    release what the runtime still keeps of it, once it has told it
  *   found by the runtime            goes on; its reports follow
  *   intent, never seen running      this boot: never started, start it; an earlier boot: lost
  *   seen running, but not found     lost: Failed, never 0 (P-09)
@@ -32,6 +32,18 @@ void kubelet_pod_found(void *ctx, const char *uid)
     kubelet_room_take(pod);
 }
 
+void kubelet_let_go(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    pod->step = STEP_RELEASED;
+    if (pod->found)
+        k->runtime->ops->release(k->runtime, pod->meta->uid);
+    if (object_deleting(pod->object))
+        kubelet_remove(pod);
+    kubelet_pod_settle(pod);
+}
+
 static void judge(struct kubelet_pod *pod)
 {
     struct kubelet *k = pod->kubelet;
@@ -44,12 +56,10 @@ static void judge(struct kubelet_pod *pod)
         kubelet_pod_settle(pod);
     } else if (!pod->gone && kubelet_pod_ended(pod)) {
         kubelet_room_give(pod);
-        pod->step = STEP_RELEASED;
-        if (pod->found)
-            k->runtime->ops->release(k->runtime, pod->meta->uid);
-        if (object_deleting(pod->object))
-            kubelet_remove(pod);
-        kubelet_pod_settle(pod);
+        if (pod->found && !pod->final)
+            pod->step = STEP_STARTED; /* its last report is to come */
+        else
+            kubelet_let_go(pod);
     } else if (pod->found) {
         pod->step = STEP_STARTED;
         kubelet_ports_take_over(pod);

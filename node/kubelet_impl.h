@@ -177,6 +177,8 @@ void kubelet_pod_settle(struct kubelet_pod *pod);
 /* kubelet_adopt.c */
 void kubelet_pod_found(void *ctx, const char *uid);
 void kubelet_adoption_done(struct task *task);
+/** A pod whose end is written, and of which the runtime has told all: neither need keep it. */
+void kubelet_let_go(struct kubelet_pod *pod);
 
 /* kubelet_queue.c */
 void kubelet_enqueue(struct kubelet_pod *pod);       /* step QUEUED */

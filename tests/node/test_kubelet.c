@@ -285,8 +285,9 @@ static const struct {
     {"running, machine restarted: lost", RUNNING, false, true, POD_FAILED, "NodeRestarted", 0},
     {"final stays final", "{'phase':'Succeeded','startTime':'2023-11-14T22:13:20Z'}", false, true,
      POD_SUCCEEDED, NULL, 0},
-    {"final and found is released", "{'phase':'Succeeded','startTime':'2023-11-14T22:13:20Z'}",
-     true, false, POD_SUCCEEDED, NULL, 0},
+    {"final and found is released when it has been told",
+     "{'phase':'Succeeded','startTime':'2023-11-14T22:13:20Z'}", true, false, POD_SUCCEEDED, NULL,
+     0},
 };
 
 static void earlier_lives_are_judged(void **state)
@@ -313,8 +314,12 @@ static void earlier_lives_are_judged(void **state)
         if (lives[i].reason)
             check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), lives[i].reason);
         check_int(lives[i].name, rig->n_pods ? pod->starts : 0, lives[i].starts);
-        if (final && lives[i].found)
+        if (final && lives[i].found) {
+            check(lives[i].name, !pod->released); /* its last report is to come */
+            rig_tell_ended(rig, "p", 0);
             check(lives[i].name, pod->released);
+            check("its logs stay", !pod->purged);
+        }
         if (!final) {
             rig_tell_ended(rig, "p", 5);
             check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), "\"exitCode\":5");

@@ -34,7 +34,8 @@ void jobflow_check_exit_codes(const struct exit_code_rule *rule, const char *pat
 static void check_value(const struct term_value *value, const char *path, struct error_list *errors)
 {
     const char *operator= value->operator? value->operator: "In";
-    bool exists = strstr(operator, "Exist") != NULL, one = operator[1] == 't';
+    bool exists = strstr(operator, "Exist") != NULL;
+    bool one = strcmp(operator, "Gt") == 0 || strcmp(operator, "Lt") == 0;
 
     if (exists && value->values.count)
         FINDING(errors, ("%s.values", path), "Forbidden: %s takes no values", operator);

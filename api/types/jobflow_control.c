@@ -51,6 +51,25 @@ static void forbid(struct control_check *c, size_t i, bool there, const char *me
         FINDING(c->errors, ("spec.flows[%zu].%s", i, member), "Forbidden: %s", why);
 }
 
+/* A name and a condition that are missing have been reported. */
+static void check_case(struct control_check *c, size_t i, size_t k)
+{
+    const struct flow_case *cases = c->spec->steps.items[i].choice->cases.items, *one = &cases[k];
+    scoped(buf) struct buf path = {0};
+
+    for (size_t before = 0; one->name && before < k; before++)
+        if (cases[before].name && strcmp(cases[before].name, one->name) == 0)
+            FINDING(c->errors, ("spec.flows[%zu].switch.cases[%zu].name", i, k),
+                    "Duplicate value: \"%.64s\"", one->name);
+    if (one->condition) {
+        buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].if", i, k);
+        jobflow_check_condition(c, one->condition, i, false, path.data);
+        buf_clear(&path);
+    }
+    buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].flows", i, k);
+    check_listed(c, i, &one->steps, path.data);
+}
+
 static void check_switch(struct control_check *c, size_t i)
 {
     static const char jobless[] = "a step with a switch makes no job";
@@ -64,19 +83,8 @@ static void check_switch(struct control_check *c, size_t i)
     forbid(c, i, step->loop != NULL, "for", jobless);
     forbid(c, i, step->retry != NULL, "retry", jobless);
     for (size_t k = 0; k < choice->cases.count; k++) {
-        const struct flow_case *one = &choice->cases.items[k];
-
-        for (size_t before = 0; before < k; before++)
-            if (strcmp(choice->cases.items[before].name, one->name) == 0)
-                FINDING(c->errors, ("spec.flows[%zu].switch.cases[%zu].name", i, k),
-                        "Duplicate value: \"%.64s\"", one->name);
-        buf_clear(&path);
-        buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].if", i, k);
-        jobflow_check_condition(c, one->condition, i, false, path.data);
-        buf_clear(&path);
-        buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].flows", i, k);
-        check_listed(c, i, &one->steps, path.data);
-        listed += one->steps.count;
+        check_case(c, i, k);
+        listed += choice->cases.items[k].steps.count;
     }
     buf_clear(&path);
     buf_printf(&path, "spec.flows[%zu].switch.default", i);

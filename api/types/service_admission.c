@@ -175,13 +175,13 @@ static void check_selector(json_t *spec, struct error_list *errors)
 
     json_object_foreach(json_object_get(spec, "selector"), key, value)
     {
+        const char *text = json_is_string(value) ? json_string_value(value) : ""; /* null is "" */
+        bool key_valid = label_key_valid(key, NULL);
         struct error err = {0};
 
-        if (!label_key_valid(key, &err) || !label_value_valid(json_string_value(value), &err))
+        if (!label_key_valid(key, &err) || !label_value_valid(text, &err))
             error_list_add(errors, ERR_INVALID, "spec.selector", "Invalid value: \"%s\": %s",
-                           err.message[0] && label_key_valid(key, NULL) ? json_string_value(value)
-                                                                        : key,
-                           err.message);
+                           key_valid ? text : key, err.message);
     }
 }
 

@@ -112,15 +112,20 @@ static void describe_steps(const struct describer *d)
     mem_free(chosen);
 }
 
+/* A loop counts as its iterations. */
 static void describe_counts(const struct describer *d)
 {
     static const char *const names[] = {"completed",  "running", "pending", "waiting", "failed",
                                         "terminated", "unknown", "blocked", "skipped"};
     const json_t *counts = describe_at(d->doc, "status.stepCounts");
+    const size_t steps =
+        d->view ? d->view->n_steps : json_array_size(describe_at(d->doc, "spec.flows"));
+    const size_t counted = (size_t)json_integer_value(json_object_get(counts, "total"));
     scoped(buf) struct buf text = {0};
 
-    buf_printf(&text, "%zu",
-               d->view ? d->view->n_steps : json_array_size(describe_at(d->doc, "spec.flows")));
+    buf_printf(&text, "%zu", steps);
+    if (counted && counted != steps)
+        buf_printf(&text, " (%zu with iterations)", counted);
     for (size_t i = 0; i < countof(names); i++) {
         json_int_t count = json_integer_value(json_object_get(counts, names[i]));
 

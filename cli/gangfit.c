@@ -55,9 +55,9 @@ static struct amount need_of_first(const struct gangfit *gangs, const struct nam
         ready++;
         sum = amount_add(sum, gangs->needs[at]);
     }
-    return ready < (gang->min_available.set ? (size_t)gang->min_available.value : n)
-               ? (struct amount){0}
-               : sum;
+    if (ready < (gang->min_available.set ? (size_t)gang->min_available.value : n))
+        return (struct amount){0};
+    return sum;
 }
 
 static struct amount need_of(const struct gangfit *gangs, const struct name_index *names,

@@ -6,7 +6,9 @@
  * that had left the group become our children, for we are subreaper; each is assigned to its pod by
  * the marker in its environment, and killed when no program of the pod runs any more. Killing one
  * may hand us the next, so this repeats until nothing is left. The kernel's list of our children
- * may miss some while others end, so it is read once more when that has come to rest.
+ * may miss some while others end, so it is read once more when that has come to rest. A process
+ * that is just becoming another program has no environment for a moment: it is asked again, ever
+ * more rarely, for it may as well have none for good.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +21,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
-enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000 };
+enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000, LOOKS = 10 };
 
 /* The pod whose marker a process carries. False when it carries that of none we have. */
 static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
@@ -160,6 +163,15 @@ static void reap_one(struct shim *shim, pid_t pid)
         stray_used(shim->pods, &used); /* it ended before it was looked for */
 }
 
+/* Or sooner, if that is what was wanted before. */
+static void look_again_in(struct shim *shim, int64_t delay_ns)
+{
+    struct alarm *alarm = &shim->look_again;
+
+    if (!alarm->position || alarm->due_ns > clock_mono_ns(clock_real()) + delay_ns)
+        alarm_set(&shim->reactor, alarm, delay_ns);
+}
+
 static void on_signal(struct source *source, uint32_t events)
 {
     struct shim *shim = container_of(source, struct shim, signals);
@@ -179,12 +191,42 @@ static void on_signal(struct source *source, uint32_t events)
     if (!reaped)
         return;
     look_for_strays(shim);
-    alarm_set(&shim->reactor, &shim->look_again, LOOK_AGAIN_NS);
+    look_again_in(shim, LOOK_AGAIN_NS);
+}
+
+static bool stray_is_asked(const struct stray *stray)
+{
+    return !stray->lost && !stray->pod && stray->looks < LOOKS;
+}
+
+/* Those of whom it is not known yet whose they are. Who was asked least often decides when it is
+ * done again. */
+static void ask_strays(struct shim *shim)
+{
+    unsigned least = LOOKS;
+
+    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next) {
+        if (!stray_is_asked(stray))
+            continue;
+        stray->looks++;
+        stray->lost = !pod_of_process(shim, stray->pid, &stray->pod);
+        if (stray->pod)
+            stray->pod->strays++;
+        if (!stray_may_live(shim, stray))
+            kill(stray->pid, SIGKILL);
+        if (stray_is_asked(stray) && stray->looks < least)
+            least = stray->looks;
+    }
+    if (least < LOOKS)
+        look_again_in(shim, (int64_t)LOOK_AGAIN_NS << least);
 }
 
 static void look_again(struct alarm *alarm)
 {
-    look_for_strays(container_of(alarm, struct shim, look_again));
+    struct shim *shim = container_of(alarm, struct shim, look_again);
+
+    look_for_strays(shim);
+    ask_strays(shim);
 }
 
 bool reap_start(struct shim *shim, struct error *err)

@@ -24,6 +24,7 @@ struct stray {
     struct pod *pod; /* NULL: cannot be told */
     bool lost;       /* its pod is not ours: left by the shim of a boxed pod that died */
     UT_hash_handle by_pid;
+    unsigned looks; /* for its marker, since it was found without one */
 };
 
 struct link {

@@ -27,7 +27,6 @@ layer(registry  "^api/registry/"            MAY "^base/" "^api/types/" "^api/sto
 layer(client_io "^api/client/transport_http" MAY "^base/" "^api/types/" "^api/client/" LIBS uv curl jansson)
 layer(client    "^api/client/"              MAY "^base/" "^api/types/" "^api/client/" LIBS jansson openssl uthash)
 layer(cluster_h "^api/cluster\\.h$"         MAY "^base/" "^api/types/" LIBS jansson)
-layer(remote    "^api/cluster_remote"       MAY ${domain} "^api/client/" "^api/cluster_remote" LIBS jansson)
 layer(cluster   "^api/cluster[^/]*\\.[ch]$" MAY ${domain} "^api/registry/" "^api/cluster_" LIBS jansson)
 layer(events    "^api/events\\.c$"          MAY ${domain} LIBS jansson)
 layer(listener  "^api/server/(listener|connection|tls)[^/]*\\.[ch]$"
@@ -44,7 +43,6 @@ layer(hostkey   "^node/sandbox/hostkey"     MAY ${domain} "^node/" LIBS openssl)
 layer(node      "^node/"                    MAY ${domain} "^probes/" "^node/" LIBS jansson seccomp cap)
 layer(graph     "^flow/graph[^/]*\\.[ch]$"  MAY ${domain} "^probes/" "^template/" "^flow/" LIBS igraph jansson)
 layer(flow      "^flow/"                    MAY ${domain} "^probes/" "^template/" "^flow/" LIBS jansson)
-layer(web       "^web/"                     MAY ${anything} LIBS ALL)
 layer(cli       "^cli/"                     MAY ${anything} LIBS ALL)
 
 # <header> to library; a header that no row names is libc or the kernel.
@@ -65,7 +63,7 @@ set(libraries uv curl jansson yaml sqlite3 igraph openssl llhttp seccomp cap zli
 
 set(breaches 0)
 file(GLOB_RECURSE files RELATIVE ${root} ${root}/base/*.[ch] ${root}/api/*.[ch] ${root}/probes/*.[ch]
-    ${root}/template/*.[ch] ${root}/job/*.[ch] ${root}/node/*.[ch] ${root}/flow/*.[ch] ${root}/web/*.[ch]
+    ${root}/template/*.[ch] ${root}/job/*.[ch] ${root}/node/*.[ch] ${root}/flow/*.[ch]
     ${root}/cli/*.[ch])
 list(LENGTH files count)
 

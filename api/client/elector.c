@@ -160,7 +160,7 @@ static void take_lease(struct elector *e)
     e->lease = json_loadb(e->call.text.data ? e->call.text.data : "", e->call.text.len, 0, NULL);
     if (e->lease && json_is_object(spec_of(e)))
         observe(e);
-    else if (e->lease && json_is_object(e->lease)) /* made by hand, without a holder */
+    else if (json_is_object(e->lease)) /* made by hand, without a holder */
         json_object_set_new(e->lease, "spec", json_object());
     else
         forget(e);

@@ -73,7 +73,7 @@ static const struct field typed_object_reference_fields[] = {
             "namespace's owner to accept the reference."},
     {0},
 };
-const struct schema typed_object_reference_schema = {"TypedObjectReference", typed_object_reference_fields};
+static const struct schema typed_object_reference_schema = {"TypedObjectReference", typed_object_reference_fields};
 
 static const struct field key_to_path_fields[] = {
     {"key",  FIELD_STR,     FIELD_PASS, .required = true, .doc = "The key to project."},
@@ -88,7 +88,7 @@ static const struct field resource_claim_fields[] = {
      .doc = "Name must match the name of one entry in pod.spec.resourceClaims of the Pod where this field is used."},
     {0},
 };
-const struct schema resource_claim_schema = {"ResourceClaim", resource_claim_fields};
+static const struct schema resource_claim_schema = {"ResourceClaim", resource_claim_fields};
 
 static const struct field resource_requirements_fields[] = {
     {"limits",   FIELD_QUANTITY_MAP, RESOURCES(limits),
@@ -109,7 +109,7 @@ static const struct field volume_resource_requirements_fields[] = {
      .doc = "Requests describes the minimum amount of compute resources required."},
     {0},
 };
-const struct schema volume_resource_requirements_schema = {
+static const struct schema volume_resource_requirements_schema = {
     "VolumeResourceRequirements", volume_resource_requirements_fields};
 
 static const struct field selinux_options_fields[] = {

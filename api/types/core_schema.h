@@ -22,11 +22,8 @@ extern const struct schema object_field_selector_schema;
 extern const struct schema resource_field_selector_schema;
 extern const struct schema local_object_reference_schema;
 extern const struct schema object_reference_schema;
-extern const struct schema typed_object_reference_schema;
 extern const struct schema key_to_path_schema;
-extern const struct schema resource_claim_schema;
 extern const struct schema resource_requirements_schema;
-extern const struct schema volume_resource_requirements_schema;
 extern const struct schema selinux_options_schema;
 extern const struct schema windows_security_context_options_schema;
 extern const struct schema seccomp_profile_schema;
@@ -39,7 +36,6 @@ extern const struct schema volume_schema;
 extern const struct schema affinity_schema;
 extern const struct schema toleration_schema;
 extern const struct schema topology_spread_constraint_schema;
-extern const struct schema node_selector_schema;
 extern const struct schema pod_status_schema;
 
 /** Set a member that is not there; `value` is consumed. */

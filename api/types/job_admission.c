@@ -149,7 +149,9 @@ static void find_changed(const struct schema *schema, const char *path, const js
     }
 }
 
-void job_check_update(const struct object *old, const struct object *job, struct error_list *errors)
+/* U1-U5: what an update may change. */
+static void check_update(const struct object *old, const struct object *job,
+                         struct error_list *errors)
 {
     scoped(json) json_t *before = NULL, *after = NULL;
     size_t tasks = job_spec_of(old)->tasks.count;
@@ -194,7 +196,7 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
     if (adm->plugins)
         adm->plugins->check(adm, spec, name.data, "spec", errors);
     if (old) {
-        job_check_update(old, job, errors);
+        check_update(old, job, errors);
         check_partitioned_scale(old, job, errors);
         if (adm->plugins)
             adm->plugins->check_update(job_spec_of(old), spec, errors);

@@ -46,10 +46,6 @@ void job_check_volume_sources(const struct job_spec *spec, const char *path,
 void job_check_volume_conflicts(const struct job_spec *spec, const char *path,
                                 struct error_list *errors);
 
-/** U1-U5: what an update may change. */
-void job_check_update(const struct object *old, const struct object *job,
-                      struct error_list *errors);
-
 /** V17-V20. */
 void job_check_queue(const struct admission *adm, const char *queue, struct error_list *errors);
 

@@ -68,7 +68,7 @@ static const struct field policy_fields[] = {
     {"timeout",  FIELD_DURATION, POLICY(timeout_ns), BOUNDS(0, INT64_MAX), .doc = "Delay between the event and the action."},
     {0},
 };
-const struct schema job_policy_schema = {"LifecyclePolicy", policy_fields, sizeof(struct job_policy)};
+static const struct schema job_policy_schema = {"LifecyclePolicy", policy_fields, sizeof(struct job_policy)};
 
 static const struct field volume_fields[] = {
     {"mountPath",       FIELD_STR,    VOLUME(mount_path), .required = true, .min_length = 1, .check = has_no_colon,

@@ -5,7 +5,6 @@
 #include "api/types/job.h"
 
 extern const struct schema network_topology_schema;
-extern const struct schema job_policy_schema;
 extern const struct schema job_status_schema;
 extern const struct schema
     task_state_schema; /* {"phase": {"Running": 1}} into int32_t[POD_PHASE_N] */

@@ -87,11 +87,6 @@ static uint32_t get_part(const struct name_index *index, const char *name, size_
     return slot->name ? slot->position : NAME_NONE;
 }
 
-uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len)
-{
-    return get_part(index, name, len, (uint32_t)hash_bytes(name, len));
-}
-
 /* Hash at most NAMES_TOGETHER names, and ask for the slots and then the names that they will be
  * compared with. Nobody waits here: what has not come by then, the look-up itself fetches. */
 static void fetch(const struct name_index *index, const char *const *names, size_t count,

@@ -33,12 +33,12 @@ SCOPED_DEFINE(name_index, struct name_index, name_index_release)
 /** Let `name` mean `position`. Returns what it meant before, or NAME_NONE. */
 uint32_t name_index_put(struct name_index *index, const char *name, uint32_t position);
 uint32_t name_index_get(const struct name_index *index, const char *name); /* or NAME_NONE */
+
 /** A name that is not ended by a NUL. */
 struct name_part {
     const char *text;
     size_t len;
 };
-uint32_t name_index_get_part(const struct name_index *index, const char *name, size_t len);
 
 /** The same for names[0] … names[count - 1], in this order: they mean `first`, `first` + 1, …; what
  * each meant before is written to `before` [count]. */

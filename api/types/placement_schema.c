@@ -36,7 +36,7 @@ static const struct field node_selector_fields[] = {
     {"nodeSelectorTerms", FIELD_LIST, FIELD_PASS, &node_selector_term_schema, .required = true, .doc = "Required."},
     {0},
 };
-const struct schema node_selector_schema = {"NodeSelector", node_selector_fields};
+static const struct schema node_selector_schema = {"NodeSelector", node_selector_fields};
 
 static const struct field preferred_scheduling_term_fields[] = {
     {"weight",     FIELD_I32,    FIELD_PASS, .required = true, NOT_NEGATIVE,

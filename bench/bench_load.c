@@ -6,10 +6,14 @@
  *              [--method M] [--target T] [--header H]… [--body FILE] [--first N]
  *              [--watchers N --watch T] [--rate R]
  *
- * In target and body "@N@" becomes the number of the request and "@T@" the time it was due, in
- * microseconds; a watcher that finds `"t":"<time>"` in what it reads takes it for an event, which
- * is how long ago it was. One thread, so that a server has the other core. Prints one JSON line:
- * requests per second, percentiles of what an answer (an event) took, statuses that were no 2xx.
+ * In target and body "@N@" becomes the number of the request. A watcher that finds `"t":"<number>"`
+ * in what it reads takes it for the event of that request, which took its time
+ *
+ *   due ──(a connection is free)──► sent ──(commit)──► acknowledged ──► seen by the watcher
+ *
+ * since each of the first three. One thread, so that a server has the other core. Prints one JSON
+ * line: requests per second, percentiles of what an answer (an event) took, CPU of this program,
+ * statuses that were no 2xx.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,18 +33,18 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "bench/times.h"
 
 enum {
     READ_BYTES = 256 << 10,
     TAIL_BYTES = 64, /* of a stream, kept so that a mark cut in two is found */
-    SPAN_US = 4 << 20,
     HEADERS_MAX = 8,
     EVENTS_MAX = 256,
 };
 
-struct times {
-    uint32_t *at; /* [SPAN_US] how many took so many microseconds */
-    uint64_t n;
+/* Of a change that watchers are told. */
+struct moments {
+    int64_t due_us, sent_us, acknowledged_us; /* 0 = not yet */
 };
 
 struct link {
@@ -50,6 +54,7 @@ struct link {
     struct buf out;
     size_t sent;
     int64_t due_us;
+    long asked; /* which request of this run it is about, from 0 */
     /* the answer */
     struct buf head;
     bool has_head, chunked;
@@ -73,9 +78,14 @@ struct load {
     long asked, answered, refused;
     int last_refusal;
     uint64_t bytes;
-    struct times took, late;
+    struct times took;
+    struct times since_due, since_sent, since_acknowledged; /* of events */
+    long first;                                             /* number of the run's first request */
+    struct moments *changes;                                /* [cap] by request of this run */
+    size_t cap;
 };
 
+/* What is read, with room before it for the end of what was read before. */
 static char scratch[TAIL_BYTES + READ_BYTES];
 
 static int64_t now_us(void)
@@ -90,28 +100,6 @@ static void die(const char *what)
 {
     fprintf(stderr, "bench_load: %s: %s\n", what, strerrordesc_np(errno));
     exit(1); /* NOLINT(concurrency-mt-unsafe): one thread, here and below */
-}
-
-/* ---- times ---- */
-
-static void times_add(struct times *times, int64_t us)
-{
-    if (!times->at)
-        times->at = mem_alloc(SPAN_US * sizeof *times->at);
-    times->at[us < 0 ? 0 : us >= SPAN_US ? SPAN_US - 1 : us]++;
-    times->n++;
-}
-
-static double times_ms(const struct times *times, double part)
-{
-    uint64_t wanted = (uint64_t)((double)times->n * part), sum = 0;
-
-    for (size_t us = 0; times->at && us < SPAN_US; us++) {
-        sum += times->at[us];
-        if (sum > wanted)
-            return (double)us / 1000;
-    }
-    return 0;
 }
 
 /* ---- sockets ---- */
@@ -183,21 +171,19 @@ static void link_flush(const struct load *load, struct link *link)
 
 /* ---- asking ---- */
 
-static void add_with_marks(const struct load *load, const char *text, size_t len, int64_t due_us,
-                           struct buf *out)
+static void add_with_marks(const struct load *load, const char *text, size_t len, struct buf *out)
 {
     const char *end = text + len, *at;
 
     while ((at = memchr(text, '@', (size_t)(end - text)))) {
         bool number = end - at >= 3 && memcmp(at, "@N@", 3) == 0;
-        bool time = end - at >= 3 && memcmp(at, "@T@", 3) == 0;
 
         buf_add(out, text, (size_t)(at - text));
-        if (number || time)
-            buf_printf(out, "%lld", number ? (long long)load->number : (long long)due_us);
+        if (number)
+            buf_printf(out, "%ld", load->number);
         else
             buf_char(out, '@');
-        text = at + (number || time ? 3 : 1);
+        text = at + (number ? 3 : 1);
     }
     buf_add(out, text, (size_t)(end - text));
 }
@@ -207,10 +193,10 @@ static void ask(struct load *load, struct link *link, const char *method, const 
 {
     scoped(buf) struct buf text = {0};
 
-    add_with_marks(load, body->data ? body->data : "", body->len, link->due_us, &text);
+    add_with_marks(load, body->data ? body->data : "", body->len, &text);
     buf_clear(&link->out);
     buf_printf(&link->out, "%s ", method);
-    add_with_marks(load, target, strlen(target), link->due_us, &link->out);
+    add_with_marks(load, target, strlen(target), &link->out);
     buf_str(&link->out, " HTTP/1.1\r\nHost: localhost\r\n");
     for (int i = 0; i < load->n_headers; i++)
         buf_printf(&link->out, "%s\r\n", load->headers[i]);
@@ -231,6 +217,12 @@ static bool is_over(const struct load *load)
     return load->requests ? load->asked >= load->requests : now_us() >= load->end_us;
 }
 
+static struct moments *change_of(struct load *load, long asked)
+{
+    mem_grow(load->changes, (size_t)asked, load->cap);
+    return &load->changes[asked];
+}
+
 /* The next request, if there is one and it is due. */
 static void ask_next(struct load *load, struct link *link)
 {
@@ -241,6 +233,9 @@ static void ask_next(struct load *load, struct link *link)
     link->due_us = load->rate ? load->next_due_us : now;
     if (load->rate)
         load->next_due_us += 1000000 / load->rate;
+    link->asked = load->asked;
+    if (load->watchers)
+        *change_of(load, load->asked) = (struct moments){.due_us = link->due_us, .sent_us = now};
     load->number++;
     load->asked++;
     ask(load, link, load->method, load->target, &load->body);
@@ -252,12 +247,18 @@ static void take_end(struct load *load, struct link *link)
 {
     int status = link->head.len > 12 ? (int)strtol(link->head.data + 9, NULL, 10) : 0;
 
+    if (!link->busy) {
+        fprintf(stderr, "bench_load: an answer (%d) before a question\n", status);
+        exit(1); /* NOLINT(concurrency-mt-unsafe) */
+    }
     link->busy = false;
     load->answered++;
     if (status / 100 != 2) {
         load->refused++;
         load->last_refusal = status;
     }
+    if (load->watchers)
+        load->changes[link->asked].acknowledged_us = now_us();
     times_add(&load->took, now_us() - link->due_us);
     ask_next(load, link);
 }
@@ -282,42 +283,54 @@ static bool take_head(struct link *link, const char **bytes, size_t *len)
     return true;
 }
 
-/* The stream's last bytes, and these after them; where the former begin. */
-static const char *with_tail(struct link *link, const char *bytes, size_t len, size_t *out_len)
+/* The stream's last bytes, and these after them, which lie in `scratch`; where the former begin. */
+static const char *with_tail(const struct link *link, const char *bytes)
 {
-    char *from = scratch + TAIL_BYTES - link->tail_len;
-    size_t keep;
+    char *from = scratch + (bytes - scratch) - link->tail_len;
 
     memcpy(from, link->tail, link->tail_len);
-    memmove(scratch + TAIL_BYTES, bytes, len);
-    *out_len = link->tail_len + len;
-    keep = *out_len < TAIL_BYTES ? *out_len : TAIL_BYTES;
-    memcpy(link->tail, from + *out_len - keep, keep);
-    link->tail_len = keep;
     return from;
+}
+
+static void keep_tail(struct link *link, const char *from, const char *end)
+{
+    size_t len = (size_t)(end - from);
+
+    link->tail_len = len < TAIL_BYTES ? len : TAIL_BYTES;
+    memcpy(link->tail, end - link->tail_len, link->tail_len);
+}
+
+/* An event may well be read before the answer of its change: it then took no time since that. */
+static void take_event(struct load *load, long number, int64_t now)
+{
+    const struct moments *change;
+
+    number -= load->first;
+    if (number < 1 || number > load->asked)
+        return; /* of the time before */
+    change = &load->changes[number - 1];
+    times_add(&load->since_due, now - change->due_us);
+    times_add(&load->since_sent, now - change->sent_us);
+    times_add(&load->since_acknowledged,
+              change->acknowledged_us ? now - change->acknowledged_us : 0);
 }
 
 static void take_events(struct load *load, struct link *link, const char *bytes, size_t len)
 {
     static const char mark[] = "\"t\":\"";
-    size_t total, rest;
-    const char *from = with_tail(link, bytes, len, &total), *end = from + total, *at, *stop;
+    const char *from = with_tail(link, bytes), *end = bytes + len, *at, *stop;
     int64_t now = now_us();
 
     while ((at = memmem(from, (size_t)(end - from), mark, sizeof mark - 1)) &&
            (stop = memchr(at + sizeof mark - 1, '"', (size_t)(end - at) - sizeof mark + 1))) {
-        if (load->began_us && strtoll(at + sizeof mark - 1, NULL, 10) >= load->began_us)
-            times_add(&load->late, now - strtoll(at + sizeof mark - 1, NULL, 10));
+        take_event(load, strtol(at + sizeof mark - 1, NULL, 10), now);
         from = stop;
     }
-    rest = (size_t)(end - from);
-    link->tail_len = rest < TAIL_BYTES ? rest : TAIL_BYTES;
-    memcpy(link->tail, end - link->tail_len, link->tail_len);
+    keep_tail(link, from, end);
 }
 
 static void take_bytes(struct load *load, struct link *link, const char *bytes, size_t len)
 {
-    size_t total;
     const char *all;
 
     load->bytes += len;
@@ -330,22 +343,23 @@ static void take_bytes(struct load *load, struct link *link, const char *bytes, 
         if (link->left == 0)
             take_end(load, link);
     } else {
-        all = with_tail(link, bytes, len, &total);
-        if (total >= 5 && memcmp(all + total - 5, "0\r\n\r\n", 5) == 0)
+        all = with_tail(link, bytes);
+        keep_tail(link, all, bytes + len);
+        if (link->tail_len >= 5 && memcmp(link->tail + link->tail_len - 5, "0\r\n\r\n", 5) == 0)
             take_end(load, link);
     }
 }
 
 static void on_ready(struct load *load, struct link *link, uint32_t events)
 {
-    static char bytes[READ_BYTES];
+    char *bytes = scratch + TAIL_BYTES;
     ssize_t n;
 
     if (events & EPOLLOUT)
         link_flush(load, link);
     if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR)))
         return;
-    while ((n = link_read(link, bytes, sizeof bytes)) > 0) {
+    while ((n = link_read(link, bytes, READ_BYTES)) > 0) {
         take_bytes(load, link, bytes, (size_t)n);
         if (!link->ssl)
             return;
@@ -399,9 +413,25 @@ static void run(struct load *load)
     }
     load->end_us = now_us();
     /* what is still on its way to the watchers */
-    while (load->watchers && load->late.n < (uint64_t)load->answered * (uint64_t)load->watchers &&
+    while (load->watchers &&
+           load->since_due.n < (uint64_t)load->answered * (uint64_t)load->watchers &&
            now_us() < load->end_us + 5000000)
         poll_once(load);
+}
+
+static double own_cpu_s(void)
+{
+    struct rusage used;
+
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+static void report_events(const char *name, const struct times *times)
+{
+    printf(",\"%s\":{\"p50ms\":%.3f,\"p99ms\":%.3f,\"p100ms\":%.3f}", name, times_ms(times, 0.5),
+           times_ms(times, 0.99), times_ms(times, 0.999999));
 }
 
 static void report(const struct load *load)
@@ -409,15 +439,17 @@ static void report(const struct load *load)
     double took_s = (double)(load->end_us - load->began_us) / 1e6;
 
     printf("{\"requests\":%ld,\"seconds\":%.3f,\"perSecond\":%.1f,\"p50ms\":%.3f,\"p99ms\":%.3f,"
-           "\"refused\":%ld,\"lastRefusal\":%d,\"bytes\":%llu",
+           "\"refused\":%ld,\"lastRefusal\":%d,\"bytes\":%llu,\"cpuSeconds\":%.3f",
            load->answered, took_s, (double)load->answered / took_s, times_ms(&load->took, 0.5),
            times_ms(&load->took, 0.99), load->refused, load->last_refusal,
-           (unsigned long long)load->bytes);
-    if (load->watchers)
-        printf(",\"events\":%llu,\"wanted\":%llu,\"event50ms\":%.3f,\"event99ms\":%.3f",
-               (unsigned long long)load->late.n,
-               (unsigned long long)load->answered * (unsigned long long)load->watchers,
-               times_ms(&load->late, 0.5), times_ms(&load->late, 0.99));
+           (unsigned long long)load->bytes, own_cpu_s());
+    if (load->watchers) {
+        printf(",\"events\":%llu,\"wanted\":%llu", (unsigned long long)load->since_due.n,
+               (unsigned long long)load->answered * (unsigned long long)load->watchers);
+        report_events("sinceDue", &load->since_due);
+        report_events("sinceSent", &load->since_sent);
+        report_events("sinceAcknowledged", &load->since_acknowledged);
+    }
     printf("}\n");
 }
 
@@ -494,6 +526,7 @@ int main(int argc, char **argv)
     }
     load.context = load.tls ? SSL_CTX_new(TLS_client_method()) : NULL;
     load.poll = epoll_create1(EPOLL_CLOEXEC);
+    load.first = load.number;
     run(&load);
     report(&load);
     return load.refused > 0;

@@ -5,7 +5,9 @@
  * An event for a thousand watchers is a thousand system calls, however small it is, and those of a
  * few events cost as much as that of one. So watchers are not sent each event by itself: whoever
  * has something to send waits for the next round, and after a round that took long there is a rest
- * in proportion to it. A lone watcher never waits; of a crowd each waits REST_MAX_MS at most.
+ * in proportion to it. A lone watcher never waits; of a crowd each waits a rest and a round at
+ * most. A long round is cut into slices, between which requests are read and commits reported, so
+ * that those who write do not wait for those who watch.
  */
 #include "base/loop.h"
 

@@ -1,9 +1,8 @@
-/* api/server/connection_exchange, pacer, event_lines: many requests on one connection, one event
+/* api/server/connection_exchange, event_lines: many requests on one connection, one event
  * for many. */
 #include "tests/unit.h"
 
 #include "api/server/event_lines.h"
-#include "api/server/pacer.h"
 #include "api/types/blob.h"
 #include "tests/support/wire.h"
 #include <sys/socket.h>
@@ -248,58 +247,6 @@ static void a_line_is_kept_for_each_form_until_the_next_change(void **state)
     event_lines_free(lines);
 }
 
-/* ---- rounds ---- */
-
-struct sender {
-    struct paced paced;
-    struct pacer *pacer;
-    struct clock *clock; /* a round takes time; NULL: none */
-    int sent;
-    bool again;
-};
-
-static void send_one(struct paced *paced)
-{
-    struct sender *sender = container_of(paced, struct sender, paced);
-
-    sender->sent++;
-    if (sender->clock)
-        clock_advance_ns(sender->clock, 4000000);
-    if (sender->again)
-        pacer_add(sender->pacer, paced);
-    sender->again = false;
-}
-
-static void a_round_that_took_long_is_followed_by_a_rest(void **state)
-{
-    struct clock *clock = clock_virtual_new(0, 1);
-    struct loop *loop = loop_new(clock);
-    struct pacer *pacer = pacer_new(loop);
-    struct sender quick = {.paced.send = send_one, .pacer = pacer, .again = true};
-    struct sender slow = {.paced.send = send_one, .pacer = pacer, .clock = clock};
-
-    pacer_add(pacer, &quick.paced);
-    pacer_add(pacer, &quick.paced);
-    loop_settle(loop);
-    check_int("at once, and again when asked", quick.sent, 2);
-    pacer_add(pacer, &slow.paced);
-    loop_settle(loop);
-    check_int("slow", slow.sent, 1);
-    pacer_add(pacer, &quick.paced);
-    pacer_add(pacer, &slow.paced);
-    loop_settle(loop);
-    check_int("rests", quick.sent, 2);
-    pacer_remove(&slow.paced);
-    loop_advance(loop, 11);
-    check_int("still", quick.sent, 2);
-    loop_advance(loop, 2);
-    check_int("rested", quick.sent, 3);
-    check_int("who left is not sent", slow.sent, 1);
-    pacer_free(pacer);
-    loop_free(loop);
-    clock_free(clock);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,7 +259,6 @@ int main(void)
         cmocka_unit_test(the_time_of_a_pipelined_head_begins_behind_the_answers),
         cmocka_unit_test(watches_that_are_not_read_share_what_waits_for_them),
         cmocka_unit_test(a_line_is_kept_for_each_form_until_the_next_change),
-        cmocka_unit_test(a_round_that_took_long_is_followed_by_a_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -393,7 +393,8 @@ static int run(const void *opaque, int n_operands, char **operands)
     const struct flowsource_options how = {.place = options->place,
                                            .namespace_ = options->namespace_,
                                            .past = true,
-                                           .brief = strcmp(options->output, "json") != 0};
+                                           .brief = strcmp(options->output, "json") != 0 &&
+                                                    !options->all};
     scoped(flowsources) struct flowsources sources = {0};
     scoped(flowview) struct flowview *view = NULL;
     struct answer answer = {.about.now_ms = flowsource_now_ms()};

@@ -94,8 +94,8 @@ static void complete(const struct flowsource_options *options, struct flowsource
         return;
     stored_templates(sources->client, source->ns, source->templates);
     source->brief = options->brief;
-    if (options->past)
-        source->past = sources->client;
+    source->client = sources->client;
+    source->past = options->past;
 }
 
 /* The same with the namespace of those that name none. */
@@ -278,7 +278,7 @@ static bool lacks_estimates(const struct flowview *view)
 static bool may_look_back(const struct flowsource *source, const struct flowview *view)
 {
     return source->past && (!source->brief || view->n_steps <= PAST_JOBS_BRIEF ||
-                            (client_is_live(source->past) && !flowview_is_over(view)));
+                            (client_is_live(source->client) && !flowview_is_over(view)));
 }
 
 static void estimate(const struct flowsource *source, struct flowview *view)
@@ -288,15 +288,37 @@ static void estimate(const struct flowsource *source, struct flowview *view)
     flowview_estimate(view, source->templates, NULL);
     if (!may_look_back(source, view) || !lacks_estimates(view))
         return;
-    past = past_jobs(source->past, source->ns, source->brief ? PAST_JOBS_BRIEF : PAST_JOBS_MAX);
+    past = past_jobs(source->client, source->ns, source->brief ? PAST_JOBS_BRIEF : PAST_JOBS_MAX);
     flowview_estimate(view, source->templates, past);
+}
+
+static bool take_page(void *ctx, json_t *page)
+{
+    size_t i;
+    json_t *item;
+
+    json_array_foreach(json_object_get(page, "items"), i, item) flowview_take_step(ctx, item);
+    return true;
+}
+
+/* The status of a large flow keeps no times of its steps: they are asked for. */
+static void take_times(const struct flowsource *source, struct flowview *view)
+{
+    scoped(buf) struct buf path = {0};
+    bool lacking = false;
+
+    for (uint32_t i = 0; i < view->n_steps && !lacking; i++)
+        lacking = !view->steps[i].node && view->steps[i].settled;
+    if (!lacking || !source->client || source->brief)
+        return;
+    resource_write_path(&kind_job_flow, view->ns, view->name, &path);
+    buf_str(&path, "/steps");
+    list_pages_at(source->client, path.data, NULL, take_page, view, NULL, NULL);
 }
 
 /* There is nothing to expect of it, and no step that is told when it ended. */
 static bool tells_no_times(const struct flowview *view)
 {
-    if (!flowview_is_over(view))
-        return false;
     for (uint32_t i = 0; i < view->n_steps; i++)
         if (view->steps[i].ended_ms)
             return false;
@@ -309,9 +331,11 @@ struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms)
     scoped(flowview) struct flowview *view =
         source->flow ? flowview_new(source->flow, &err) : flowview_from_text(&source->text, &err);
 
-    if (view && source->brief && tells_no_times(view))
+    if (view && source->brief && flowview_is_over(view) &&
+        (flowview_path_told(view) || tells_no_times(view)))
         return take(view);
     if (view && flowview_link(view, &err)) {
+        take_times(source, view);
         estimate(source, view);
         flowview_expect(view, view->phase ? now_ms : 0);
         return take(view);

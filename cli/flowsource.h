@@ -20,11 +20,11 @@ struct flowsource_options {
 };
 
 struct flowsource {
-    json_t *flow;        /* of a file, owned; with status when it is stored; or NULL */
-    struct buf text;     /* of the store, until there is a view of it */
-    json_t *templates;   /* owned: {name: JobTemplate} of its namespace */
-    struct client *past; /* who knows completed jobs, if they are to be looked for */
-    bool brief;
+    json_t *flow;                    /* of a file, owned; with status when it is stored; or NULL */
+    struct buf text;                 /* of the store, until there is a view of it */
+    json_t *templates;               /* owned: {name: JobTemplate} of its namespace */
+    struct client *client;           /* who knows its jobs; NULL: nobody */
+    bool past, brief;                /* as asked for */
     const struct manifest *manifest; /* NULL: from the store */
     const char *ns;
 };

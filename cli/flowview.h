@@ -68,10 +68,12 @@ struct flowview {
     struct dag targets; /* step → what it waits for, in the order written */
     uint32_t *order;    /* topological; NULL: not linked */
     /* by flowview_expect */
-    uint32_t *path; /* [path_len] the critical path */
-    uint32_t path_len;
-    int64_t path_ms; /* time spent, or expected to be spent, in its steps */
-    bool path_known; /* every step of it has a duration */
+    uint32_t *path; /* [path_listed] the critical path */
+    uint32_t path_listed;
+    uint32_t path_len; /* steps it has; more than are listed: the middle is left out */
+    bool path_cut;     /* what came before its first step is not known */
+    int64_t path_ms;   /* time spent, or expected to be spent, in its steps */
+    bool path_known;   /* every step of it has a duration */
     /* private */
     struct name_index names;
     struct buf text; /* made from text */
@@ -109,6 +111,13 @@ void flowview_estimate(struct flowview *view, const json_t *templates, const jso
  * stored.
  */
 void flowview_expect(struct flowview *view, int64_t now_ms);
+
+/** The critical path as the status of a large flow that is over tells it; false when it does not.
+ * Nothing need be linked. */
+bool flowview_path_told(struct flowview *view);
+/** What …/jobflows/NAME/steps says of a step that the status of a large flow does not name: when it
+ * began and ended. Before flowview_expect. */
+void flowview_take_step(struct flowview *view, const json_t *item);
 
 /** The entry of spec.flows. Borrowed. */
 const json_t *flowview_step_spec(const struct flowview_step *step);

@@ -7,6 +7,7 @@
  */
 #include "api/types/jobflow.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "cli/describe.h"
 #include "cli/flowview_impl.h"
 #include "flow/step_bits.h"
@@ -51,6 +52,25 @@ static void take_node(struct flowview_step *step, const json_t *node)
     step->ended_ms = describe_time_ms(newest, "endTime");
 }
 
+/* A loop begins with the first of its iterations and ends with the last of them. */
+static void take_span(struct flowview_step *loop, int64_t began_ms, int64_t ended_ms)
+{
+    if (began_ms && (!loop->began_ms || began_ms < loop->began_ms))
+        loop->began_ms = began_ms;
+    if (loop->settled && ended_ms > loop->ended_ms)
+        loop->ended_ms = ended_ms;
+}
+
+static void take_iteration(struct flowview *view, const json_t *node)
+{
+    uint32_t at = flowview_find(view, describe_text(node, "step"));
+    struct flowview_step own = {0};
+
+    take_node(&own, node);
+    if (at != UINT32_MAX)
+        take_span(&view->steps[at], own.began_ms, own.ended_ms);
+}
+
 static void take_nodes(struct flowview *view, const json_t *nodes)
 {
     size_t i;
@@ -62,6 +82,8 @@ static void take_nodes(struct flowview *view, const json_t *nodes)
 
         if (step != UINT32_MAX)
             take_node(&view->steps[step], node);
+        else
+            take_iteration(view, node);
     }
 }
 
@@ -73,11 +95,13 @@ static uint32_t iterations_of(const struct flowview_step *step)
     return given ? (uint32_t)json_integer_value(given) : flowview_step_iterations(step);
 }
 
-/* How steps ended, by bitmaps of a flow's results. */
-enum { RESULTS = 3 };
+/* How steps ended, and where those at work are that are too many to be named: bitmaps of a flow's
+ * results. */
+enum { RESULTS = 6 };
 static const struct {
     const char *member, *phase;
-} results[RESULTS] = {{"completed", "Completed"}, {"failed", "Failed"}, {"skipped", "Skipped"}};
+} results[RESULTS] = {{"completed", "Completed"}, {"failed", "Failed"},   {"skipped", "Skipped"},
+                      {"pending", "Pending"},     {"running", "Running"}, {"unknown", "Unknown"}};
 
 /* Bits of steps that have no node; iterations are passed over. */
 static void take_bits(struct flowview *view, const struct step_set *sets)
@@ -124,4 +148,46 @@ void flowview_load_states(struct flowview *view)
         view->steps[i].phase = "Waiting";
     take_nodes(view, json_object_get(status, "nodes"));
     take_results(view, json_object_get(status, "results"));
+}
+
+bool flowview_path_told(struct flowview *view)
+{
+    const json_t *told = describe_at(view->doc, "status.criticalPath");
+    const json_t *ends = json_object_get(told, "ends");
+    const char *duration = describe_text(told, "duration");
+    int64_t took_ns = 0;
+    size_t i;
+    json_t *end;
+
+    if (!json_array_size(ends))
+        return false;
+    view->path = mem_array(json_array_size(ends), sizeof *view->path);
+    json_array_foreach(ends, i, end)
+    {
+        uint32_t at = flowview_find(view, describe_text(end, "name"));
+
+        if (at == UINT32_MAX)
+            continue; /* the spec has changed */
+        view->steps[at].critical = true;
+        view->path[view->path_listed++] = at;
+    }
+    view->path_len = (uint32_t)json_integer_value(json_object_get(told, "steps"));
+    view->path_known = duration && duration_parse(duration, &took_ns, NULL);
+    view->path_ms = took_ns / 1000000;
+    return true;
+}
+
+void flowview_take_step(struct flowview *view, const json_t *item)
+{
+    uint32_t at = flowview_find(view, describe_text(item, "name"));
+    uint32_t loop = flowview_find(view, describe_text(item, "step"));
+    const int64_t began_ms = describe_time_ms(item, "startTime");
+    const int64_t ended_ms = describe_time_ms(item, "endTime");
+
+    if (at != UINT32_MAX && !view->steps[at].node) {
+        view->steps[at].began_ms = began_ms;
+        view->steps[at].ended_ms = ended_ms;
+    } else if (at == UINT32_MAX && loop != UINT32_MAX) {
+        take_span(&view->steps[loop], began_ms, ended_ms);
+    }
 }

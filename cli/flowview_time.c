@@ -239,6 +239,12 @@ static uint32_t last_to_end(const struct expecting *e)
     return last;
 }
 
+/* One of a large flow that has ended, but when is not known. */
+static bool tells_no_time(const struct flowview_step *step)
+{
+    return step->settled && !step->node && !step->ended_ms && strcmp(step->phase, "Skipped") != 0;
+}
+
 static void mark_path(struct expecting *e)
 {
     struct flowview *view = e->view;
@@ -249,6 +255,9 @@ static void mark_path(struct expecting *e)
     for (uint32_t i = last_to_end(e); i != UINT32_MAX; i = e->reach[i].from) {
         struct flowview_step *step = &view->steps[i];
 
+        view->path_cut = tells_no_time(step);
+        if (view->path_cut)
+            break;
         view->path[count++] = i;
         step->critical = true;
         view->path_ms += e->reach[i].end_ms - e->reach[i].start_ms;
@@ -260,7 +269,7 @@ static void mark_path(struct expecting *e)
         view->path[i] = view->path[count - 1 - i];
         view->path[count - 1 - i] = swapped;
     }
-    view->path_len = count;
+    view->path_len = view->path_listed = count;
 }
 
 void flowview_expect(struct flowview *view, int64_t now_ms)

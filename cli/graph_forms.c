@@ -29,10 +29,12 @@ static void write_path(const struct graph_form *form, struct buf *out)
     const char *arrow = form->term->utf8 ? " → " : " -> ";
     enum { SHOWN = 12, ENDS = 5 };
 
-    for (uint32_t i = 0; i < view->path_len; i++) {
-        if (view->path_len > SHOWN && i == ENDS) {
+    if (view->path_cut)
+        buf_printf(out, "(steps that are over)%s", arrow);
+    for (uint32_t i = 0; i < view->path_listed; i++) {
+        if (view->path_len > SHOWN && i == ENDS && view->path_listed > 2 * ENDS) {
             buf_printf(out, "%s(%u more)", arrow, view->path_len - 2 * (uint32_t)ENDS);
-            i = view->path_len - ENDS;
+            i = view->path_listed - ENDS;
         }
         buf_printf(out, "%s%s", i ? arrow : "", view->steps[view->path[i]].name);
     }
@@ -44,7 +46,7 @@ void graph_legend(const struct graph_form *form)
     scoped(buf) struct buf path = {0};
     char took[TIME_TEXT_MAX];
 
-    if (view->path_len < 2)
+    if (view->path_listed < 2)
         return;
     write_path(form, &path);
     duration_human(view->path_ms, took);
@@ -119,7 +121,7 @@ json_t *graph_json(const struct flowview *view)
             json_array_append_new(edges, json_pack("{s:s, s:s}", "from", view->steps[i].name, "to",
                                                    view->steps[view->dag.next[e]].name));
     }
-    for (uint32_t i = 0; i < view->path_len; i++)
+    for (uint32_t i = 0; i < view->path_listed; i++)
         json_array_append_new(path, json_string(view->steps[view->path[i]].name));
     json_object_set_new(object, "steps", steps);
     json_object_set_new(object, "edges", edges);

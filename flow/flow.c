@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "flow/budget.h"
 #include "flow/internal.h"
+#include "flow/path.h"
 #include "flow/step_probe.h"
 #include <string.h>
 
@@ -42,6 +43,7 @@ void flow_free(struct flow *flow)
     flow_record_release(&flow->record);
     flow_state_release(&flow->state);
     kept_entries_release(&flow->removed);
+    mem_free(flow->path);
     mem_free(flow->warned);
     object_unref(flow->object);
     mem_free(flow);
@@ -186,6 +188,8 @@ void flow_open(struct flow *flow)
     kept_entries_release(&flow->removed);
     flow_restore(&flow->record, &flow->state, &flow->removed, status,
                  flow->object->meta->generation);
+    mem_free(flow->path);
+    flow->path = flow_path_stored(status);
     flow->publisher.written_phase = flow->state.phase;
     if (!usable) {
         refuse(flow, &err);
@@ -198,6 +202,7 @@ void flow_open(struct flow *flow)
         flow_record_recount(&flow->record);
         flow_backoff_follow_all(flow);
         flow_pin_follow(flow);
+        flow->path_may_grow = flow_record_unfinished(&flow->record) > 0;
     }
     flow->deadline_passed = flow_deadline_hit(flow);
     flow->publisher.dirty = true;

@@ -66,6 +66,8 @@ struct flow {
     struct flow_record record; /* while OPEN */
     struct flow_state state;
     struct kept_entries removed;
+    char *path;             /* status.criticalPath of a large flow that is over; or NULL */
+    bool path_may_grow;     /* jobs were at work when it was found */
     struct flow_pins *pins; /* of a flow that pins its templates, while it is open; else NULL */
     struct flow_publisher publisher;
     struct probe_group probes;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
+#include "flow/path.h"
 
 enum { WINDOW_DEFAULT_MS = 100, WINDOW_GROWTH_MAX = 10, RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
 
@@ -16,17 +17,25 @@ static void submit(struct flow *flow);
 
 static const struct object *job_of_step(void *ctx, uint32_t step)
 {
-    const struct flow *flow = ctx;
-    scoped(buf) struct buf name = {0};
+    return flow_job_of(ctx, step);
+}
 
-    flow_record_job_name(&flow->record, step, &name);
-    return cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
-                       name.data);
+/* The critical path is found when the flow is over, and kept: its jobs may go. */
+static void note_path(struct flow *flow)
+{
+    bool over = flow->opening == FLOW_OPEN && flow->record.compact &&
+                flow_phase_finished(flow->state.phase);
+
+    if (over && flow->path && !flow->path_may_grow)
+        return;
+    mem_free(flow->path);
+    flow->path = over ? flow_path_text(&flow->record, job_of_step, flow) : NULL;
+    flow->path_may_grow = flow_record_unfinished(&flow->record) > 0;
 }
 
 static struct blob *render(struct flow *flow)
 {
-    const struct flow_status_view view = {
+    struct flow_status_view view = {
         .record = flow->opening == FLOW_OPEN ? &flow->record : NULL,
         .state = &flow->state,
         .removed = &flow->removed,
@@ -36,6 +45,8 @@ static struct blob *render(struct flow *flow)
     };
 
     flow_explain(flow);
+    note_path(flow);
+    view.path = flow->path;
     return flow_status_render(&view);
 }
 

@@ -284,22 +284,31 @@ static void write_counts(struct page *page)
     jsonw_close(&page->w);
 }
 
+/* How steps ended; and where those that are at work are, when they are too many to be named. */
 static void write_results(struct page *page)
 {
     const struct step_set *lists = page->r->lists;
-    struct {
+    const struct {
         const char *key;
         const struct step_set *a, *b;
+        uint32_t named;
     } rows[] = {
-        {"completed", &page->r->completed, NULL},
-        {"failed", &lists[FLOW_LIST_FAILED], &lists[FLOW_LIST_TERMINATED]},
-        {"skipped", &lists[FLOW_LIST_SKIPPED], NULL},
+        /* clang-format off */
+        {"completed", &page->r->completed,       NULL, 0},
+        {"failed",    &lists[FLOW_LIST_FAILED],  &lists[FLOW_LIST_TERMINATED], 0},
+        {"skipped",   &lists[FLOW_LIST_SKIPPED], NULL, 0},
+        {"pending",   &lists[FLOW_LIST_PENDING], NULL, COMPACT_LIST_MAX},
+        {"running",   &lists[FLOW_LIST_RUNNING], NULL, COMPACT_LIST_MAX},
+        {"unknown",   &lists[FLOW_LIST_UNKNOWN], NULL, COMPACT_LIST_MAX},
+        /* clang-format on */
     };
 
     jsonw_member_open(&page->w, "results");
     for (size_t i = 0; i < countof(rows); i++) {
         scoped(buf) struct buf bits = {0};
 
+        if (rows[i].a->count + (rows[i].b ? rows[i].b->count : 0) <= rows[i].named)
+            continue;
         step_bits_write(rows[i].a, rows[i].b, &bits);
         if (bits.len)
             jsonw_member_str(&page->w, rows[i].key, bits.data);
@@ -377,6 +386,8 @@ struct blob *flow_status_render(const struct flow_status_view *view)
         write_nodes(&page);
         if (page.r->compact)
             write_results(&page);
+        if (view->path)
+            jsonw_member_raw(&page.w, "criticalPath", view->path, strlen(view->path));
         step_set_release(&page.shown);
     }
     jsonw_close(&page.w);

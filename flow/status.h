@@ -10,7 +10,7 @@
  *
  * Fields beyond upstream's: state.reason, state.message, state.lastTransitionTime, startTime,
  * completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes, and in the
- * compact form results {completed, failed}.
+ * compact form results {completed, failed, skipped, …} and criticalPath.
  */
 #include "flow/record.h"
 
@@ -38,6 +38,7 @@ struct flow_status_view {
     const struct flow_record *record; /* NULL: the graph is unusable, only the state is shown */
     const struct flow_state *state;
     const struct kept_entries *removed;
+    const char *path; /* what the compact form says of the critical path; or NULL */
     int64_t generation;
     /** The step's job, borrowed; for the compact form, whose record keeps none. */
     const struct object *(*job)(void *ctx, uint32_t step);

@@ -19,7 +19,8 @@ enum { PAGE_MAX = 5000, PAGE_DEFAULT = 500 };
 
 #define ITERATION_NONE UINT32_MAX
 
-/* What status.results says of all steps: a bit each. */
+/* What status.results says of how steps ended: a bit each. Where those at work are, their jobs
+ * tell. */
 struct results {
     const char *phase;
     struct buf bits;

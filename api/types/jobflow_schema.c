@@ -236,6 +236,22 @@ static const struct field state_fields[] = {
 };
 static const struct schema state_schema = {"State", state_fields};
 
+static const struct field path_end_fields[] = {
+    {"name",      FIELD_STR,  FIELD_PASS, .doc = "Name of the step."},
+    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "When its job was made; of a loop, the first of them."},
+    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "When its job ended; of a loop, the last of them."},
+    {0},
+};
+static const struct schema path_end_schema = {"CriticalStep", path_end_fields};
+
+static const struct field path_fields[] = {
+    {"steps",    FIELD_I32,      FIELD_PASS, .doc = "How many steps it has."},
+    {"ends",     FIELD_LIST,     FIELD_PASS, &path_end_schema, .doc = "Its steps in order; of more than a hundred the first and the last fifty."},
+    {"duration", FIELD_DURATION, FIELD_PASS, .doc = "Time its steps took together."},
+    {0},
+};
+static const struct schema path_schema = {"CriticalPath", path_fields};
+
 static const struct field status_fields[] = {
     {"pendingJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Pending."},
     {"runningJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Running."},
@@ -255,7 +271,8 @@ static const struct field status_fields[] = {
     {"nodes",              FIELD_LIST,     FIELD_PASS, &node_schema, .merge_key = "name",
      .doc = "What is known of each step; of large flows the unfinished, failed and retried ones."},
     {"stepCounts",         FIELD_MAP,      FIELD_PASS, .doc = "Number of steps by state."},
-    {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position."},
+    {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position; and which are at work, when they are too many to be named."},
+    {"criticalPath",       FIELD_OBJECT,   FIELD_PASS, &path_schema, .doc = "Of a large flow that is over: the chain of steps that decided how long it took."},
     {0},
 };
 const struct schema jobflow_status_schema = {"JobFlowStatus", status_fields};

@@ -89,7 +89,7 @@ static const char *path_of(const struct flowview *view)
     size_t len = 0;
 
     text[0] = '\0';
-    for (uint32_t i = 0; i < view->path_len; i++)
+    for (uint32_t i = 0; i < view->path_listed; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "",
                                 view->steps[view->path[i]].name);
     return text;
@@ -243,6 +243,76 @@ static void results_of_large_flows_stand_in_bitmaps(void **state)
     check_str("c", view->steps[2].phase, "Failed");
 }
 
+static void those_at_work_may_stand_in_bitmaps_too(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", "") "," STEP("d", "\"a\""),
+                    "\"state\":{\"phase\":\"Running\"},\"results\":{\"running\":\"AQ==\","
+                    "\"pending\":\"Ag==\",\"unknown\":\"BA==\"}"));
+
+    check_str("a", view->steps[0].phase, "Running");
+    check_str("b", view->steps[1].phase, "Pending");
+    check_str("c", view->steps[2].phase, "Unknown");
+    check_str("d", view->steps[3].phase, "Waiting");
+    check("at work", view->steps[0].running && view->steps[1].running && view->steps[2].running);
+}
+
+static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(RUN(STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+                    "\"state\":{\"phase\":\"Succeed\"},\"results\":{\"completed\":\"Bw==\"},"
+                    "\"criticalPath\":{\"steps\":9,\"duration\":\"1m5s\",\"ends\":["
+                    "{\"name\":\"a\"},{\"name\":\"gone\"},{\"name\":\"c\"}]}"));
+    scoped(flowview) struct flowview *none =
+        view_of(RUN(STEP("a", ""), "\"state\":{\"phase\":\"Succeed\"}"));
+
+    check("told", flowview_path_told(view));
+    check_str("the steps that are there", path_of(view), "a c");
+    check_int("of", (long)view->path_len, 9);
+    check_int("time", (long)view->path_ms, 65000);
+    check("marked", view->steps[0].critical && !view->steps[1].critical && view->path_known);
+    check("not told", !flowview_path_told(none));
+}
+
+/* When a ended nobody knows: the way from what is at work on. Asked for, it is known. */
+static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **state)
+{
+    static const char doc[] =
+        RUN(STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+            "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"},\"nodes\":[{"
+            "\"name\":\"b\",\"phase\":\"Running\",\"attempts\":[{\"attempt\":1,"
+            "\"startTime\":\"1970-01-01T11:59:00Z\"}]}]");
+    scoped(flowview) struct flowview *view = view_of(doc), *asked = view_of(doc);
+    json_t *item = json_loads("{\"name\":\"a\",\"startTime\":\"1970-01-01T11:58:00Z\","
+                              "\"endTime\":\"1970-01-01T11:59:00Z\"}",
+                              0, NULL);
+
+    expect(view, NULL, NOON_MS);
+    check_str("from b on", path_of(view), "b c");
+    check("cut", view->path_cut);
+    flowview_take_step(asked, item);
+    expect(asked, NULL, NOON_MS);
+    check_str("all of it", path_of(asked), "a b c");
+    check("not cut", !asked->path_cut);
+    json_decref(item);
+}
+
+/* A loop has no job: its iterations say when it began and ended. */
+static void a_loop_begins_and_ends_with_its_iterations(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN("{\"name\":\"l\",\"for\":{\"items\":[\"x\",\"y\"]}}," STEP("b", "\"l\""),
+            "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"l\",\"phase\":\"Completed\"},"
+            "{\"name\":\"l-0\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
+            "\"startTime\":\"1970-01-01T00:00:10Z\",\"endTime\":\"1970-01-01T00:00:20Z\"}]},"
+            "{\"name\":\"l-1\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
+            "\"startTime\":\"1970-01-01T00:00:20Z\",\"endTime\":\"1970-01-01T00:00:35Z\"}]}]"));
+
+    check_int("began", (long)view->steps[0].began_ms, 10000);
+    check_int("ended", (long)view->steps[0].ended_ms, 35000);
+}
+
 static void iterations_have_bits_behind_their_loop(void **state)
 {
     scoped(flowview) struct flowview *view = view_of(
@@ -383,6 +453,10 @@ int main(void)
         cmocka_unit_test(a_loop_takes_its_rounds),
         cmocka_unit_test(a_running_flow_is_expected_to_end),
         cmocka_unit_test(results_of_large_flows_stand_in_bitmaps),
+        cmocka_unit_test(those_at_work_may_stand_in_bitmaps_too),
+        cmocka_unit_test(the_path_of_a_large_flow_is_told_by_its_status),
+        cmocka_unit_test(the_path_of_a_large_flow_half_way_begins_with_what_is_known),
+        cmocka_unit_test(a_loop_begins_and_ends_with_its_iterations),
         cmocka_unit_test(iterations_have_bits_behind_their_loop),
         cmocka_unit_test(text_that_is_not_compact_is_read_all_the_same),
         cmocka_unit_test(what_is_no_json_is_refused),

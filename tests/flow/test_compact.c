@@ -132,6 +132,105 @@ static void transitions_share_a_write(void **state)
     check_int("one for two hundred", bed->flow_writes, before + 1);
 }
 
+/* More are at work than have entries: bits say which, for as long as that is so. */
+static void those_at_work_are_told_when_they_are_too_many_to_be_named(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(buf) struct buf yaml = {0};
+
+    flow_bed_templates(bed, "t");
+    buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
+                   "spec: {flows: [");
+    for (int i = 0; i < 1001; i++)
+        buf_printf(&yaml, "{name: s%d, jobTemplateName: t},", i);
+    buf_str(&yaml, "]}}");
+    flow_bed_apply(bed, yaml.data);
+    for (int i = 0; i < 102; i++) {
+        char job[32];
+
+        snprintf(job, sizeof job, "f-s%d", i);
+        flow_bed_phase_soon(bed, job, JOB_RUNNING);
+    }
+    flow_bed_advance(bed, 5000);
+    check_str("102 of them", flow_bed_at(bed, "f", "results/running"), "////////////////Pw==");
+    check_str("named are a hundred", flow_bed_at(bed, "f", "runningJobs/100"), "");
+    flow_bed_restart(bed);
+    flow_bed_advance(bed, 5000);
+    check_str("after a restart", flow_bed_at(bed, "f", "stepCounts/running"), "102");
+    flow_bed_phase_soon(bed, "f-s0", JOB_COMPLETED);
+    flow_bed_phase_soon(bed, "f-s1", JOB_COMPLETED);
+    flow_bed_advance(bed, 5000);
+    check_str("a hundred are named", flow_bed_at(bed, "f", "results/running"), "");
+}
+
+/* s0 is slower than the others of its layer, which makes the way below it the critical one. */
+static void critical_path_is_told_once_the_flow_is_over(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped_str before = NULL;
+
+    make_large_flow(bed);
+    for (int layer = 0; layer < STEPS / WIDTH; layer++) {
+        char job[32];
+
+        for (int i = layer * WIDTH + 1; i < (layer + 1) * WIDTH; i++) {
+            snprintf(job, sizeof job, "f-s%d", i);
+            flow_bed_phase_soon(bed, job, JOB_COMPLETED);
+        }
+        check_str("not before", flow_bed_at(bed, "f", "criticalPath"), "");
+        flow_bed_advance(bed, 60000);
+        snprintf(job, sizeof job, "f-s%d", layer * WIDTH);
+        flow_bed_phase(bed, job, JOB_COMPLETED);
+        if (layer == 4)
+            flow_bed_restart(bed);
+    }
+    flow_bed_advance(bed, 5000);
+    check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+    check_str("steps", flow_bed_at(bed, "f", "criticalPath/steps"), "30");
+    check_str("first", flow_bed_at(bed, "f", "criticalPath/ends/0/name"), "s0");
+    check_str("last", flow_bed_at(bed, "f", "criticalPath/ends/29/name"), "s2900");
+    check_str("its time", flow_bed_at(bed, "f", "criticalPath/duration"), "30m0s");
+    before = mem_strdup(flow_bed_at(bed, "f", "criticalPath"));
+    flow_bed_delete(bed, &kind_job, "f-s0", REGISTRY_BACKGROUND);
+    flow_bed_restart(bed);
+    flow_bed_advance(bed, 5000);
+    check_str("jobs may go", flow_bed_at(bed, "f", "criticalPath"), before);
+}
+
+/* Of a chain of 1,200 the ends are named; a failed flow's path ends with what ended last; it is
+ * forgotten when the flow runs again. */
+static void ends_of_a_long_path_are_named(void **state)
+{
+    enum { LONG = 1200 };
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+    scoped(buf) struct buf yaml = {0};
+
+    flow_bed_templates(bed, "t");
+    buf_str(&yaml, "{apiVersion: flow.volcano.sh/v1alpha1, kind: JobFlow, metadata: {name: f}, "
+                   "spec: {flows: [{name: s0, jobTemplateName: t},");
+    for (int i = 1; i < LONG; i++)
+        buf_printf(&yaml, "{name: s%d, jobTemplateName: t, dependsOn: {targets: [s%d]}},", i,
+                   i - 1);
+    buf_str(&yaml, "]}}");
+    flow_bed_apply(bed, yaml.data);
+    for (int i = 0; i < 150; i++) {
+        char job[32];
+
+        snprintf(job, sizeof job, "f-s%d", i);
+        flow_bed_phase(bed, job, i == 149 ? JOB_FAILED : JOB_COMPLETED);
+    }
+    flow_bed_advance(bed, 5000);
+    check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+    check_str("steps", flow_bed_at(bed, "f", "criticalPath/steps"), "150");
+    check_str("the first fifty", flow_bed_at(bed, "f", "criticalPath/ends/49/name"), "s49");
+    check_str("and the last", flow_bed_at(bed, "f", "criticalPath/ends/50/name"), "s100");
+    check_str("no more", flow_bed_at(bed, "f", "criticalPath/ends/100"), "");
+    flow_bed_annotate(bed, "f", "volcano.sh/jobFlowRetry", "1");
+    flow_bed_advance(bed, 5000);
+    check_str("again", flow_bed_at(bed, "f", "state/phase"), "Running");
+    check_str("forgotten", flow_bed_at(bed, "f", "criticalPath"), "");
+}
+
 /* covers: reliability.md INV-F7 */
 static void unusable_graphs_are_refused(void **state)
 {
@@ -165,6 +264,9 @@ int main(void)
         cmocka_unit_test(failed_step_is_shown_with_its_reason),
         cmocka_unit_test(jobs_tell_what_their_steps_were),
         cmocka_unit_test(transitions_share_a_write),
+        cmocka_unit_test(those_at_work_are_told_when_they_are_too_many_to_be_named),
+        cmocka_unit_test(critical_path_is_told_once_the_flow_is_over),
+        cmocka_unit_test(ends_of_a_long_path_are_named),
         cmocka_unit_test(unusable_graphs_are_refused),
     };
 

@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/manifests.h"
+#include "cli/parameters.h"
 #include "cli/preflight.h"
 #include "cli/resource.h"
 #include <string.h>
@@ -15,7 +16,7 @@
 struct apply_options {
     struct client_place place;
     const char *namespace_;
-    struct flag_list files;
+    struct flag_list files, parameters;
     bool dry_run;
 };
 
@@ -23,6 +24,7 @@ struct apply_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_LIST, "filename",  'f', "FILE", "what to apply (a directory, - for standard input)", APPLY(files)},
+    PARAMETER_FLAG(APPLY(parameters)),
     {FLAG_BOOL, "dry-run",   0,   NULL,   "check and say what would be done, but change nothing", APPLY(dry_run)},
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", APPLY(namespace_)},
     CLIENT_PLACE_FLAGS(APPLY(place)),
@@ -144,7 +146,7 @@ static bool load(const struct apply_options *options, int n_operands, char **ope
         files[i] = i < n ? (char *)(size_t)options->files.items[i] : operands[i - n];
     loaded = manifests_load(set, (int)n + n_operands, files);
     mem_free(files);
-    return loaded;
+    return loaded && parameters_set(set, &options->parameters);
 }
 
 static int run(const void *options, int n_operands, char **operands)

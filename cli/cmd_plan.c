@@ -7,6 +7,7 @@
 #include "cli/describe.h"
 #include "cli/engine.h"
 #include "cli/fit.h"
+#include "cli/parameters.h"
 #include "cli/plan.h"
 #include <string.h>
 
@@ -15,6 +16,7 @@ enum { VALUE_COLUMNS = 60 };
 struct plan_command {
     struct client_place place;
     const char *namespace_, *output;
+    struct flag_list parameters;
     int64_t max_pods;
     bool sim;
 };
@@ -27,6 +29,7 @@ static const struct flag flags[] = {
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the plan; yaml prints the jobs of all steps; default: text", PLAN(output), outputs},
     {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
     {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
+    PARAMETER_FLAG(PLAN(parameters)),
     {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace_)},
     CLIENT_PLACE_FLAGS(PLAN(place)),
     {0},
@@ -214,7 +217,7 @@ static int run(const void *opaque, int n_operands, char **operands)
 
     if (!options.max_pods)
         options.max_pods = engine_default_pods();
-    if (!manifests_load(&set, n_operands, operands))
+    if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))
         return EXIT_REFUSED;
     if (client_place_may_be(&options.place)) {
         client = client_open_at(&options.place, CLIENT_LOOK, &err);

@@ -23,7 +23,7 @@ static const struct flag flags[] = {
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},
-    {FLAG_LIST,     "parameter",  'p', "NAME=VALUE", "value of a parameter of the flow; may be given several times", RUN(parameters)},
+    PARAMETER_FLAG(RUN(parameters)),
     {FLAG_BOOL,     "keep-going", 'k', NULL,   "when a step fails, go on with what does not depend on it", RUN(keep_going)},
     {FLAG_BOOL,     "retry-failed", 0, NULL,   "go on where the last run failed: failed and never-run steps start again, completed ones are kept", RUN(retry_failed)},
     {FLAG_BOOL,     "fresh",      0,   NULL,   "forget an unfinished run of the same flows and start over", RUN(fresh)},

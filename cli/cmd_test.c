@@ -7,7 +7,9 @@
 #include "base/timefmt.h"
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/parameters.h"
 #include "cli/preflight.h"
+#include "cli/testcheck.h"
 #include "cli/testjudge.h"
 #include <dirent.h>
 #include <string.h>
@@ -30,7 +32,7 @@ static const struct flag flags[] = {
 struct tally {
     const struct test_options *options;
     struct term term;
-    size_t passed, failed;
+    size_t passed, failed, run;
     bool refused;
 };
 
@@ -60,9 +62,29 @@ static bool check_manifests(const struct test_file *file, struct manifests *set)
 {
     const struct preflight_options how = {
         .namespace_ = file->namespace_ ? file->namespace_ : "default", .sim = true};
-    struct preflight_result result;
+    struct preflight_result result = {0};
 
     return preflight(set, &how, &result);
+}
+
+/* The values of one test stand in the flow's document while it runs. */
+static void give_parameters(const struct test_case *test, const struct manifest *flow)
+{
+    for (size_t i = 0; i < test->parameters.count; i++)
+        parameters_give(flow, test->parameters.items[i].key, test->parameters.items[i].value);
+}
+
+/* With the parameters of the first test: a flow may need some to be valid. */
+static bool check_first(const struct test_file *file, struct manifests *set,
+                        const struct manifest *flow)
+{
+    scoped(json) json_t *before = parameters_of(flow);
+    bool good;
+
+    give_parameters(&file->cases.items[0], flow);
+    good = check_manifests(file, set);
+    parameters_restore(flow, before);
+    return good;
 }
 
 /* The flow that is tested; NULL when that is not clear. */
@@ -95,74 +117,6 @@ static const struct manifest *find_flow(const struct test_file *file, const stru
     return found;
 }
 
-/* ---- names of steps ---- */
-
-struct names {
-    const struct test_file *file;
-    const struct flowview *view;
-    bool ok;
-};
-
-/* A step, or one iteration of it: "shard-2". */
-static bool names_step(const struct flowview *view, const char *name)
-{
-    const char *dash = strrchr(name, '-');
-    scoped_str step = dash ? mem_printf("%.*s", (int)(dash - name), name) : NULL;
-
-    return flowview_find(view, name) != UINT32_MAX ||
-           (step && dash[1] && dash[1 + strspn(dash + 1, "0123456789")] == '\0' &&
-            flowview_find(view, step) != UINT32_MAX);
-}
-
-static void check_name(struct names *names, const char *field, const char *name, bool iterations)
-{
-    struct nearest near = {0};
-
-    if (iterations ? names_step(names->view, name) : flowview_find(names->view, name) != UINT32_MAX)
-        return;
-    for (uint32_t i = 0; i < names->view->n_steps; i++)
-        nearest_offer(&near, name, names->view->steps[i].name);
-    test_file_error(names->file, field, "the flow has no step \"%s\"%s%s%s", name,
-                    near.word ? "; did you mean \"" : "", near.word ? near.word : "",
-                    near.word ? "\"?" : "");
-    names->ok = false;
-}
-
-static void check_list(struct names *names, size_t test, const char *member,
-                       const struct str_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        char field[128];
-
-        snprintf(field, sizeof field, "tests[%zu].expect.%s[%zu]", test, member, i);
-        check_name(names, field, list->items[i], false);
-    }
-}
-
-static bool check_names(const struct test_file *file, const struct flowview *view)
-{
-    struct names names = {file, view, true};
-
-    for (size_t t = 0; t < file->cases.count; t++) {
-        const struct test_case *test = &file->cases.items[t];
-        char field[256];
-
-        for (size_t i = 0; i < test->mocks.count; i++) {
-            snprintf(field, sizeof field, "tests[%zu].steps.%s", t, test->mocks.items[i].key);
-            check_name(&names, field, test->mocks.items[i].key, true);
-        }
-        for (size_t i = 0; i < test->expect.steps.count; i++) {
-            snprintf(field, sizeof field, "tests[%zu].expect.steps.%s", t,
-                     test->expect.steps.items[i].key);
-            check_name(&names, field, test->expect.steps.items[i].key, false);
-        }
-        check_list(&names, t, "order", &test->expect.order);
-        check_list(&names, t, "skipped", &test->expect.skipped);
-        check_list(&names, t, "notRun", &test->expect.not_run);
-    }
-    return names.ok;
-}
-
 /* ---- running ---- */
 
 static void print_verdict(const struct tally *tally, const struct test_file *file, size_t t,
@@ -181,16 +135,21 @@ static void print_verdict(const struct tally *tally, const struct test_file *fil
 }
 
 static void run_test(struct tally *tally, const struct test_file *file, size_t t,
-                     const struct manifests *set, const char *flow)
+                     struct manifests *set, const struct manifest *flow)
 {
     const struct test_case *test = &file->cases.items[t];
-    scoped(testrun) struct testrun run = {0};
+    scoped(json) json_t *before = parameters_of(flow);
+    scoped(testrun) struct testrun run = {.end = TESTRUN_REFUSED};
     scoped(buf) struct buf differences = {0};
     size_t count;
 
     if (tally->options->filter && !strstr(test->name, tally->options->filter))
         return;
-    testrun(file, test, set, flow, &run);
+    give_parameters(test, flow);
+    if (!test->parameters.count || check_manifests(file, set))
+        testrun(file, test, set, describe_text(flow->doc, "metadata.name"), &run);
+    parameters_restore(flow, before);
+    tally->run++;
     if (run.end == TESTRUN_REFUSED) {
         tally->refused = true;
         return;
@@ -211,16 +170,17 @@ static void run_file(struct tally *tally, const char *path)
     struct error err = {0};
 
     tally->refused = true;
-    if (!test_file_load(&file, path) || !load_manifests(&file, &set) ||
-        !check_manifests(&file, &set))
+    if (!test_file_load(&file, path) || !load_manifests(&file, &set))
         return;
     flow = find_flow(&file, &set);
-    view = flow ? flowview_new(flow->doc, &err) : NULL;
-    if (!view || !check_names(&file, view))
+    if (!flow || !check_first(&file, &set, flow))
+        return;
+    view = flowview_new(flow->doc, &err);
+    if (!view || !testcheck(&file, view, &set))
         return;
     tally->refused = false;
     for (size_t t = 0; t < file.cases.count; t++)
-        run_test(tally, &file, t, &set, view->name);
+        run_test(tally, &file, t, &set, flow);
 }
 
 static int is_test_name(const struct dirent *entry)
@@ -272,6 +232,10 @@ static int run(const void *options, int n_operands, char **operands)
         refused |= tally.refused;
     }
     printf("%zu passed, %zu failed\n", tally.passed, tally.failed);
+    if (!refused && !tally.run) {
+        cli_errorf("no test has \"%s\" in its name", tally.options->filter);
+        refused = true;
+    }
     if (refused)
         return EXIT_REFUSED;
     return tally.failed ? EXIT_FAILED : EXIT_OK;

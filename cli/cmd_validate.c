@@ -2,10 +2,12 @@
  * jobflow validate
  */
 #include "cli/commands.h"
+#include "cli/parameters.h"
 #include "cli/preflight.h"
 
 struct validate_options {
     const char *namespace_;
+    struct flag_list parameters;
     int64_t max_flow_steps;
     bool sim, strict;
 };
@@ -14,6 +16,7 @@ struct validate_options {
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    PARAMETER_FLAG(VALIDATE(parameters)),
     {FLAG_INT,  "max-flow-steps", 0, "N", "the largest flow taken; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
     {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
@@ -35,7 +38,8 @@ static int run(const void *opaque, int n_operands, char **operands)
     scoped(manifests) struct manifests set = {0};
     struct preflight_result result = {0};
 
-    if (!manifests_load(&set, n_operands, operands) || !preflight(&set, &check, &result))
+    if (!manifests_load(&set, n_operands, operands) ||
+        !parameters_set(&set, &options->parameters) || !preflight(&set, &check, &result))
         return EXIT_REFUSED;
     printf("%zu object%s valid", set.count, set.count == 1 ? "" : "s");
     if (result.warnings)

@@ -102,9 +102,12 @@ static void write_way_out(const char *type, const json_t *value, const char *fie
     bool is_scalar = value && !json_is_object(value) && !json_is_array(value);
 
     if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
-        buf_str(out, "; put it in quotes: \"");
-        write_value(value, out);
-        buf_char(out, '"');
+        buf_str(out, "; put it in quotes");
+        if (json_is_integer(value)) { /* others may be written in many ways: no, 1.10 */
+            buf_str(out, ": \"");
+            write_value(value, out);
+            buf_char(out, '"');
+        }
     } else if (strcmp(type, "array") == 0 && is_scalar && !json_is_null(value)) {
         buf_str(out, ends_with(field, "command") && json_is_string(value) &&
                              strchr(json_string_value(value), ' ')

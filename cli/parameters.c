@@ -69,3 +69,21 @@ bool parameters_set(struct manifests *set, const struct flag_list *given)
         good &= set_one(set, given->items[i]);
     return good;
 }
+
+bool parameters_give(const struct manifest *flow, const char *name, const char *value)
+{
+    struct given given = {name, strlen(name), value, {0}};
+
+    return set_in(flow->doc, &given);
+}
+
+json_t *parameters_of(const struct manifest *flow)
+{
+    return json_deep_copy(json_object_get(json_object_get(flow->doc, "spec"), "parameters"));
+}
+
+void parameters_restore(const struct manifest *flow, json_t *parameters)
+{
+    if (parameters)
+        json_object_set(json_object_get(flow->doc, "spec"), "parameters", parameters);
+}

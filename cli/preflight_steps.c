@@ -239,7 +239,7 @@ static bool resolve(struct steps_run *run, size_t i, struct template_patch *patc
                            ? flow_refs_replace(&job_patch_schema, (json_t *)parts[k], &values, err)
                            : NULL;
         if (parts[k] && !out_owned[k]) {
-            run->check->found(run->check->ctx, err);
+            found(run, i, "patch", err);
             return false;
         }
     }

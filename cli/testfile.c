@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/manifests.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,6 +23,11 @@ enum { FILE_BYTES_MAX = 16 << 20, TESTS_MAX = 10000 };
 #define FILE_(member) offsetof(struct test_file, member)
 
 /* clang-format off */
+static const char *const flow_phase_values[] = {"Succeed", "Failed", NULL};
+static const char *const step_phase_values[] = {
+    "Completed", "Failed", "Terminated", "Skipped", "Waiting", "Blocked", "Retrying", "Pending", "Running",
+    "Restarting", "Completing", "Terminating", "Aborting", "Aborted", NULL};
+
 #define OUTCOME_ROWS(base) \
     {"duration", FIELD_DURATION, (base) + OUTCOME(duration_ns), .doc = "How long each container runs, like 90s or 1h30m; default: 0s."}, \
     {"exitCode", FIELD_I32,      (base) + OUTCOME(exit_code), .bounded = true, .min = 0, .max = 255, .doc = "How each container ends; default: 0."}, \
@@ -40,30 +46,31 @@ static const struct field mock_fields[] = {
 static const struct schema mock_schema = {"TestStep", mock_fields, sizeof(struct test_mock_body)};
 
 static const struct field step_fields[] = {
-    {"phase",    FIELD_STR,      STEP(phase), .doc = "Phase of the step in the end: Completed, Failed, Terminated, Skipped, Waiting and others."},
+    {"phase",    FIELD_STR,      STEP(phase), .one_of = step_phase_values, .doc = "Phase of the step in the end; Waiting when it never began."},
     {"reason",   FIELD_STR,      STEP(reason), .doc = "Its reason."},
     {"attempts", FIELD_OPT_I32,  STEP(attempts), .doc = "How many jobs were made for it."},
-    {"start",    FIELD_DURATION, STEP(start_ns), .doc = "When its first pods ran, after the start of the flow; to the second."},
+    {"start",    FIELD_DURATION, STEP(start_ns), .doc = "When the pods of its last job began to run, after the start of the flow; to the second."},
     {"duration", FIELD_DURATION, STEP(duration_ns), .doc = "How long its last job ran; to the second."},
-    {"job",      FIELD_ANY,      STEP(job), .doc = "Part of the Job that was made: what stands here must be in it; lists of things with a name are matched by name."},
+    {"job",      FIELD_ANY,      STEP(job), .doc = "Part of the Job that was made, of several attempts the last: what stands here must be in it; lists of things with a name are matched by name."},
     {0},
 };
 static const struct schema step_schema = {"TestExpectedStep", step_fields, sizeof(struct test_step_body)};
 
 static const struct field expect_fields[] = {
-    {"phase",    FIELD_STR,      EXPECT(phase), .doc = "Phase of the flow in the end: Succeed or Failed."},
+    {"phase",    FIELD_STR,      EXPECT(phase), .one_of = flow_phase_values, .doc = "Phase of the flow in the end."},
     {"reason",   FIELD_STR,      EXPECT(reason), .doc = "Its reason."},
     {"duration", FIELD_DURATION, EXPECT(duration_ns), .doc = "How long it took, on the virtual clock; to the second."},
-    {"order",    FIELD_STR_LIST, EXPECT(order), .doc = "Steps in the order in which they began; others may begin in between."},
+    {"order",    FIELD_STR_LIST, EXPECT(order), .doc = "Steps, or iterations like shard-2, in the order in which they began; others may begin in between."},
     {"skipped",  FIELD_STR_LIST, EXPECT(skipped), .doc = "The steps that were skipped, all of them."},
-    {"notRun",   FIELD_STR_LIST, EXPECT(not_run), .doc = "Steps that never began."},
-    {"steps",    FIELD_MAP,      EXPECT(steps), &step_schema, .doc = "Single steps, by name; a bare text is the phase."},
+    {"notRun",   FIELD_STR_LIST, EXPECT(not_run), .doc = "Steps, or iterations like shard-2, that never began."},
+    {"steps",    FIELD_MAP,      EXPECT(steps), &step_schema, .doc = "Single steps, or iterations like shard-2, by name; a bare text is the phase."},
     {0},
 };
 static const struct schema expect_schema = {"TestExpectation", expect_fields, sizeof ((struct test_case *)0)->expect};
 
 static const struct field case_fields[] = {
     {"name",    FIELD_STR,      CASE(name), .required = true, .min_length = 1, .doc = "What is tested, in a few words."},
+    {"parameters", FIELD_STR_MAP, CASE(parameters), .doc = "Values of parameters of the flow, as jobflow run -p sets them."},
     {"steps",   FIELD_MAP,      CASE(mocks), &mock_schema, .doc = "What the jobs of steps do, by name of the step; others do what sim.jobflow.dev annotations say, or succeed at once."},
     {"expect",  FIELD_INLINE,   CASE(expect), &expect_schema, .required = true, .doc = "What must come of it."},
     {"maxPods", FIELD_I32,      CASE(max_pods), .bounded = true, .min = 1, .max = 100000, .doc = "Pods running at once; default: 1000."},
@@ -136,6 +143,7 @@ static bool decode(struct test_file *file)
     struct yaml_stream *stream = file->stream;
     const char *path = file->path;
     struct arena *arena = arena_new(0);
+    const struct manifest place = {.file = path, .stream = stream, .path = "", .doc = doc};
     struct error_list errors = {0};
     struct error err = {0};
     bool ok;
@@ -143,7 +151,7 @@ static bool decode(struct test_file *file)
     lengthen_steps(doc);
     schema_check(&test_file_schema, doc, "", &how, &errors);
     for (size_t i = 0; i < errors.count; i++)
-        test_file_error(file, errors.items[i].field, "%s", errors.items[i].message);
+        manifest_print(&place, "error", &errors.items[i]);
     ok = errors.count == 0;
     error_list_release(&errors);
     if (ok && !schema_decode(&test_file_schema, doc, arena, file, &err)) {

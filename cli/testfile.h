@@ -52,6 +52,7 @@ struct test_case {
     const char *name;
     int64_t timeout_ns; /* -1: the default */
     int32_t max_pods;   /* 0: the default */
+    struct str_map parameters;
     struct {
         struct test_mock *items;
         size_t count;

@@ -113,31 +113,24 @@ static void compare_json(struct judging *j, const char *path, const json_t *want
 
 /* ---- steps ---- */
 
-static const char *phase_of(const struct judging *j, uint32_t step)
-{
-    return j->run->view->steps[step].phase ? j->run->view->steps[step].phase : "Waiting";
-}
-
 static void compare_step(struct judging *j, const struct test_step *want)
 {
-    uint32_t at = flowview_find(j->run->view, want->key);
-    const struct testrun_step *got = &j->run->steps[at];
+    const struct testrun_step got = testrun_of(j->run, want->key);
     const struct test_step_body *body = &want->body;
-    int64_t took_ms =
-        got->ended_ms >= 0 && got->started_ms >= 0 ? got->ended_ms - got->started_ms : -1;
+    int64_t took_ms = got.ended_ms >= 0 && got.started_ms >= 0 ? got.ended_ms - got.started_ms : -1;
     char path[128];
 
     snprintf(path, sizeof path, "steps.%s.phase", want->key);
-    compare_text(j, path, body->phase, phase_of(j, at));
+    compare_text(j, path, body->phase, got.phase);
     snprintf(path, sizeof path, "steps.%s.reason", want->key);
-    compare_text(j, path, body->reason, j->run->view->steps[at].reason);
+    compare_text(j, path, body->reason, got.reason);
     snprintf(path, sizeof path, "steps.%s.start", want->key);
-    compare_time(j, path, body->start_ns, got->started_ms);
+    compare_time(j, path, body->start_ns, got.started_ms);
     snprintf(path, sizeof path, "steps.%s.duration", want->key);
     compare_time(j, path, body->duration_ns, took_ms);
-    if (body->attempts.set && body->attempts.value != got->attempts) {
+    if (body->attempts.set && body->attempts.value != got.attempts) {
         scoped_str wanted = mem_printf("%d", body->attempts.value);
-        scoped_str there = mem_printf("%d", got->attempts);
+        scoped_str there = mem_printf("%d", got.attempts);
 
         snprintf(path, sizeof path, "steps.%s.attempts", want->key);
         differ(j, path, wanted, there);
@@ -166,13 +159,14 @@ static void compare_order(struct judging *j)
 {
     const struct str_list *want = &j->test->expect.order;
     scoped(buf) struct buf wanted = {0}, got = {0};
+    json_t *name;
+    size_t i;
 
     write_names(want, &wanted);
-    for (uint32_t i = 0; i < j->run->n_order; i++) {
-        const char *name = j->run->view->steps[j->run->order[i]].name;
-
-        if (lists(want, name))
-            buf_printf(&got, "%s%s", got.len ? ", " : "", name);
+    json_array_foreach(j->run->order, i, name)
+    {
+        if (lists(want, json_string_value(name)))
+            buf_printf(&got, "%s%s", got.len ? ", " : "", json_string_value(name));
     }
     if (want->count)
         compare_text(j, "order", wanted.data, got.data);
@@ -186,7 +180,7 @@ static void compare_skipped(struct judging *j)
 
     for (uint32_t i = 0; i < j->run->view->n_steps; i++) {
         const char *name = j->run->view->steps[i].name;
-        bool skipped = strcmp(phase_of(j, i), "Skipped") == 0;
+        bool skipped = strcmp(j->run->steps[i].phase, "Skipped") == 0;
 
         same = same && skipped == lists(want, name);
         if (skipped)
@@ -201,10 +195,10 @@ static void compare_not_run(struct judging *j)
 {
     for (size_t i = 0; i < j->test->expect.not_run.count; i++) {
         const char *name = j->test->expect.not_run.items[i];
-        uint32_t at = flowview_find(j->run->view, name);
+        const struct testrun_step got = testrun_of(j->run, name);
 
-        if (j->run->steps[at].attempts)
-            differ(j, "notRun", name, phase_of(j, at));
+        if (got.attempts)
+            differ(j, "notRun", name, got.phase);
     }
 }
 

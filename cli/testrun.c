@@ -4,13 +4,22 @@
 #include "cli/testrun.h"
 #include "api/types/jobflow.h"
 #include "api/types/pod.h"
+#include "base/hash.h"
 #include "base/mem.h"
+#include "cli/describe.h"
 #include "cli/engine.h"
 #include "cli/takeup.h"
 #include "node/runtime.h"
 #include <string.h>
 
 enum { MAX_PODS = 1000, TIMEOUT_HOURS = 10000, QUIET_TURNS_MAX = 100000 };
+
+/* An iteration of a loop that began. */
+struct testrun_iteration {
+    UT_hash_handle hh;
+    struct testrun_step step;
+    char name[];
+};
 
 struct running {
     const struct test_file *file;
@@ -104,14 +113,46 @@ static bool asks_for_job(const struct running *run, const char *step)
     return false;
 }
 
+/* The job of the newest attempt. */
 static void keep_job(struct running *run, const struct follow_step *step)
 {
+    const char *kept = describe_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
     scoped_str name = mem_printf("%s-%s", run->flow, step->name);
-    const struct object *job =
-        store_get(engine_store(run->engine), &kind_job, step->flow->namespace_, name);
+    const struct object *job;
 
+    if (kept && strcmp(kept, step->job_uid) == 0)
+        return;
+    job = store_get(engine_store(run->engine), &kind_job, step->flow->namespace_, name);
     if (job)
         json_object_set_new(run->out->jobs, step->name, object_to_json(job));
+}
+
+static struct testrun_iteration *find_iteration(const struct testrun *run, const char *name)
+{
+    struct testrun_iteration *found = NULL;
+
+    HASH_FIND_STR(run->iterations, name, found);
+    return found;
+}
+
+/* True the first time. */
+static bool begins(struct running *run, const struct follow_step *step)
+{
+    struct testrun_iteration *iteration;
+    size_t len = strlen(step->name);
+    bool before;
+
+    if (!step->loop) {
+        before = run->began[step->index];
+        run->began[step->index] = true;
+        return !before;
+    }
+    if (find_iteration(run->out, step->name))
+        return false;
+    iteration = mem_alloc(sizeof *iteration + len + 1);
+    memcpy(iteration->name, step->name, len + 1);
+    HASH_ADD_KEYPTR(hh, run->out->iterations, iteration->name, len, iteration);
+    return true;
 }
 
 static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
@@ -119,11 +160,10 @@ static void on_step(void *ctx, const struct follow_step *step, enum job_phase be
     struct running *run = ctx;
 
     run->news++;
-    if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 ||
-        run->began[step->index] || step->phase == JOB_NONE)
+    if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 || step->phase == JOB_NONE)
         return;
-    run->began[step->index] = true;
-    run->out->order[run->out->n_order++] = (uint32_t)step->index;
+    if (begins(run, step))
+        json_array_append_new(run->out->order, json_string(step->name));
     if (asks_for_job(run, step->name))
         keep_job(run, step);
 }
@@ -188,23 +228,62 @@ static const struct follow_flow *tested_flow(const struct running *run)
     return flow;
 }
 
+static struct testrun_step record_of(const struct follow_step *step)
+{
+    int64_t began_ms = step->flow->started_ms;
+
+    return (struct testrun_step){
+        .started_ms = step->started_ms ? step->started_ms - began_ms : -1,
+        .ended_ms = step->ended_ms ? step->ended_ms - began_ms : -1,
+        .attempts = step->attempts,
+    };
+}
+
+/* Iterations are in the status beside the steps. */
+static void record_iterations(struct testrun *out, const struct follow_step *loop)
+{
+    for (const struct follow_step *step = loop->iterations; step; step = step->next_iteration) {
+        struct testrun_iteration *iteration = find_iteration(out, step->name);
+
+        if (!iteration)
+            continue;
+        iteration->step = record_of(step);
+        iteration->step.phase = follow_step_state(step);
+    }
+}
+
+static void record_reasons(struct testrun *out)
+{
+    const json_t *nodes = json_object_get(json_object_get(out->view->doc, "status"), "nodes");
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach(nodes, i, node)
+    {
+        const char *name = describe_text(node, "name");
+        struct testrun_iteration *iteration = name ? find_iteration(out, name) : NULL;
+
+        if (iteration)
+            iteration->step.reason = describe_text(node, "reason");
+    }
+}
+
 static void record(struct running *run)
 {
     const struct follow_flow *flow = tested_flow(run);
     scoped(json) json_t *doc = object_to_json(flow->object);
-    int64_t began_ms = flow->started_ms;
+    struct testrun *out = run->out;
 
-    run->out->view = flowview_new(doc, NULL);
-    run->out->took_ms = flow->ended_ms && began_ms ? flow->ended_ms - began_ms : 0;
+    out->view = flowview_new(doc, NULL);
+    out->took_ms = flow->ended_ms && flow->started_ms ? flow->ended_ms - flow->started_ms : 0;
     for (size_t i = 0; i < flow->n_steps; i++) {
-        const struct follow_step *step = &flow->steps[i];
-
-        run->out->steps[i] = (struct testrun_step){
-            .started_ms = step->started_ms ? step->started_ms - began_ms : -1,
-            .ended_ms = step->ended_ms ? step->ended_ms - began_ms : -1,
-            .attempts = step->attempts,
-        };
+        out->steps[i] = record_of(&flow->steps[i]);
+        out->steps[i].phase = out->view->steps[i].phase ? out->view->steps[i].phase : "Waiting";
+        out->steps[i].reason = out->view->steps[i].reason;
+        record_iterations(out, &flow->steps[i]);
     }
+    if (out->iterations)
+        record_reasons(out);
 }
 
 static bool take_up(struct running *run, const struct manifests *set)
@@ -220,7 +299,6 @@ static bool take_up(struct running *run, const struct manifests *set)
         return false;
     flow = tested_flow(run);
     run->began = mem_array(flow->n_steps + 1, sizeof *run->began);
-    run->out->order = mem_array(flow->n_steps + 1, sizeof *run->out->order);
     run->out->steps = mem_array(flow->n_steps + 1, sizeof *run->out->steps);
     return true;
 }
@@ -259,7 +337,7 @@ void testrun(const struct test_file *file, const struct test_case *test,
         .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
     const struct follow_events events = {on_step, on_flow, on_finished, &run};
 
-    *out = (struct testrun){.end = TESTRUN_REFUSED, .jobs = json_object()};
+    *out = (struct testrun){.end = TESTRUN_REFUSED, .jobs = json_object(), .order = json_array()};
     run.engine = engine_start(&options, NULL);
     if (run.engine) {
         run.follow = follow_new(engine_loop(run.engine), engine_store(run.engine), &events);
@@ -272,11 +350,29 @@ void testrun(const struct test_file *file, const struct test_case *test,
     mem_free(run.began);
 }
 
+struct testrun_step testrun_of(const struct testrun *run, const char *name)
+{
+    uint32_t at = flowview_find(run->view, name);
+    const struct testrun_iteration *iteration = at == UINT32_MAX ? find_iteration(run, name) : NULL;
+
+    if (at != UINT32_MAX)
+        return run->steps[at];
+    return iteration ? iteration->step
+                     : (struct testrun_step){.started_ms = -1, .ended_ms = -1, .phase = "Waiting"};
+}
+
 void testrun_release(struct testrun *run)
 {
+    struct testrun_iteration *iteration, *next;
+
+    HASH_ITER(hh, run->iterations, iteration, next)
+    {
+        HASH_DEL(run->iterations, iteration);
+        mem_free(iteration);
+    }
     flowview_free(run->view);
     mem_free(run->steps);
-    mem_free(run->order);
+    json_decref(run->order);
     json_decref(run->jobs);
     *run = (struct testrun){0};
 }

@@ -189,8 +189,9 @@ bool flow_ref_is_all(const char *text)
     return next_ref(text, &ref, &begin, &end, &escaped) && !escaped && begin == text && !*end;
 }
 
-/* What a member's row asks for. */
-static json_t *typed(const struct field *field, const struct buf *text, struct error *err)
+/* What a member's row asks for, in place of `written`. */
+static json_t *typed(const struct field *field, const char *written, const struct buf *text,
+                     struct error *err)
 {
     const char *value = text->data ? text->data : "";
     enum field_type type = field ? field->type : FIELD_STR;
@@ -206,14 +207,16 @@ static json_t *typed(const struct field *field, const struct buf *text, struct e
         if (*value && !*end && !errno)
             return json_integer(parsed);
         if (type != FIELD_INT_OR_STR) {
-            error_set(err, ERR_INVALID, field->name, "\"%.64s\" is no integer", value);
+            error_set(err, ERR_INVALID, field->name,
+                      "\"%.64s\", which %s stands for, is no integer", value, written);
             return NULL;
         }
     }
     if (type == FIELD_BOOL || type == FIELD_OPT_BOOL) {
         if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)
             return json_boolean(*value == 't');
-        error_set(err, ERR_INVALID, field->name, "\"%.64s\" is neither true nor false", value);
+        error_set(err, ERR_INVALID, field->name,
+                  "\"%.64s\", which %s stands for, is neither true nor false", value, written);
         return NULL;
     }
     return json_stringn(value, text->len);
@@ -222,13 +225,14 @@ static json_t *typed(const struct field *field, const struct buf *text, struct e
 static json_t *replace_string(const struct field *field, json_t *doc,
                               const struct flow_ref_values *values, struct error *err)
 {
+    const char *written = json_string_value(doc);
     scoped(buf) struct buf text = {0};
 
-    if (!strstr(json_string_value(doc), "$("))
+    if (!strstr(written, "$("))
         return json_incref(doc);
-    if (!flow_refs_replace_text(json_string_value(doc), values, &text, err))
+    if (!flow_refs_replace_text(written, values, &text, err))
         return NULL;
-    return typed(flow_ref_is_all(json_string_value(doc)) ? field : NULL, &text, err);
+    return typed(flow_ref_is_all(written) ? field : NULL, written, &text, err);
 }
 
 static json_t *replace(const struct field *field, const struct schema_level *level, json_t *doc,

@@ -58,15 +58,22 @@ const json_t *jobflow_spec_document(const struct object *flow)
     return decoded_document(flow->body, &spec_type);
 }
 
+const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
+                                                    const char *name)
+{
+    for (size_t i = 0; i < spec->parameters.count; i++)
+        if (strcmp(spec->parameters.items[i].name, name) == 0)
+            return &spec->parameters.items[i];
+    return NULL;
+}
+
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name)
 {
-    for (size_t i = 0; i < spec->parameters.count; i++) {
-        const struct flow_parameter *parameter = &spec->parameters.items[i];
+    const struct flow_parameter *parameter = jobflow_find_parameter(spec, name);
 
-        if (strcmp(parameter->name, name) == 0)
-            return parameter->value ? parameter->value : parameter->fallback;
-    }
-    return NULL;
+    if (!parameter)
+        return NULL;
+    return parameter->value ? parameter->value : parameter->fallback;
 }
 
 static uint32_t range_length(const struct flow_range *range)

@@ -187,6 +187,9 @@ struct jobflow_spec {
     } parameters;
 };
 
+/** The parameter of that name, or NULL. */
+const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
+                                                    const char *name);
 /** The value of a parameter, or NULL when the flow has none of that name, or it has no value. */
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name);
 

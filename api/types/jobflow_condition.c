@@ -64,7 +64,7 @@ static void check_term(struct control_check *c, const struct flow_term *term, si
         FINDING(c->errors, ("%s", at.data), "Required value");
     else if (term->target)
         jobflow_check_ancestor(c, term->target, step, until, at.data);
-    if (term->parameter && !jobflow_parameter(c->spec, term->parameter->key))
+    if (term->parameter && !jobflow_find_parameter(c->spec, term->parameter->key))
         FINDING(c->errors, ("%s.parameter.name", path),
                 "Invalid value: \"%.64s\": the flow has no parameter of that name",
                 term->parameter->key);

@@ -230,7 +230,7 @@ static void check_reference(void *arg, const struct flow_ref *ref)
     struct control_check *c = r->control;
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
 
-    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_parameter(c->spec, name))
+    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name))
         FINDING(c->errors, ("%s", r->path),
                 "Invalid value: $(params.%.64s): the flow has no "
                 "parameter of that name",

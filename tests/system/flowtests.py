@@ -32,6 +32,7 @@ def passing_tests_are_counted():
     check_in("sum", "2 passed, 0 failed", out)
     check_equal("quiet", outcome(0, "-q", "flow.test.yaml").stdout, "2 passed, 0 failed\n")
     check_equal("filter", outcome(0, "flow.test.yaml", "--filter", "time", "-q").stdout, "1 passed, 0 failed\n")
+    check_in("a filter that finds none", 'no test has "nowhere" in its name', outcome(2, "flow.test.yaml", "--filter", "nowhere").stderr)
     check_equal("nothing is left", sorted(os.listdir(".")), ["flow.test.yaml", "flow.yaml"])
 
 
@@ -72,6 +73,45 @@ def outcomes_may_differ_by_attempt_task_and_iteration():
     check_in("sum", "2 passed, 0 failed", outcome(0).stdout)
 
 
+def iterations_of_loops_are_expected_by_name():
+    until = {"maxIterations": 5, "until": {"terms": [{"target": "a", "output": {"key": "ok", "values": ["yes"]}}]}}
+    steps = [dict(step("a"), **{"for": until}), step("b", ["a"])]
+    files([test({"phase": "Succeed", "order": ["a-0", "a-1", "a-2", "b"], "notRun": ["a-3", "a-4"],
+                 "steps": {"a-2": {"phase": "Completed", "start": "20s", "duration": "10s", "job": {"metadata": {"name": "f-a-2"}}}}},
+                {"a": {"duration": "10s"}, "a-2": {"duration": "10s", "outputs": {"ok": "yes"}}}, "converges"),
+           test({"phase": "Failed", "steps": {"a-1": {"phase": "Failed", "reason": "TaskMinAvailableMissed"}, "a": "Failed"}, "notRun": ["a-2"]},
+                {"a-1": {"exitCode": 1}}, "breaks")], steps)
+    check_in("sum", "2 passed, 0 failed", outcome(0).stdout)
+    files([test({"order": ["a-1", "a-0"], "steps": {"a-1": "Failed"}}, {"a-1": {"outputs": {"ok": "yes"}}})], steps)
+    out = outcome(1).stdout
+    check_in("order", "order\n      - a-1, a-0\n      + a-0, a-1\n", out)
+    check_in("phase", "steps.a-1.phase\n      - Failed\n      + Completed\n", out)
+    files([test({"order": ["b-1"], "skipped": ["a-1"]})], steps)
+    err = outcome(2).stderr
+    check_in("no loop", 'expect.order[0]: the flow has no step "b-1"', err)
+    check_in("steps alone are skipped", 'expect.skipped[0]: the flow has no step "a-1"', err)
+
+
+def of_several_attempts_the_last_job_is_compared():
+    steps = [dict(step("a", script="exit $(attempt)"), retry={"maxRetry": 2, "backoffSeconds": 1})]
+    last = {"spec": {"tasks": [{"name": "main", "template": {"spec": {"containers": [{"name": "c", "command": ["sh", "-c", "exit 3"]}]}}}]}}
+    files([test({"steps": {"a": {"attempts": 3, "start": "3s", "job": last}}}, {"a": {"attempts": [{"exitCode": 1}, {"exitCode": 1}, {}]}})], steps)
+    check_in("sum", "1 passed, 0 failed", outcome(0).stdout)
+
+
+def parameters_are_given_test_by_test():
+    steps = [dict(step("a"), patch={"spec": {"tasks": [{"name": "main", "replicas": "$(params.n)"}]}})]
+    wide = {"steps": {"a": {"job": {"spec": {"tasks": [{"name": "main", "replicas": 4}]}}}}}
+    files([test(wide, parameters={"n": "4"}, name="four"), test(wide, parameters={"n": "2"}, name="two")], steps, parameters=[{"name": "n"}])
+    out = outcome(1).stdout
+    check_in("four", "ok     flow.test.yaml:1: four", out)
+    check_in("two", "replicas\n      - 4\n      + 2\n", out)
+    files([test(wide, parameters={"n": "4"}), test(wide, name="none")], steps, parameters=[{"name": "n"}])
+    check_in("each begins anew", "parameter n has no default", outcome(2).stderr)
+    files([test(wide, parameters={"m": "4"})], steps, parameters=[{"name": "n", "default": "1"}])
+    check_in("unknown", 'tests[0].parameters.m: the flow has no parameter "m"', outcome(2).stderr)
+
+
 def conditions_read_what_a_test_puts_out():
     steps = [step("a"), dict(step("b", ["a"]), **{"if": {"terms": [{"target": "a", "output": {"key": "ok", "operator": "In", "values": ["yes"]}}]}})]
     files([test({"skipped": [], "steps": {"b": "Completed"}}, {"a": {"outputs": {"ok": "yes"}}}, "yes"),
@@ -96,7 +136,11 @@ def mistakes_in_a_file_are_named_with_their_line():
     check_in("expected", "flow.test.yaml:1: tests[0].expect.steps.bb: the flow has no step \"bb\"; did you mean \"b\"?", err)
     check_in("mocked", 'tests[0].steps.x: the flow has no step "x"', err)
     for broken, text in ((test({"phse": "Succeed"}), 'did you mean "phase"?'), (test({}, {"a": {"exitCode": 256}}), "exitCode"),
-                         (test({}, {"a": {"duration": "soon"}}), "duration"), ({"name": "x"}, "expect")):
+                         (test({}, {"a": {"duration": "soon"}}), "duration"), ({"name": "x"}, "expect"),
+                         (test({"phase": "Succeeded"}), 'supported values: "Succeed", "Failed"'),
+                         (test({"steps": {"a": "Complete"}}), 'did you mean "Completed"?'),
+                         (test({}, {"a": {"exitCode": "1"}}), 'Invalid value: "1": must be of type integer'),
+                         (test({}, {"a": {"tasks": {"mian": {}}}}), 'steps.a.tasks.mian: the flow has no task of this step "mian"; did you mean "main"?')):
         files([broken])
         check_in("stderr", text, outcome(2).stderr)
     for whole, text in (({"tests": [test({})]}, "manifests"), ({"manifests": ["none.yaml"], "tests": [test({})]}, "none.yaml"),

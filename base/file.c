@@ -1,5 +1,6 @@
 /*
- * Files, with the care durability asks for.
+ * Reading with a bound, replacing a file durably (temporary file, sync, rename, sync of the
+ * directory), and removing trees by descriptor.
  */
 #include "base/file.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Files, with the care durability asks for.
+ * Files: bounded reads, writes that are complete and durable when they return, and removal of trees
+ * that cannot be led astray by links.
  */
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /*
- * Sockets and time of libcurl on the loop.
+ * libcurl's callbacks on the loop: its sockets become poll handles, its deadline one timer;
+ * transfers that ended are handed back after each pass.
  */
 #include "base/http_multi.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * explicit_bzero is not optimised away.
+ * Wiping uses explicit_bzero, which the compiler may not optimise away.
  */
 #include "base/secret.h"
 

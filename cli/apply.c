@@ -1,5 +1,6 @@
 /*
- * Create or replace.
+ * Compares each manifest with what is stored under its name and creates, replaces or leaves it.
+ * Namespaces that manifests name and nobody defines are made.
  */
 #include "cli/apply.h"
 #include "base/scoped.h"

@@ -1,5 +1,5 @@
 /*
- * The audit log.
+ * Appends lines, rotates by size, and complains once when the disk takes no more: requests go on.
  */
 #include "cli/audit.h"
 #include "base/file.h"

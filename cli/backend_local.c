@@ -1,5 +1,6 @@
 /*
- * A run in this process.
+ * A run whose engine is in this process: every object in its store belongs to it, so stopping means
+ * ending all jobs and pods.
  */
 #include "api/types/job.h"
 #include "base/mem.h"

@@ -15,6 +15,7 @@
 #include "cli/backend.h"
 #include "cli/client.h"
 #include "cli/resource.h"
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,11 +146,12 @@ static void pump(struct timer *timer)
 }
 
 /* The one namespace of all that is to run, which bounds what has to be mirrored; NULL: there are
- * several. */
+ * several. Manifests that name none are in `usual`. */
 static const char *common_namespace(const struct manifests *set, const char *usual)
 {
     const char *common = NULL;
 
+    assert(usual);
     for (size_t i = 0; i < set->count; i++) {
         const char *ns = metadata_text(set->items[i].doc, "namespace");
 

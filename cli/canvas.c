@@ -1,5 +1,6 @@
 /*
- * Cells of characters and lines.
+ * Each cell holds a character, or which of its four sides lines leave by and whose they are; box
+ * characters are chosen when it is printed.
  */
 #include "cli/canvas.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * jobflow backup
+ * The command `jobflow backup`: writes the copy beside its place as FILE.part, and renames it when
+ * it is complete.
  */
 #include "base/file.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * jobflow convert
+ * The command `jobflow convert`: Jobs and JobTemplates from files or from the store, each turned
+ * into the other.
  */
 #include "base/file.h"
 #include "base/mem.h"

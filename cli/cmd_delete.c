@@ -1,5 +1,6 @@
 /*
- * jobflow delete
+ * The command `jobflow delete`: first finds every object that is meant, then deletes them, then
+ * watches until all are gone.
  */
 #include "base/mem.h"
 #include "cli/commands.h"

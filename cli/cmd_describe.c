@@ -1,5 +1,6 @@
 /*
- * jobflow describe
+ * The command `jobflow describe`: a page for each object, by kind; kinds without one of their own
+ * get a general page.
  */
 #include "base/clock.h"
 #include "base/mem.h"

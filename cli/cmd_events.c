@@ -1,5 +1,6 @@
 /*
- * jobflow events
+ * The command `jobflow events`: a table of events oldest first, of everything or of one object, and
+ * those that follow.
  */
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * jobflow explain
+ * The command `jobflow explain`: a table of all steps, or everything about one. What is said of a
+ * step is in explain.c.
  */
 #include "base/mem.h"
 #include "base/timefmt.h"

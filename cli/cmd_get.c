@@ -1,5 +1,6 @@
 /*
- * jobflow get
+ * The command `jobflow get`: lists and single objects in every output form, then the watch that
+ * goes on from them.
  */
 #include "api/types/json_text.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * jobflow graph
+ * The command `jobflow graph`: loads flows, then hands each to the form that was asked for
+ * (graph_forms.h).
  */
 #include "base/mem.h"
 #include "cli/commands.h"

@@ -1,5 +1,5 @@
 /*
- * jobflow plan
+ * The command `jobflow plan`: prints what plan.c has worked out, as text, YAML or JSON.
  */
 #include "api/types/yaml.h"
 #include "base/mem.h"

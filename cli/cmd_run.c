@@ -1,5 +1,5 @@
 /*
- * jobflow run
+ * The command `jobflow run`: its flags. What it does is in run.c.
  */
 #include "cli/commands.h"
 #include "cli/parameters.h"

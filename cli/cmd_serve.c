@@ -1,5 +1,5 @@
 /*
- * jobflow serve
+ * The command `jobflow serve`: its flags and settings file. What it does is in daemon.c.
  */
 #include "cli/commands.h"
 #include "cli/daemon.h"

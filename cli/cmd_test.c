@@ -1,5 +1,6 @@
 /*
- * jobflow test
+ * The command `jobflow test`: finds test files, checks that they name what exists, runs their tests
+ * and prints the verdicts.
  */
 #include "api/types/nearest.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 /*
- * jobflow validate
+ * The command `jobflow validate`: a preflight of the manifests, and its exit code.
  */
 #include "cli/commands.h"
 #include "cli/parameters.h"

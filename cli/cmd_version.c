@@ -1,5 +1,5 @@
 /*
- * jobflow version, help and completion
+ * The commands `jobflow version`, `help` and `completion`.
  */
 #include "base/version.h"
 #include "cli/commands.h"

@@ -1,5 +1,5 @@
 /*
- * Conditions.
+ * Parses a condition of `wait` and judges an object by it.
  */
 #include "cli/condition.h"
 #include "base/mem.h"

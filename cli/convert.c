@@ -1,5 +1,5 @@
 /*
- * The two ways.
+ * Job to JobTemplate and back, member by member of the document.
  */
 #include "cli/convert.h"
 #include "api/types/jobflow.h"

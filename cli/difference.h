@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What differs between two documents.
+ * Finds the fields in which two documents differ, for plans and for refused edits.
  */
 #include "api/types/json_text.h"
 

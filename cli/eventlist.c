@@ -1,5 +1,5 @@
 /*
- * Collecting events.
+ * Reads events page by page, keeps those asked for, and sorts them by time.
  */
 #include "cli/eventlist.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * One line per state.
+ * One function for each state of a step, in the table at the end; each writes its line from the
+ * record and, where that is not enough, from gang and pods.
  */
 #include "cli/explain.h"
 #include "api/types/jobflow.h"

@@ -1,5 +1,6 @@
 /*
- * Requests added up as the scheduler does.
+ * Adds up the requests of a job's pods as the scheduler does, and compares the sum with the
+ * machine.
  */
 #include "cli/fit.h"
 #include "api/types/quantity.h"

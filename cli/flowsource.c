@@ -1,5 +1,6 @@
 /*
- * From operands to flows with their templates.
+ * Turns operands into flows: each with its templates, its stored status, and times of past jobs for
+ * the estimates.
  */
 #include "cli/flowsource.h"
 #include "api/types/jobflow.h"

@@ -1,5 +1,6 @@
 /*
- * What is asked of a view, and its end.
+ * Questions that can be asked of a view once it is made, and its end. Making one is in
+ * flowview_load.c.
  */
 #include "cli/flowview.h"
 #include "api/types/jobflow.h"

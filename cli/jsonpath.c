@@ -1,5 +1,6 @@
 /*
- * JSONPath by a walk along the text.
+ * Evaluates the expression while reading it, without a syntax tree: each piece of a path narrows
+ * the current value.
  */
 #include "cli/jsonpath.h"
 #include "api/types/json_text.h"

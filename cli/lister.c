@@ -1,5 +1,6 @@
 /*
- * Listing and watching.
+ * Pages are fetched until the server has no more; a watch then begins at the revision of the last
+ * one.
  */
 #include "cli/lister.h"
 #include "api/types/json_text.h"

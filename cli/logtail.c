@@ -1,5 +1,6 @@
 /*
- * Reading logs side by side.
+ * A bounded number of streams is open at a time; each prints whole lines, the others wait in a
+ * queue.
  */
 #include "cli/logtail.h"
 #include "api/types/pod.h"

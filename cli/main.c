@@ -1,5 +1,5 @@
 /*
- * The program: picks the subcommand.
+ * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
 #include "cli/commands.h"
 #include "node/runtime.h"

@@ -1,5 +1,6 @@
 /*
- * Reading manifest files.
+ * Loads files into documents with their lines, takes Lists apart, and prints findings with file,
+ * line and field.
  */
 #include "cli/manifests.h"
 #include "base/file.h"

@@ -1,5 +1,5 @@
 /*
- * The manual page, made from the command tables.
+ * The manual page as roff, made from the same command tables as the help texts.
  */
 #include "base/version.h"
 #include "cli/command.h"

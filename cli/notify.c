@@ -1,5 +1,5 @@
 /*
- * sd_notify without its library.
+ * The protocol is one datagram, so libsystemd is not needed.
  */
 #include "cli/notify.h"
 #include "base/log.h"

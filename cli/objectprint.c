@@ -1,5 +1,6 @@
 /*
- * Documents.
+ * Prints one document at a time as YAML or JSON, and opens and closes the List around them when
+ * there are several.
  */
 #include "cli/objectprint.h"
 #include "api/types/json_text.h"

@@ -1,5 +1,6 @@
 /*
- * Gathering.
+ * Watches a preflight (preflight_look) and gathers what it makes of the manifests; then compares
+ * with what is stored.
  */
 #include "cli/plan.h"
 #include "api/types/jobflow_pin.h"

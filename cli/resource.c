@@ -1,5 +1,5 @@
 /*
- * Resource arguments.
+ * Splits an operand into kinds and names; a word that is no kind is answered with the nearest one.
  */
 #include "cli/resource.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * Settings files.
+ * Each member of the file is handed to the parser of the flag it is named after, so both accept the
+ * same values.
  */
 #include "cli/settings.h"
 #include "api/types/yaml.h"

@@ -1,5 +1,6 @@
 /*
- * Printing tables.
+ * Columns come from the server's Table; widths grow with the rows, and words of status are coloured
+ * on a terminal.
  */
 #include "cli/tableprint.h"
 #include "base/buf.h"

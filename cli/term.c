@@ -1,5 +1,5 @@
 /*
- * Terminals.
+ * Looks at standard output once; texts are cut and measured by the columns they take, not by bytes.
  */
 #include "cli/term.h"
 #include <langinfo.h>

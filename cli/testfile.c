@@ -1,5 +1,6 @@
 /*
- * The tables of a test file, and how it is read.
+ * The field tables of a test file, and decoding by them, so mistakes are found with line and field
+ * as in manifests.
  */
 #include "cli/testfile.h"
 #include "base/file.h"

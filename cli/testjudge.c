@@ -1,5 +1,5 @@
 /*
- * Field by field.
+ * Compares expectation and record field by field; what the test does not mention is not compared.
  */
 #include "cli/testjudge.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * Engine, script and record of one test.
+ * Starts an engine in memory, answers the simulated runtime from the test's script, and records
+ * what happens until the flow has ended.
  */
 #include "cli/testrun.h"
 #include "api/types/jobflow.h"

@@ -1,5 +1,6 @@
 /*
- * Blocked steps, their waiters and timers.
+ * Keeps a waiter by object and a timer for each blocked step, and makes the step ready again when
+ * either fires.
  */
 #include "base/mem.h"
 #include "flow/internal.h"

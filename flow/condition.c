@@ -1,5 +1,6 @@
 /*
- * Terms, one function per sort.
+ * One function for each sort of term. Values come from the record, so judging a condition reads no
+ * other object.
  */
 #include "flow/condition.h"
 #include "api/types/flowref.h"

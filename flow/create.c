@@ -1,5 +1,6 @@
 /*
- * Creating the jobs of steps that are ready.
+ * Creates the jobs of steps that are ready: template, patch and names are resolved, the write is
+ * sent, and its answer adopts the job or blocks the step.
  */
 #include "api/types/flowref.h"
 #include "api/types/jobflow_admission.h"

@@ -1,5 +1,5 @@
 /*
- * Reading a status back. The inverse of status.c.
+ * The inverse of status.c: reads a stored status, tolerating whatever people have edited into it.
  */
 #include "flow/restore.h"
 #include "api/types/pod.h"

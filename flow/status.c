@@ -1,5 +1,5 @@
 /*
- * Writing a flow's status.
+ * Writes the status of a flow with jsonw from its record, whole or compact. See status.h.
  */
 #include "flow/status.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * Bitmaps to base64 and back.
+ * The bitmap goes through a byte buffer, least significant byte first whatever the machine's order
+ * is.
  */
 #include "flow/step_bits.h"
 #include "base/base64.h"

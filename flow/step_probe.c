@@ -1,5 +1,6 @@
 /*
- * The latches of a step with probes.
+ * The latches of one step, an entry for each of its targets, and the probe of each target that is
+ * still open; what was met moves over by name when the flow is edited.
  */
 #include "flow/step_probe.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /*
- * A hash of lists.
+ * A hash table from the name waited for to the list of its jobs.
  */
 #include "job/waits.h"
 

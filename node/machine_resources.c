@@ -1,5 +1,5 @@
 /*
- * Parsing of --node-resources.
+ * Parses the value of --node-resources, one name=quantity at a time.
  */
 #include "node/machine_resources.h"
 

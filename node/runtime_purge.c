@@ -1,5 +1,6 @@
 /*
- * Removing the logs of pods that are gone.
+ * Removing logs of pods that are gone is work for the disk, so it is done on the pool, one batch at
+ * a time.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "base/mem.h"
 #include "node/runtime_host.h"
 
-/* Removing logs is work for the disk, so it is done on a worker, many at a time. */
+/* One batch: its uids, each ended by a NUL. */
 struct purge {
     struct pool_work work;
     struct host *host;

@@ -1,5 +1,6 @@
 /*
- * Addresses of pods, checked.
+ * Parses an address from a pod's status and checks it against the ranges no probe may reach
+ * (SEC-13).
  */
 #include "probes/address.h"
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /*
- * Name, marks and owner of a copy.
+ * Builds the copy: name, label, owner and the annotation that says which template it was made from.
  */
 #include "template/pinned.h"
 #include "api/types/jobflow_pin.h"

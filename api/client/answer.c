@@ -1,5 +1,6 @@
 /*
- * Reading a Status.
+ * Reads the body of a failed answer: a metav1.Status where there is one, else the HTTP status and
+ * the beginning of the text.
  */
 #include "api/client/answer.h"
 #include "api/types/json_text.h"

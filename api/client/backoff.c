@@ -1,5 +1,6 @@
 /*
- * Waits after failures.
+ * The wait doubles with each failure and is then lengthened at random; after a quiet time it starts
+ * small again.
  */
 #include "api/client/backoff.h"
 

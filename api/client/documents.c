@@ -1,5 +1,6 @@
 /*
- * Cutting a stream of JSON objects.
+ * A scanner of one character at a time that knows only strings, escapes and the depth of braces, so
+ * it can stop and resume anywhere.
  */
 #include "api/client/documents.h"
 

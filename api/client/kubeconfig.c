@@ -1,5 +1,6 @@
 /*
- * kubeconfig files.
+ * A kubeconfig that has been read: its life, what it points to, and writing one for a new daemon.
+ * Reading is in kubeconfig_read.c.
  */
 #include "api/client/kubeconfig.h"
 #include "api/client/kubeconfig_plugin.h"

@@ -1,5 +1,6 @@
 /*
- * Calls, and trying again.
+ * One call at a time through its states: tried, told to wait, asked for other credentials,
+ * finished.
  */
 #include "api/client/remote.h"
 #include "api/client/answer.h"

@@ -1,5 +1,6 @@
 /*
- * Paths and queries of the API.
+ * Percent-encodes whatever is not unreserved, so that names and selectors cannot change the path
+ * they stand in.
  */
 #include "api/client/resource_path.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Paths and queries of the API.
+ * Builds the URL path of a resource and the query of a list, as the Kubernetes API lays them out.
  */
 #include "api/types/kinds.h"
 #include "base/buf.h"

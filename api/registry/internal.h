@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The registry's parts.
+ * The registry's parts, shared by registry.c (its life), one file for each verb, collect.c (garbage
+ * collection) and retention.c (age of Events).
  */
 #include "api/registry/registry.h"
 #include "base/hash.h"

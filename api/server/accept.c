@@ -1,5 +1,6 @@
 /*
- * Accept headers.
+ * Walks the clauses of an Accept header in their order and takes the first form that the endpoint
+ * can give.
  */
 #include "api/server/accept.h"
 #include "base/compiler.h"

@@ -1,5 +1,6 @@
 /*
- * From request to verb; the life of streams.
+ * Dispatch: a request is authorised, bounded and routed to its verb or page; then the life of the
+ * streams that long answers are.
  */
 #include "api/server/api.h"
 #include "api/server/authz.h"

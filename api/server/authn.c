@@ -1,5 +1,6 @@
 /*
- * Authentication.
+ * Credentials in the order in which they count: bearer token, client certificate, user of the unix
+ * socket. Wrong tokens are counted by peer (SEC-07).
  */
 #include "api/server/authn.h"
 #include "base/hash.h"

@@ -1,5 +1,6 @@
 /*
- * Authorisation.
+ * Takes a request apart by its form, finds the row of the table for its resource, and compares the
+ * role it needs with the one its sender has there.
  */
 #include "api/server/authz.h"
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * Tokens in memory and on disk.
+ * Tokens in memory and in their file, which is replaced as a whole, and refused when others than
+ * its owner may read it.
  */
 #include "api/server/bearer.h"
 #include "api/types/json_text.h"

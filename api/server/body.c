@@ -1,5 +1,6 @@
 /*
- * Request bodies.
+ * Request bodies: the content type decides between JSON, YAML and protobuf; all three become one
+ * JSON document, within the bounds of the kind.
  */
 #include "api/server/protobuf.h"
 #include "api/server/stream.h"

@@ -1,5 +1,7 @@
 /*
- * Cells of pods and events.
+ * Table cells of pods and events, worked out as kubectl's printers do.
+ *
+ * Ref: Kubernetes pkg/printers/internalversion/printers.go, printPod and printEvent.
  */
 #include "api/server/cells.h"
 #include "api/types/pod.h"

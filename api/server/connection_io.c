@@ -1,5 +1,6 @@
 /*
- * Sockets and TLS.
+ * Bytes between a socket and its connection. With TLS, OpenSSL works on memory buffers in between,
+ * so all reading and writing stays with libuv.
  */
 #include "api/server/connection_io.h"
 #include "api/types/blob.h"

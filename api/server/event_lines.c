@@ -1,5 +1,5 @@
 /*
- * A few lines, looked through from the first.
+ * The forms asked for are few, so they are a short list that is searched from its beginning.
  */
 #include "api/server/event_lines.h"
 #include "api/types/blob.h"

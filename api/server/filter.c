@@ -1,5 +1,6 @@
 /*
- * Selectors of list and watch.
+ * Parses field and label selectors once per request (L-31), then matches objects one by one. A
+ * table says which fields each kind can be selected by.
  */
 #include "api/server/filter.h"
 #include "api/types/jobflow.h"

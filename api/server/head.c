@@ -1,5 +1,6 @@
 /*
- * Heads of requests.
+ * One pass over the raw bytes: line by line, each header checked and, if we act on it, kept as a
+ * reference into the buffer.
  */
 #include "api/server/head.h"
 #include "api/server/target.h"

@@ -1,5 +1,6 @@
 /*
- * Version, health, metrics.
+ * The checks behind /livez and /readyz are rows of a table; the pages of version and metrics stand
+ * beside them.
  */
 #include "api/server/health.h"
 #include "base/metrics.h"

@@ -1,5 +1,5 @@
 /*
- * Host and Origin.
+ * Compares the Host header, without its port, with the names the server answers to.
  */
 #include "api/server/host_check.h"
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * Users, groups, grants.
+ * Group names are parsed once, when an identity is made, into a role for everything and roles for
+ * single namespaces.
  */
 #include "api/server/identity.h"
 #include "base/mem.h"

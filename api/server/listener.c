@@ -1,5 +1,6 @@
 /*
- * Listening.
+ * Accepts connections and counts them by peer; draining closes the doors first and lets answers
+ * finish.
  */
 #include "api/server/listener.h"
 #include "api/server/unix_path.h"

@@ -1,5 +1,6 @@
 /*
- * Rendering.
+ * Writes an object, or a list item by item, in the form that was chosen: as stored, under another
+ * group's names (view.h), as table rows, or as metadata alone.
  */
 #include "api/server/render.h"
 #include <string.h>

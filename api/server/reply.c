@@ -1,5 +1,6 @@
 /*
- * Answers in one piece.
+ * Answers that are complete when they are sent: an object, a Status or a refusal, with the warnings
+ * gathered on the way as headers.
  */
 #include "api/server/gzip.h"
 #include "api/server/stream.h"

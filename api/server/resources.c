@@ -1,5 +1,5 @@
 /*
- * The tables.
+ * The tables themselves, and which verbs follow from them.
  */
 #include "api/server/resources.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Routing.
+ * Walks a path one segment at a time; each step narrows the kinds it can still mean.
  */
 #include "api/server/route.h"
 #include <string.h>

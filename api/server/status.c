@@ -1,5 +1,6 @@
 /*
- * Status documents.
+ * Builds a Status from an error or a list of them: reason, details and causes as kube-apiserver
+ * words them, which clients and kubectl match on.
  */
 #include "api/server/status.h"
 #include "base/jsonw.h"

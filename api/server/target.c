@@ -1,5 +1,6 @@
 /*
- * Targets.
+ * Parses the path and the query of a request target into segments and pairs in an arena. See
+ * target.h for the order of splitting and decoding.
  */
 #include "api/server/target.h"
 #include "base/hex.h"

@@ -1,5 +1,6 @@
 /*
- * Making certificates.
+ * Makes and checks X.509 certificates with OpenSSL: the authority's, and those it signs with the
+ * names and addresses of the server.
  */
 #include "api/server/tls_keys.h"
 #include "base/mem.h"

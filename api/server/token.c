@@ -1,5 +1,6 @@
 /*
- * Tokens.
+ * Encodes and decodes the continue token of a list; one that does not decode to all of its members
+ * is refused.
  */
 #include "api/server/token.h"
 #include "api/types/json_text.h"

@@ -1,5 +1,5 @@
 /*
- * Bounds and counts.
+ * Counters of requests and watches under way, in all and by user, and the metrics made from them.
  */
 #include "api/server/traffic.h"
 #include "base/hash.h"

@@ -1,5 +1,5 @@
 /*
- * Unix socket paths.
+ * A long path is opened as a directory descriptor plus a short name below /proc/self/fd.
  */
 #include "api/server/unix_path.h"
 #include "base/mem.h"

@@ -1,5 +1,6 @@
 /*
- * Views.
+ * Renames the members of a document in both directions, patches included, by a table of names for
+ * each view.
  */
 #include "api/server/view.h"
 #include "base/mem.h"

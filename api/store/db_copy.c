@@ -1,5 +1,6 @@
 /*
- * Copies of the database.
+ * Copies with SQLite's backup interface, a bounded number of pages at a step, so that commits go on
+ * in between.
  */
 #include "api/store/db_copy.h"
 #include "api/store/db_impl.h"

@@ -1,5 +1,6 @@
 /*
- * Sets as such.
+ * Union, intersection and difference are one walk over both documents with a different rule for
+ * what stays; the rest is text of paths.
  */
 #include "api/types/fieldset_impl.h"
 #include "api/types/json_text.h"

@@ -1,5 +1,5 @@
 /*
- * How copies of templates are named and known.
+ * Names a copy after its flow and template, and recognises one by owner and annotation.
  */
 #include "api/types/jobflow_pin.h"
 

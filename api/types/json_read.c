@@ -326,8 +326,10 @@ static bool read_member(struct reader *r, json_t *object)
     key = read_string(r, &len);
     if (!key)
         return false;
-    if (key == r->scratch.data)
-        key = copy = buf_take(&r->scratch);
+    if (key == r->scratch.data) {
+        copy = buf_take(&r->scratch);
+        key = copy;
+    }
     skip_space(r);
     if (!take_char(r, ':'))
         return fail(r, "':' was expected");
@@ -369,7 +371,7 @@ static json_t *read_word(struct reader *r, const char *word, json_t *value)
 static json_t *read_text(struct reader *r)
 {
     const char *text;
-    size_t len;
+    size_t len = 0;
 
     r->at++;
     text = read_string(r, &len);

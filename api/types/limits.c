@@ -1,5 +1,5 @@
 /*
- * Default and hard limits.
+ * The default and the hard limits as two constants of the same struct.
  */
 #include "api/types/limits.h"
 

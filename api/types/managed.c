@@ -1,5 +1,6 @@
 /*
- * Entries of managedFields.
+ * Entries as documents in time order: an update takes its fields from the other entries, an apply
+ * compares what it wants with what they hold.
  */
 #include "api/types/managed.h"
 #include "api/types/json_text.h"

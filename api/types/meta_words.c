@@ -39,8 +39,9 @@ static uint32_t place_of(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *)text;
 
-    return len ? (uint32_t)(len * 5 + at[len / 2] * 3 + at[len - 1] * 7 + at[len * 3 / 4]) & MASK
-               : 0;
+    if (!len)
+        return 0;
+    return ((uint32_t)len * 5U + at[len / 2] * 3U + at[len - 1] * 7U + at[len * 3 / 4]) & MASK;
 }
 
 static void fill(void)

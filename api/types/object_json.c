@@ -1,5 +1,6 @@
 /*
- * Objects from and to documents.
+ * Objects from documents, and documents from objects: metadata into its struct, status and body
+ * into canonical bytes.
  */
 #include "api/types/object.h"
 

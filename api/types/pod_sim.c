@@ -1,5 +1,6 @@
 /*
- * Lists with commas.
+ * Both values are lists with commas: durations by container, exit codes by run of a container, the
+ * last one for all later runs.
  */
 #include "api/types/pod_sim.h"
 

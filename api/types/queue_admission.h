@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Admission of Queues. Ref: spec/job.md 4.7.
+ * Admission of Queues: hierarchy, capability, guarantee and deserved share. Ref: spec/job.md 4.7.
  */
 #include "api/types/admission.h"
 #include "api/types/podgroup.h"

@@ -1,5 +1,5 @@
 /*
- * Places as text, and the words of findings.
+ * Writes a chain of frames as a path (spec.tasks[0].name) and words the findings about it.
  */
 #include "api/types/schema_place.h"
 

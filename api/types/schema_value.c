@@ -1,5 +1,5 @@
 /*
- * One text or number against its row.
+ * Checks one text, number or boolean against its row of a field table: type, size, choices, format.
  */
 #include "api/types/schema_value.h"
 

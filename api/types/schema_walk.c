@@ -1,5 +1,5 @@
 /*
- * Going down.
+ * One step down: the row of a member, or nowhere when the table ends here.
  */
 #include "api/types/schema_walk.h"
 #include "api/types/object.h"

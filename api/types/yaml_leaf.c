@@ -1,5 +1,5 @@
 /*
- * The words of a YAML text: scalars and keys.
+ * Turns libyaml's scalar events into JSON values by tag or by form, and keys into text.
  */
 #include "api/types/yaml_leaf.h"
 

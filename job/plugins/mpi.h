@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What ssh needs to know of mpi.
+ * The mpi plugin's settings that the ssh plugin reads, for the two work together.
  */
 #include "job/plugins/plugin.h"
 

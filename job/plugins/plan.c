@@ -1,5 +1,5 @@
 /*
- * Plans: lists that are appended to.
+ * A plan is a few growing lists; helpers append what a hook asks for unless the pod has it already.
  */
 #include "job/plugins/plan.h"
 

@@ -1,5 +1,5 @@
 /*
- * The registry of plugins.
+ * The list of all plugins, look-up by name, their arguments, and which plugins others imply.
  */
 #include "job/plugins/plugin.h"
 

@@ -236,13 +236,45 @@ def every_command_and_flag_that_is_shown_exists():
     check(not wrong, "shown, but not there: %s" % sorted(set(wrong)))
 
 
+def heading_anchor(heading):
+    """What a heading is called in a link, as on GitHub."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
 def every_link_leads_somewhere():
     broken = []
-    for path in documents() + [os.path.join(SOURCE, "ARCHITECTURE.md")]:
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", read(path)):
-            if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(path), target)):
+    for path in documents() + [os.path.join(SOURCE, "ARCHITECTURE.md"), os.path.join(SOURCE, "bench", "README.md")]:
+        for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", read(path)):
+            if "://" in target:
+                continue
+            there = os.path.join(os.path.dirname(path), target) if target else path
+            if not os.path.exists(there):
                 broken.append("%s: %s" % (os.path.basename(path), target))
+            elif anchor and anchor not in [heading_anchor(h) for h in re.findall(r"^#+ (.*)$", read(there), re.M)]:
+                broken.append("%s: %s#%s" % (os.path.basename(path), target, anchor))
     check(not broken, "broken links: %s" % broken)
+
+
+def tree():
+    """The files of the source, by path from its root without extension and with it."""
+    names = set()
+    for folder, folders, files in os.walk(SOURCE):
+        folders[:] = [f for f in folders if not f.startswith(".") and f != "build"]
+        for name in files + folders:
+            path = os.path.relpath(os.path.join(folder, name), SOURCE)
+            names.update((path, os.path.splitext(path)[0]))
+    return names
+
+
+def every_file_the_map_names_is_there():
+    """ARCHITECTURE.md: `folder/file` (with or without extension, from the root or below) and `file.c`; NAME stands for any."""
+    names = tree()
+    text = re.sub(r"```.*?```", "", read(os.path.join(SOURCE, "ARCHITECTURE.md")), flags=re.S)
+    found = {n for n in re.findall(r"`([^`]+)`", text)
+             if "NAME" not in n and re.fullmatch(r"[a-z_0-9]+(/[A-Za-z_0-9.]+)+|[a-z_0-9]+\.(c|h|md|sh|cmake|py)", n)}
+    gone = [n for n in sorted(found) if n not in names and not any(path.endswith("/" + n) for path in names)]
+    check(len(found) > 50, "only %d names found" % len(found))
+    check(not gone, "named in ARCHITECTURE.md, but not there: %s" % gone)
 
 
 if __name__ == "__main__":

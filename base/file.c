@@ -316,8 +316,11 @@ bool file_remove_tree(int dir_fd, const char *name, struct error *err)
 
     if (root_fd < 0)
         return errno == ENOENT || error_errno(err, errno, "remove %s", name);
-    if (!mount_of(root_fd, &removal.mount, &removal.has_mount_id) ||
-        !mount_of(dir_fd, &outside, &outside_has_id))
+
+    scoped_fd parent_fd = openat(root_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (parent_fd < 0 || !mount_of(root_fd, &removal.mount, &removal.has_mount_id) ||
+        !mount_of(parent_fd, &outside, &outside_has_id))
         return error_errno(err, errno, "remove %s", name);
     if (outside != removal.mount)
         return error_errno(err, EXDEV, "remove %s", name);

@@ -29,5 +29,5 @@ bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t m
 bool file_mkdirs(const char *path, mode_t mode, struct error *err);
 
 /** Remove a tree (or file) by descriptors: never a link's target, never another mount (SEC-21).
- * Absent is fine. */
+ * `name` is below `dir_fd`, or a path as openat takes it. Absent is fine. */
 bool file_remove_tree(int dir_fd, const char *name, struct error *err);

@@ -112,6 +112,7 @@ static void missing_parents_are_made(void **state)
     scoped_str below = test_path("plain/x");
     struct error err = {0};
     struct stat info;
+    mode_t mask = umask(022); /* whatever the caller's is */
 
     check_ok("new", file_mkdirs(path, 0750, &err), err);
     check_ok("again", file_mkdirs(path, 0750, &err), err);
@@ -122,6 +123,7 @@ static void missing_parents_are_made(void **state)
     check_error("a file", file_mkdirs(file, 0700, &err), err, ERR_INTERNAL);
     check_error("below a file", file_mkdirs(below, 0700, &err), err, ERR_INTERNAL);
     check_has("below a file", err.message, "Not a directory");
+    umask(mask);
 }
 
 /* covers: reliability.md SEC-21 */
@@ -229,6 +231,21 @@ static void a_mount_inside_the_tree_is_left_alone(void **state)
     close(dir_fd);
 }
 
+static void a_path_is_removed_from_a_directory_on_another_mount(void **state)
+{
+    scoped_str tree = test_path("afar");
+    scoped_str deep = test_path("afar/x/y");
+    struct error err = {0};
+    int back = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    check_ok("tree", file_mkdirs(deep, 0700, &err), err);
+    assert_int_equal(chdir("/proc"), 0);
+    check_ok("remove", file_remove_tree(AT_FDCWD, tree, &err), err);
+    assert_int_equal(fchdir(back), 0);
+    close(back);
+    assert_false(exists(tree));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +257,7 @@ int main(void)
         cmocka_unit_test(closed_directories_of_ours_are_removed),
         cmocka_unit_test(a_very_deep_tree_is_removed),
         cmocka_unit_test(a_mount_inside_the_tree_is_left_alone),
+        cmocka_unit_test(a_path_is_removed_from_a_directory_on_another_mount),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static int socket_to(void *ctx, const struct sockaddr *to)
 {
     struct runtime *runtime = node_runtime(ctx);
 
-    return runtime->ops->socket_to(runtime, to);
+    return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
 }
 
 /* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable

@@ -363,7 +363,7 @@ static int socket_to(void *ctx, const struct sockaddr *to)
 {
     struct runtime *runtime = ctx;
 
-    return runtime->ops->socket_to(runtime, to);
+    return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
 }
 
 struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,

@@ -14,11 +14,11 @@ static uint8_t range_of_pods(void *ctx, uint8_t wanted)
     return k->addresses.second;
 }
 
-static int socket_at(void *ctx, const struct sockaddr *address)
+static int socket_at(void *ctx, const struct sockaddr *address, int type)
 {
     struct runtime *runtime = ((struct kubelet *)ctx)->runtime;
 
-    return runtime->ops->socket_to(runtime, address);
+    return runtime->ops->socket_to(runtime, address, type);
 }
 
 static void line_of(void *ctx, struct holder *out)

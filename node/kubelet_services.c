@@ -128,7 +128,7 @@ static void lead_dirty(struct task *task)
     }
 }
 
-static void cannot_open(void *ctx, void *about, uint16_t port, int error)
+static void cannot_open(void *ctx, void *about, const struct service_port *port, int error)
 {
     const struct service *service = about;
     struct cluster *cluster = service->all->rules.cluster;
@@ -138,12 +138,13 @@ static void cannot_open(void *ctx, void *about, uint16_t port, int error)
                     service->tries ? TRY_AGAIN_MS : TRY_SOON_MS);
     if (error == EADDRINUSE && service->tries == 1)
         cluster_event(cluster, service->object, EVENT_WARNING, "PortInUse", "relay",
-                      "port %d: a program of this machine listens on it at every address; end it, "
-                      "or give the Service another port",
-                      port);
+                      "port %d/%s: a program of this machine listens on it at every address; end "
+                      "it, or give the Service another port",
+                      port->port, service_transport_text(port->transport));
     else if (error != EADDRINUSE)
         cluster_event(cluster, service->object, EVENT_WARNING, "PortNotOpened", "relay",
-                      "port %d at %s: %s", port, service->text, strerrordesc_np(error));
+                      "port %d/%s at %s: %s", port->port, service_transport_text(port->transport),
+                      service->text, strerrordesc_np(error));
 }
 
 static void open_doors(struct service *service)
@@ -307,6 +308,16 @@ static bool chooses_alike(const struct service_spec *a, const struct service_spe
     return json_equal(a->selector, b->selector) && a->with_unready == b->with_unready;
 }
 
+static void tell_of_protocol(struct services *all, const struct service_spec *spec,
+                             const struct object *object)
+{
+    if (spec->other_port)
+        cluster_event(all->rules.cluster, object, EVENT_WARNING, "ProtocolNotRelayed", "relay",
+                      "only TCP and UDP are handed on here: for %s make the Service headless "
+                      "(clusterIP: None), and ask its pods",
+                      spec->other_port);
+}
+
 static void adopt(struct services *all, struct service *service, const struct object *object,
                   struct service_spec *spec)
 {
@@ -326,11 +337,8 @@ static void adopt(struct services *all, struct service *service, const struct ob
     }
     service->tries = 0;
     open_doors(service);
-    if (is_new && service->spec.other_port)
-        cluster_event(all->rules.cluster, object, EVENT_WARNING, "ProtocolNotRelayed", "relay",
-                      "only TCP is handed on here: for %s make the Service headless (clusterIP: "
-                      "None), and ask its pods",
-                      service->spec.other_port);
+    if (is_new)
+        tell_of_protocol(all, &service->spec, object);
     write_address(service);
     mark(service);
     if (!same)
@@ -352,6 +360,9 @@ void services_changed(struct services *all, enum cluster_change change, const st
         adopt(all, service, object, &spec);
         return;
     }
+    if (change != CHANGE_DELETED && (service || change == CHANGE_ADDED) &&
+        !service_spec_is_headless(&spec))
+        tell_of_protocol(all, &spec, object);
     service_spec_release(&spec);
     if (service)
         drop(service);

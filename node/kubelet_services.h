@@ -22,7 +22,7 @@ struct services_rules {
     /** The second byte of the pods' loopback range; `wanted` (or 0) if it is still free. */
     uint8_t (*range)(void *ctx, uint8_t wanted);
     /** A socket that can have the address, when ours cannot; -1: any can. */
-    int (*socket_at)(void *ctx, const struct sockaddr *address);
+    int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
     /** How the relay gets such sockets: a connection of its own to their holder. */
     void (*line)(void *ctx, struct holder *out);
     /** It has an address now, which it had not when services_changed returned. */

@@ -143,9 +143,9 @@ struct runtime_ops {
      * NOT_FOUND. */
     bool (*read_log)(struct runtime *rt, const char *uid, const struct log_query *options,
                      int64_t *offset, struct buf *out, struct error *err);
-    /** A socket that leads to `to`, when ours do not: pods have a network of their own. -1: any
-     * socket will do. */
-    int (*socket_to)(struct runtime *rt, const struct sockaddr *to);
+    /** A socket of `type` that leads to `to`, when ours do not: pods have a network of their own.
+     * -1: any socket will do. */
+    int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
     /** A connection of its own to the holder of the pods' network, for a thread that needs sockets
      * there; HOLDER_NONE when any socket will do. */
     void (*line)(struct runtime *rt, struct holder *out);

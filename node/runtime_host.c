@@ -204,11 +204,11 @@ static void host_free(struct runtime *rt)
     mem_free(host);
 }
 
-static int host_socket_to(struct runtime *rt, const struct sockaddr *to)
+static int host_socket_to(struct runtime *rt, const struct sockaddr *to, int type)
 {
     struct host *host = host_of(rt);
 
-    return host->config.private_network && network_has(to) ? host_network_socket(host) : -1;
+    return host->config.private_network && network_has(to) ? host_network_socket(host, type) : -1;
 }
 
 static void host_line(struct runtime *rt, struct holder *out)

@@ -138,7 +138,7 @@ void host_purge_leave(struct host *host); /* what is under way goes on without u
 /** Be connected to the holder of the private network, which is started if there is none. */
 bool host_network_open(struct host *host, struct error *err);
 /** A TCP socket of that network; -1 when there is none to be had (it is logged). */
-int host_network_socket(struct host *host);
+int host_network_socket(struct host *host, int type);
 /** A connection of its own to the holder. */
 struct holder host_network_line(struct host *host);
 

@@ -85,13 +85,13 @@ struct holder host_network_line(struct host *host)
     return line;
 }
 
-int host_network_socket(struct host *host)
+int host_network_socket(struct host *host, int type)
 {
     struct error err = {0};
     int fd = -1;
 
     if (host_network_open(host, &err))
-        fd = holder_socket(&host->holder, &err);
+        fd = holder_socket(&host->holder, type, &err);
     if (fd < 0)
         log_warn("no socket of the private network", kv_str("why", err.message));
     return fd;

@@ -443,7 +443,7 @@ static void sim_free(struct runtime *rt)
     mem_free(sim);
 }
 
-static int sim_socket_to(struct runtime *rt, const struct sockaddr *to)
+static int sim_socket_to(struct runtime *rt, const struct sockaddr *to, int type)
 {
     return -1;
 }

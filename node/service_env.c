@@ -33,18 +33,26 @@ static void put(struct env_writer *w, const char *name, const char *suffix, cons
     w->define(w->arg, arena_printf(w->arena, "%s%s", name, suffix), value);
 }
 
+static const char *const schemes[] = {[SERVICE_TCP] = "tcp", [SERVICE_UDP] = "udp"};
+
+static const char *url_of(struct env_writer *w, const char *address,
+                          const struct service_port *port)
+{
+    return arena_printf(w->arena, "%s://%s:%u", schemes[port->transport], address, port->port);
+}
+
 static void put_port(struct env_writer *w, const char *name, const char *address,
                      const struct service_port *port)
 {
     const char *number = arena_printf(w->arena, "%u", port->port);
-    const char *url = arena_printf(w->arena, "tcp://%s:%s", address, number);
-    const char *link = arena_printf(w->arena, "%s_PORT_%s_TCP", name, number);
+    const char *link = arena_printf(w->arena, "%s_PORT_%s_%s", name, number,
+                                    service_transport_text(port->transport));
 
     if (port->name && *port->name)
         put(w, arena_printf(w->arena, "%s_SERVICE_PORT_", name), upper(w->arena, port->name),
             number);
-    put(w, link, "", url);
-    put(w, link, "_PROTO", "tcp");
+    put(w, link, "", url_of(w, address, port));
+    put(w, link, "_PROTO", schemes[port->transport]);
     put(w, link, "_PORT", number);
     put(w, link, "_ADDR", address);
 }
@@ -61,8 +69,7 @@ static void put_service(void *arg, const char *service, const char *address,
     name = upper(w->arena, service);
     put(w, name, "_SERVICE_HOST", address);
     put(w, name, "_SERVICE_PORT", arena_printf(w->arena, "%u", spec->ports[0].port));
-    put(w, name, "_PORT",
-        arena_printf(w->arena, "tcp://%s:%u", address, (unsigned)spec->ports[0].port));
+    put(w, name, "_PORT", url_of(w, address, &spec->ports[0]));
     for (size_t i = 0; i < spec->n_ports; i++)
         put_port(w, name, address, &spec->ports[i]);
 }

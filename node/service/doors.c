@@ -14,19 +14,20 @@ void doorkeeper_release(struct doorkeeper *keeper)
     keeper->relay = NULL;
 }
 
-/* Its descriptor, or -errno. */
-static int bound_socket(const struct doorkeeper *keeper, in_addr_t ip, uint16_t port)
+/* Its descriptor, or -errno. Two sockets for datagrams would both have an address that may be used
+ * again, and only one what is sent there. */
+static int bound_socket(const struct doorkeeper *keeper, in_addr_t ip, uint16_t port, int type)
 {
     const struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = ip};
-    int fd = keeper->socket_at(keeper->ctx, (const struct sockaddr *)&address), error;
-    const int on = 1;
+    int fd = keeper->socket_at(keeper->ctx, (const struct sockaddr *)&address, type), error;
+    const int again = type == SOCK_STREAM;
 
     if (fd < 0)
-        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
     if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0)
         return fd;
     error = errno;
@@ -46,12 +47,14 @@ static bool have_relay(struct doorkeeper *keeper)
 }
 
 /* Its number; 0: there is none. */
-static uint32_t open_one(struct doorkeeper *keeper, in_addr_t ip, uint16_t port, void *about)
+static uint32_t open_one(struct doorkeeper *keeper, in_addr_t ip, const struct service_port *port,
+                         void *about)
 {
-    int fd = bound_socket(keeper, ip, port);
+    int type = port->transport == SERVICE_UDP ? SOCK_DGRAM : SOCK_STREAM;
+    int fd = bound_socket(keeper, ip, port->port, type);
 
-    if (fd == -EACCES && port < LOW_PORTS_END)
-        fd = bound_socket(keeper, ip, (uint16_t)(port + LOW_PORTS_MOVE));
+    if (fd == -EACCES && port->port < LOW_PORTS_END)
+        fd = bound_socket(keeper, ip, (uint16_t)(port->port + LOW_PORTS_MOVE), type);
     if (fd >= 0 && have_relay(keeper))
         return relay_open(keeper->relay, fd);
     if (fd >= 0)
@@ -60,15 +63,18 @@ static uint32_t open_one(struct doorkeeper *keeper, in_addr_t ip, uint16_t port,
     return 0;
 }
 
-static uint32_t take_from(struct doors *before, uint16_t port)
+static uint32_t take_from(struct doors *before, const struct service_port *port)
 {
     uint32_t number = 0;
 
-    for (size_t i = 0; i < before->n && !number; i++)
-        if (before->items[i].port == port) {
-            number = before->items[i].number;
-            before->items[i].number = 0;
+    for (size_t i = 0; i < before->n && !number; i++) {
+        struct door_at *door = &before->items[i];
+
+        if (door->port == port->port && door->transport == port->transport) {
+            number = door->number;
+            door->number = 0;
         }
+    }
     return number;
 }
 
@@ -78,15 +84,17 @@ void doors_open(struct doorkeeper *keeper, struct doors *doors, in_addr_t ip,
     struct doors before = *doors;
 
     *doors = (struct doors){mem_array(spec->n_ports + 1, sizeof *doors->items), spec->n_ports};
-    for (size_t i = 0; i < spec->n_ports; i++)
-        doors->items[i] =
-            (struct door_at){spec->ports[i].port, take_from(&before, spec->ports[i].port)};
+    for (size_t i = 0; i < spec->n_ports; i++) {
+        const struct service_port *port = &spec->ports[i];
+
+        doors->items[i] = (struct door_at){port->port, port->transport, take_from(&before, port)};
+    }
     doors_close(keeper, &before);
     for (size_t i = 0; i < doors->n; i++) {
         struct door_at *door = &doors->items[i];
 
         if (!door->number)
-            door->number = open_one(keeper, ip, door->port, about);
+            door->number = open_one(keeper, ip, &spec->ports[i], about);
         doors->any = doors->any || door->number;
     }
 }

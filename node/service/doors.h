@@ -10,11 +10,11 @@
 /* What the doors of all Services share. */
 struct doorkeeper {
     /** A socket that can have the address, when ours cannot; -1: any can. */
-    int (*socket_at)(void *ctx, const struct sockaddr *address);
+    int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
     /** How the relay gets such sockets: a connection of its own to their holder. */
     void (*line)(void *ctx, struct holder *out);
     /** A door that could not be opened, with an errno. */
-    void (*failed)(void *ctx, void *about, uint16_t port, int error);
+    void (*failed)(void *ctx, void *about, const struct service_port *port, int error);
     void *ctx;
     struct relay *relay; /* NULL until the first door */
 };
@@ -23,6 +23,7 @@ void doorkeeper_release(struct doorkeeper *keeper);
 struct doors {
     struct door_at {
         uint16_t port;
+        enum service_transport transport;
         uint32_t number; /* the relay's; 0: it could not be opened */
     } * items;           /* [n], as the ports of the Service; owned */
     size_t n;

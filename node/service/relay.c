@@ -19,6 +19,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "node/service/hatch.h"
 #include "node/service/joint.h"
 
 enum {
@@ -68,6 +69,7 @@ struct relay {
     struct source bell;     /* rings when there are letters */
     struct holder holder;
     struct door *doors;
+    struct hatches hatches;
     LIST_HEAD(passages, passage) passages;
     size_t n_passages;
     bool full; /* doors are not watched until one has ended, or */
@@ -131,10 +133,11 @@ static void never_wait(int fd)
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-static int new_socket(struct relay *relay)
+static int new_socket(void *ctx, int type)
 {
-    int fd = relay->holder.fd >= 0 ? holder_socket(&relay->holder, NULL)
-                                   : socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct relay *relay = ctx;
+    int fd = relay->holder.fd >= 0 ? holder_socket(&relay->holder, type, NULL)
+                                   : socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
     if (fd >= 0)
         never_wait(fd);
@@ -155,7 +158,7 @@ static int begin(struct relay *relay, struct door *door)
     const struct sockaddr_in to = {
         .sin_family = AF_INET, .sin_port = htons(target->port), .sin_addr.s_addr = target->ip};
     const int tries = SYN_TRIES;
-    int fd = new_socket(relay);
+    int fd = new_socket(relay, SOCK_STREAM);
 
     if (fd < 0)
         return -1;
@@ -224,18 +227,37 @@ static void on_door(struct source *source, uint32_t events)
 
 /* ---- letters ---- */
 
+static bool is_of_datagrams(int fd)
+{
+    socklen_t len = sizeof(int);
+    int type = 0;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0 && type == SOCK_DGRAM;
+}
+
 static void open_door(struct relay *relay, const struct letter *letter)
 {
-    struct door *door = mem_alloc(sizeof *door);
+    struct door *door;
 
-    *door = (struct door){.number = letter->door, .source = {on_door, letter->fd}, .relay = relay};
     never_wait(letter->fd);
+    if (is_of_datagrams(letter->fd)) {
+        hatch_open(&relay->hatches, letter->door, letter->fd);
+        return;
+    }
+    door = mem_alloc(sizeof *door);
+    *door = (struct door){.number = letter->door, .source = {on_door, letter->fd}, .relay = relay};
     HASH_ADD(hh, relay->doors, number, sizeof door->number, door);
 }
 
 /* A listening socket that is shut down keeps its address and refuses, until it listens again. */
-static void lead_door(struct door *door, const struct letter *letter)
+static void lead_door(struct relay *relay, const struct letter *letter)
 {
+    struct door *door = door_of(relay, letter->door);
+
+    if (!door) {
+        hatch_lead(&relay->hatches, letter->door, letter->targets, letter->n);
+        return;
+    }
     door->targets = mem_resize(door->targets, (letter->n + 1) * sizeof *door->targets);
     memcpy(door->targets, letter->targets, letter->n * sizeof *door->targets);
     door->n = letter->n;
@@ -259,19 +281,27 @@ static void close_door(struct door *door)
     mem_free(door);
 }
 
-static void take_letter(struct relay *relay, const struct letter *letter)
+static void close_numbered(struct relay *relay, const struct letter *letter)
 {
     struct door *door = door_of(relay, letter->door);
 
-    if (letter->type == LETTER_OPEN)
-        open_door(relay, letter);
-    else if (letter->type == LETTER_STOP)
-        relay->reactor.stopped = true;
-    else if (letter->type == LETTER_LEAD && door)
-        lead_door(door, letter);
-    else if (letter->type == LETTER_CLOSE && door)
+    if (door)
         close_door(door);
+    else
+        hatch_close(&relay->hatches, letter->door);
 }
+
+static void stop(struct relay *relay, const struct letter *letter)
+{
+    relay->reactor.stopped = true;
+}
+
+static void (*const takers[])(struct relay *relay, const struct letter *letter) = {
+    [LETTER_OPEN] = open_door,
+    [LETTER_LEAD] = lead_door,
+    [LETTER_CLOSE] = close_numbered,
+    [LETTER_STOP] = stop,
+};
 
 static struct letter *next_letter(struct relay *relay)
 {
@@ -294,7 +324,7 @@ static void on_bell(struct source *source, uint32_t events)
     if (read(source->fd, &rings, sizeof rings) < 0)
         return;
     while ((letter = next_letter(relay))) {
-        take_letter(relay, letter);
+        takers[letter->type](relay, letter);
         mem_free(letter);
     }
 }
@@ -368,6 +398,7 @@ static void release(struct relay *relay)
         passage_end(&LIST_FIRST(&relay->passages)->joint);
     while (relay->doors)
         close_door(relay->doors);
+    hatches_release(&relay->hatches);
     while ((letter = next_letter(relay))) {
         if (letter->fd >= 0)
             close(letter->fd);
@@ -404,6 +435,10 @@ struct relay *relay_start(struct holder holder, struct error *err)
     relay->resume.ring = resume;
     relay->reactor.settle = settled;
     relay->reactor.epoll_fd = -1;
+    relay->hatches.reactor = &relay->reactor;
+    relay->hatches.new_socket = new_socket;
+    relay->hatches.ctx = relay;
+    hatches_init(&relay->hatches);
     relay->bell = (struct source){on_bell, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     STAILQ_INIT(&relay->letters);
     LIST_INIT(&relay->passages);

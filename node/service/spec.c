@@ -20,9 +20,21 @@ static uint16_t number_of(const json_t *value)
     return number > 0 && number <= UINT16_MAX ? (uint16_t)number : 0;
 }
 
-static bool is_tcp(const char *protocol)
+static const char *const transports[] = {[SERVICE_TCP] = "TCP", [SERVICE_UDP] = "UDP"};
+
+const char *service_transport_text(enum service_transport transport)
 {
-    return !protocol || !*protocol || !strcmp(protocol, "TCP");
+    return transports[transport];
+}
+
+static enum service_transport transport_of(const char *protocol)
+{
+    enum service_transport transport = SERVICE_TCP;
+
+    if (protocol && *protocol)
+        while (transport < SERVICE_OTHER && strcmp(protocol, transports[transport]) != 0)
+            transport++;
+    return transport;
 }
 
 bool service_port_read(const json_t *from, struct service_port *out)
@@ -36,6 +48,7 @@ bool service_port_read(const json_t *from, struct service_port *out)
         .target = number_of(target),
         .target_name = json_string_value(target),
     };
+    out->transport = transport_of(out->protocol);
     if (!out->target && !out->target_name)
         out->target = out->port;
     return out->port != 0;
@@ -47,7 +60,7 @@ static void read_port(const json_t *from, struct service_spec *out)
 
     if (!service_port_read(from, &port))
         return;
-    if (is_tcp(port.protocol))
+    if (port.transport != SERVICE_OTHER)
         out->ports[out->n_ports++] = port;
     else
         out->other_port = port.protocol;
@@ -80,11 +93,14 @@ void service_spec_release(struct service_spec *spec)
     *spec = (struct service_spec){0};
 }
 
+bool service_spec_is_headless(const struct service_spec *spec)
+{
+    return spec->cluster_ip && !strcmp(spec->cluster_ip, "None");
+}
+
 bool service_spec_wants_address(const struct service_spec *spec)
 {
-    bool headless = spec->cluster_ip && !strcmp(spec->cluster_ip, "None");
-
-    return !headless && spec->n_ports && json_object_size(spec->selector);
+    return !service_spec_is_headless(spec) && spec->n_ports && json_object_size(spec->selector);
 }
 
 bool service_selector_selects(json_t *selector, const struct meta *pod)
@@ -107,9 +123,10 @@ bool service_spec_selects(const struct service_spec *spec, const struct meta *po
     return service_selector_selects(spec->selector, pod);
 }
 
-static bool same_protocol(const char *a, const char *b)
+static bool speaks(const struct container_port *port, const struct service_port *meant)
 {
-    return is_tcp(a) ? is_tcp(b) : b && !strcmp(a, b);
+    return transport_of(port->protocol) == meant->transport &&
+           (meant->transport != SERVICE_OTHER || !strcmp(port->protocol, meant->protocol));
 }
 
 static uint16_t named_port(const struct pod_container *containers, size_t n,
@@ -119,8 +136,7 @@ static uint16_t named_port(const struct pod_container *containers, size_t n,
         for (size_t p = 0; p < containers[i].ports.count; p++) {
             const struct container_port *port = &containers[i].ports.items[p];
 
-            if (port->name && !strcmp(port->name, meant->target_name) &&
-                same_protocol(meant->protocol, port->protocol))
+            if (port->name && !strcmp(port->name, meant->target_name) && speaks(port, meant))
                 return (uint16_t)port->port;
         }
     return 0;

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 struct service_port {
-    const char *name;        /* NULL = none */
-    const char *protocol;    /* NULL or "" = TCP */
+    const char *name;     /* NULL = none */
+    const char *protocol; /* NULL or "" = TCP */
+    enum service_transport { SERVICE_TCP, SERVICE_UDP, SERVICE_OTHER } transport; /* the same */
     uint16_t port;           /* of the Service */
     uint16_t target;         /* of its pods, or 0: */
     const char *target_name; /* whatever port they call so */
@@ -20,16 +21,20 @@ struct service_spec {
     const char *job;  /* the one job the selector names; NULL = none */
     const char *cluster_ip;
     bool with_unready;
-    struct service_port *ports; /* [n_ports], TCP; owned */
+    struct service_port *ports; /* [n_ports], TCP and UDP; owned */
     size_t n_ports;
-    const char *other_port; /* the protocol of one that is not TCP; NULL = all are */
+    const char *other_port; /* the protocol of one that is neither; NULL = all are */
 };
+
+/** As it is written: "TCP", "UDP". */
+const char *service_transport_text(enum service_transport transport);
 
 void service_spec_read(const struct object *service, struct service_spec *out);
 void service_spec_release(struct service_spec *spec);
 
 /** One of spec.ports, of any protocol; false: it has no number. Borrowed. */
 bool service_port_read(const json_t *from, struct service_port *out);
+bool service_spec_is_headless(const struct service_spec *spec);
 /** Is it to have an address of its own? */
 bool service_spec_wants_address(const struct service_spec *spec);
 /** A selector of labels that has one, and all of whose the pod has. */

@@ -22,7 +22,7 @@ enum {
 };
 
 /* What it sends: once at the connection, with the namespaces, and to each byte it gets, with a
- * socket. A text says why there is no descriptor. */
+ * socket of the type that it names. A text says why there is no descriptor. */
 struct gift {
     char why[ERROR_MESSAGE_MAX];
 };
@@ -93,12 +93,13 @@ void holder_close(struct holder *holder)
     *holder = HOLDER_NONE;
 }
 
-int holder_socket(const struct holder *holder, struct error *err)
+int holder_socket(const struct holder *holder, int type, struct error *err)
 {
+    const char wanted = (char)type;
     struct pollfd peer = {holder->fd, POLLIN, 0};
     int fds[FDPASS_MAX] = {-1, -1};
 
-    if (send(holder->fd, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
+    if (send(holder->fd, &wanted, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1 ||
         poll(&peer, 1, ANSWER_MS) != 1) {
         error_set(err, ERR_TIMEOUT, "network", "the holder of the private network is silent");
         return -1;
@@ -138,7 +139,7 @@ static bool serve(int fd)
 
     if (recv(fd, &asked, 1, MSG_DONTWAIT) != 1)
         return false;
-    gift = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    gift = socket(AF_INET, (asked == SOCK_DGRAM ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
     ok = send_gift(fd, &gift, gift >= 0, gift >= 0 ? "" : strerrordesc_np(errno));
     if (gift >= 0)
         close(gift);

@@ -26,8 +26,9 @@ bool holder_connect(int place_fd, struct holder *out, struct error *err);
 /** Does it still live? */
 bool holder_alive(const struct holder *holder);
 void holder_close(struct holder *holder);
-/** A TCP socket of the private network. -1 with `err` when it does not answer within a moment. */
-int holder_socket(const struct holder *holder, struct error *err);
+/** A socket of the private network, SOCK_STREAM or SOCK_DGRAM. -1 with `err` when it does not
+ * answer within a moment. */
+int holder_socket(const struct holder *holder, int type, struct error *err);
 
 /** Be it, with the descriptors of a shim (entry.h); argv[1] is the level of isolation. */
 int holder_main(int argc, char **argv);

@@ -141,6 +141,56 @@ static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
     rig_free(rig);
 }
 
+/* Answered by the pod itself; what is sent before the relay knows the way is refused. */
+static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_ip, uint16_t at)
+{
+    struct sockaddr_in to = address_of(ip, port), own = address_of(pod_ip, at);
+    int pod = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int asker = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct pollfd there = {pod, POLLIN, 0}, back = {asker, POLLIN, 0};
+    socklen_t size = sizeof own;
+    char text[8] = {0};
+
+    check("the pod", bind(pod, (struct sockaddr *)&own, sizeof own) == 0);
+    check("the asker", connect(asker, (struct sockaddr *)&to, sizeof to) == 0);
+    do
+        send(asker, "ask", 3, 0);
+    while (poll(&there, 1, 1) != 1);
+    check_int("asked", recvfrom(pod, text, sizeof text, 0, (struct sockaddr *)&own, &size), 3);
+    sendto(pod, "told", 4, 0, (struct sockaddr *)&own, size);
+    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* refusals of before */
+        check("told", poll(&back, 1, WAIT_MS) == 1);
+    check_str("from the Service's address", text, "told");
+    close(pod);
+    close(asker);
+}
+
+static void one_port_may_be_of_tcp_and_of_udp(void **state)
+{
+    struct rig *rig = set_up();
+    int fd;
+
+    service(rig, "web",
+            "{'name':'a','port':7053,'targetPort':'dns'},"
+            "{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}",
+            "");
+    pod(rig, "p", "web",
+        ",'ports':[{'name':'dns','containerPort':28053},"
+        "{'name':'dns','containerPort':28054,'protocol':'UDP'}]");
+    fd = listener(rig_started(rig, "p")->ip, 28053);
+    rig_tell_running(rig, "p");
+    check_leads("of TCP", cluster_ip(rig, "web"), 7053, fd);
+    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
+    rig_patch(rig, &kind_service, "web",
+              "{'spec':{'ports':[{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}]}}");
+    rig_settle(rig);
+    while (!refuses(cluster_ip(rig, "web"), 7053))
+        poll(NULL, 0, 1);
+    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
+    close(fd);
+    rig_free(rig);
+}
+
 static void ports_are_found_by_the_names_pods_give_them(void **state)
 {
     struct rig *rig = set_up();
@@ -171,7 +221,10 @@ static void pods_are_told_of_services_in_variables(void **state)
     scoped_str host = NULL;
     scoped_str link = NULL;
 
-    service(rig, "web-front", "{'name':'http','port':7080},{'name':'adm','port':7081}", "");
+    service(rig, "web-front",
+            "{'name':'http','port':7080},{'name':'adm','port':7081},"
+            "{'name':'dns','port':7053,'protocol':'UDP'}",
+            "");
     service(rig, "none", "", ",'clusterIP':'None'");
     rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
                     "'spec':{'nodeName':'here','containers':[{'name':'c','image':'i','command':["
@@ -186,6 +239,8 @@ static void pods_are_told_of_services_in_variables(void **state)
     check_has("the author's own wins", rig_started(rig, "p")->env,
               "WEB_FRONT_SERVICE_PORT_ADM=mine;");
     check_has("as links", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7081_TCP_PORT=7081;");
+    check_has("and what is spoken", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP=udp://");
+    check_has("there", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP_PROTO=udp;");
     check_has("in arguments", rig_started(rig, "p")->argv, link);
     check("one without an address is none", !strstr(rig_started(rig, "p")->env, "NONE_"));
     rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'q','namespace':'default'},"
@@ -277,8 +332,10 @@ static void services_that_have_no_address(void **state)
     check_str("headless", cluster_ip(rig, "headless"), "None");
     service(rig, "outside", "{'port':80}", ",'type':'ExternalName','externalName':'example.org'");
     check_str("a name elsewhere", cluster_ip(rig, "outside"), "");
-    service(rig, "udp", "{'port':53,'protocol':'UDP'}", "");
-    check_str("nothing to hand on", cluster_ip(rig, "udp"), "");
+    service(rig, "sctp", "{'port':53,'protocol':'SCTP'}", "");
+    check_str("nothing to hand on", cluster_ip(rig, "sctp"), "");
+    check("and an event tells",
+          rig_has_event(rig, "ProtocolNotRelayed", "for SCTP make the Service headless"));
     rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'nobody','namespace':"
                     "'default'},'spec':{'ports':[{'port':80}]}}");
     rig_settle(rig);
@@ -332,6 +389,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_service_leads_to_the_port_its_ready_pods_listen_on),
+        cmocka_unit_test(one_port_may_be_of_tcp_and_of_udp),
         cmocka_unit_test(ports_are_found_by_the_names_pods_give_them),
         cmocka_unit_test(pods_are_told_of_services_in_variables),
         cmocka_unit_test(unready_pods_are_behind_a_service_that_says_so),

@@ -12,32 +12,15 @@
 
 #include "base/mem.h"
 #include "node/service/relay.h"
+#include "tests/support/own_address.h"
 
 enum { WAIT_MS = 20000 };
 
 /* ---- sockets ---- */
 
-/* An address that no other process has: its ports are ours. */
-static struct sockaddr_in own_address(uint16_t port)
-{
-    uint32_t pid = (uint32_t)getpid() & 0xffff;
-
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons(port),
-                                .sin_addr.s_addr = htonl(127U << 24 | 99U << 16 | pid)};
-}
-
 static int bound(uint16_t *out_port)
 {
-    static uint16_t next = 20000;
-    struct sockaddr_in address = own_address(next);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int on = 1;
-
-    *out_port = next++;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    check("bind", fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0);
-    return fd;
+    return own_socket(SOCK_STREAM, out_port);
 }
 
 static int server(uint16_t *out_port)

@@ -121,14 +121,14 @@ static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
     inet_pton(AF_INET, "127.0.0.1", &other.sin_addr);
     start_server("probed", "10.127.4.3", "8080");
     for (int i = 0; i < LIMIT_MS / 10 && !*answer; i++) {
-        int fd = rt->ops->socket_to(rt, (struct sockaddr *)&pod);
+        int fd = rt->ops->socket_to(rt, (struct sockaddr *)&pod, SOCK_STREAM);
 
         check("a socket", fd >= 0);
         if (!ask(fd, "10.127.4.3", "8080", answer, sizeof answer))
             bed_run(bed, 10);
     }
     check_str("it answers", answer, "hello 10.127.0.1\n");
-    check_int("elsewhere any socket will do", rt->ops->socket_to(rt, (struct sockaddr *)&other),
+    check_int("elsewhere any socket will do", rt->ops->socket_to(rt, (struct sockaddr *)&other, SOCK_STREAM),
               -1);
     end("probed");
 }

@@ -207,7 +207,7 @@ static void script_free(struct runtime *rt)
     mem_free(rt);
 }
 
-static int script_socket_to(struct runtime *rt, const struct sockaddr *to)
+static int script_socket_to(struct runtime *rt, const struct sockaddr *to, int type)
 {
     return -1;
 }

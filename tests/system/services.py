@@ -1,4 +1,5 @@
-"""Cluster-IP Services between real pods: another port than the pods', ready pods only, as root, as an ordinary user, in a network of their own."""
+"""Cluster-IP Services between real pods, of TCP and of UDP: another port than the pods', ready pods only, as root, as an ordinary user, in a network of
+their own."""
 import re
 import subprocess
 import sys
@@ -16,6 +17,37 @@ class H(http.server.BaseHTTPRequestHandler):
     def log_message(self, *rest):
         pass
 http.server.HTTPServer(("0.0.0.0", 8080), H).serve_forever()
+"""
+# The same by datagrams; 8080 is both.
+TELLER = """
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("0.0.0.0", 8080))
+while True:
+    text, who = s.recvfrom(99)
+    s.sendto(text + os.environ["HOSTNAME"].encode(), who)
+"""
+# Port 80 of the name, until both tellers have answered, each to what he was asked.
+ASKER = """
+import os, socket
+seen, n = set(), 0
+while len(seen) < 2:
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(1)
+    n += 1
+    try:
+        s.connect(("web", 80))
+        s.send(b"%d " % n)
+        number, name = s.recv(99).decode().split()
+    except OSError:
+        continue
+    if int(number) != n:
+        print("answer to another question")
+    if name not in seen:
+        print("answered", name, flush=True)
+    seen.add(name)
+print(os.environ["WEB_PORT"], flush=True)
+print("address", socket.gethostbyname("web"), flush=True)
 """
 # Port 80 of the name, until both servers have answered.
 CLIENT = """
@@ -38,8 +70,8 @@ def service(name, selector, ports, **spec):
             "spec": dict({"selector": selector, "ports": ports}, **spec)}
 
 
-def server_task(name, replicas):
-    made = python_task(name, SERVER, replicas)
+def server_task(name, replicas, code=SERVER):
+    made = python_task(name, code, replicas)
     made["template"]["metadata"] = {"labels": {"app": "web"}}
     return made
 
@@ -49,13 +81,19 @@ def objects():
             job("j", [server_task("s", 2), python_task("client", CLIENT)], minAvailable=3, policies=[on("TaskCompleted", "CompleteJob")])]
 
 
-def run_there(*options, prefix=(), env=None, cwd=None):
+def datagram_objects():
+    return [service("web", {"app": "web"}, [{"port": 80, "targetPort": 8080, "protocol": "UDP"}]),
+            job("j", [server_task("s", 2, TELLER), python_task("client", ASKER)], minAvailable=3, policies=[on("TaskCompleted", "CompleteJob")])]
+
+
+def run_there(*options, prefix=(), env=None, cwd=None, made=None):
     path = os.path.join(cwd or os.getcwd(), "web.yaml")
-    manifest(path, *objects())
+    manifest(path, *(made or objects()))
     done = subprocess.run(list(prefix) + [(env or os.environ)["JOBFLOW"], "run", "-o", "plain", "--logs", *options, path], env=env, cwd=cwd,
                           capture_output=True, text=True, check=False, timeout=DEADLINE, stdin=subprocess.DEVNULL)
     check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 0)
     check_equal("both answered\n" + done.stdout, sorted(re.findall(r"answered (j-s-\d)", done.stdout)), ["j-s-0", "j-s-1"])
+    check("answers are not mixed up\n" + done.stdout, "another question" not in done.stdout)
     nothing_left()
     return re.search(r"address (\S+)", done.stdout).group(1)
 
@@ -64,7 +102,8 @@ def run_there(*options, prefix=(), env=None, cwd=None):
 def a_service_hands_its_port_on_to_the_pods():
     """Neither pod declares its port, and both listen on it at every address."""
     need_boxes()
-    check("an address of its own", re.match(r"127\.\d+\.\d+\.\d+$", run_there()))
+    for made in (objects(), datagram_objects()):
+        check("an address of its own", re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)))
 
 
 def an_ordinary_user_has_them_too():
@@ -72,7 +111,8 @@ def an_ordinary_user_has_them_too():
     env = place()
     if os.geteuid() == 0 and not can(as_user() + ["unshare", "--user", "--map-root-user", "true"]):
         raise Skip("an ordinary user has no pods with names here")
-    run_there(prefix=as_user(), env=env, cwd=env["TMPDIR"])
+    for made in (objects(), datagram_objects()):
+        run_there(prefix=as_user(), env=env, cwd=env["TMPDIR"], made=made)
 
 
 def in_a_network_of_their_own():
@@ -80,7 +120,8 @@ def in_a_network_of_their_own():
     found = jobflow("run", "--network", "private", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
     if found.returncode:
         raise Skip("no private network here: " + found.stderr.strip())
-    check_in("address", "10.127.", run_there("--network", "private"))
+    for made in (objects(), datagram_objects()):
+        check_in("address", "10.127.", run_there("--network", "private", made=made))
 
 
 def connections_outlive_neither_their_pod_nor_its_service():

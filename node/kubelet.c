@@ -234,13 +234,16 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (pod && pod->object) {
         bool was_deleting = object_deleting(pod->object);
 
-        object_ref(object);
-        object_unref((struct object *)pod->object);
-        pod->object = object;
+        const struct object *before = pod->object;
+
+        pod->object = object_ref(object);
         if (change == CHANGE_DELETED)
             forget(pod);
         else if (object_deleting(object) && (!was_deleting || pod->step == STEP_STARTED))
             kubelet_doom(pod);
+        else
+            kubelet_follow_itself(pod, before);
+        object_unref((struct object *)before);
         return;
     }
     if (!pod && kubelet_is_ours(k, object))

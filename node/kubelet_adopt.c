@@ -65,6 +65,8 @@ static void judge(struct kubelet_pod *pod)
         kubelet_ports_take_over(pod);
         if (!pod->gone)
             kubelet_follow(pod);
+        if (!pod->gone && pod_spec_of(pod->object)->active_deadline_s.set)
+            kubelet_tell_deadline(pod);
         kubelet_stale(pod); /* what it follows may have changed while nobody looked */
         if (!pod->gone && kubelet_may_look_up(pod, pod_spec_of(pod->object)))
             kubelet_join_hosts(pod, pod_spec_of(pod->object));

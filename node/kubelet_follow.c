@@ -1,6 +1,6 @@
 /*
  * Running pods follow their ConfigMaps and Secrets: files at once, variables from the next run of a
- * container on.
+ * container on. And their own object: files with its labels and annotations, its deadline.
  *
  * An index from each such object to the running pods that have something of it: a change costs the
  * pods it touches. They are resolved anew, once a turn, and handed to the runtime, which replaces
@@ -32,6 +32,7 @@ struct source_object {
 /* All references of one pod. */
 struct following {
     bool variables; /* its containers have some, and may run again */
+    bool itself;    /* some files tell of its own object */
     size_t n, cap;
     struct reference **items; /* owned */
 };
@@ -82,6 +83,8 @@ static void add_source(struct kubelet_pod *pod, const json_t *source)
 
     add(pod, &kind_config_map, source_text(json_object_get(source, "configMap"), "name"));
     add(pod, &kind_secret, secret_name ? secret_name : source_text(secret, "name"));
+    if (json_object_get(source, "downwardAPI"))
+        following_of(pod)->itself = true;
 }
 
 /* ---- variables ---- */
@@ -202,6 +205,48 @@ void kubelet_stale(struct kubelet_pod *pod)
     pod->stale = true;
     STAILQ_INSERT_TAIL(&k->stale, pod, next_stale);
     loop_post(k->cluster->loop, &k->refresh);
+}
+
+static bool same_pairs(const struct kv *a, size_t n_a, const struct kv *b, size_t n_b)
+{
+    for (size_t i = 0; i < n_a && n_a == n_b; i++)
+        if (strcmp(a[i].key, b[i].key) != 0 || strcmp(a[i].value, b[i].value) != 0)
+            return false;
+    return n_a == n_b;
+}
+
+static bool tells_the_same(const struct meta *a, const struct meta *b)
+{
+    return a == b ||
+           (same_pairs(a->labels, a->n_labels, b->labels, b->n_labels) &&
+            same_pairs(a->annotations, a->n_annotations, b->annotations, b->n_annotations));
+}
+
+void kubelet_tell_deadline(struct kubelet_pod *pod)
+{
+    struct runtime *runtime = pod->kubelet->runtime;
+    struct opt_i64 seconds = pod_spec_of(pod->object)->active_deadline_s;
+
+    runtime->ops->set_deadline(runtime, pod->meta->uid, seconds.set ? seconds.value * 1000 : 0);
+}
+
+static int64_t deadline_s(const struct object *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+
+    return spec->active_deadline_s.set ? spec->active_deadline_s.value : 0;
+}
+
+void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before)
+{
+    const struct object *now = pod->object;
+
+    if (pod->step != STEP_STARTED || pod->final)
+        return;
+    if (before->body != now->body && deadline_s(before) != deadline_s(now))
+        kubelet_tell_deadline(pod);
+    if (pod->following && pod->following->itself && !tells_the_same(before->meta, now->meta))
+        kubelet_stale(pod);
 }
 
 void kubelet_source_changed(struct kubelet *k, const struct object *changed)

@@ -205,7 +205,10 @@ void kubelet_ports_take_over(struct kubelet_pod *pod); /* of an earlier life: it
 void kubelet_ports_give(struct kubelet_pod *pod);      /* no-op when it has none */
 
 /* kubelet_follow.c */
-void kubelet_follow(struct kubelet_pod *pod);     /* it runs: its files follow from now on */
+void kubelet_follow(struct kubelet_pod *pod); /* it runs: its files follow from now on */
+/* Its object has changed. */
+void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before);
+void kubelet_tell_deadline(struct kubelet_pod *pod);
 void kubelet_follow_end(struct kubelet_pod *pod); /* no-op when nothing is followed */
 /** A ConfigMap or Secret has another content. */
 void kubelet_source_changed(struct kubelet *kubelet, const struct object *object);

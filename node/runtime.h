@@ -131,6 +131,8 @@ struct runtime_ops {
      * variables: what they come from has changed. */
     void (*set_program)(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                         const struct runtime_container *container);
+    /** Counted from its start; 0: it has none any more. */
+    void (*set_deadline)(struct runtime *rt, const char *uid, int64_t deadline_ms);
     /** The startup probe of a sidecar has passed: the containers behind it may start. */
     void (*passed)(struct runtime *rt, const char *uid, uint32_t index);
     /** Run a program beside a container's; `executed` tells what came of it, or nobody does, when

@@ -94,6 +94,12 @@ static void host_set_program(struct runtime *rt, const struct runtime_pod *pod, 
         runtime_put_program(out, pod, index, container);
 }
 
+static void host_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
+{
+    order(host_pod_find(host_of(rt), uid), SHIM_DEADLINE,
+          &(struct shim_order){.uid = uid, .deadline_ms = deadline_ms});
+}
+
 static void host_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
     order(host_pod_find(host_of(rt), uid), SHIM_PASSED,
@@ -227,6 +233,7 @@ static const struct runtime_ops ops = {
     .set_hosts = host_set_hosts,
     .set_files = host_set_files,
     .set_program = host_set_program,
+    .set_deadline = host_set_deadline,
     .passed = host_passed,
     .exec = host_exec,
     .kill = host_kill,

@@ -260,13 +260,22 @@ static void deadline_passed(struct timer *timer)
     report(pod);
 }
 
+static void arm_deadline(struct sim_pod *pod)
+{
+    struct loop *loop = pod->sim->rt.loop;
+    int64_t ran_ms = (loop_mono_ns(loop) - pod->begun_ns) / 1000000;
+
+    timer_stop(loop, &pod->deadline);
+    pod->deadline.fire = deadline_passed;
+    if (pod->deadline_ms && pod->begun && !pod->final)
+        timer_start(loop, &pod->deadline, pod->deadline_ms - ran_ms);
+}
+
 static void begin(struct sim_pod *pod)
 {
     pod->begun = true;
-    if (pod->spec->active_deadline_s.set) {
-        pod->deadline.fire = deadline_passed;
-        timer_start(pod->sim->rt.loop, &pod->deadline, pod->spec->active_deadline_s.value * 1000);
-    }
+    pod->begun_ns = loop_mono_ns(pod->sim->rt.loop);
+    arm_deadline(pod);
     advance(pod);
 }
 
@@ -334,6 +343,7 @@ static void sim_start(struct runtime *rt, const struct runtime_pod *started)
 
     pod->object = object_ref(started->object);
     pod->spec = spec;
+    pod->deadline_ms = spec->active_deadline_s.set ? spec->active_deadline_s.value * 1000 : 0;
     pod->n_init = spec->init_containers.count;
     pod->n_containers = spec->containers.count;
     for (size_t i = 0; i < n; i++) {
@@ -394,6 +404,16 @@ static void sim_set_files(struct runtime *rt, const char *uid, size_t index,
 static void sim_set_program(struct runtime *rt, const struct runtime_pod *pod, uint32_t index,
                             const struct runtime_container *container)
 {
+}
+
+static void sim_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
+{
+    struct sim_pod *pod = find_pod(sim_of(rt), uid);
+
+    if (!pod)
+        return;
+    pod->deadline_ms = deadline_ms;
+    arm_deadline(pod);
 }
 
 static void sim_passed(struct runtime *rt, const char *uid, uint32_t index)
@@ -457,6 +477,7 @@ static const struct runtime_ops sim_ops = {
     .set_hosts = sim_set_hosts,
     .set_files = sim_set_files,
     .set_program = sim_set_program,
+    .set_deadline = sim_set_deadline,
     .passed = sim_passed,
     .exec = sim_exec,
     .kill = sim_kill,

@@ -25,6 +25,7 @@ struct sim_pod {
     size_t n_init, n_containers;
     size_t init_at; /* init containers done or, for sidecars, started */
     struct timer deadline;
+    int64_t begun_ns, deadline_ms; /* 0 = none */
     bool due, begun, stop_asked, final, released;
     bool failed;        /* whatever the containers say */
     const char *reason; /* of the pod, or NULL */

@@ -184,6 +184,21 @@ static void check_gates(const struct object *old, const struct object *pod,
                 "Forbidden: cannot be set until all schedulingGates have been cleared");
 }
 
+/* It may come, and come nearer: what it had promised to end by then may be counted on. */
+static void check_deadline(const struct pod_spec *old, const struct pod_spec *spec,
+                           struct error_list *errors)
+{
+    struct opt_i64 before = old->active_deadline_s, now = spec->active_deadline_s;
+
+    if (before.set && !now.set)
+        FINDING(errors, ("spec.activeDeadlineSeconds"),
+                "Invalid value: null: must not update from a positive integer to nil value");
+    else if (before.set && now.value > before.value)
+        FINDING(errors, ("spec.activeDeadlineSeconds"),
+                "Invalid value: %lld: must be less than or equal to previous value (%lld)",
+                (long long)now.value, (long long)before.value);
+}
+
 static void check_update(const struct object *old, const struct object *pod,
                          struct error_list *errors)
 {
@@ -193,6 +208,7 @@ static void check_update(const struct object *old, const struct object *pod,
 
     if (old->body == pod->body || (!has_node && only_binds(old->body, pod->body)))
         return;
+    check_deadline(pod_spec_of(old), pod_spec_of(pod), errors);
     old_body = object_body_json(old);
     body = object_body_json(pod);
     before = fixed_part(json_object_get(old_body, "spec"), has_node);

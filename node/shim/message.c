@@ -291,6 +291,8 @@ void shim_put_order(struct buf *out, enum shim_message type, const struct shim_o
         wire_put_u32(out, order->container);
     if (type == SHIM_KILL)
         wire_put_text(out, order->why);
+    if (type == SHIM_DEADLINE)
+        wire_put_i64(out, order->deadline_ms);
     wire_end(out, begun);
 }
 
@@ -305,6 +307,8 @@ bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_o
         out->container = wire_u32(r);
     if (type == SHIM_KILL)
         out->why = wire_text(r);
+    if (type == SHIM_DEADLINE)
+        out->deadline_ms = wire_i64(r);
     return !r->bad && shim_uid_ok(out->uid);
 }
 

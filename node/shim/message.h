@@ -5,8 +5,9 @@
  *   node → shim   CONFIG, START, STOP, RELEASE, HOSTS, LIST, BYE,
  *                 FILES (a volume's, that have changed), PROGRAM (a container's, from its next
  *                 run on), PASSED (a sidecar's startup probe), EXEC (a program beside a
- * container's), KILL (one container; it may start again) shim → node   HELLO, STATUS, LISTED, MOVED
- * (a boxed pod has got a shim of its own), EXECUTED record file   STATUS, RELEASE
+ *                 container's), KILL (one container; it may start again), DEADLINE (another one)
+ *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own), EXECUTED
+ *   record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
  * counts and a repeated one does no harm.
@@ -21,7 +22,7 @@ enum { SHIM_VERSION = 5, SHIM_CONTAINERS_MAX = 256 }; /* init and main together 
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
     X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
-    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES) X(PROGRAM) X(PASSED)
+    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES) X(PROGRAM) X(PASSED) X(DEADLINE)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -145,10 +146,11 @@ struct shim_status {
 /* One order about one pod. */
 struct shim_order {
     const char *uid;
-    int64_t grace_ms;   /* STOP */
-    const char *hosts;  /* HOSTS */
-    uint32_t container; /* KILL, PASSED: index, init containers first */
-    const char *why;    /* KILL: for people */
+    int64_t grace_ms;    /* STOP */
+    const char *hosts;   /* HOSTS */
+    uint32_t container;  /* KILL, PASSED: index, init containers first */
+    const char *why;     /* KILL: for people */
+    int64_t deadline_ms; /* DEADLINE: as of a shim_pod */
 };
 
 /* The files of one volume, anew. */

@@ -262,6 +262,14 @@ static void pod_arm_deadline(struct pod *pod)
     alarm_set(&pod->shim->reactor, &pod->deadline, (left_ms > 0 ? left_ms : 0) * NS_PER_MS);
 }
 
+void pod_set_deadline(struct pod *pod, int64_t deadline_ms)
+{
+    pod->spec.deadline_ms = deadline_ms;
+    alarm_clear(&pod->shim->reactor, &pod->deadline);
+    if (!pod->ending)
+        pod_arm_deadline(pod);
+}
+
 void pod_step(struct pod *pod)
 {
     struct decide_container views[SHIM_CONTAINERS_MAX];

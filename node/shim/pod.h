@@ -86,6 +86,7 @@ void pod_step(struct pod *pod);
 void pod_refuse(struct pod *pod, const char *reason,
                 const char *note); /* literals; final at once */
 void pod_stop(struct pod *pod, int64_t grace_ms);
+void pod_set_deadline(struct pod *pod, int64_t deadline_ms); /* as in its spec */
 
 /* container.c */
 void container_init(struct pod *pod, unsigned index);

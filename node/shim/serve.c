@@ -197,6 +197,18 @@ static void take_passed(struct shim *shim, struct wire_frame *frame)
         container_passed(c);
 }
 
+static void take_deadline(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_DEADLINE, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (pod)
+        pod_set_deadline(pod, order.deadline_ms);
+}
+
 static void take_program(struct shim *shim, struct wire_frame *frame)
 {
     struct wire_reader peek = frame->fields;
@@ -237,10 +249,11 @@ static void take_bye(struct shim *shim, struct wire_frame *frame)
 }
 
 static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
-    [SHIM_CONFIG] = take_config,   [SHIM_START] = take_start,     [SHIM_STOP] = take_stop,
-    [SHIM_RELEASE] = take_release, [SHIM_LIST] = take_list,       [SHIM_BYE] = take_bye,
-    [SHIM_HOSTS] = take_hosts,     [SHIM_KILL] = take_kill,       [SHIM_EXEC] = take_exec,
-    [SHIM_FILES] = take_files,     [SHIM_PROGRAM] = take_program, [SHIM_PASSED] = take_passed,
+    [SHIM_CONFIG] = take_config,     [SHIM_START] = take_start,     [SHIM_STOP] = take_stop,
+    [SHIM_RELEASE] = take_release,   [SHIM_LIST] = take_list,       [SHIM_BYE] = take_bye,
+    [SHIM_HOSTS] = take_hosts,       [SHIM_KILL] = take_kill,       [SHIM_EXEC] = take_exec,
+    [SHIM_FILES] = take_files,       [SHIM_PROGRAM] = take_program, [SHIM_PASSED] = take_passed,
+    [SHIM_DEADLINE] = take_deadline,
 };
 
 /* ---- the socket ---- */

@@ -117,6 +117,53 @@ static void files_of_running_pods_follow_their_objects(void **state)
     rig_free(rig);
 }
 
+/* covers: see 4.4 of local-runtime.md */
+static void files_of_running_pods_follow_their_labels_and_annotations(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+    static const char volumes[] =
+        ",'volumes':[{'name':'v','downwardAPI':{'items':[{'path':'l','fieldRef':{'fieldPath':"
+        "'metadata.labels'}}]}},{'name':'p','projected':{'sources':[{'downwardAPI':{'items':[{"
+        "'path':'a','fieldRef':{'fieldPath':'metadata.annotations'}}]}}]}}]";
+
+    kubelet_bed_pod(rig, "p", NULL, volumes);
+    kubelet_bed_pod(rig, "other", NULL, NULL);
+    rig_tell_running(rig, "p");
+    rig_tell_running(rig, "other");
+    check_has("at first", rig_started(rig, "p")->files, "p:a=,644;");
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'annotations':{'note':'one'}}}");
+    rig_settle(rig);
+    check_str("an annotation in a projection", rig_started(rig, "p")->files,
+              "p:a=note=\"one\",644;");
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_str("told of all of them", rig_started(rig, "p")->files, "p:a=note=\"one\",644;");
+    rig_patch(rig, &kind_pod, "other", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_str("one that has no such files", rig_started(rig, "other")->files, "");
+    rig_free(rig);
+}
+
+static void a_running_pod_hears_of_another_deadline(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_int("nothing to hear", rig_started(rig, "p")->deadline_ms, 0);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':90}}");
+    rig_settle(rig);
+    check_int("a deadline", rig_started(rig, "p")->deadline_ms, 90000);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':5}}");
+    rig_settle(rig);
+    check_int("a nearer one", rig_started(rig, "p")->deadline_ms, 5000);
+    rig_tell_ended(rig, "p", 0);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':1}}");
+    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_free(rig);
+}
+
 /* covers: see 3.3 of job-plugins.md */
 static void variables_of_containers_that_may_run_again_follow_their_objects(void **state)
 {
@@ -385,6 +432,8 @@ int main(void)
         cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
         cmocka_unit_test(a_missing_key_is_waited_for_too),
         cmocka_unit_test(files_of_running_pods_follow_their_objects),
+        cmocka_unit_test(files_of_running_pods_follow_their_labels_and_annotations),
+        cmocka_unit_test(a_running_pod_hears_of_another_deadline),
         cmocka_unit_test(variables_of_containers_that_may_run_again_follow_their_objects),
         cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
         cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),

@@ -431,6 +431,32 @@ static void a_deadline_ends_the_pod(void **state)
     check_str("reason", status->reason, "DeadlineExceeded");
 }
 
+static void a_deadline_may_come_while_the_pod_runs(void **state)
+{
+    struct bed_pod pod = {"late-deadline", .deadline_s = 3600, .grace_s = 1,
+                          .main = {{.argv = {"sleep", "300"}}}};
+    struct bed_pod freed = {"freed", .deadline_s = 3600, .grace_s = 1,
+                            .main = {{.argv = {"sleep", "300"}}}};
+    struct runtime *rt = bed_runtime(bed);
+    const struct pod_status *status;
+
+    bed_start(bed, &pod);
+    bed_start(bed, &freed);
+    check("runs", bed_phase(bed, "late-deadline", POD_RUNNING, LIMIT_MS));
+    check("runs", bed_phase(bed, "freed", POD_RUNNING, LIMIT_MS));
+    rt->ops->set_deadline(rt, "freed", 1);
+    rt->ops->set_deadline(rt, "freed", 0);
+    rt->ops->set_deadline(rt, "late-deadline", 1);
+    rt->ops->set_deadline(rt, "nobody", 1);
+    status = bed_final(bed, "late-deadline", LIMIT_MS);
+    check("ends", status);
+    check_str("reason", status->reason, "DeadlineExceeded");
+    rt->ops->stop(rt, "freed", 1000);
+    status = bed_final(bed, "freed", LIMIT_MS);
+    check("ends", status);
+    check_str("not of a deadline it has no more", status->reason, NULL);
+}
+
 /* covers: reliability.md INV-N7 */
 static void logs_are_whole_and_can_be_cut(void **state)
 {
@@ -523,6 +549,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_a_run_used_is_in_its_status),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
         cmocka_unit_test(a_deadline_ends_the_pod),
+        cmocka_unit_test(a_deadline_may_come_while_the_pod_runs),
         cmocka_unit_test(logs_are_whole_and_can_be_cut),
         cmocka_unit_test(a_follower_goes_on_where_it_was),
         cmocka_unit_test(a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made),

@@ -153,6 +153,23 @@ static void ends_as_the_annotations_say(void **state)
     }
 }
 
+static void a_deadline_counts_from_the_start_whenever_it_comes(void **state)
+{
+    struct bench *b = set_up();
+
+    start(b, pod("p", ONE("Never"), "1h", NULL), "u");
+    loop_advance(b->loop, 1000);
+    b->rt->ops->set_deadline(b->rt, "u", 5000);
+    b->rt->ops->set_deadline(b->rt, "u", 3000);
+    b->rt->ops->set_deadline(b->rt, "nobody", 1);
+    loop_advance(b->loop, 1999);
+    check("not yet", !last(b)->final);
+    loop_advance(b->loop, 1);
+    check("over", last(b)->final);
+    check_int("three seconds after its start", last(b)->at_ms, 3000);
+    tear_down(b);
+}
+
 static void running_is_reported_only_when_it_lasts(void **state)
 {
     struct bench *b = set_up();
@@ -290,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_as_the_annotations_say),
+        cmocka_unit_test(a_deadline_counts_from_the_start_whenever_it_comes),
         cmocka_unit_test(running_is_reported_only_when_it_lasts),
         cmocka_unit_test(codes_count_the_attempts_of_a_pod_name),
         cmocka_unit_test(init_containers_run_first_and_one_by_one),

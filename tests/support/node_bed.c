@@ -155,6 +155,14 @@ static void script_set_program(struct runtime *rt, const struct runtime_pod *pod
     append(known->renewed, sizeof known->renewed, ";");
 }
 
+static void script_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
+{
+    struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
+
+    check("a running pod", pod != NULL);
+    pod->deadline_ms = deadline_ms;
+}
+
 static void script_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
     struct rig_pod *pod = pod_of_uid(rig_of(rt), uid);
@@ -228,6 +236,7 @@ static const struct runtime_ops script_ops = {
     .set_hosts = script_set_hosts,
     .set_files = script_set_files,
     .set_program = script_set_program,
+    .set_deadline = script_set_deadline,
     .passed = script_passed,
     .exec = script_exec,
     .kill = script_kill,

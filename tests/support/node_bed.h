@@ -33,9 +33,10 @@ struct rig_pod {
     char exec_argv[128];
     int kills; /* of its container */
     char kill_why[256];
-    char renewed[512]; /* "container words of command and variables;" */
-    int passed;        /* startup probes of sidecars that were told */
-    int restarts;      /* told with the next report */
+    char renewed[512];   /* "container words of command and variables;" */
+    int64_t deadline_ms; /* set while it ran */
+    int passed;          /* startup probes of sidecars that were told */
+    int restarts;        /* told with the next report */
 };
 
 struct rig {

@@ -255,6 +255,15 @@ static void little_may_change(void **state)
          POD("containers: [{name: c, image: i, command: [run]}, {name: d, command: [x]}]"), "spec",
          "pod updates may not change"},
     };
+    static const struct verdict_case deadlines[] = {
+        {"a nearer one",
+         POD("activeDeadlineSeconds: 4, containers: [{name: c, image: i, command: [run]}]")},
+        {"a later one",
+         POD("activeDeadlineSeconds: 6, containers: [{name: c, image: i, command: [run]}]"),
+         "spec.activeDeadlineSeconds", "must be less than or equal to previous value (5)"},
+        {"none", POD("containers: [{name: c, image: i, command: [run]}]"),
+         "spec.activeDeadlineSeconds", "must not update from a positive integer to nil value"},
+    };
     static const struct verdict_case move = {
         "to another node", POD("nodeName: two, containers: [{name: c, image: i, command: [run]}]"),
         "spec", "pod updates may not"};
@@ -268,6 +277,10 @@ static void little_may_change(void **state)
     for (size_t i = 0; i < countof(changes); i++)
         check_verdict(&world, &changes[i], old);
     check_verdict(&world, &move, bound);
+    old = world_add(
+        &world, POD("activeDeadlineSeconds: 5, containers: [{name: c, image: i, command: [run]}]"));
+    for (size_t i = 0; i < countof(deadlines); i++)
+        check_verdict(&world, &deadlines[i], old);
     world_release(&world);
 }
 

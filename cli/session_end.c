@@ -88,6 +88,11 @@ bool session_end_waits(struct session *session)
     if (session->backend->shared)
         return false;
     store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
+    if (pods == 0 && session->leaving_looks && !session->left) {
+        session->left = true; /* what their jobs say of it is decided in this turn */
+        store_when_durable(session->backend->store, &session->durable);
+        return true;
+    }
     if (pods == 0)
         return false;
     if (++session->leaving_looks == LEAVING_NOTE) {

@@ -32,6 +32,7 @@ struct session {
     struct turn_hook flush;
     int interrupts;
     unsigned leaving_looks; /* since all is over but for pods that are on their way out */
+    bool left;              /* they are gone, and what follows from that is being stored */
     bool storing;           /* after one, with nothing left alive: what was decided */
     int full_looks;         /* after one, in a row, at a full disk */
     bool noted_plain;

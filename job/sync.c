@@ -133,13 +133,13 @@ static void warn_group(struct job_run *run)
                   newest->message ? newest->message : "");
 }
 
-/* What single slots leave behind, and actions that were armed, are stored with the turn that shows
- * it; counters a little later. */
-static void status_follows(struct job_run *run)
+/* What single slots leave behind, actions that were armed and a reason that is `explained` anew are
+ * stored with the turn that shows it; counters a little later. */
+static void status_follows(struct job_run *run, bool explained)
 {
     bool armed = run->delays_urgent && job_delayed_note(run);
 
-    if (job_notes_write(&run->view) || armed) {
+    if (job_notes_write(&run->view) || armed || explained) {
         job_store(run, NULL);
     } else {
         job_notes_settle(&run->view); /* they are as stored */
@@ -186,12 +186,12 @@ static bool sync_active(struct job_run *run)
             warn_group(run);
     }
     if (!apply_verdict(run))
-        status_follows(run);
+        status_follows(run, false);
     return begun == BATCH;
 }
 
-/* Once everything is gone the reason is again the one that decided. */
-static void released(struct job_run *run)
+/* Once everything is gone the reason is again the one that decided: whether it has changed. */
+static bool released(struct job_run *run)
 {
     struct job_state *state = &run->view.state;
     const char *colon = state->message ? strstr(state->message, ": ") : NULL;
@@ -199,11 +199,10 @@ static void released(struct job_run *run)
     scoped_str message = NULL;
 
     if (strcmp(state->reason, "PodsReleasing") != 0 || !colon)
-        return;
+        return false;
     snprintf(reason, sizeof reason, "%.*s", (int)(colon - state->message), state->message);
     message = mem_strdup(colon + 2);
-    if (job_state_explain(state, reason, message))
-        job_status_stale(run);
+    return job_state_explain(state, reason, message);
 }
 
 static bool sync_ending(struct job_run *run)
@@ -217,9 +216,8 @@ static bool sync_ending(struct job_run *run)
         job_unprepare(run, drained && job_phase_at_rest(counts.phase));
     }
     if (!apply_verdict(run)) {
-        if (drained)
-            released(run);
-        status_follows(run);
+        /* who waited for the last pod looks at the job next */
+        status_follows(run, drained && released(run));
     }
     return begun == BATCH;
 }

@@ -1,6 +1,6 @@
 #include "tests/unit.h"
 
-#include "tests/support/api.h"
+#include "tests/support/api_objects.h"
 
 /* Server-side apply and managedFields, at the API. */
 
@@ -27,12 +27,6 @@ static int ask(struct api_rig *rig, struct api_tap *tap, const char *method, con
 #define JSON6902 "application/json-patch+json"
 #define CONFIG(data)                                                                               \
     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':" data "}"
-
-#define check_at(tap, path, want)                                                                  \
-    do {                                                                                           \
-        scoped_str at_ = api_tap_at((tap), (path));                                                \
-        check_str((path), at_, (want));                                                            \
-    } while (0)
 
 /* The set a manager holds, as text; owned, NULL if it holds nothing. */
 static char *held_by(const struct api_tap *tap, const char *manager)

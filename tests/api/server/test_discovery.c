@@ -1,18 +1,12 @@
 #include "tests/unit.h"
 
 #include "api/server/resources.h"
-#include "tests/support/api.h"
+#include "tests/support/api_objects.h"
 
 /* Discovery in its two shapes. */
 
 #define AGGREGATED(version)                                                                        \
     "application/json;g=apidiscovery.k8s.io;v=" version ";as=APIGroupDiscoveryList"
-
-#define check_at(tap, path, want)                                                                  \
-    do {                                                                                           \
-        scoped_str at_ = api_tap_at((tap), (path));                                                \
-        check_str((path), at_, (want));                                                            \
-    } while (0)
 
 static void every_kind_is_in_a_group(void **state)
 {

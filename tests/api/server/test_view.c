@@ -1,17 +1,11 @@
 #include "tests/unit.h"
 
-#include "tests/support/api.h"
+#include "tests/support/api_objects.h"
 
 /* Events as events.k8s.io shows them. */
 
 #define V1   "/apis/events.k8s.io/v1/namespaces/default/events"
 #define CORE "/api/v1/namespaces/default/events"
-
-#define check_at(tap, path, want)                                                                  \
-    do {                                                                                           \
-        scoped_str at_ = api_tap_at((tap), (path));                                                \
-        check_str((path), at_, (want));                                                            \
-    } while (0)
 
 static const char event[] =
     "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{\"name\":\"e\"},"

@@ -1,0 +1,141 @@
+/* The API in process: the logs of pods, from a runtime that has one text. */
+#include "tests/unit.h"
+
+#include "tests/support/api_objects.h"
+
+#define PODS "/api/v1/namespaces/default/pods"
+
+struct fake_log {
+    const char *text; /* all that was ever written */
+    struct log_query last;
+};
+
+static bool read_fake(void *ctx, const struct object *pod, const struct log_query *query,
+                      int64_t *offset, struct buf *out, struct error *err)
+{
+    struct fake_log *log = ctx;
+
+    log->last = *query;
+    if (query->previous)
+        return error_set(err, ERR_NOT_FOUND, "", "no earlier run");
+    buf_str(out, log->text + *offset);
+    *offset = (int64_t)strlen(log->text);
+    return true;
+}
+
+static void set_pod(struct api_rig *rig, const char *status)
+{
+    scoped(tap) struct api_tap tap = {0};
+    scoped_str patch = mem_printf("{\"status\":%s}", status);
+
+    check_int("status",
+              api_request(rig, &tap, "PATCH", PODS "/p/status", .body = patch,
+                          .content_type = "application/merge-patch+json"),
+              200);
+}
+
+#define RUNNING                                                                                    \
+    "{\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"running\":{}}}]}"
+#define OVER                                                                                       \
+    "{\"phase\":\"Succeeded\",\"containerStatuses\":[{\"name\":\"c\",\"state\":{\"terminated\":{"  \
+    "\"exitCode\":0}}}]}"
+
+/* covers: kube-api.md 122 123 124 */
+static void logs_are_read_and_followed_to_the_end(void **state)
+{
+    struct fake_log log = {.text = "one\n"};
+    const struct api_logs logs = {read_fake, &log};
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, &(const struct api_rig_options){.logs = &logs});
+    check_int("no pod", api_request(&rig, &tap, "GET", PODS "/p/log"), 404);
+    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
+    check_int("logs", api_request(&rig, &tap, "GET", PODS "/p/log"), 200);
+    check_str("text", tap.body.data, "one\n");
+    check_str("type", tap.content_type, "text/plain");
+    set_pod(&rig, RUNNING);
+    check_int("all flags",
+              api_request(&rig, &tap, "GET",
+                          PODS "/p/log?container=c&tailLines=2&limitBytes=10&timestamps=true&"
+                               "sinceSeconds=60"),
+              200);
+    check_int("tail", log.last.tail_lines, 2);
+    check_int("limit", log.last.limit_bytes, 10);
+    check("stamps", log.last.timestamps);
+    check_int("since", log.last.since_ms, loop_wall_ms(rig.loop) - 60000);
+    check_int("follow", api_request(&rig, &tap, "GET", PODS "/p/log?follow=true"), 200);
+    check("goes on", !tap.ended && api_is_endless(tap.stream));
+    log.text = "one\ntwo\n";
+    loop_advance(rig.loop, 200);
+    check_str("more", tap.body.data, "one\ntwo\n");
+    log.text = "one\ntwo\nlast\n";
+    set_pod(&rig, OVER);
+    loop_advance(rig.loop, 200);
+    check("ended", tap.ended);
+    check_str("last words", tap.body.data, "one\ntwo\nlast\n");
+    set_pod(&rig, RUNNING);
+    log.text = "a";
+    check_int("again", api_request(&rig, &tap, "GET", PODS "/p/log?follow=true"), 200);
+    log.text = "a and b";
+    api_free(take(rig.api));
+    check("ended", tap.ended);
+    check_str("said when all ends", tap.body.data, "a and b");
+    api_rig_stop(&rig);
+}
+
+struct asked {
+    const char *name, *target;
+    int status;
+    const char *has; /* a part of the answer; NULL: any */
+};
+
+static const struct asked asked[] = {
+    {"unknown container", PODS "/p/log?container=z", 400, "container z is not valid for pod p"},
+    {"an init container", PODS "/p/log?container=i", 200, ""},
+    {"not started", PODS "/p/log?container=c", 400,
+     "container \\\"c\\\" in pod \\\"p\\\" is waiting to start: ContainerCreating"},
+    {"no previous", PODS "/p/log?container=c&previous=true", 400,
+     "previous terminated container \\\"c\\\" in pod \\\"p\\\" not found"},
+    {"both since", PODS "/p/log?sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z", 422,
+     "at most one of `sinceTime` or `sinceSeconds` may be specified"},
+    {"negative tail", PODS "/p/log?tailLines=-1", 422,
+     "tailLines: Invalid value: -1: must be greater than or equal to 0"},
+    {"no seconds", PODS "/p/log?sinceSeconds=0", 422, "must be greater than 0"},
+    {"no bytes", PODS "/p/log?limitBytes=0", 422, "must be greater than 0"},
+    {"no number", PODS "/p/log?tailLines=x", 400, "invalid syntax"},
+    {"no time", PODS "/p/log?sinceTime=noon", 400, NULL},
+};
+
+static void log_requests_are_checked(void **state)
+{
+    struct fake_log log = {.text = ""};
+    const struct api_logs logs = {read_fake, &log};
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, &(const struct api_rig_options){.logs = &logs});
+    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
+    set_pod(&rig, "{\"phase\":\"Pending\",\"containerStatuses\":[{\"name\":\"c\",\"state\":{"
+                  "\"waiting\":{\"reason\":\"ContainerCreating\"}}}]}");
+    for (size_t i = 0; i < countof(asked); i++) {
+        const struct asked *c = &asked[i];
+
+        check_int(c->name, api_request(&rig, &tap, "GET", c->target), c->status);
+        check_has(c->name, tap.body.data ? tap.body.data : "", c->has ? c->has : "");
+    }
+    api_rig_stop(&rig);
+    api_rig_start(&rig, NULL);
+    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
+    check_int("nowhere", api_request(&rig, &tap, "GET", PODS "/p/log"), 503);
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(logs_are_read_and_followed_to_the_end),
+        cmocka_unit_test(log_requests_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

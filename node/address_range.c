@@ -36,21 +36,21 @@ uint8_t address_range_of(const char *address)
     return bytes[1] >= FIRST && bytes[1] < END && bytes[1] % STEP == 0 ? bytes[1] : 0;
 }
 
-/* One line of /proc/net/tcp or tcp6, whose addresses are words in the order of this machine's
- * memory; an IPv4 address is the last word of those of IPv6, too. */
+/* One line of /proc/net/tcp or tcp6: "NUMBER: ADDRESS:PORT ADDRESS:PORT STATE …", the local address
+ * first. Addresses are words in the order of this machine's memory; an IPv4 address is the last
+ * word of those of IPv6, too. */
 static void note_listener(const char *line, bool listened[256])
 {
-    enum { LISTEN = 0x0a, WORD = 8, IPV6 = 32, LOOPBACK = 127 };
-    char local[IPV6 + 1], *last;
-    unsigned state;
+    enum { LISTEN = 0x0a, WORD = 8, LOOPBACK = 127 };
+    const char *local = strchr(line, ':'), *port = local ? strchr(local + 1, ':') : NULL;
+    const char *remote = port ? strchr(port, ' ') : NULL;
+    const char *state = remote ? strchr(remote + 1, ' ') : NULL;
     uint32_t word;
     uint8_t bytes[sizeof word];
 
-    if (sscanf(line, " %*u: %32[0-9A-F]:%*x %*[0-9A-F:] %x", local, &state) != 2 ||
-        state != LISTEN || strlen(local) < WORD)
+    if (!state || port - local <= WORD || strtoul(state, NULL, 16) != LISTEN)
         return;
-    last = local + strlen(local) - WORD;
-    word = (uint32_t)strtoul(last, NULL, 16);
+    word = (uint32_t)strtoul(port - WORD, NULL, 16);
     memcpy(bytes, &word, sizeof bytes);
     if (bytes[0] == LOOPBACK)
         listened[bytes[1]] = true;
@@ -80,8 +80,8 @@ uint8_t address_range_lock(uint8_t wanted, int *out_fd)
         return wanted;
     find_listeners(listened);
     for (int avoid = 1; avoid >= 0; avoid--)
-        for (uint8_t second = FIRST; second < END; second += STEP)
-            if (!(avoid && listened[second]) && (*out_fd = lock(second)) >= 0)
-                return second;
+        for (int second = FIRST; second < END; second += STEP)
+            if (!(avoid && listened[second]) && (*out_fd = lock((uint8_t)second)) >= 0)
+                return (uint8_t)second;
     return 0;
 }

@@ -152,9 +152,14 @@ static struct carried *the_open(const struct scripted *scripted)
 
 void scripted_say(struct scripted *scripted, const char *text)
 {
+    scripted_say_bytes(scripted, text, strlen(text));
+}
+
+void scripted_say_bytes(struct scripted *scripted, const void *bytes, size_t len)
+{
     struct exchange *exchange = the_open(scripted)->exchange;
 
-    exchange->data(exchange, text, strlen(text));
+    exchange->data(exchange, bytes, len);
     loop_settle(scripted->loop);
 }
 

@@ -33,6 +33,7 @@ void scripted_renews(struct scripted *scripted, bool renews);
 
 /** Say more on the one exchange that is open; end it as servers do, or by a broken connection. */
 void scripted_say(struct scripted *scripted, const char *text);
+void scripted_say_bytes(struct scripted *scripted, const void *bytes, size_t len);
 enum scripted_end { SCRIPTED_COMPLETE, SCRIPTED_BROKEN };
 void scripted_end(struct scripted *scripted, enum scripted_end how);
 bool scripted_has_open(const struct scripted *scripted);

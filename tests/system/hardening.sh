@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The built program has each property the hardening flags ask for, read from the file itself.
-# covers: reliability.md SEC-38
+# covers: reliability.md SEC-38 SA-07
 set -euo pipefail
 
 case ${JOBFLOW_MODE:-} in
@@ -48,5 +48,12 @@ fi
 refuse "no function of ours is exported" ' [TW] (loop|store|buf|job|flow|cluster|node|cli|api)_' "$symbols"
 refuse "one TLS library" 'NEEDED.*(gnutls|nss3|mbedtls)' "$dynamic"
 refuse "no search path of libraries" 'RPATH|RUNPATH' "$dynamic"
+
+# So that memcheck reads what either compiler wrote. The presets of sanitizers have the same flag (cmake/flags.cmake).
+if [ "$JOBFLOW_MODE" = dev ]; then
+    versions=$(readelf --debug-dump=info --dwarf-depth=1 "$JOBFLOW" 2>/dev/null | sed -n 's/^ *Version: *//p' | sort -u)
+    expect "debug symbols are DWARF 4, all of them" '^4$' "$versions"
+    refuse "no debug symbols in another form" '^[^4]' "$versions"
+fi
 
 [ $failures = 0 ]

@@ -74,7 +74,8 @@ def run_there(prefix, script, *cases):
     """Some cases of another script under `prefix`; what it printed, skipped cases among it."""
     python, env = interpreter(prefix), place()
     done = subprocess.run(prefix + [python, "-B", os.path.join(env["JOBFLOW_SOURCE"], "tests/system", script)] + list(cases),
-                          env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False, timeout=DEADLINE * 4)
+                          env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False,
+                          timeout=DEADLINE * 9)  # ctest itself waits a little longer
     check(done.returncode == 0, "%s as another user:\n%s%s" % (script, done.stdout[-4000:], done.stderr[-2000:]))
     check("ok" in done.stdout, "nothing ran:\n" + done.stdout)
     return done.stdout

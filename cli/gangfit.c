@@ -27,39 +27,6 @@ static int64_t smallest(int64_t *values, size_t n, size_t least)
     return sum;
 }
 
-static bool has_switch(const struct jobflow_spec *spec)
-{
-    for (size_t i = 0; i < spec->steps.count; i++)
-        if (flow_step_is_switch(&spec->steps.items[i]))
-            return true;
-    return false;
-}
-
-/* Members that wait for nothing are ready together and go together, if they are enough; unless
- * maxRunningJobs lets only as many go as must, or a switch chooses among them. */
-static struct amount need_of_first(const struct gangfit *gangs, const struct name_index *names,
-                                   const struct flow_gang *gang)
-{
-    const struct flow_scheduling *scheduling = gangs->spec->scheduling;
-    struct amount sum = {0};
-    size_t ready = 0, n = gang->steps.count;
-
-    if ((scheduling && scheduling->max_running) || has_switch(gangs->spec))
-        return sum;
-    for (size_t m = 0; m < n; m++) {
-        uint32_t at = name_index_get(names, gang->steps.items[m]);
-        const struct flow_depends *depends = gangs->spec->steps.items[at].depends;
-
-        if (depends && depends->targets.count)
-            continue;
-        ready++;
-        sum = amount_add(sum, gangs->needs[at]);
-    }
-    if (ready < (gang->min_available.set ? (size_t)gang->min_available.value : n))
-        return (struct amount){0};
-    return sum;
-}
-
 static struct amount need_of(const struct gangfit *gangs, const struct name_index *names,
                              const struct flow_gang *gang)
 {
@@ -81,7 +48,7 @@ static struct amount need_of(const struct gangfit *gangs, const struct name_inde
     need.cpu_milli = smallest(values + CPU * n, n, least);
     need.memory_bytes = smallest(values + MEMORY * n, n, least);
     mem_free(values);
-    return amount_max(need, need_of_first(gangs, names, gang));
+    return need;
 }
 
 static bool check_one(const struct gangfit *gangs, const struct amount need, const char *name,

@@ -201,13 +201,16 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
                                              object_name(flow->object), member_of->name)
                                 : NULL;
     uint32_t iteration = flow_graph_iteration(r->graph, step);
-    char number[16], hash[SPEC_HASH_TEXT_MAX];
+    char number[16], least[16], hash[SPEC_HASH_TEXT_MAX];
+    const bool some = member_of && member_of->min_available.set &&
+                      (size_t)member_of->min_available.value < member_of->steps.count;
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
         .template_ = template_,
         .step = flow_graph_step(r->graph, step)->name,
         .gang = gang,
+        .gang_least = some ? least : NULL,
         .name = name,
         .namespace_ = object_namespace(flow->object),
         .attempt = r->steps[step].attempt + 1u,
@@ -217,6 +220,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
 
     if (r->compact)
         spec_hash_format(flow_spec_hash(r, step), hash);
+    if (some)
+        snprintf(least, sizeof least, "%d", (int)member_of->min_available.value);
     snprintf(number, sizeof number, "%u", iteration);
     if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
         flow_unblock_step(flow, step);

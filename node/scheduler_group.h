@@ -132,6 +132,7 @@ struct group {
     bool beyond : 1;   /* it has its gang: what it asks for now comes after others' gangs */
     bool preempts : 1; /* its class allows it to push others out */
     bool claims : 1;   /* in scheduler.claimants */
+    bool goes : 1;     /* scratch of scheduler_team */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);

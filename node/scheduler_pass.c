@@ -178,8 +178,11 @@ static void review_touched(struct scheduler *s)
 
 /* Serving. */
 
-static void admit_one(struct scheduler *s, struct group *group, struct amount need)
+static void admit_one(struct group *group)
 {
+    struct scheduler *s = group->scheduler;
+    struct amount need = group_reserve(group);
+
     drop_claim(s, group);
     group_clear_refusal(group);
     group->stage = GROUP_ADMITTED;
@@ -190,19 +193,15 @@ static void admit_one(struct scheduler *s, struct group *group, struct amount ne
     line_up(s, group);
 }
 
-/* The group, or with it all that wait in its team. */
+/* The group, or those of its team that go together, of which it need not be one. */
 static void admit(struct scheduler *s, struct group *group)
 {
-    struct group *mate;
-
-    if (!group->team) {
-        admit_one(s, group, group_reserve(group));
+    if (!team_holds(group)) {
+        admit_one(group);
         return;
     }
     drop_claim(s, group); /* made for all of them */
-    LIST_FOREACH(mate, &group->team->mates, mate)
-    if (mate->stage == GROUP_WAITING)
-        admit_one(s, mate, group_reserve(mate));
+    team_admit(group->team, admit_one);
 }
 
 static enum verdict serve(struct scheduler *s, struct group *group, struct queue **limiter)

@@ -84,7 +84,7 @@ void group_claim(struct group *group, struct amount claim)
 
 struct amount group_need(struct group *group)
 {
-    if (group->team && group->stage == GROUP_WAITING)
+    if (team_holds(group))
         return team_need(group->team);
     return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
 }
@@ -104,12 +104,6 @@ bool scheduler_is_full(const struct scheduler *s)
     return s->used.pods >= limit->pods;
 }
 
-/* It would be admitted with others. */
-static bool is_team(const struct group *group)
-{
-    return group->team && group->stage == GROUP_WAITING;
-}
-
 static char *never_fits(const struct scheduler *s, const struct group *group, struct amount need)
 {
     const struct resource_names *extras = &s->places.extras;
@@ -123,7 +117,7 @@ static char *never_fits(const struct scheduler *s, const struct group *group, st
 
         return mem_printf("can never run: %s: lower the requests or the guarantees", what);
     }
-    if (!message && is_team(group))
+    if (!message && team_holds(group))
         limiter = team_limiter(group->team, true);
     else if (!message)
         limiter = queue_never(group->queue, need);
@@ -150,7 +144,8 @@ enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct am
         group_refuse(group, message);
         return NEVER;
     }
-    *limiter = is_team(group) ? team_limiter(group->team, false) : queue_full(group->queue, more);
+    *limiter =
+        team_holds(group) ? team_limiter(group->team, false) : queue_full(group->queue, more);
     if (*limiter)
         return QUEUE_FULL;
     if (single && binds_ahead(s))

@@ -3,6 +3,7 @@
  */
 #include "node/scheduler_team.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/types/job.h"
@@ -61,9 +62,11 @@ static struct team_job *job_of_uid(struct team *team, const char *uid)
 static void job_is(struct team *team, struct team_job *job, bool unfinished,
                    const struct group *group)
 {
+    team->unfinished -= job->unfinished;
     team->missing -= job->unfinished && !job->group;
     job->unfinished = unfinished;
     job->group = group;
+    team->unfinished += job->unfinished;
     team->missing += job->unfinished && !job->group;
     if (unfinished || group)
         return;
@@ -142,6 +145,13 @@ static void enter_job(struct group *group)
     job_is(group->team, job, job->unfinished, group);
 }
 
+static size_t least_of(const struct group *group)
+{
+    const char *text = meta_annotation(group->object->meta, ANNOTATION_FLOW_GANG_LEAST);
+
+    return text ? strtoul(text, NULL, 10) : 0;
+}
+
 void team_enter(struct group *group)
 {
     struct scheduler *s = group->scheduler;
@@ -154,19 +164,91 @@ void team_enter(struct group *group)
         return;
     watch_jobs(s);
     group->team = team_named(s, group->object);
+    group->team->least = least_of(group);
     LIST_INSERT_HEAD(&group->team->mates, group, mate);
     enter_job(group);
     team_review(group->team);
+}
+
+/* Who goes together. */
+
+static bool queue_takes(const struct group *group)
+{
+    return group->queue && group->queue->open;
+}
+
+/* How many more must be admitted for the gang to have formed; 0: it has. */
+static size_t still_needed(const struct team *team)
+{
+    size_t least = team->least < team->unfinished ? team->least : team->unfinished, admitted = 0;
+    const struct group *group;
+
+    LIST_FOREACH(group, &team->mates, mate)
+    admitted += group->stage == GROUP_ADMITTED;
+    return team->formed || admitted >= least ? 0 : least - admitted;
+}
+
+/* The larger of the shares of the nodes that it takes. */
+static double share_of(struct group *group)
+{
+    struct amount need = group_reserve(group), all = group->scheduler->places.capacity;
+    double most = 0;
+
+    for (size_t i = 0; i < AMOUNT_KINDS; i++) {
+        int64_t whole = *amount_at(&all, i);
+        double share = whole > 0 ? (double)*amount_at(&need, i) / (double)whole : 0;
+
+        most = share > most ? share : most;
+    }
+    return most;
+}
+
+static struct group *smallest_left(const struct team *team)
+{
+    struct group *group, *smallest = NULL;
+
+    LIST_FOREACH(group, &team->mates, mate)
+    if (!group->goes && group->stage == GROUP_WAITING && queue_takes(group) &&
+        (!smallest || share_of(group) < share_of(smallest)))
+        smallest = group;
+    return smallest;
+}
+
+/* Mark those that go: all that wait, or the smallest of them that are enough. False: they are not
+ * enough. */
+static bool choose(const struct team *team)
+{
+    struct group *group;
+    size_t left = team->least ? still_needed(team) : 0;
+
+    LIST_FOREACH(group, &team->mates, mate)
+    group->goes = !team->least && group->stage == GROUP_WAITING;
+    for (; left; left--) {
+        group = smallest_left(team);
+        if (!group)
+            return false;
+        group->goes = true;
+    }
+    return true;
+}
+
+bool team_holds(const struct group *group)
+{
+    const struct team *team = group->team;
+
+    return team && group->stage == GROUP_WAITING && (!team->least || still_needed(team));
 }
 
 static bool is_whole(const struct team *team)
 {
     const struct group *group;
 
+    if (team->least)
+        return choose(team);
     if (team->missing)
         return false;
     LIST_FOREACH(group, &team->mates, mate)
-    if (group->stage == GROUP_WAITING && (!group->queue || !group->queue->open))
+    if (group->stage == GROUP_WAITING && !queue_takes(group))
         return false;
     return true;
 }
@@ -183,27 +265,22 @@ void team_review(struct team *team)
     group_touch(group);
 }
 
-struct amount team_need(const struct team *team)
+/* What those that are chosen need; of one queue, unless it is NULL. */
+static struct amount need_in(const struct team *team, const struct queue *queue)
 {
     struct amount sum = {0};
-    const struct group *group;
+    struct group *group;
 
     LIST_FOREACH(group, &team->mates, mate)
-    if (group->stage == GROUP_WAITING)
+    if (group->goes && (!queue || group->queue == queue))
         sum = amount_add(sum, group_reserve(group));
     return sum;
 }
 
-/* What those that wait in one queue need. */
-static struct amount need_in(const struct team *team, const struct queue *queue)
+struct amount team_need(const struct team *team)
 {
-    struct amount sum = {0};
-    const struct group *group;
-
-    LIST_FOREACH(group, &team->mates, mate)
-    if (group->stage == GROUP_WAITING && group->queue == queue)
-        sum = amount_add(sum, group_reserve(group));
-    return sum;
+    choose(team);
+    return need_in(team, NULL);
 }
 
 struct queue *team_limiter(const struct team *team, bool ever)
@@ -211,12 +288,13 @@ struct queue *team_limiter(const struct team *team, bool ever)
     const struct queue *seen = NULL; /* nearly always there is one for all */
     const struct group *group;
 
+    choose(team);
     LIST_FOREACH(group, &team->mates, mate)
     {
         struct queue *limiter;
         struct amount need;
 
-        if (group->stage != GROUP_WAITING || group->queue == seen)
+        if (!group->goes || group->queue == seen)
             continue;
         seen = group->queue;
         need = need_in(team, group->queue);
@@ -225,6 +303,17 @@ struct queue *team_limiter(const struct team *team, bool ever)
             return limiter;
     }
     return NULL;
+}
+
+void team_admit(struct team *team, void (*admit)(struct group *group))
+{
+    struct group *group;
+
+    choose(team);
+    team->formed = true;
+    LIST_FOREACH(group, &team->mates, mate)
+    if (group->goes)
+        admit(group);
 }
 
 void teams_release(struct scheduler *s)

@@ -64,8 +64,8 @@ struct meta *template_job_meta(const struct template_job *job)
         {LABEL_CREATED_BY_TEMPLATE, by_template.label},
         {LABEL_CREATED_BY_FLOW, by_flow.label},
     };
-    size_t n_annotations = 4; /* and up to four that a job may have */
-    struct kv annotations[8] = {
+    size_t n_annotations = 4; /* and up to five that a job may have */
+    struct kv annotations[9] = {
         {LABEL_CREATED_BY_TEMPLATE, by_template.full},
         {LABEL_CREATED_BY_FLOW, by_flow.full},
         {ANNOTATION_FLOW_STEP, job->step},
@@ -100,6 +100,8 @@ struct meta *template_job_meta(const struct template_job *job)
         annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_ITERATION, job->iteration};
     if (job->gang)
         annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_GANG, job->gang};
+    if (job->gang && job->gang_least)
+        annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_GANG_LEAST, job->gang_least};
     if (job->spec_hash)
         annotations[n_annotations++] = (struct kv){ANNOTATION_FLOW_SPEC_HASH, job->spec_hash};
     draft.n_annotations = n_annotations;

@@ -15,10 +15,11 @@ struct template_job {
     const char *step;
     const char *name; /* <flow>-<step> */
     const char *namespace_;
-    unsigned attempt;      /* from 1 */
-    const char *gang;      /* NULL = none */
-    const char *iteration; /* of a loop, as a number; NULL = of none */
-    const char *spec_hash; /* of its step, where no status has it; NULL = there it is */
+    unsigned attempt;       /* from 1 */
+    const char *gang;       /* NULL = none */
+    const char *gang_least; /* of its jobs that start together; NULL: all */
+    const char *iteration;  /* of a loop, as a number; NULL = of none */
+    const char *spec_hash;  /* of its step, where no status has it; NULL = there it is */
 };
 
 /** `<namespace>.<name>` as a label value: as it is up to 63 characters, beyond that its first 52, a

@@ -273,5 +273,7 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 #define ANNOTATION_FLOW_ATTEMPT   "volcano.sh/jobFlowAttempt"
 #define ANNOTATION_FLOW_ITERATION "volcano.sh/jobFlowIteration"
 #define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* <namespace>.<flow>.<gang> */
+#define ANNOTATION_FLOW_GANG_LEAST                                                                 \
+    "volcano.sh/jobFlowGangMinAvailable" /* jobs of it that start together, when not all do */
 /* Of jobs of large flows, whose status has no entry for each step: specHash of its step. */
 #define ANNOTATION_FLOW_SPEC_HASH "volcano.sh/jobFlowSpecHash"

@@ -437,6 +437,10 @@ static void a_gang_starts_together(void **state)
         check_str("named",
                   meta_annotation(flow_bed_get(bed, &kind_job, "f-c")->meta, ANNOTATION_FLOW_GANG),
                   "default.f.g");
+        check_str(
+            "of whom two are enough",
+            meta_annotation(flow_bed_get(bed, &kind_job, "f-c")->meta, ANNOTATION_FLOW_GANG_LEAST),
+            "2");
         maybe_restart(bed, run);
         flow_bed_end(bed, "f-x", 0, NULL);
         check_str("the last comes later", created(bed), "f-a f-x f-b f-c f-d");

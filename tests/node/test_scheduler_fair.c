@@ -461,6 +461,86 @@ static void the_jobs_of_a_gang_are_admitted_all_or_none(void **state)
     rig_free(rig);
 }
 
+/* A job of gang "few", of which two start together, and its PodGroup of so many pods. */
+static void job_of_few(struct rig *rig, const char *name, int pods, const char *queue)
+{
+    static const char gang[] = "'annotations':{'volcano.sh/jobFlowGang':'default.f.few',"
+                               "'volcano.sh/jobFlowGangMinAvailable':'2'}";
+
+    rig_create(rig,
+               "{'apiVersion':'batch.volcano.sh/v1alpha1','kind':'Job','metadata':{'name':'%s',"
+               "'namespace':'default',%s},'spec':{'tasks':[{'name':'t','replicas':%d,'template':"
+               "{'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i','command':"
+               "['true']}]}}}]}}",
+               name, gang, pods);
+    rig_create(rig,
+               "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'PodGroup','metadata':{"
+               "'name':'%s','namespace':'default',%s,'ownerReferences':[{'apiVersion':"
+               "'batch.volcano.sh/v1alpha1','kind':'Job','name':'%s','uid':'%s','controller':"
+               "true}]},'spec':{'minMember':%d,'queue':'%s'}}",
+               name, gang, name, object_uid(rig_get(rig, &kind_job, name)), pods, queue);
+}
+
+/* covers: jobflow.md 174; see 13.6: minAvailable is below the number of members */
+static void a_gang_starts_when_enough_of_it_have_room(void **state)
+{
+    struct rig *rig = set_up(8, 4);
+
+    running(rig, "hold", 1, 1, NULL, false);
+    job_of_few(rig, "a", 2, "default");
+    job_of_few(rig, "b", 2, "default");
+    job_of_few(rig, "c", 2, "default");
+    rig_advance(rig, 1500);
+    check_str("two need four", rig_group_phase(rig, "a"), PENDING);
+    check_has("of three", rig_status(rig, &kind_pod_group, "a"), "needs 4 pods (3 of 4 free)");
+    rig_set_status(rig, &kind_pod, "hold-0", "{'phase':'Succeeded'}");
+    rig_settle(rig);
+    check_int("two of them have started",
+              (strcmp(rig_group_phase(rig, "a"), ADMITTED) == 0) +
+                  (strcmp(rig_group_phase(rig, "b"), ADMITTED) == 0) +
+                  (strcmp(rig_group_phase(rig, "c"), ADMITTED) == 0),
+              2);
+    rig_free(rig);
+}
+
+static void those_that_start_a_gang_are_its_smallest(void **state)
+{
+    struct rig *rig = set_up(8, 5);
+
+    job_of_few(rig, "big", 4, "default");
+    job_of_few(rig, "a", 2, "default");
+    job_of_few(rig, "b", 1, "default");
+    rig_advance(rig, 1500);
+    check_str("small", rig_group_phase(rig, "a"), ADMITTED);
+    check_str("smaller", rig_group_phase(rig, "b"), ADMITTED);
+    check_str("the rest follows when there is room", rig_group_phase(rig, "big"), PENDING);
+    rig_set_status(rig, &kind_job, "a", "{'state':{'phase':'Completed'}}");
+    rig_delete(rig, &kind_pod_group, "a", -1);
+    rig_settle(rig);
+    check_str("alone", rig_group_phase(rig, "big"), ADMITTED);
+    rig_free(rig);
+}
+
+static void a_gang_starts_without_the_one_whose_queue_is_closed(void **state)
+{
+    struct rig *rig = set_up(8, 8);
+
+    queue(rig, "other", "'weight':1");
+    job_of_few(rig, "a", 1, "other");
+    rig_set_status(rig, &kind_queue, "other", "{'state':'Closed'}");
+    job_of_few(rig, "b", 2, "default");
+    rig_settle(rig);
+    check_str("one is not enough", rig_group_phase(rig, "b"), NOT_YET);
+    job_of_few(rig, "c", 2, "default");
+    rig_settle(rig);
+    check_str("two are", rig_group_phase(rig, "b"), ADMITTED);
+    check_str("both", rig_group_phase(rig, "c"), ADMITTED);
+    rig_set_status(rig, &kind_queue, "other", "{'state':'Open'}");
+    rig_settle(rig);
+    check_str("the third follows", rig_group_phase(rig, "a"), ADMITTED);
+    rig_free(rig);
+}
+
 static void a_gang_of_jobs_waits_for_the_open_queue_of_each(void **state)
 {
     struct rig *rig = set_up(8, 4);
@@ -511,6 +591,9 @@ int main(void)
         cmocka_unit_test(waits_are_measured_by_queue),
         cmocka_unit_test(half_a_gang_is_never_pushed_out),
         cmocka_unit_test(a_queue_gets_back_what_it_deserves),
+        cmocka_unit_test(a_gang_starts_when_enough_of_it_have_room),
+        cmocka_unit_test(those_that_start_a_gang_are_its_smallest),
+        cmocka_unit_test(a_gang_starts_without_the_one_whose_queue_is_closed),
         cmocka_unit_test(the_jobs_of_a_gang_are_admitted_all_or_none),
         cmocka_unit_test(a_gang_of_jobs_waits_for_the_open_queue_of_each),
         cmocka_unit_test(a_job_that_is_over_holds_its_gang_no_longer),

@@ -31,6 +31,15 @@ size_t *preflight_order(const struct manifests *set)
     return order;
 }
 
+/* What a server has given to an object that was printed and is read again here. */
+static void forget_version(const struct manifest *manifest)
+{
+    json_t *metadata = json_object_get(manifest->doc, "metadata");
+
+    json_object_del(metadata, "uid");
+    json_object_del(metadata, "resourceVersion");
+}
+
 static void set_namespace(const struct manifest *manifest, const char *namespace_)
 {
     json_t *metadata = json_object_get(manifest->doc, "metadata");
@@ -102,11 +111,20 @@ static bool report_double(struct preflight_run *run, const struct manifest *mani
 static void check_job(struct preflight_run *run, const struct object *object,
                       const struct manifest *manifest)
 {
+    const struct owner_ref *owner = meta_controller(object->meta);
     struct error err = {0};
 
-    if (manifest->kind == &kind_job &&
-        preflight_never_ends(job_spec_of(object), run->options->max_pods, &err))
+    if (manifest->kind != &kind_job || !run->options->max_pods)
+        return;
+    if (owner) { /* collected at once, for its owner has another uid from now on */
+        error_set(&err, ERR_INVALID, "metadata.ownerReferences",
+                  "the job belongs to %s %s, which makes its jobs itself; leave it out, or delete "
+                  "the reference to run it alone",
+                  owner->kind, owner->name);
         preflight_error(run, manifest, &err);
+    } else if (preflight_never_ends(job_spec_of(object), run->options->max_pods, &err)) {
+        preflight_error(run, manifest, &err);
+    }
 }
 
 static bool is_unchanged(const struct preflight_run *run, const struct manifest *manifest,
@@ -170,8 +188,10 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
         result->errors++;
     } else {
         preflight_bring_live(&run);
-        for (size_t i = 0; i < set->count; i++)
+        for (size_t i = 0; i < set->count; i++) {
+            forget_version(&set->items[i]);
             set_namespace(&set->items[i], options->namespace_);
+        }
         apply_namespaces(engine_registry(run.scratch), set);
         preflight_bring_known(&run);
         for (size_t i = 0; i < set->count; i++)

@@ -38,7 +38,8 @@ struct preflight_result {
     size_t errors, warnings;
 };
 
-/** Fill in namespaces, check, print every finding with file and line. True when there was no error.
+/** Fill in namespaces, take out uid and resourceVersion (of objects that were printed), check,
+ * print every finding with file and line. True when there was no error.
  */
 bool preflight(struct manifests *set, const struct preflight_options *options,
                struct preflight_result *result);

@@ -113,6 +113,18 @@ static void tell(struct steps_run *run, size_t i, const char *member, const stru
         run->check->made(run->check->ctx, i, job);
 }
 
+/* The files hold the flow as it was printed, with the jobs it had by then. */
+static bool is_made_already(const struct steps_run *run, const json_t *doc)
+{
+    const char *name = json_string_value(json_object_get(json_object_get(doc, "metadata"), "name"));
+    const struct object *job = store_get(registry_store(run->check->registry), &kind_job,
+                                         object_namespace(run->flow), name);
+    const struct owner_ref *owner = job ? meta_controller(job->meta) : NULL;
+
+    return owner && strcmp(owner->kind, kind_job_flow.name) == 0 &&
+           strcmp(owner->name, object_name(run->flow)) == 0;
+}
+
 static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body)
 {
     const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
@@ -121,6 +133,8 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
     const struct object *job = NULL;
     struct error err = {0};
 
+    if (is_made_already(run, doc))
+        return;
     if (!registry_create(run->check->registry, doc, &how, &job, &errors))
         for (size_t e = 0; e < errors.count; e++)
             found(run, i, member, &errors.items[e]);

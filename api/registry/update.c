@@ -199,6 +199,19 @@ static struct meta *next_meta(const struct meta *current, const struct meta *wan
     return meta_ref(current);
 }
 
+/* The current body itself when the one asked for has the same members in another order, as what is
+ * printed in YAML has. */
+static struct blob *next_body(const struct object *current, const struct object *admitted)
+{
+    if (admitted->body->len == current->body->len && !same_blob(admitted->body, current->body)) {
+        scoped(json) json_t *was = object_body_json(current), *is = object_body_json(admitted);
+
+        if (json_equal(was, is))
+            return blob_ref(current->body);
+    }
+    return blob_ref(admitted->body);
+}
+
 /* The next version: what was asked for is in `admitted` (consumed), the rest in `current`. */
 static struct object *next_version(const struct object *current, struct object *admitted)
 {
@@ -206,7 +219,7 @@ static struct object *next_version(const struct object *current, struct object *
     struct meta *meta = next_meta(current->meta, admitted->meta);
     struct object *next;
 
-    next = object_new(current->kind, meta, blob_ref(admitted->body), blob_ref(status));
+    next = object_new(current->kind, meta, next_body(current, admitted), blob_ref(status));
     next->revision = current->revision;
     object_unref(admitted);
     return next;

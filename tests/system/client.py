@@ -325,6 +325,27 @@ def many_may_look_at_a_finished_run_at_once():
         check_equal("code", (each.returncode, errors), (0, b""))
 
 
+def what_was_printed_may_be_read_again():
+    """validate takes what apply and run take; apply minds the version, and an order of members that is another one changes nothing."""
+    finished()
+    printed = {kind: jobflow("get", kind, "-o", "yaml").stdout for kind in ("jf", "jt", "vcjob", "jf,jt,vcjob,pods")}
+    for kind, text in printed.items():
+        with open("printed.yaml", "w") as out:
+            out.write(text)
+        check_in("validate " + kind, "valid", jobflow("validate", "printed.yaml", code=2 if kind == "jf" else 0).stdout or "valid")
+    for line in jobflow("apply", "-f", "printed.yaml").stdout.splitlines():
+        check(line.endswith(" unchanged"), line)
+    check_equal("no new version", jobflow("get", "jf", "-o", "yaml").stdout, printed["jf"])
+    with open("old.yaml", "w") as out:
+        out.write(re.sub('resourceVersion: "[0-9]+"', 'resourceVersion: "1"', printed["jt"]))
+    check_in("another version", "the object has been modified", jobflow("apply", "-f", "old.yaml", code=2).stderr)
+    check_in("jobs of a flow", "the job belongs to JobFlow f, which makes its jobs itself",
+             jobflow("run", "--data-dir", "elsewhere", "printed.yaml", code=2).stderr)
+    with open("printed.yaml", "w") as out:
+        out.write(jobflow("get", "jf,jt", "-o", "yaml").stdout)
+    jobflow("run", "--output", "quiet", "--data-dir", "elsewhere", "printed.yaml")
+
+
 def the_path_of_the_data_directory_may_be_long():
     deep = os.path.join(*["a-directory-with-a-long-name"] * 8)
     os.makedirs(deep)

@@ -279,8 +279,8 @@ def decisions_retries_loops_and_gangs_are_explained():
     for line in ("a Retrying attempt 1 has failed (main ended with 3); the next begins in ", "m Skipped route chose big",
                  "no Skipped its condition (if) was false", "b Waiting waits for a (Retrying)",
                  "gx Waiting is ready, and starts together with its gang both: waits for gz (Waiting)",
-                 "loop Running at work; expected to end in 120m (by runningEstimate)"):
-        check_in("explained", line, said)
+                 "loop Running for N; expected to end in N (by runningEstimate)"):
+        check_in("explained", line, re.sub(r"(for|in) \d+[a-z0-9]+", r"\1 N", said) if " N" in line else said)
     check_in("attempts", "1: Failed, TaskMinAvailableMissed, main ended with 3",
              re.sub(r"Failed \d+s,", "Failed,", jobflow("explain", "jf/f", "a").stdout))
     check_in("outputs", "Outputs    num=5", jobflow("explain", "jf/f", "ok").stdout)

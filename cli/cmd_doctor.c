@@ -11,10 +11,10 @@
 #include "cli/engine.h"
 #include "cli/fit.h"
 #include "cli/term.h"
+#include "node/name_library.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/notify.h"
-#include "node/sandbox/plain.h"
 #include "node/sandbox/sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -191,16 +191,16 @@ static enum verdict check_addresses(struct finding *f)
 
 static enum verdict check_names(struct finding *f)
 {
-    const char *library = plain_name_library();
+    const char *why, *library = name_library_probe(&why);
 
     if (library)
         buf_printf(&f->text,
-                   "dynamically linked programs find the names of pods at level plain, too "
-                   "(%s); for PyTorch add --hosts-as-addresses",
+                   "dynamically linked programs find the names of pods at level plain, too (%s)",
                    library);
     else
-        buf_str(&f->text, "at level plain pods are told addresses where they would be told names "
-                          "(no libnss_wrapper)");
+        buf_printf(&f->text,
+                   "at level plain pods are told addresses where they would be told names (%s%s)",
+                   why ? "libnss_wrapper " : "no libnss_wrapper", why ? why : "");
     return WELL;
 }
 

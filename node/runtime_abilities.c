@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "node/name_library.h"
 #include "node/runtime_host.h"
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/network.h"
 #include "node/sandbox/notify.h"
-#include "node/sandbox/plain.h"
 #include "node/sandbox/sandbox.h"
 
 static const char *const rewrite_means[] = {
@@ -32,12 +32,14 @@ static enum rewrite_way choose_rewrite(const struct host *host)
 }
 
 /* By name where a program can look one up. */
-static void choose_names(const struct host *host, struct runtime_abilities *abilities)
+static void choose_names(struct host *host, struct runtime_abilities *abilities)
 {
     const bool own_files = host->config.level != SANDBOX_PLAIN;
+    const char *why;
 
-    abilities->told_addresses =
-        host->config.tell_addresses || (!own_files && !plain_name_library());
+    if (!own_files && !host->config.tell_addresses)
+        host->config.tell_addresses = !name_library_probe(&why);
+    abilities->told_addresses = host->config.tell_addresses;
     if (abilities->told_addresses)
         abilities->names = "pods are told addresses where they would be told names";
     else if (own_files)

@@ -79,10 +79,9 @@ static void add_names(struct box *box)
     const char *library = box->tell_addresses ? NULL : plain_name_library();
 
     add_env(box, mem_printf("VC_HOSTS_FILE=%s/run/hosts", box->dir));
-    if (!library)
-        return;
-    add_env(box, mem_printf("LD_PRELOAD=%s", library));
-    add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir));
+    add_env(box, mem_printf("NSS_WRAPPER_HOSTS=%s/run/hosts", box->dir)); /* for who preloads it */
+    if (library)
+        add_env(box, mem_printf("LD_PRELOAD=%s", library));
 }
 
 bool plain_make(struct box *box, struct error *err)

@@ -63,9 +63,9 @@ def a_child_calls_what_is_safe_until_it_is_another_program():
     check_equal("calls", sorted(calls - SAFE), [])
 
 
-# covers: see reliability.md SEC-26
+# covers: reliability.md SEC-26
 def who_signals_by_number_knows_whose_it_is():
-    """Others have a pidfd. That nothing of a pod survives its deletion is for misbehave.py."""
+    """Others have a pidfd."""
     callers = set()
     for path in glob.glob(os.path.join(SOURCE, "*", "**", "*.c"), recursive=True):
         parts = os.path.relpath(path, SOURCE).split(os.sep)
@@ -73,6 +73,28 @@ def who_signals_by_number_knows_whose_it_is():
             callers.add(parts[-1][:-2])
     check("it is found", "reap" in callers)
     check_equal("others", sorted(callers - UNREAPED), [])
+
+
+# Deaf, in sessions and groups of their own, and of nobody: only who ends all at once ends them.
+DEAF = "trap '' TERM HUP INT; for i in 1 2 3; do (setsid sh -c \"trap '' TERM; sleep 7219 & sleep 7219; sleep 7219\" &); done; echo begun; while :; do sleep 0.05; done"
+
+
+# covers: reliability.md SEC-26
+def a_deletion_ends_with_all_that_is_the_pods():
+    levels = [level()] + re.search(r"--isolation can be (.*)", jobflow("doctor").stdout + "--isolation can be ").group(1).split(", ")
+    for one in sorted(set(levels) - {""}):
+        fresh_dir()
+        daemon = Daemon("--isolation", one)
+        daemon.apply(*[{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": dict({
+            "restartPolicy": "Never", "containers": [{"name": "c", "command": ["sh", "-c", DEAF]}]}, **more)}
+            for name, more in (("bare", {}), ("boxed", {"volumes": [{"name": "v", "emptyDir": {}}]}))])
+        for name in ("bare", "boxed"):
+            wait_until(name, lambda name=name: "begun" in daemon("logs", "pod/" + name, code=None).stdout)
+        wait_until("all of them are there", lambda: sum(command_line(p) == "sleep 7219" for p in descendants()) == 12)
+        daemon("delete", "pod", "bare", "boxed", "--grace-period=1")
+        wait_until("they are gone at level " + one, lambda: not any("7219" in (command_line(p) or "") for p in descendants()))
+        daemon.stop()
+        nothing_left()
 
 
 # covers: reliability.md SEC-22

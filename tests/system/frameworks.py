@@ -13,13 +13,25 @@ from lib_plugins import *  # noqa: E402,F403
 ROUNDS = int(os.environ.get("JOBFLOW_ROUNDS", "1"))
 
 
-def need_mpi():
-    need_sshd()
+def need_mpi(options):
+    if "private" in options:  # where port 22 is anybody's
+        need("/usr/sbin/sshd", "ssh")
+    else:
+        need_sshd()
     need("mpicc", "mpiexec", "scp")
 
 
-def need_torch():
+def need_torch(options=()):
     need_module("torch")
+
+
+def rounds(path, *options):
+    """What each round printed; told when there are several."""
+    for round_ in range(1, ROUNDS + 1):
+        began = time.monotonic()
+        yield jobflow("run", "-o", "plain", "--logs", "--data-dir", "data-%d" % round_, "-j", "16", *options, path).stdout
+        if ROUNDS > 1:
+            print("round %d of %d is right, %.1f s" % (round_, ROUNDS, time.monotonic() - began), flush=True)
 
 
 def twice(example, step):
@@ -53,14 +65,12 @@ def check_torch(out):
 CROWD = [(need_mpi, "mpi.yaml", "sum", check_mpi), (need_torch, "pytorch.yaml", "train", check_torch)]
 
 
-# covers: job-plugins.md PLG-140 PLG-141; local-runtime.md LRT-50 LRT-52
-@untouched
-def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
+def crowd(*options):
     """The examples twice each, all at once: four sshd on port 22, two masters on port 23456."""
     able, why = [], []
     for row in CROWD:
         try:
-            row[0]()
+            row[0](options)
             able.append(row)
         except Skip as reason:
             why.append(str(reason))
@@ -69,13 +79,32 @@ def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
     for reason in why:
         print("without one framework: %s" % reason)
     write("crowd.yaml", "---\n".join(twice(example, step) for _, example, step, _ in able))
-    for round_ in range(1, ROUNDS + 1):
-        began = time.monotonic()
-        out = jobflow("run", "-o", "plain", "--logs", "--data-dir", "data-%d" % round_, "-j", "16", "crowd.yaml").stdout
+    for out in rounds("crowd.yaml", *options):
         for _, _, _, right in able:
             right(out)
-        if ROUNDS > 1:
-            print("round %d of %d is right, %.1f s" % (round_, ROUNDS, time.monotonic() - began), flush=True)
+
+
+# covers: job-plugins.md PLG-140 PLG-141; local-runtime.md LRT-50 LRT-52
+@untouched
+def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
+    crowd()
+
+
+@untouched
+def they_do_with_ids_of_their_own():
+    if os.geteuid() != 0:
+        raise Skip("only a run started by root has ids to give")
+    need_boxes()
+    crowd("--isolation", "full")
+
+
+@untouched
+def they_do_in_a_network_of_their_own():
+    need_boxes()
+    found = jobflow("run", "--network", "private", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
+    if found.returncode:
+        raise Skip("no private network here: " + found.stderr.strip())
+    crowd("--network", "private")
 
 
 # ---- where pods are processes and no more ----
@@ -86,9 +115,8 @@ def plain_pods_run_two_mpi_jobs_at_once():
     need("mpicc", "mpiexec", "/usr/sbin/sshd")
     need_plain()
     write("mpi.yaml", twice("mpi-plain.yaml", "sum"))
-    out = jobflow("run", "-o", "plain", "--logs", "-j", "16", "mpi.yaml").stdout
-    for name in ("one", "two"):
-        for rank in (0, 1):
+    for out in rounds("mpi.yaml"):
+        for name, rank in (("one", 0), ("one", 1), ("two", 0), ("two", 1)):
             check_in(name, "[mpi-plain-%s-launcher-0/main] rank %d of 2 in mpi-plain-%s-worker-%d, sum 1" % (name, rank, name, rank), out)
 
 
@@ -101,11 +129,11 @@ def plain_pods_run_two_pytorch_jobs_at_once():
     command = "command: [/usr/bin/python3, -u, /source/train.py]"
     check_in("the example", command, text)
     write("pytorch.yaml", text.replace(command, "command: [sh, -c, exec /usr/bin/python3 -u $VC_MOUNT_ROOT/source/train.py]"))
-    out = jobflow("run", "-o", "plain", "--logs", "-j", "16", "pytorch.yaml").stdout
-    for name in ("one", "two"):
-        for rank, pod in enumerate(("master-0]", "worker-0/main]")):
-            check_in(name, "[pytorch-%s-%s rank %d of 2" % (name, pod, rank), out)
-        check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
+    for out in rounds("pytorch.yaml"):
+        for name in ("one", "two"):
+            for rank, pod in enumerate(("master-0]", "worker-0/main]")):
+                check_in(name, "[pytorch-%s-%s rank %d of 2" % (name, pod, rank), out)
+            check_in(name, "[pytorch-%s-master-0] same weights" % name, out)
 
 
 @untouched

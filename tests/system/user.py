@@ -32,6 +32,10 @@ def an_ordinary_user_survives_kills():
     ordinary("kill.py")
 
 
+def an_ordinary_user_has_frameworks_at_work_side_by_side():
+    ordinary("frameworks.py", "two_jobs_of_each", "they_do_in_a_network")
+
+
 def an_ordinary_user_is_rid_of_what_pods_leave():
     ordinary("misbehave.py", "at_every_level")
 

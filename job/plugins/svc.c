@@ -301,15 +301,48 @@ static bool has_shared_hostname(const struct job_task *task)
     return task->replicas > 1 && job_template_text(task, "hostname");
 }
 
+/* The name of a port that people or probes from elsewhere would ask, or NULL. */
+static const char *open_port(const struct job_task *task)
+{
+    const json_t *container, *port;
+    size_t c, p;
+
+    json_array_foreach(job_template_list(task, "containers"), c, container)
+    {
+        json_array_foreach(json_object_get(container, "ports"), p, port)
+        {
+            const char *name = json_string_value(json_object_get(port, "name"));
+
+            if (name && (!strcmp(name, "dashboard") || !strncmp(name, "http", 4)))
+                return name;
+        }
+    }
+    return NULL;
+}
+
+static void review_task(const struct job_task *task, bool has_policy, struct job_review *review)
+{
+    const char *port = has_policy ? open_port(task) : NULL;
+
+    if (has_shared_hostname(task))
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin svc: all %d pods of task %s have the hostname %s, so the lists "
+                        "of hosts have it once: leave out hostname to tell them apart",
+                        task->replicas, task->name, job_template_text(task, "hostname"));
+    if (port)
+        job_review_warn(review, REASON_PLUGIN_WARNING,
+                        "plugin svc: where NetworkPolicies are enforced (a cluster) port %s of "
+                        "task %s is for pods of this job alone; add "
+                        "--disable-network-policy=true if others are to reach it",
+                        port, task->name);
+}
+
 static void svc_review(const struct job_plugin_job *job, struct job_review *review)
 {
+    const bool has_policy = !read_args(job).no_policy;
+
     for (size_t t = 0; t < job->spec->tasks.count; t++)
-        if (has_shared_hostname(&job->spec->tasks.items[t]))
-            job_review_warn(review, REASON_PLUGIN_WARNING,
-                            "plugin svc: all %d pods of task %s have the hostname %s, so the lists "
-                            "of hosts have it once: leave out hostname to tell them apart",
-                            job->spec->tasks.items[t].replicas, job->spec->tasks.items[t].name,
-                            job_template_text(&job->spec->tasks.items[t], "hostname"));
+        review_task(&job->spec->tasks.items[t], has_policy, review);
 }
 
 const struct job_plugin job_plugin_svc = {

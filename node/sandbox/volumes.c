@@ -38,6 +38,19 @@ static bool path_ok(const char *path)
     return path[strlen(path) - 1] != '/';
 }
 
+/* One that whoever the pod's programs become may enter, whatever our umask: what they may read is
+ * said by the modes of files. Its descriptor; -1 with errno. */
+static int enter_directory(int at_fd, const char *name)
+{
+    bool made = mkdirat(at_fd, name, 0755) == 0;
+    int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0 || !made || fchmod(fd, 0755) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 /* The file below `fd`, with its directories. */
 static bool write_file(int fd, const struct shim_file *file, struct error *err)
 {
@@ -53,8 +66,7 @@ static bool write_file(int fd, const struct shim_file *file, struct error *err)
         name[len] = 0;
         if (!at[len])
             break;
-        mkdirat(at_fd, name, 0755);
-        inner = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        inner = enter_directory(at_fd, name);
         close(at_fd);
         at_fd = inner;
         at += len + 1;
@@ -87,10 +99,8 @@ static bool link_first(int vol_fd, const char *path, struct error *err)
 static bool make_files(int vol_fd, const char *name, const char *link,
                        const struct shim_volume *volume, struct error *err)
 {
-    int data_fd = -1;
-    bool ok = mkdirat(vol_fd, name, 0755) == 0 &&
-              (data_fd = openat(vol_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
-              symlinkat(name, vol_fd, link) == 0;
+    int data_fd = enter_directory(vol_fd, name);
+    bool ok = data_fd >= 0 && symlinkat(name, vol_fd, link) == 0;
 
     if (!ok)
         error_errno(err, errno, "cannot make the volume's files");

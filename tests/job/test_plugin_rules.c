@@ -97,6 +97,10 @@ static void what_would_be_ignored_is_a_warning(void **unused)
         {"ray drops arguments",    JOB("plugins: {ray: [--head=t, --headContainer=c]}, tasks: [{name: t, replicas: 1, "
                                        POD_OF("containers: [{name: c, command: [x], args: [z]}]") "}]"), "its args are dropped"},
         {"one host for two pods",  JOB("plugins: {svc: []}, tasks: [{name: t, replicas: 2, " POD_OF("hostname: h, " C) "}]"), "have the hostname h"},
+        {"a dashboard",            JOB("plugins: {svc: []}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: dashboard, containerPort: 80}]}]") "}]"),
+                                   "port dashboard of task t is for pods of this job alone"},
+        {"a dashboard for others", JOB("plugins: {svc: [--disable-network-policy]}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: http-api, containerPort: 80}]}]") "}]"), NULL},
+        {"a port of the job's",    JOB("plugins: {svc: []}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: rpc, containerPort: 80}]}]") "}]"), NULL},
     };
     /* clang-format on */
     struct world world;

@@ -226,7 +226,7 @@ def every_kind_of_volume_is_where_it_was_asked_for():
         {"name": "e", "emptyDir": {}}, {"name": "r", "emptyDir": {"medium": "Memory", "sizeLimit": "4Mi"}}]
     mounts = [{"name": "all", "mountPath": "/all"}, {"name": "e", "mountPath": "/out", "subPathExpr": "$(NAME)/x"}, {"name": "e", "mountPath": "/e"},
               {"name": "r", "mountPath": "/ram"}, {"name": "e", "mountPath": "/ro", "readOnly": True}]
-    script = ("cat /all/a /all/b /all/deep/k /all/labels; echo; cat /all/cpu; echo; stat -L -c %a /all/a /all/deep/k\n"
+    script = ("cat /all/a /all/b /all/deep/k /all/labels; echo; cat /all/cpu; echo; stat -L -c %a /all/a /all/deep/k /all/..data /all/deep\n"
               "echo there > /out/f; cat /e/p/x/f; stat -f -c %T /ram; (echo no > /ro/x) 2> /dev/null || echo read-only; "
               "(echo no > /all/x) 2> /dev/null || echo files are read-only")
     made = pod("p", script, volumes, mounts)
@@ -237,7 +237,7 @@ def every_kind_of_volume_is_where_it_was_asked_for():
     daemon.apply(*objects, made)
     status = ended(daemon, "p")
     check_equal("what it saw (%s)" % why(status), daemon("logs", "pod/p").stdout.splitlines(),
-                ["secret", "second", "key", 'x="y"', "250", "440", "400", "there", "tmpfs", "read-only", "files are read-only"])
+                ["secret", "second", "key", 'x="y"', "250", "440", "400", "755", "755", "there", "tmpfs", "read-only", "files are read-only"])
     daemon.stop()
     nothing_left()
 

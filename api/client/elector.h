@@ -7,6 +7,9 @@
  * to change here. The leader stops before that time can have passed for the others: at the end of
  * the renew deadline, counted from when it sent the last renewal that succeeded.
  *
+ * For controllers at a server that others may work at, too. No command runs such controllers today
+ * (docs/deviations.md), so only tests use this.
+ *
  * Ref: spec/kube-api.md 16.6; k8s.io/client-go tools/leaderelection.
  */
 #include "api/client/remote.h"

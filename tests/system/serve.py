@@ -478,6 +478,8 @@ def a_backup_under_load_can_be_restored():
 
 def the_store_is_open_once_in_its_process():
     """Closing a second descriptor of a database would drop the locks of the first."""
+    if os.geteuid() != 0:
+        raise Skip("a daemon cannot be dumped, so only root sees its descriptors")
     daemon = Daemon()
     check_equal("made", daemon.ask("POST", CM, config_map("c", v="1"))[0], 201)
     jobflow("backup", "--data-dir", "d", "b.db")

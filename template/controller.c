@@ -14,7 +14,7 @@
 /* Delays end at the same moments for all records: lists of neighbouring templates are then on one
  * page of the disk, written once. */
 enum { DELAY_PER_NAME_MS = 10, DELAY_MAX_MS = 60000, RETRY_MS = 1000, NS_PER_MS = 1000000 };
-static const int64_t beat_ns = 100 * NS_PER_MS;
+static const int64_t beat_ns = INT64_C(100) * NS_PER_MS;
 
 struct record {
     struct template_controller *controller;

@@ -25,13 +25,12 @@ struct rig {
 
 static void write_object(const char *item, struct buf *out)
 {
-    char name[32], uid[32];
-    int revision;
+    char name[32], uid[32], revision[32];
 
-    check_int(item, sscanf(item, "%31s %31s %d", name, uid, &revision), 3);
+    check_int(item, sscanf(item, "%31s %31s %31s", name, uid, revision), 3);
     buf_printf(out,
                "{\"metadata\":{\"namespace\":\"default\",\"name\":\"%s\",\"uid\":\"%s\","
-               "\"resourceVersion\":\"%d\"},\"data\":{}}",
+               "\"resourceVersion\":\"%s\"},\"data\":{}}",
                name, uid, revision);
 }
 

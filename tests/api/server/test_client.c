@@ -231,7 +231,7 @@ static void what_happens_on_the_server_is_mirrored(void **state)
     ask(&rig, 200, "DELETE", CM "/b", NULL);
     ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
     check_told("changes", &watched, "~a -b +c ");
-    loop_advance(rig.api.loop, 3 * 3600000); /* watches end and go on, bookmarks come */
+    loop_advance(rig.api.loop, INT64_C(3) * 3600000); /* watches end and go on, bookmarks come */
     ask(&rig, 200, "DELETE", CM "/c", NULL);
     check_told("hours later", &watched, "-c ");
     check_int("nothing went wrong", watched.failed, 0);

@@ -146,7 +146,7 @@ static void whoever_waits_with_his_body_is_asked_for_it_in_his_turn(void **state
 {
     scoped(buf) struct buf text = {0};
     struct wire wire;
-    const char *said;
+    const char *said, *made;
 
     wire_start(&wire);
     add_create(&text, 1);
@@ -154,7 +154,9 @@ static void whoever_waits_with_his_body_is_asked_for_it_in_his_turn(void **state
             "POST " CM " HTTP/1.1\r\n" HOST "Content-Length: 26\r\nExpect: 100-continue\r\n\r\n");
     said = wire_exchange(&wire, text.data);
     check_has("answer first", said, "HTTP/1.1 201 ");
-    check_has("then", strstr(said, "\"c1\""), "HTTP/1.1 100 Continue\r\n\r\n");
+    made = strstr(said, "\"c1\"");
+    assert_non_null(made);
+    check_has("then", made, "HTTP/1.1 100 Continue\r\n\r\n");
     said = wire_exchange(&wire, "{\"metadata\":{\"name\":\"c2\"}}");
     check_has("and its own", said, "HTTP/1.1 201 ");
     wire_stop(&wire);

@@ -93,7 +93,8 @@ static void watches_from_every_revision_are_told_all_that_followed(void **state)
     for (int i = 0; i < WATCHES; i++) {
         since[i] = first + i % (CHANGES + 1);
         open_watch(&rig, &taps[i], since[i]);
-        if (i % 10 == 0 && history.n < CHANGES * 2) /* the others are told, this one resumes */
+        if (i % 10 == 0 &&
+            history.n < (size_t)CHANGES * 2) /* the others are told, this one resumes */
             change(&rig, CHANGES + i / 10, &history);
     }
     for (int i = 0; i < STALLED; i++)

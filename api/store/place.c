@@ -57,25 +57,34 @@ static uint64_t mask_of(const char *status, const char *name)
  * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
  * that /proc does not show us nothing is known but its number.
  */
+/* The n-th word of a line behind its first; NULL when there are fewer. */
+static const char *word_at(const char *line, int n)
+{
+    for (; line && n > 0; n--)
+        line = (line = strchr(line, ' ')) ? line + 1 : NULL;
+    return line;
+}
+
 static bool is_ending(long pid)
 {
     enum { EXITING = 0x4, TEXT_MAX = 16 << 10 }; /* PF_EXITING of linux/sched.h */
     scoped_str stat_path = mem_printf("/proc/%ld/stat", pid);
     scoped_str status_path = mem_printf("/proc/%ld/status", pid);
     scoped(buf) struct buf stat = {0}, status = {0};
-    const char *after_name;
-    unsigned long flags = 0;
+    const char *after_name, *state, *flags;
     uint64_t coming;
-    char state = 0;
 
     if (!file_read(stat_path, TEXT_MAX, &stat, NULL) ||
         !file_read(status_path, TEXT_MAX, &status, NULL))
         return !is_there(pid);
-    after_name = strrchr(stat.data, ')'); /* a name may be anything */
-    if (!after_name || sscanf(after_name, ") %c %*d %*d %*d %*d %*d %lu", &state, &flags) != 2)
+    /* proc(5): "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS …"; a name may be anything. */
+    after_name = strrchr(stat.data, ')');
+    state = word_at(after_name, 1);
+    flags = word_at(after_name, 7);
+    if (!flags)
         return false;
     coming = mask_of(status.data, "\nSigPnd:") | mask_of(status.data, "\nShdPnd:");
-    return state == 'Z' || state == 'X' || flags & EXITING ||
+    return *state == 'Z' || *state == 'X' || strtoul(flags, NULL, 10) & EXITING ||
            coming & (UINT64_C(1) << (SIGKILL - 1));
 }
 
@@ -95,7 +104,7 @@ static bool owner_is_ending(const struct place *place)
 static int lock_in_time(const struct place *place)
 {
     enum { TRIES = 500 };
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    const struct timespec pause = {.tv_nsec = 10000000L};
 
     for (int i = 0;; i++) {
         int reason = flock(place->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;

@@ -9,6 +9,7 @@
 #include "cli/access.h"
 #include "cli/commands.h"
 #include <string.h>
+#include <sys/stat.h>
 
 struct token_options {
     const char *data_dir, *role;
@@ -172,12 +173,27 @@ static int run_list(struct request *request)
 
 /* ---- the whole ---- */
 
+/* Only a token that is made may come before the daemon. */
+static bool is_there(const char *data_dir)
+{
+    struct stat info;
+
+    if (stat(data_dir, &info) == 0)
+        return true;
+    cli_errorf("there is no data directory %s: 'jobflow serve' makes one, --data-dir names another",
+               data_dir);
+    return false;
+}
+
 static int run(const void *options, int n_operands, char **operands)
 {
     static const struct {
         const char *name;
         int (*run)(struct request *request);
-    } words[] = {{"create", run_create}, {"list", run_list}, {"revoke", run_revoke}};
+        bool needs_daemon; /* its data directory is there */
+    } words[] = {{"create", run_create},
+                 {"list", run_list, .needs_daemon = true},
+                 {"revoke", run_revoke, .needs_daemon = true}};
     struct request request = {.options = options, .n_names = n_operands - 1, .names = operands + 1};
     scoped_str default_dir = access_default_dir();
 
@@ -189,7 +205,8 @@ static int run(const void *options, int n_operands, char **operands)
     }
     for (size_t i = 0; i < countof(words); i++)
         if (strcmp(words[i].name, operands[0]) == 0)
-            return words[i].run(&request);
+            return words[i].needs_daemon && !is_there(request.data_dir) ? EXIT_FAILED
+                                                                        : words[i].run(&request);
     cli_errorf("token: \"%s\" is not one of create, list, revoke", operands[0]);
     return EXIT_REFUSED;
 }

@@ -246,6 +246,8 @@ def roles_are_what_they_say():
     check_equal("not elsewhere", daemon.ask("GET", "/api/v1/namespaces/other/configmaps", token=editor)[0], 403)
     check_equal("metrics", daemon.ask("GET", "/metrics", token=editor)[0], 403)
     listed = jobflow("token", "list", "--data-dir", "d").stdout.splitlines()
+    for words in (["list"], ["revoke", "looks"]):
+        check_in("of a daemon that never was", "there is no data directory nowhere", jobflow("token", *words, "--data-dir", "nowhere", code=1).stderr)
     check_equal("list", [line.split()[:2] for line in listed[1:]], [["admin", "admin"], ["ed", "editor"], ["vi", "viewer"]])
     check_in("twice", "revoke it first", jobflow("token", "create", "vi", "--data-dir", "d", code=1).stderr)
     check_in("a bound admin", "leave out -n", jobflow("token", "create", "a", "--role", "admin", "-n", "x", "--data-dir", "d", code=2).stderr)

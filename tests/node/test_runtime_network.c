@@ -128,8 +128,8 @@ static void the_node_reaches_pods_by_sockets_of_their_network(void **state)
             bed_run(bed, 10);
     }
     check_str("it answers", answer, "hello 10.127.0.1\n");
-    check_int("elsewhere any socket will do", rt->ops->socket_to(rt, (struct sockaddr *)&other, SOCK_STREAM),
-              -1);
+    check_int("elsewhere any socket will do",
+              rt->ops->socket_to(rt, (struct sockaddr *)&other, SOCK_STREAM), -1);
     end("probed");
 }
 

@@ -47,6 +47,7 @@ static bool apply_new(struct applying *a, json_t *config, const struct object **
     scoped(json) json_t *wanted = tracked(a, config);
     scoped(managed_apply) struct managed_apply applied = {0};
 
+    json_object_del(json_object_get(config, "metadata"), "resourceVersion"); /* of one that was */
     if (!managed_apply(none, &a->write, nothing, wanted, NULL, true, &applied, errors))
         return false;
     return create_from_document(a->r, config, a->how, list_text(applied.entries), out, errors);

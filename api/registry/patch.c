@@ -41,6 +41,27 @@ static const char *metadata_text(const json_t *doc, const char *member)
     return text ? text : "";
 }
 
+/* What a patch of the whole leaves out of the object's place and identity is what it was. */
+static bool complete(const struct object *current, json_t *patched, struct error_list *errors)
+{
+    const struct {
+        const char *member, *stored;
+    } kept[] = {{"namespace", object_namespace(current)}, {"uid", object_uid(current)}};
+    json_t *metadata = json_object_get(patched, "metadata");
+
+    if (!json_is_object(metadata) || !*metadata_text(patched, "name")) {
+        error_list_add(errors, ERR_BAD_REQUEST, "metadata.name",
+                       "the name of the object (%s based on URL) was undeterminable: name must be "
+                       "provided",
+                       object_name(current));
+        return false;
+    }
+    for (size_t i = 0; i < countof(kept); i++)
+        if (*kept[i].stored && !*metadata_text(patched, kept[i].member))
+            json_object_set_new(metadata, kept[i].member, json_string(kept[i].stored));
+    return true;
+}
+
 /* A patch may not turn the object into another one. */
 static bool still_the_same(const struct object *current, const json_t *patched,
                            struct error_list *errors)
@@ -98,6 +119,6 @@ bool registry_patch(struct registry *r, const struct kind *kind, const char *ns,
                        err.message);
         return false;
     }
-    return still_the_same(current, patched, errors) &&
+    return complete(current, patched, errors) && still_the_same(current, patched, errors) &&
            registry_update(r, patched, sub, how, out, errors);
 }

@@ -17,20 +17,24 @@ static bool is_type(const char *content_type, const char *type)
     return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
 }
 
-static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error *err)
+static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error_list *twice,
+                          struct error *err)
 {
-    scoped(yaml) struct yaml_stream *stream =
-        yaml_parse(call->request->body, call->request->body_len,
-                   is_flow ? &yaml_limits_flow : &yaml_limits_body, err);
+    scoped(yaml_reader) struct yaml_reader *reader =
+        yaml_reader_new(call->request->body, call->request->body_len,
+                        is_flow ? &yaml_limits_flow : &yaml_limits_body);
+    scoped(json) json_t *first = NULL;
+    json_t *next = NULL;
 
-    if (!stream)
+    yaml_reader_take_twice(reader, twice);
+    if (!yaml_reader_next(reader, &first, err) || (first && !yaml_reader_next(reader, &next, err)))
         return NULL;
-    if (yaml_count(stream) != 1) {
-        error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %zu",
-                  yaml_count(stream));
-        return NULL;
-    }
-    return json_incref(yaml_document(stream, 0));
+    if (first && !next)
+        return take(first);
+    json_decref(next);
+    error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %s",
+              first ? "more" : "none");
+    return NULL;
 }
 
 /* Custom kinds have no protobuf, in a cluster neither. Other requests without a kind are reviews.
@@ -47,7 +51,7 @@ const struct json_limits *body_limits(const struct api_call *call)
     return call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
 }
 
-static json_t *parse(const struct api_call *call, struct error *err)
+static json_t *parse(const struct api_call *call, struct error_list *twice, struct error *err)
 {
     const struct json_limits *limits = body_limits(call);
     const char *type = call->request->content_type;
@@ -62,11 +66,12 @@ static json_t *parse(const struct api_call *call, struct error *err)
         return protobuf_parse(call->request->body, len, err);
     if (type &&
         (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
-        return parse_yaml(call, limits == &json_limits_flow, err);
-    return json_parse(call->request->body ? call->request->body : "", len, limits, err);
+        return parse_yaml(call, limits == &json_limits_flow, twice, err);
+    return json_parse_lenient(call->request->body ? call->request->body : "", len, limits, twice,
+                              err);
 }
 
-json_t *body_parse(const struct api_call *call, struct error *err)
+json_t *body_parse(const struct api_call *call, struct error_list *twice, struct error *err)
 {
     const char *type = call->request->content_type;
     bool is_patch = call->request->method == API_PATCH;
@@ -81,7 +86,7 @@ json_t *body_parse(const struct api_call *call, struct error *err)
                   takes_protobuf(call) ? ", " PROTOBUF : "");
         return NULL;
     }
-    doc = parse(call, &why);
+    doc = parse(call, twice, &why);
     if (doc)
         return doc;
     *err = why;

@@ -144,7 +144,7 @@ struct api_stream *verb_instantiate(const struct api_call *call)
 
     if (!write_init(&write, call, &err))
         return reply_option_error(call, "CreateOptions", &err);
-    body = body_parse(call, &err);
+    body = body_parse(call, NULL, &err);
     template_ = body && check_members(body, &err) ? find_object(call, &err) : NULL;
     if (template_)
         job = call->api->conversions.to_job(template_, json_object_get(body, "patch"), &err);

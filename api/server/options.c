@@ -12,6 +12,7 @@ void write_release(struct write *write)
 {
     error_list_release(&write->errors);
     error_list_release(&write->warnings);
+    error_list_release(&write->odd);
 }
 
 static bool parse_validation(struct write *write, const struct api_call *call, struct error *err)

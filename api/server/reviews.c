@@ -170,7 +170,8 @@ static review_fn review_of(const struct review *review)
 static struct api_stream *answer(const struct api_call *call, const struct review *review)
 {
     struct error err = {0};
-    scoped(json) json_t *body = body_parse(call, &err), *status = json_object(), *version = NULL;
+    scoped(json) json_t *body = body_parse(call, NULL, &err), *status = json_object(),
+                        *version = NULL;
     struct reply with = {.status = 201};
 
     if (body && !json_is_object(body))

@@ -229,10 +229,14 @@ static const char *unreadable(const struct error *err)
 }
 
 /* Built-in kinds are decoded before anything is checked: a wrong type is no object of theirs. */
+bool status_is_undecodable(const struct error *err, const struct kind *kind)
+{
+    return !strstr(kind->group, "volcano.sh") && (is_wrong_type(err) || unreadable(err));
+}
+
 static bool is_undecodable(const struct error_list *errors, const struct status_subject *about)
 {
-    return about->kind && !about->options && !strstr(about->kind->group, "volcano.sh") &&
-           (is_wrong_type(&errors->items[0]) || unreadable(&errors->items[0]));
+    return about->kind && !about->options && status_is_undecodable(&errors->items[0], about->kind);
 }
 
 /* In the words of Go's decoder: "spec.containers[0].name" is "spec.containers.name" there. */

@@ -9,6 +9,8 @@
 /* What a Status is about. Everything may be NULL. */
 /** A member nobody knows, or one given twice. */
 bool status_is_strict(const struct error *err);
+/** A value of a type that an object of this kind, a built-in one, could not hold. */
+bool status_is_undecodable(const struct error *err, const struct kind *kind);
 
 struct status_subject {
     const struct kind *kind;

@@ -118,6 +118,7 @@ void write_not_found(const struct api_call *call, struct error *err);
 struct write {
     struct registry_write how;
     struct error_list errors, warnings;
+    struct error_list odd;       /* what the body says twice, or says that is not read */
     const struct object *object; /* as stored */
     bool manager_given;          /* not only guessed from the user agent */
 };
@@ -152,7 +153,8 @@ struct api_stream *verb_no_stream(const struct api_call *call);
 /* ---- body.c ---- */
 
 /** The body as a document (owned): JSON or YAML, one of it. NULL with BAD_REQUEST, TOO_LARGE or
- * MEDIA_TYPE. */
-json_t *body_parse(const struct api_call *call, struct error *err);
+ * MEDIA_TYPE. Members given twice are noted in `twice`, and the last holds; NULL: they are refused.
+ */
+json_t *body_parse(const struct api_call *call, struct error_list *twice, struct error *err);
 /** How large it may be: that of a JobFlow, or any other. */
 const struct json_limits *body_limits(const struct api_call *call);

@@ -103,9 +103,14 @@ static bool parse_dry_run(const struct api_call *call, const json_t *options,
 static bool take_options(const struct api_call *call, const json_t *options,
                          struct registry_delete *how, struct error *err)
 {
+    const char *kind = json_string_value(json_object_get(options, "kind"));
+
     *how = (struct registry_delete){.grace_s = -1};
     if (options && !json_is_object(options))
         return error_set(err, ERR_BAD_REQUEST, "", "the body must be DeleteOptions");
+    if (kind && strcmp(kind, "DeleteOptions") != 0)
+        return error_set(err, ERR_BAD_REQUEST, "kind",
+                         "the body of a deletion is DeleteOptions, not of kind \"%.64s\"", kind);
     return parse_dry_run(call, options, &how->dry_run, err) &&
            parse_grace(call, options, &how->grace_s, err) &&
            parse_preconditions(options, how, err) &&
@@ -118,7 +123,7 @@ static bool parse_options(const struct api_call *call, struct registry_delete *h
 {
     json_t *options = NULL;
 
-    if (call->request->body_len && !(options = body_parse(call, err)))
+    if (call->request->body_len && !(options = body_parse(call, NULL, err)))
         return false;
     *keep = options;
     return take_options(call, options, how, err);
@@ -160,7 +165,7 @@ struct api_stream *verb_evict(const struct api_call *call)
     struct error_list errors = {0};
     struct error err = {0};
     struct api_stream *stream;
-    scoped(json) json_t *body = body_parse(call, &err);
+    scoped(json) json_t *body = body_parse(call, NULL, &err);
 
     if (!body)
         return reply_error(call, &err);

@@ -124,8 +124,11 @@ static bool take_token(const struct api_call *call, struct list_query *query, st
 
 static bool parse_query(const struct api_call *call, struct list_query *query, struct error *err)
 {
+    int64_t timeout_s; /* a list takes no time worth bounding; what is no number is refused */
+
     *query = (struct list_query){.revision = store_revision(call->store)};
     return target_query_int(&call->target, "limit", 0, &query->limit, err) &&
+           target_query_int(&call->target, "timeoutSeconds", 0, &timeout_s, err) &&
            take_token(call, query, err) && check_revision(call, query, err) &&
            filter_parse(&call->target, call->route.kind, NULL, call->arena, &query->filter, err);
 }

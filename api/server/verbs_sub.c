@@ -135,7 +135,7 @@ struct api_stream *verb_scale_set(const struct api_call *call)
 
     if (!write_init(&write, call, &err))
         return reply_option_error(call, "UpdateOptions", &err);
-    body = body_parse(call, &err);
+    body = body_parse(call, NULL, &err);
     job = body ? find_object(call, &err) : NULL;
     if (!job)
         return reply_error(call, &err);
@@ -160,7 +160,7 @@ struct api_stream *verb_bind(const struct api_call *call)
 
     if (!write_init(&write, call, &err))
         return reply_option_error(call, "CreateOptions", &err);
-    body = body_parse(call, &err);
+    body = body_parse(call, NULL, &err);
     pod = body ? find_object(call, &err) : NULL;
     if (!pod)
         return reply_error(call, &err);

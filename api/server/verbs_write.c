@@ -3,6 +3,7 @@
  * spec/kube-api.md 6.4 to 6.6.
  */
 #include "api/server/stream.h"
+#include "base/mem.h"
 #include <string.h>
 
 static bool is_custom(const struct kind *kind)
@@ -83,6 +84,37 @@ static bool agree_event(const struct api_call *call, const json_t *doc, struct e
                              "Invalid value: \"%s\": does not match event.namespace", ns ? ns : "");
 }
 
+static const char *text_of(const json_t *object, const char *member)
+{
+    const char *text = json_string_value(json_object_get(object, member));
+
+    return text ? text : "";
+}
+
+/* An owner is named once. What is longer than a list of owners ever is stays as it is. */
+static void merge_owners(json_t *metadata, struct error_list *warnings)
+{
+    enum { OWNERS_MAX = 100 };
+    json_t *owners = json_object_get(metadata, "ownerReferences");
+
+    if (json_array_size(owners) > OWNERS_MAX)
+        return;
+    for (size_t i = json_array_size(owners); i-- > 1;)
+        for (size_t j = 0; j < i; j++) {
+            const json_t *owner = json_array_get(owners, i);
+
+            if (!json_equal(owner, json_array_get(owners, j)))
+                continue;
+            if (warnings)
+                error_list_add(warnings, ERR_INVALID, "metadata.ownerReferences",
+                               ".metadata.ownerReferences contains duplicate entries; the owner "
+                               "with the UID %.64s is named once",
+                               text_of(owner, "uid"));
+            json_array_remove(owners, i);
+            break;
+        }
+}
+
 static bool agree(struct api_call *call, json_t *doc, struct error *err)
 {
     json_t *metadata = json_object_get(doc, "metadata");
@@ -99,24 +131,76 @@ static bool agree(struct api_call *call, json_t *doc, struct error *err)
            (call->route.kind != &kind_event || agree_event(call, doc, err));
 }
 
+/* ---- what a body says twice, or says that is not read ---- */
+
+static void append_all(const struct error_list *from, struct error_list *to)
+{
+    for (size_t i = 0; i < from->count; i++)
+        error_list_append(to, &from->items[i]);
+    to->dropped += from->dropped;
+}
+
+/* Whether the write is refused for it; if not, who asks is warned unless he does not want to be. */
+static bool refuses_odd(struct write *write)
+{
+    if (write->how.unknown == UNKNOWN_ERROR)
+        return write->odd.count > 0;
+    if (write->how.warnings)
+        append_all(&write->odd, &write->warnings);
+    return false;
+}
+
+/* Of an operation of a JSON Patch four members are read. What was found so far is told as its, too.
+ */
+static void note_unread(const json_t *patch, struct error_list *odd)
+{
+    size_t i;
+    json_t *operation, *value;
+    const char *key;
+
+    for (i = 0; i < odd->count; i++)
+        error_prefix(&odd->items[i], "json patch ");
+    json_array_foreach(patch, i, operation)
+    {
+        json_object_foreach(operation, key, value)
+        {
+            scoped_str path = mem_printf("[%zu].%.128s", i, key);
+
+            if (strcmp(key, "op") != 0 && strcmp(key, "path") != 0 && strcmp(key, "from") != 0 &&
+                strcmp(key, "value") != 0)
+                error_list_add(odd, ERR_BAD_REQUEST, path, "json patch unknown field \"%s\"", path);
+        }
+    }
+}
+
 /* ---- one write ---- */
 
+/* What was on trial, to find whatever else is wrong, is refused all the same. */
 static struct api_stream *answer(const struct api_call *call, struct write *write, bool ok,
                                  int status)
 {
+    if (write->how.unknown == UNKNOWN_ERROR && write->odd.count) {
+        append_all(&write->odd, &write->errors);
+        ok = false;
+    }
     return ok ? reply_object(call, status, write->object, &write->warnings)
               : reply_errors(call, &write->errors);
 }
 
 /* ---- verbs ---- */
 
-static json_t *parse_object(struct api_call *call, struct error *err)
+static json_t *parse_object(struct api_call *call, struct write *write, struct error *err)
 {
-    scoped(json) json_t *doc = body_parse(call, err);
+    scoped(json) json_t *doc = body_parse(call, &write->odd, err);
 
+    if (refuses_odd(write))
+        write->how.dry_run = REGISTRY_DRY_RUN;
     if (doc && call->route.view)
         view_take(call->route.view, doc);
-    return doc && agree(call, doc, err) ? take(doc) : NULL;
+    if (!doc || !agree(call, doc, err))
+        return NULL;
+    merge_owners(json_object_get(doc, "metadata"), write->how.warnings);
+    return take(doc);
 }
 
 struct api_stream *verb_create(const struct api_call *request)
@@ -129,7 +213,7 @@ struct api_stream *verb_create(const struct api_call *request)
 
     if (!write_init(&write, &call, &err))
         return reply_option_error(&call, "CreateOptions", &err);
-    doc = parse_object(&call, &err);
+    doc = parse_object(&call, &write, &err);
     if (!doc)
         return reply_error(&call, &err);
     ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
@@ -171,7 +255,7 @@ struct api_stream *verb_update(const struct api_call *request)
 
     if (!write_init(&write, &call, &err))
         return reply_option_error(&call, "UpdateOptions", &err);
-    doc = parse_object(&call, &err);
+    doc = parse_object(&call, &write, &err);
     if (!doc)
         return reply_error(&call, &err);
     exists = store_get(call.api->store, call.route.kind, call.route.ns, call.route.name);
@@ -239,18 +323,23 @@ static bool check_patch_options(const struct api_call *call, const struct write 
     return true;
 }
 
-/* What nobody knows in a patch is said of the patch: the object has not got it. */
-static struct api_stream *reply_patch_errors(const struct api_call *call,
+/* What nobody knows in a patch, or no object has, is said of the patch: the object has not got it.
+ */
+static struct api_stream *reply_patch_errors(const struct api_call *call, const struct write *write,
                                              const struct error_list *errors)
 {
     const struct error *first = &errors->items[0];
     struct error_list about = {0};
     struct api_stream *stream;
 
-    if (!status_is_strict(first))
+    if (errors == &write->odd || status_is_strict(first))
+        error_list_add(&about, ERR_INVALID, "patch", "Invalid value: strict decoding error: %s",
+                       first->message);
+    else if (status_is_undecodable(first, call->route.kind))
+        error_list_add(&about, ERR_INVALID, "patch", "Invalid value: %s: %s", first->field,
+                       first->message);
+    else
         return reply_errors(call, errors);
-    error_list_add(&about, ERR_INVALID, "patch", "Invalid value: strict decoding error: %s",
-                   first->message);
     stream = reply_failure(call, &about, &(struct status_subject){0});
     error_list_release(&about);
     return stream;
@@ -263,12 +352,16 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
                                                 [PATCH_MERGE] = REGISTRY_PATCH_MERGE,
                                                 [PATCH_STRATEGIC] = REGISTRY_PATCH_STRATEGIC};
     struct error err = {0};
-    scoped(json) json_t *body = body_parse(call, &err);
+    scoped(json) json_t *body = body_parse(call, &write->odd, &err);
 
     if (!body && err.code == ERR_BAD_REQUEST)
         error_prefix(&err, "error decoding patch: ");
     if (!body)
         return reply_error(call, &err);
+    if (type == PATCH_JSON)
+        note_unread(body, &write->odd);
+    if (refuses_odd(write))
+        return reply_patch_errors(call, write, &write->odd);
     if (call->route.view && type == PATCH_JSON)
         view_take_patch(call->route.view, body);
     else if (call->route.view)
@@ -277,7 +370,7 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
                        types[type], body, subresource(call), &write->how, &write->object,
                        &write->errors))
         return reply_object(call, 200, write->object, &write->warnings);
-    return reply_patch_errors(call, &write->errors);
+    return reply_patch_errors(call, write, &write->errors);
 }
 
 /* ---- server-side apply ---- */
@@ -296,13 +389,19 @@ static void name_by_url(const struct api_call *call, json_t *config)
         json_object_set_new(metadata, "name", json_string(call->route.name));
 }
 
-static json_t *parse_config(struct api_call *call, struct error *err)
+static json_t *parse_config(struct api_call *call, struct write *write, struct error *err)
 {
-    scoped(json) json_t *config = body_parse(call, err);
+    scoped(json) json_t *config = body_parse(call, &write->odd, err);
     const char *expected = kind_api_version(call->route.kind), *version, *kind;
+    const json_t *metadata;
 
     if (!config)
         return NULL;
+    if (refuses_odd(write)) {
+        error_set(err, ERR_BAD_REQUEST, "", "error strict decoding YAML: %s",
+                  write->odd.items[0].message);
+        return NULL;
+    }
     if (call->route.view)
         view_take(call->route.view, config);
     version = json_string_value(json_object_get(config, "apiVersion"));
@@ -320,7 +419,13 @@ static json_t *parse_config(struct api_call *call, struct error *err)
                   version ? version : "", expected);
         return NULL;
     }
-    if (json_object_get(json_object_get(config, "metadata"), "managedFields")) {
+    metadata = json_object_get(config, "metadata");
+    if (metadata && !json_is_object(metadata) && !json_is_null(metadata)) {
+        error_set(err, ERR_BAD_REQUEST, "metadata",
+                  "metadata of an applied configuration is an object");
+        return NULL;
+    }
+    if (json_object_get(metadata, "managedFields")) {
         error_set(err, ERR_BAD_REQUEST, "", "metadata.managedFields must be nil");
         return NULL;
     }
@@ -332,7 +437,7 @@ static struct api_stream *apply(const struct api_call *request, struct write *wr
 {
     struct api_call call = *request;
     struct error err = {0};
-    scoped(json) json_t *config = parse_config(&call, &err);
+    scoped(json) json_t *config = parse_config(&call, write, &err);
     bool created = false;
 
     if (!config)

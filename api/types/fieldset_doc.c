@@ -323,15 +323,15 @@ static json_t *merged_list(const struct schema_at *at, const struct field *field
     return result;
 }
 
-/* A set: what is wanted first, then what else there was. */
+/* A set: what there was, then what is wanted besides. */
 static json_t *merged_set(const struct field *field, const json_t *live, const json_t *config)
 {
-    scoped(json) json_t *index = fieldset_index(field, config);
+    scoped(json) json_t *index = fieldset_index(field, live);
     scoped(buf) struct buf element = {0};
-    json_t *result = json_deep_copy(config), *entry;
+    json_t *result = json_deep_copy(live), *entry;
     size_t i;
 
-    json_array_foreach(live, i, entry)
+    json_array_foreach(config, i, entry)
     {
         fieldset_element(field, entry, &element);
         if (!json_object_get(index, element.data))

@@ -18,12 +18,23 @@
 
 #define MIB ((size_t)1 << 20)
 
+enum { PATH_BYTES_MAX = 200 }; /* of a member that is named twice */
+
 const struct json_limits json_limits_body = {3 * MIB, 128, 200000};
 const struct json_limits json_limits_flow = {64 * MIB, 128, 16000000};
+
+/* Where a value lies: the places of the objects and lists around it, up to the whole. */
+struct place {
+    const struct place *up;
+    const char *name; /* [len] of a member; NULL: an entry of a list */
+    size_t len, index;
+};
 
 struct reader {
     const char *text, *at, *end;
     const struct json_limits *limits;
+    const struct place *place;
+    struct error_list *twice; /* members given twice are noted here; NULL: they are refused */
     size_t depth, values;
     struct buf scratch; /* strings with escapes, numbers with fractions */
     struct error *err;
@@ -31,6 +42,16 @@ struct reader {
 };
 
 static json_t *read_value(struct reader *r);
+
+static json_t *read_at(struct reader *r, const struct place *here)
+{
+    json_t *value;
+
+    r->place = here;
+    value = read_value(r);
+    r->place = here->up;
+    return value;
+}
 
 /* ---- what is wrong ---- */
 
@@ -302,7 +323,8 @@ static json_t *read_list(struct reader *r)
     list = json_array();
     if (!take_char(r, ']'))
         do {
-            json_t *entry = read_value(r);
+            const struct place here = {.up = r->place, .index = json_array_size(list)};
+            json_t *entry = read_at(r, &here);
 
             if (!entry)
                 return NULL;
@@ -312,32 +334,62 @@ static json_t *read_list(struct reader *r)
     return r->failed ? NULL : take(list);
 }
 
+static void add_path(const struct place *place, struct buf *out)
+{
+    if (!place)
+        return;
+    add_path(place->up, out);
+    if (out->len > PATH_BYTES_MAX)
+        return;
+    if (place->name)
+        buf_printf(out, "%s%.*s", out->len ? "." : "",
+                   (int)(place->len < PATH_BYTES_MAX ? place->len : PATH_BYTES_MAX), place->name);
+    else
+        buf_printf(out, "[%zu]", place->index);
+}
+
+/* The later one has taken the place of the earlier. */
+static bool take_twice(struct reader *r, const struct place *here, const char *at)
+{
+    scoped(buf) struct buf path = {0};
+
+    if (!r->twice)
+        return fail_at(r, at, "duplicate object key");
+    if (r->twice->count < ERROR_LIST_MAX)
+        add_path(here, &path);
+    error_list_add(r->twice, ERR_BAD_REQUEST, path.data ? path.data : "", "duplicate field \"%s\"",
+                   path.data ? path.data : "");
+    return true;
+}
+
 /* One member, its name and its value. The name is kept by the object first: it may lie in the
  * scratch buffer. */
 static bool read_member(struct reader *r, json_t *object)
 {
     const char *begin = r->at, *key;
-    size_t len, before = json_object_size(object);
+    size_t before = json_object_size(object);
+    struct place here = {.up = r->place};
     scoped_str copy = NULL;
     json_t *value;
 
     if (!take_char(r, '"'))
         return fail(r, "the name of a member was expected");
-    key = read_string(r, &len);
+    key = read_string(r, &here.len);
     if (!key)
         return false;
     if (key == r->scratch.data) {
         copy = buf_take(&r->scratch);
         key = copy;
     }
+    here.name = key;
     skip_space(r);
     if (!take_char(r, ':'))
         return fail(r, "':' was expected");
-    value = read_value(r);
+    value = read_at(r, &here);
     if (!value)
         return false;
-    json_object_setn_new_nocheck(object, key, len, value);
-    return json_object_size(object) > before || fail_at(r, begin, "duplicate object key");
+    json_object_setn_new_nocheck(object, key, here.len, value);
+    return json_object_size(object) > before || take_twice(r, &here, begin);
 }
 
 static json_t *read_object(struct reader *r)
@@ -407,10 +459,11 @@ static json_t *read_value(struct reader *r)
     }
 }
 
-json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
-                   struct error *err)
+json_t *json_parse_lenient(const char *text, size_t len, const struct json_limits *limits,
+                           struct error_list *twice, struct error *err)
 {
-    struct reader r = {.text = text, .at = text, .end = text + len, .limits = limits, .err = err};
+    struct reader r = {
+        .text = text, .at = text, .end = text + len, .limits = limits, .twice = twice, .err = err};
     json_t *doc = NULL;
 
     if (len > limits->max_bytes) {
@@ -426,6 +479,12 @@ json_t *json_parse(const char *text, size_t len, const struct json_limits *limit
     }
     buf_release(&r.scratch);
     return doc;
+}
+
+json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
+                   struct error *err)
+{
+    return json_parse_lenient(text, len, limits, NULL, err);
 }
 
 json_t *json_read(const char *text, size_t len)

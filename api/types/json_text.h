@@ -24,7 +24,12 @@ extern const struct json_limits json_limits_flow; /* of a JobFlow of 10^6 steps 
 json_t *json_parse(const char *text, size_t len, const struct json_limits *limits,
                    struct error *err);
 
-/** The same of text that this program has written, without bounds but those of its writer. NULL
+/** The same, but of members given twice the last holds; each is noted in `twice` as BAD_REQUEST,
+ * with its path as the field and `duplicate field "PATH"` as the message. */
+json_t *json_parse_lenient(const char *text, size_t len, const struct json_limits *limits,
+                           struct error_list *twice, struct error *err);
+
+/** The same as json_parse of text that this program has written, without bounds but those of its writer. NULL
  * when it is none. */
 json_t *json_read(const char *text, size_t len);
 

@@ -302,6 +302,8 @@ static bool run(struct patching *p, const json_t *operation)
 
     p->op = row ? row->name : "?";
     p->path = path ? path : "";
+    if (!json_is_object(operation))
+        return refuse(p, ERR_BAD_REQUEST, "an operation is an object");
     if (!row)
         return refuse(p, ERR_INVALID, "op is one of add, remove, replace, move, copy, test");
     if (!path)

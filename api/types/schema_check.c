@@ -85,9 +85,25 @@ static void check_members(struct schema_check *c, const struct field *field, boo
     }
 }
 
+/* No text is empty text, as for whoever decodes it. */
+static void fill_nulls(json_t *map)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+
+    json_object_foreach_safe(map, next, key, member)
+    {
+        if (json_is_null(member))
+            json_object_set_new(map, key, json_string(""));
+    }
+}
+
 static void check_str_map(struct schema_check *c, const struct field *field, bool partial,
                           json_t *value, const struct place *place)
 {
+    if (c->options->drop_null)
+        fill_nulls(value);
     check_members(c, field, partial, value, place, check_str_entry);
 }
 

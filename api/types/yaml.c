@@ -44,6 +44,7 @@ struct yaml_reader {
     size_t line, offset;                 /* of the document */
     size_t seen_index, seen_byte;        /* how far characters were counted to find byte offsets */
     bool started, done;
+    struct error_list *twice; /* keys given twice are noted here; NULL: they are refused */
     struct error *err;
 };
 
@@ -198,7 +199,11 @@ static bool set_member(struct yaml_reader *r, json_t *object, const yaml_event_t
     json_object_setn_new_nocheck(object, key->text, key->len, value);
     if (json_object_size(object) > before)
         return true;
-    return yaml_fail(event, r->err, "duplicate key \"%.128s\"", key->text);
+    if (!r->twice)
+        return yaml_fail(event, r->err, "duplicate key \"%.128s\"", key->text);
+    error_list_add(r->twice, ERR_BAD_REQUEST, key->text, "duplicate field \"%.128s\" (line %zu)",
+                   key->text, event->start_mark.line + 1);
+    return true;
 }
 
 /* Put the mapping or mappings of `value` (consumed) behind those to be merged so far. */
@@ -329,6 +334,11 @@ void yaml_reader_free(struct yaml_reader *r)
     yaml_anchors_release(&r->anchors);
     yaml_parser_delete(&r->parser);
     mem_free(r);
+}
+
+void yaml_reader_take_twice(struct yaml_reader *r, struct error_list *twice)
+{
+    r->twice = twice;
 }
 
 size_t yaml_reader_line(const struct yaml_reader *r)

@@ -90,6 +90,16 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
+/* A token where the name of a file belongs (SEC-03) is not repeated. */
+static bool check_token_file(const char *path, struct error *err)
+{
+    if (!path || access(path, F_OK) == 0 || errno != ENOENT)
+        return true;
+    return error_set(err, ERR_NOT_FOUND, "",
+                     "--token-file: there is no such file; a token itself is never an argument, "
+                     "which everybody on this machine could read: write it to a file of your own");
+}
+
 /* A server, by the flags of a command or what stands for them in the environment. */
 static struct client *open_server(const struct client_place *place, struct error *err)
 {
@@ -106,6 +116,8 @@ static struct client *open_server(const struct client_place *place, struct error
     const char *home = environment("HOME");
     scoped_str usual = home && by_name && !kubeconfig ? mem_printf("%s/.kube/config", home) : NULL;
 
+    if (!check_token_file(place->token_file, err))
+        return NULL;
     return client_kube_open(usual ? usual : kubeconfig, &options, place->server, place->token_file,
                             err);
 }

@@ -1,10 +1,9 @@
 /*
  * Objects with something missing, or of another shape than it should be.
  *
- * From a manifest that uses every field of a flow, and from one object of every kind, each member
- * and each entry of a list is taken away, and put in the place of everything else that JSON has.
- * Whatever comes of it, created anew or in the place of the original, is taken or refused with
- * findings; the rules of a kind see what is not there as absent.
+ * A manifest that uses every field of a flow, and one object of every kind, are mutated. Whatever
+ * comes of it, created anew or in the place of the original, is taken or refused with findings; the
+ * rules of a kind see what is not there as absent.
  *
  * covers: reliability.md FZ-15
  */
@@ -15,19 +14,16 @@
 
 #include "api/types/yaml.h"
 #include "base/file.h"
+#include "tests/support/mutants.h"
 #include "tests/support/world.h"
 
 enum { FILE_MAX = 1 << 20 };
 
-struct mutants {
+struct bodies {
+    struct mutants mutants;
     struct world *world;
-    json_t *whole; /* borrowed; mutated in place */
-    bool stored;   /* its original is */
+    bool stored; /* its original is */
     size_t tried, taken;
-};
-
-static const char *const shapes[] = {
-    "null", "{}", "[]", "\"\"", "\"x\"", "-1", "[{}]", "[{}, {}]", "[null]", "[\"\"]", "{\"\": {}}",
 };
 
 static void check_findings(const char *what, bool ok, const struct error_list *errors)
@@ -37,10 +33,12 @@ static void check_findings(const char *what, bool ok, const struct error_list *e
         check(what, *errors->items[i].message);
 }
 
-static void try_it(struct mutants *m, const char *what)
+static void try_body(struct mutants *mutants, const char *what)
 {
     static const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN};
-    scoped(json) json_t *doc = json_deep_copy(m->whole), *again = json_deep_copy(m->whole);
+    struct bodies *m = container_of(mutants, struct bodies, mutants);
+    scoped(json) json_t *doc = json_deep_copy(mutants->whole);
+    scoped(json) json_t *again = json_deep_copy(mutants->whole);
     json_t *metadata = json_object_get(doc, "metadata");
     struct error_list errors = {0};
     bool ok;
@@ -59,76 +57,19 @@ static void try_it(struct mutants *m, const char *what)
     error_list_release(&errors);
 }
 
-static void mutate(struct mutants *m, json_t *at);
-
-/* Everything that can stand in the place of one value; `set` puts it there. */
-static void mutate_place(struct mutants *m, const char *name, json_t *holder, size_t index,
-                         void (*set)(json_t *holder, const char *name, size_t index, json_t *value))
-{
-    json_t *was = json_incref(json_is_object(holder) ? json_object_get(holder, name)
-                                                     : json_array_get(holder, index));
-
-    for (size_t i = 0; i < countof(shapes); i++) {
-        set(holder, name, index, json_loads(shapes[i], JSON_DECODE_ANY, NULL));
-        try_it(m, name);
-    }
-    set(holder, name, index, was);
-    mutate(m, was);
-}
-
-static void set_member(json_t *holder, const char *name, size_t index, json_t *value)
-{
-    json_object_set_new(holder, name, value);
-}
-
-static void set_entry(json_t *holder, const char *name, size_t index, json_t *value)
-{
-    json_array_set_new(holder, index, value);
-}
-
-static void mutate_members(struct mutants *m, json_t *object)
-{
-    scoped(json) json_t *names = json_array();
-    const char *key;
-    json_t *value, *name;
-    size_t i;
-
-    json_object_foreach(object, key, value) json_array_append_new(names, json_string(key));
-    json_array_foreach(names, i, name)
-    {
-        key = json_string_value(name);
-        if (object == m->whole && (strcmp(key, "kind") == 0 || strcmp(key, "apiVersion") == 0))
-            continue;
-        value = json_incref(json_object_get(object, key));
-        json_object_del(object, key);
-        try_it(m, key);
-        json_object_set_new(object, key, value);
-        mutate_place(m, key, object, 0, set_member);
-    }
-}
-
-static void mutate(struct mutants *m, json_t *at)
-{
-    size_t n = json_is_array(at) ? json_array_size(at) : 0;
-
-    if (json_is_object(at))
-        mutate_members(m, at);
-    for (size_t i = 0; i < n; i++)
-        mutate_place(m, "entry", at, i, set_entry);
-}
-
 /* Of one document: how many were tried. */
 static size_t mutants_of(const json_t *doc, const char *what)
 {
     scoped(json) json_t *copy = json_deep_copy(doc), *original = json_deep_copy(doc);
     struct error_list errors = {0};
-    struct mutants m = {.world = world_new(NULL, &(struct registry_options){0}), .whole = copy};
+    struct bodies m = {.mutants = {copy, try_body},
+                       .world = world_new(NULL, &(struct registry_options){0})};
 
     m.stored =
         registry_create(m.world->registry, original, &(struct registry_write){0}, NULL, &errors);
     error_list_release(&errors);
     world_settle(m.world);
-    mutate(&m, copy);
+    mutants_walk(&m.mutants, copy);
     check(what, json_equal(copy, doc));
     check(what, m.taken < m.tried);
     world_free(m.world);

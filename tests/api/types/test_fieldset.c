@@ -108,7 +108,7 @@ static const struct {
      "'k:{\\'name\\':\\'a\\'}':{'.':{},'f:name':{},'f:image':{}}}}}",
      "{'f:spec':{'f:containers':{'k:{\\'name\\':\\'c\\'}':{'.':{},'f:name':{}},'k:{\\'name\\':\\'a\\'}':{'f:image':{}}}}}"},
     {"sets unite", "{'metadata':{'finalizers':['a','b']}}", "{'metadata':{'finalizers':['c','b']}}",
-     "{'metadata':{'finalizers':['c','b','a']}}", "{'f:metadata':{'f:finalizers':{'v:\\'c\\'':{},'v:\\'b\\'':{}}}}",
+     "{'metadata':{'finalizers':['a','b','c']}}", "{'f:metadata':{'f:finalizers':{'v:\\'c\\'':{},'v:\\'b\\'':{}}}}",
      "{'f:metadata':{'f:finalizers':{'v:\\'c\\'':{}}}}"},
     {"other lists are wholes", "{'spec':{'tolerations':[{'key':'a'}]}}", "{'spec':{'tolerations':[{'key':'b'}]}}",
      "{'spec':{'tolerations':[{'key':'b'}]}}", "{'f:spec':{'f:tolerations':{}}}", "{'f:spec':{'f:tolerations':{}}}"},

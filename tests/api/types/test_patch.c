@@ -122,7 +122,7 @@ static const struct patch_case json_cases[] = {
     {"{}", "[{'op':'add','path':'/a'}]", NULL, ERR_INVALID, "a value is required"},
     {"{}", "[{'op':'add','value':1}]", NULL, ERR_INVALID, "a path is required"},
     {"{}", "[{'op':'move','path':'/a'}]", NULL, ERR_INVALID, "\"from\" is required"},
-    {"{}", "[5]", NULL, ERR_INVALID, "op is one of"},
+    {"{}", "[5]", NULL, ERR_BAD_REQUEST, "an operation is an object"},
     {"{}", "{'a':1}", NULL, ERR_BAD_REQUEST,
      "cannot unmarshal object into Go value of type jsonpatch.Patch"},
 };

@@ -20,7 +20,7 @@ static const struct flag flags[] = {
     {FLAG_STR,      "data-dir",   0,   "DIR",  "where everything is kept; default: $XDG_STATE_HOME/jobflow", SERVE(data_dir)},
     {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen)},
     {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names)},
-    {FLAG_INT,      "max-flow-steps", 0, "N",  "the largest flow taken; default: 100000", SERVE(max_flow_steps), .min = 1, .max = 1000000},
+    {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", SERVE(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", SERVE(max_pods), .min = 1, .max = 100000},
     {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources)},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},

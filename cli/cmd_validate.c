@@ -17,7 +17,7 @@ struct validate_options {
 static const struct flag flags[] = {
     {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
     PARAMETER_FLAG(VALIDATE(parameters)),
-    {FLAG_INT,  "max-flow-steps", 0, "N", "the largest flow taken; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
+    {FLAG_INT,  "max-flow-steps", 0, "N", "steps of the largest flow that is accepted; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
     {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
     {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
     {0},

@@ -29,8 +29,8 @@ json_t *json_parse(const char *text, size_t len, const struct json_limits *limit
 json_t *json_parse_lenient(const char *text, size_t len, const struct json_limits *limits,
                            struct error_list *twice, struct error *err);
 
-/** The same as json_parse of text that this program has written, without bounds but those of its writer. NULL
- * when it is none. */
+/** The same as json_parse of text that this program has written, without bounds but those of its
+ * writer. NULL when it is none. */
 json_t *json_read(const char *text, size_t len);
 
 /** The list at `key` (borrowed); an empty one is put there when no list is. */

@@ -46,8 +46,8 @@ struct yaml_reader;
 struct yaml_reader *yaml_reader_new(const char *text, size_t len, const struct yaml_limits *limits);
 void yaml_reader_free(struct yaml_reader *reader);
 SCOPED_DEFINE_PTR(yaml_reader, struct yaml_reader *, yaml_reader_free)
-/** From now on, of keys given twice in one mapping the last holds; each is noted as BAD_REQUEST with
- * the message `duplicate field "KEY" (line L)`. */
+/** From now on, of keys given twice in one mapping the last holds; each is noted as BAD_REQUEST
+ * with the message `duplicate field "KEY" (line L)`. */
 void yaml_reader_take_twice(struct yaml_reader *reader, struct error_list *twice);
 /** The next document (owned), NULL after the last. False with an error as yaml_parse gives it; then
  * the reader is done. */

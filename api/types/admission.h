@@ -9,6 +9,7 @@
 
 struct admission;
 struct job_spec;
+struct job_task;
 
 /* What the names in a Job's spec.plugins mean. The plugins themselves are above this layer; the one
  * constant of this type is in job/plugins. */
@@ -19,6 +20,9 @@ struct plugin_rules {
      * depends on the job's name. */
     void (*check)(const struct admission *adm, const struct job_spec *spec, const char *name,
                   const char *path, struct error_list *errors);
+    /** Does one of them give the container of a task its command? */
+    bool (*commands)(const struct job_spec *spec, const struct job_task *task,
+                     const char *container);
     /** What plugins forbid to change while a job lives. */
     void (*check_update)(const struct job_spec *before, const struct job_spec *after,
                          struct error_list *errors);

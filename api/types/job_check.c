@@ -122,6 +122,29 @@ static void check_retries(struct check *c, const char *path, int32_t retries)
                 retries, (long long)most);
 }
 
+/* A task whose containers plugins may give their commands. */
+struct commanded {
+    const struct check *check;
+    const struct job_task *task;
+};
+
+static bool plugin_commands(const void *ctx, const char *container)
+{
+    const struct commanded *commanded = ctx;
+    const struct check *c = commanded->check;
+
+    return commanded->task->name && c->adm->plugins->commands(c->spec, commanded->task, container);
+}
+
+static void check_template(struct check *c, const struct job_task *task, const char *path)
+{
+    const struct commanded commanded = {c, task};
+    const struct pod_commands commands = {plugin_commands, &commanded};
+
+    pod_check_template(c->adm, task->template_, c->adm->plugins ? &commands : NULL, path,
+                       c->errors);
+}
+
 /* V4-V11 of one task. */
 static void check_task(struct check *c, size_t i, const json_t *doc)
 {
@@ -141,7 +164,7 @@ static void check_task(struct check *c, size_t i, const json_t *doc)
     job_check_policies(c->adm, &task->policies, part.data, c->errors);
     buf_clear(&part);
     buf_printf(&part, "%s.template", path.data);
-    pod_check_template(c->adm, task->template_, part.data, c->errors);
+    check_template(c, task, part.data);
     if (!json_object_get(json_object_get(task->template_, "spec"), "restartPolicy"))
         WARNING(c->adm, ("%s.template.spec.restartPolicy", path.data),
                 "not set, so Always holds and the pods of task %s never succeed: set Never or "

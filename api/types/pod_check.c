@@ -23,6 +23,7 @@ struct check {
     struct error_list *errors;
     const char *path; /* of the pod spec */
     const struct pod_spec *spec;
+    const struct pod_commands *commands; /* may be NULL */
     struct name_index volumes;
     struct name_index containers;
 };
@@ -34,11 +35,18 @@ struct container_place {
     bool init;
 };
 
+static bool gets_command(const struct check *c, const struct container_place *at)
+{
+    return c->commands && !at->init && at->container->name &&
+           c->commands->given(c->commands->ctx, at->container->name);
+}
+
 static void check_program(struct check *c, const struct container_place *at)
 {
     const struct pod_container *container = at->container;
 
-    if (!c->adm->virtual_runtime && !container->command.count && !container->args.count)
+    if (!c->adm->virtual_runtime && !container->command.count && !container->args.count &&
+        !gets_command(c, at))
         FINDING(c->errors, ("%s.command", at->path),
                 "Required value: container \"%s\" has neither command nor args: programs of this "
                 "machine are run, images are not used; name the program to run",
@@ -295,10 +303,11 @@ static void check_dns_label(struct check *c, const char *member, const char *val
                 err.message);
 }
 
-void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, const char *path,
-                    struct error_list *errors)
+static void check_spec(const struct admission *adm, const struct pod_spec *spec,
+                       const struct pod_commands *commands, const char *path,
+                       struct error_list *errors)
 {
-    struct check check = {adm, limits_of(adm), errors, path, spec};
+    struct check check = {adm, limits_of(adm), errors, path, spec, commands};
 
     check_volumes(&check);
     check_containers(&check);
@@ -310,6 +319,12 @@ void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, co
                 (long long)spec->active_deadline_s.value);
     name_index_release(&check.volumes);
     name_index_release(&check.containers);
+}
+
+void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, const char *path,
+                    struct error_list *errors)
+{
+    check_spec(adm, spec, NULL, path, errors);
 }
 
 static void check_labels(const json_t *metadata, const char *path, struct error_list *errors)
@@ -343,7 +358,8 @@ static void check_sim(const struct admission *adm, const json_t *metadata, const
                   at.data, errors);
 }
 
-void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
+void pod_check_template(const struct admission *adm, const json_t *template,
+                        const struct pod_commands *commands, const char *path,
                         struct error_list *errors)
 {
     const json_t *doc = json_object_get(template, "spec");
@@ -360,5 +376,5 @@ void pod_check_template(const struct admission *adm, const json_t *template, con
         return;
     }
     pod_spec_finish(&spec, doc, arena);
-    pod_check_spec(adm, &spec, spec_path.data, errors);
+    check_spec(adm, &spec, commands, spec_path.data, errors);
 }

@@ -10,8 +10,16 @@
 void pod_check_spec(const struct admission *adm, const struct pod_spec *spec, const char *path,
                     struct error_list *errors);
 
-/** The same for a PodTemplateSpec; NULL is a template that is missing altogether. */
-void pod_check_template(const struct admission *adm, const json_t *template, const char *path,
+/* Which containers of a template get their command from somebody else. */
+struct pod_commands {
+    bool (*given)(const void *ctx, const char *container);
+    const void *ctx;
+};
+
+/** The same for a PodTemplateSpec; NULL is a template that is missing altogether. `commands` NULL:
+ * every container has to say itself what it runs. */
+void pod_check_template(const struct admission *adm, const json_t *template,
+                        const struct pod_commands *commands, const char *path,
                         struct error_list *errors);
 
 /** What the field table cannot decode: the volumes' sources. `doc` is the spec's document, which

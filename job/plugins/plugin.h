@@ -77,6 +77,10 @@ struct job_plugin {
     /** Additions for the pod of (task, index). May be NULL. */
     void (*pod)(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                 struct job_pod_plan *plan);
+    /** Does it give this container of the task its command, which the author then may leave out?
+     * NULL: never. */
+    bool (*commands)(const struct job_plugin_job *job, const struct job_task *task,
+                     const char *container);
     /** What the author should know, and what cannot be; of the spec alone. May be NULL. */
     void (*review)(const struct job_plugin_job *job, struct job_review *review);
     /** The same of what depends on the job's name. May be NULL. */

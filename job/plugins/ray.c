@@ -103,6 +103,16 @@ static void add_worker(const struct job_plugin_job *job, const struct ray_args *
     job_pod_plan_run(plan, args->worker_container, shell(line.data));
 }
 
+static bool ray_commands(const struct job_plugin_job *job, const struct job_task *task,
+                         const char *container)
+{
+    const struct ray_args args = read_args(job);
+
+    if (strcmp(task->name, args.head) == 0)
+        return strcmp(container, args.head_container) == 0;
+    return strcmp(task->name, args.worker) == 0 && strcmp(container, args.worker_container) == 0;
+}
+
 static void ray_pod(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                     struct job_pod_plan *plan)
 {
@@ -219,5 +229,6 @@ const struct job_plugin job_plugin_ray = {
     .flags_size = sizeof(struct ray_args),
     .objects = ray_objects,
     .pod = ray_pod,
+    .commands = ray_commands,
     .review = ray_review,
 };

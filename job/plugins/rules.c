@@ -230,6 +230,31 @@ static void check(const struct admission *adm, const struct job_spec *spec, cons
     error_list_release(&warnings);
 }
 
+struct command_pass {
+    const struct job_task *task;
+    const char *container;
+    bool given;
+};
+
+static void ask_for_command(void *arg, const struct job_plugin *plugin,
+                            const struct job_plugin_job *job)
+{
+    struct command_pass *pass = arg;
+
+    if (plugin->commands && plugin->commands(job, pass->task, pass->container))
+        pass->given = true;
+}
+
+static bool commands(const struct job_spec *spec, const struct job_task *task,
+                     const char *container)
+{
+    const struct job_plugin_job job = {.spec = spec};
+    struct command_pass pass = {task, container, false};
+
+    job_plugins_each(&job, ask_for_command, &pass, NULL);
+    return pass.given;
+}
+
 struct size_pass {
     const struct job_spec *before, *after;
     struct error_list *errors;
@@ -266,5 +291,6 @@ static void check_update(const struct job_spec *before, const struct job_spec *a
 const struct plugin_rules job_plugin_rules = {
     .imply = imply,
     .check = check,
+    .commands = commands,
     .check_update = check_update,
 };

@@ -7,6 +7,7 @@
  *             any or loopback address ──► the pod's address, go on, whatever the port
  *   connect   loopback and a declared port ──► the pod's address, go on
  *             an address of a pod ──► bind to the pod's address, go on
+ *   sendto    loopback and a declared port ──► the pod's address, go on
  *
  * Ref: local-runtime.md 3.3 and appendix C.
  */
@@ -279,6 +280,18 @@ static void write_connect4(struct code *c, int cells_fd)
     bind_source(c, &own, sizeof own, offsetof(struct sockaddr_in, sin_addr));
 }
 
+static void write_send4(struct code *c, int cells_fd)
+{
+    begin(c, cells_fd);
+    load(c, BPF_REG_2, CONTEXT(user_ip4));
+    jump(c, BPF_JNE, BPF_REG_2, htonl(INADDR_LOOPBACK), TO_PASS);
+    declared_goto(c, TO_SET);
+    jump_always(c, TO_PASS);
+    here(c, TO_SET);
+    load_ip(c, BPF_REG_3);
+    store(c, CONTEXT(user_ip4), BPF_REG_3);
+}
+
 static void write_connect6(struct code *c, int cells_fd)
 {
     struct sockaddr_in6 own = {.sin6_family = AF_INET6};
@@ -313,6 +326,7 @@ static const struct {
     [HOOK_BIND6]    = {BPF_CGROUP_INET6_BIND,    write_bind6},
     [HOOK_CONNECT4] = {BPF_CGROUP_INET4_CONNECT, write_connect4},
     [HOOK_CONNECT6] = {BPF_CGROUP_INET6_CONNECT, write_connect6},
+    [HOOK_SEND4]    = {BPF_CGROUP_UDP4_SENDMSG,  write_send4},
 };
 /* clang-format on */
 

@@ -1,7 +1,8 @@
 #pragma once
 /*
  * Rewriting addresses by programs of the kernel: small BPF programs on a pod's control group change
- * the addresses of bind and connect on their way (rewrite.h says which). They cost programs
+ * the addresses of bind, connect and datagrams on their way (rewrite.h says which; IPv6 datagrams
+ * stay as they are, for the kernel does not take a mapped address instead). They cost programs
  * nothing, open declared ports below 1024, and go with the group. They are the same for all pods,
  * for loading takes long: what is a pod's own lies in a cell of its group. Takes root, and a
  * directory of the unified hierarchy; the other way is notify.h.
@@ -9,7 +10,7 @@
 #include "base/error.h"
 #include "node/sandbox/rewrite.h"
 
-enum hook_place { HOOK_BIND4, HOOK_BIND6, HOOK_CONNECT4, HOOK_CONNECT6, HOOK_PLACES };
+enum hook_place { HOOK_BIND4, HOOK_BIND6, HOOK_CONNECT4, HOOK_CONNECT6, HOOK_SEND4, HOOK_PLACES };
 
 enum { HOOK_CELLS = HOOK_PLACES, HOOK_FDS };
 
@@ -17,7 +18,7 @@ struct hook {
     int fds[HOOK_FDS]; /* of the programs, and of the map of cells; -1 = there are none */
 };
 
-#define HOOK_NONE ((struct hook){{-1, -1, -1, -1, -1}})
+#define HOOK_NONE ((struct hook){{-1, -1, -1, -1, -1, -1}})
 
 /** Load the programs. False with `err`; `out` has none then. */
 bool hook_open(struct hook *out, struct error *err);

@@ -24,14 +24,19 @@
 #include "node/sandbox/filter.h"
 #include "node/shim/spawn.h"
 
+enum { DATAGRAM_MAX = 65535 };
+
 ON_CHILD_STACK int notify_install(void)
 {
     struct sock_filter code[] = {
         FILTER_LOAD_ARCH,
-        FILTER_UNLESS(FILTER_OWN_ARCH, 4),
+        FILTER_UNLESS(FILTER_OWN_ARCH, 7),
         FILTER_LOAD_CALL,
-        FILTER_IF(SYS_bind, 1),
-        FILTER_UNLESS(SYS_connect, 1),
+        FILTER_IF(SYS_bind, 4),
+        FILTER_IF(SYS_connect, 3),
+        FILTER_UNLESS(SYS_sendto, 3),
+        FILTER_LOAD(args[4]), /* of the address; half of it is enough to know that there is one */
+        FILTER_IF(0, 1),
         FILTER_RETURN(SECCOMP_RET_USER_NOTIF),
         FILTER_RETURN(SECCOMP_RET_ALLOW),
     };
@@ -85,12 +90,30 @@ static int socket_of(pid_t thread, int number)
     return fd;
 }
 
-static bool read_address(pid_t pid, uint64_t at, socklen_t len, union rewrite_address *out)
+static bool read_memory(pid_t pid, uint64_t at, void *out, size_t len)
 {
     void *there = (void *)(uintptr_t)at; /* NOLINT(performance-no-int-to-ptr): another's memory */
     struct iovec local = {out, len}, remote = {there, len};
 
-    return len <= sizeof *out && process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+    return !len || process_vm_readv(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
+}
+
+/* Which call it is, and where its address is among its arguments. */
+static const struct asked_call {
+    int number;
+    enum rewrite_call call;
+    int address, len;
+} asked_calls[] = {{SYS_bind, REWRITE_BIND, 1, 2},
+                   {SYS_connect, REWRITE_CONNECT, 1, 2},
+                   {SYS_sendto, REWRITE_SEND, 4, 5}};
+
+static const struct asked_call *call_of(const struct seccomp_notif *asked)
+{
+    size_t i = 0;
+
+    while (i + 1 < countof(asked_calls) && asked_calls[i].number != asked->data.nr)
+        i++;
+    return &asked_calls[i];
 }
 
 /* ---- the answer ---- */
@@ -102,9 +125,9 @@ static void go_on(int listener_fd, uint64_t id)
     ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
 
-static void is_done(int listener_fd, uint64_t id, int error)
+static void is_done(int listener_fd, uint64_t id, int64_t result, int error)
 {
-    struct seccomp_notif_resp answer = {.id = id, .error = -error};
+    struct seccomp_notif_resp answer = {.id = id, .val = result, .error = -error};
 
     ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &answer);
 }
@@ -152,11 +175,29 @@ static void call_for(int listener_fd, uint64_t id, enum rewrite_call which, int 
     if (pid > 0)
         return; /* reaped like any other child */
     error = call(which, fd, address, len);
-    is_done(listener_fd, id, error);
+    is_done(listener_fd, id, 0, error);
     if (pid == 0)
         _exit(0);
     if (which == REWRITE_BIND && error == EACCES)
         trouble->refused = port_of(address);
+}
+
+/* Read where it lies, and sent to another address. What does not fit now is lost on its way, as a
+ * datagram may be: we do not wait. */
+static void send_for(int listener_fd, const struct seccomp_notif *asked, int fd,
+                     const union rewrite_address *address, socklen_t len)
+{
+    static char bytes[DATAGRAM_MAX];
+    size_t size = asked->data.args[2];
+    ssize_t sent = -1;
+
+    errno = EMSGSIZE;
+    if (size <= sizeof bytes && read_memory((pid_t)asked->pid, asked->data.args[1], bytes, size))
+        sent = sendto(fd, bytes, size, (int)asked->data.args[3] | MSG_DONTWAIT | MSG_NOSIGNAL,
+                      &address->any, len);
+    if (sent < 0 && errno == EAGAIN)
+        sent = (ssize_t)size;
+    is_done(listener_fd, asked->id, sent < 0 ? 0 : sent, sent < 0 ? errno : 0);
 }
 
 /* We try a bind in the asker's place, with a socket of our own: its own call is what counts. */
@@ -183,16 +224,17 @@ static bool is_taken(const struct seccomp_notif *asked, const union rewrite_addr
 static void answer_one(int listener_fd, const struct seccomp_notif *asked,
                        const struct rewrite *rewrite, struct port_trouble *trouble)
 {
-    enum rewrite_call which = asked->data.nr == SYS_bind ? REWRITE_BIND : REWRITE_CONNECT;
-    socklen_t len = (socklen_t)asked->data.args[2];
+    const struct asked_call *call = call_of(asked);
+    socklen_t len = (socklen_t)asked->data.args[call->len];
     union rewrite_address address = {0};
     enum rewrite_what what = REWRITE_NOTHING;
     uint64_t id = asked->id;
     int fd = -1;
 
-    if (read_address((pid_t)asked->pid, asked->data.args[1], len, &address) &&
+    if (len <= sizeof address &&
+        read_memory((pid_t)asked->pid, asked->data.args[call->address], &address, len) &&
         ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-        what = rewrite_decide(rewrite, which, &address, len);
+        what = rewrite_decide(rewrite, call->call, &address, len);
     if (what == REWRITE_WATCH && is_taken(asked, &address, len))
         trouble->taken = port_of(&address);
     if (what == REWRITE_ADDRESS || what == REWRITE_SOURCE)
@@ -201,8 +243,10 @@ static void answer_one(int listener_fd, const struct seccomp_notif *asked,
         go_on(listener_fd, id);
         return;
     }
-    if (what == REWRITE_ADDRESS) {
-        call_for(listener_fd, id, which, fd, &address, len, trouble);
+    if (what == REWRITE_ADDRESS && call->call == REWRITE_SEND) {
+        send_for(listener_fd, asked, fd, &address, len);
+    } else if (what == REWRITE_ADDRESS) {
+        call_for(listener_fd, id, call->call, fd, &address, len, trouble);
     } else {
         bind_source(fd, &address);
         go_on(listener_fd, id);

@@ -1,13 +1,14 @@
 #pragma once
 /*
- * Rewriting addresses without any privilege: bind and connect of the programs of a container stop
- * in the kernel and ask the shim, which lets them go on, or makes the call in their place with
- * another address.
+ * Rewriting addresses without any privilege: bind, connect and sendto with an address, called by
+ * the programs of a container, stop in the kernel and ask the shim, which lets them go on, or makes
+ * the call in their place with another address. (Where sendmsg sends to cannot be seen from
+ * outside.)
  */
 #include "node/sandbox/rewrite.h"
 
 /**
- * From now on bind and connect of this process and its descendants ask whoever holds the descriptor
+ * From now on these calls of this process and its descendants ask whoever holds the descriptor
  * returned. -1 with errno when the kernel cannot. Needs no_new_privs or CAP_SYS_ADMIN.
  */
 int notify_install(void);

@@ -28,8 +28,8 @@ static bool of_a_pod(const struct rewrite *rewrite, in_addr_t address)
 static bool is_moved(const struct rewrite *rewrite, enum rewrite_call call, in_addr_t address,
                      in_port_t port)
 {
-    return rewrite->low_ports_move && call == REWRITE_CONNECT && port &&
-           ntohs(port) < LOW_PORTS_END && RANGE_OF(address) == RANGE_OF(rewrite->ip) + 1;
+    return rewrite->low_ports_move && call != REWRITE_BIND && port && ntohs(port) < LOW_PORTS_END &&
+           RANGE_OF(address) == RANGE_OF(rewrite->ip) + 1;
 }
 
 static in_port_t moved(in_port_t port)

@@ -8,9 +8,10 @@
  *
  *   bind     declared port, any or loopback address        → the pod's address
  *   connect  declared port, loopback                       → the pod's address
+ *   send     a datagram there                              → the pod's address
  *   connect  to an address of a pod, from an unbound socket → from the pod's address
  *   connect  to an address of a Service, port below 1024   → LOW_PORTS_MOVE further up, where
- *                                                            those ports are not for our user
+ *   send     a datagram there                                those ports are not for our user
  *   bind     another port that the program has chosen, any address → as it is, but watched
  *
  * IPv6 has a single loopback address, so its sockets get the IPv4 address mapped. Ref:
@@ -47,7 +48,7 @@ union rewrite_address {
     struct sockaddr_in6 v6;
 };
 
-enum rewrite_call { REWRITE_BIND, REWRITE_CONNECT };
+enum rewrite_call { REWRITE_BIND, REWRITE_CONNECT, REWRITE_SEND };
 enum rewrite_what {
     REWRITE_NOTHING,
     REWRITE_ADDRESS, /* use the changed address */

@@ -66,6 +66,80 @@ static int ask_mode(char **args)
     return !*text;
 }
 
+/* Answers each datagram with its name. */
+static int answer_mode(char **args)
+{
+    struct sockaddr_in any = {.sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)strtol(args[0], NULL, 10))};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+    if (bind(fd, (struct sockaddr *)&any, sizeof any)) {
+        perror("bind");
+        return 1;
+    }
+    for (;;) {
+        struct sockaddr_in from = {0};
+        socklen_t len = sizeof from;
+        char text[16];
+
+        if (recvfrom(fd, text, sizeof text, 0, (struct sockaddr *)&from, &len) == 8)
+            sendto(fd, args[1], strlen(args[1]), 0, (struct sockaddr *)&from, len);
+    }
+}
+
+/* Asks localhost, from a socket that is bound and connected to nothing. */
+static int question_mode(char **args)
+{
+    const struct timeval wait = {0, 100000};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)strtol(args[0], NULL, 10)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    char text[64] = "";
+
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+    do
+        if (sendto(fd, "question", 8, 0, (struct sockaddr *)&to, sizeof to) != 8)
+            return 1;
+    while (recv(fd, text, sizeof text - 1, 0) < 0);
+    puts(text);
+    return 0;
+}
+
+/* covers: see 3.3 LRT-06 */
+static void datagrams_to_localhost_are_for_the_own_pod(void **state)
+{
+    static const char *const uids[] = {"answers-a", "answers-b"};
+    scoped_str port_text = mem_printf("%d", 20000 + getpid() % 10000);
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    self[n > 0 ? n : 0] = 0;
+    for (int i = 0; i < 2; i++) {
+        scoped_str ip = mem_printf("127.10.4.%d", 2 + i);
+        struct bed_pod pod = {uids[i], .ip = ip,
+                              .main = {{.argv = {self, "answer", port_text, uids[i]},
+                                        .port = (int)strtol(port_text, NULL, 10)},
+                                       {.argv = {self, "question", port_text}}}};
+
+        bed_start(bed, &pod);
+    }
+    for (int i = 0; i < 2; i++) {
+        scoped_str says = mem_printf("%s\n", uids[i]);
+        scoped_str log = NULL;
+
+        for (int tries = 0; tries < LIMIT_MS / 20 && (!log || !*log); tries++) {
+            mem_free(log);
+            bed_run(bed, 20);
+            log = bed_log(bed, uids[i], "c1");
+        }
+        check_str("its own", log, says);
+        bed_runtime(bed)->ops->stop(bed_runtime(bed), uids[i], 0);
+        check(uids[i], bed_final(bed, uids[i], LIMIT_MS));
+        release(uids[i]);
+    }
+}
+
 /* covers: local-runtime.md LRT-04 LRT-06 LRT-09 */
 static void pods_that_listen_on_the_same_declared_port_each_get_their_own(void **state)
 {
@@ -176,11 +250,16 @@ int main(int argc, char **argv)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_that_listen_on_the_same_declared_port_each_get_their_own),
+        cmocka_unit_test(datagrams_to_localhost_are_for_the_own_pod),
         cmocka_unit_test(a_port_the_kernel_chooses_stays_shared),
         cmocka_unit_test(a_port_that_was_not_declared_and_is_taken_is_told),
         cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
     };
-    static const struct box_mode modes[] = {{"listen", listen_mode}, {"ask", ask_mode}, {0}};
+    static const struct box_mode modes[] = {{"listen", listen_mode},
+                                            {"ask", ask_mode},
+                                            {"answer", answer_mode},
+                                            {"question", question_mode},
+                                            {0}};
 
     return boxes_main(argc, argv, tests, countof(tests), modes);
 }

@@ -317,10 +317,12 @@ bool file_remove_tree(int dir_fd, const char *name, struct error *err)
     if (root_fd < 0)
         return errno == ENOENT || error_errno(err, errno, "remove %s", name);
 
-    scoped_fd parent_fd = openat(root_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    /* of a mere name it is dir_fd: ".." may lead into a mount that lies over it */
+    bool path = strchr(name, '/') != NULL;
+    scoped_fd parent_fd = path ? openat(root_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-    if (parent_fd < 0 || !mount_of(root_fd, &removal.mount, &removal.has_mount_id) ||
-        !mount_of(parent_fd, &outside, &outside_has_id))
+    if ((path && parent_fd < 0) || !mount_of(root_fd, &removal.mount, &removal.has_mount_id) ||
+        !mount_of(path ? parent_fd : dir_fd, &outside, &outside_has_id))
         return error_errno(err, errno, "remove %s", name);
     if (outside != removal.mount)
         return error_errno(err, EXDEV, "remove %s", name);

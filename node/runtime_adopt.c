@@ -20,11 +20,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime_host.h"
+#include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
 #include "node/shim/entry.h"
+#include "node/shim/lost.h"
 #include "node/shim/records.h"
 
-enum { EXIT_UNKNOWN = 137, ENVIRON_MAX = 256 << 10, SWEEP_CONTAINERS = 64 };
+enum { ENVIRON_MAX = 256 << 10 };
 
 /* ---- processes that outlived their shim ---- */
 
@@ -140,29 +142,6 @@ static void take_record(void *ctx, struct wire_frame *frame, const char *bytes)
     }
 }
 
-static void lose(struct shim_status *status, bool restarted)
-{
-    struct pod_status *pod = &status->status;
-
-    status->final = true;
-    pod->phase = POD_FAILED;
-    pod->reason = restarted ? "NodeRestarted" : "SupervisorLost";
-    pod->message = restarted ? "the machine was restarted while the pod ran"
-                             : "the supervisor of the pod ended before the pod did";
-    pod->ready = false;
-    for (size_t i = 0; i < pod->init_containers.count + pod->containers.count; i++) {
-        struct container_status *c = &pod->init_containers.items[i]; /* one array */
-
-        c->ready = false;
-        if (c->state == CONTAINER_TERMINATED)
-            continue;
-        c->state = CONTAINER_TERMINATED;
-        c->reason = "ContainerStatusUnknown";
-        c->message = pod->message;
-        c->exit_code = EXIT_UNKNOWN;
-    }
-}
-
 void host_read_records(struct host *host, struct link *link)
 {
     struct reading reading = {arena_new(0)};
@@ -179,13 +158,16 @@ void host_read_records(struct host *host, struct link *link)
     lost = mem_array(HASH_CNT(by_uid, reading.pods) + 1, sizeof *lost);
     for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next)
         if (!pod->status.final) {
-            lose(&pod->status, restarted);
+            lose_pod(&pod->status, restarted ? "NodeRestarted" : "SupervisorLost",
+                     restarted ? "the machine was restarted while the pod ran"
+                               : "the supervisor of the pod ended before the pod did");
             lost[n_lost++] = pod->status.uid;
         }
     if (n_lost && !restarted)
         kill_leftovers(&(struct hunt){lost, n_lost});
-    if (n_lost || !shim_uid_ok(link->id)) /* the shared shim's own is there without pods, too */
-        cgroup_sweep(link->id, shim_uid_ok(link->id) ? SWEEP_CONTAINERS : 1);
+    cgroup_sweep((const char *[]){link->id}, 1);
+    if (n_lost)
+        box_sweep(host->pods_fd, lost, n_lost);
     for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next) {
         struct host_pod *known = host_pod_find(host, pod->status.uid);
 
@@ -250,26 +232,33 @@ static void adopt_one(struct host *host, const char *id)
         host->pool = link;
 }
 
-void host_moved(struct host *host, const char *uid)
+/* What pods have left on disk of which nobody knows: their shims were killed, and their records
+ * released. */
+static void remove_leftovers(struct host *host)
 {
-    struct host_pod *pod = host_pod_find(host, uid);
-    struct link *link = linked(host, uid) ? NULL : link_to(host, uid);
+    int fd = fcntl(host->pods_fd, F_DUPFD_CLOEXEC, 0);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
-    if (!link)
-        return;
-    if (pod && pod->link) {
-        pod->link->pods--;
-        pod->link = link;
-        link->pods++;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
+        char uid[sizeof((struct host_pod *)0)->uid];
+        size_t len = strcspn(entry->d_name, ".");
+
+        if (!len || len >= sizeof uid)
+            continue;
+        memcpy(uid, entry->d_name, len);
+        uid[len] = 0;
+        if (!host_pod_find(host, uid))
+            file_remove_tree(host->pods_fd, entry->d_name, NULL);
     }
-    if (link->fd < 0)
-        host_link_died(host, link);
+    if (dir)
+        closedir(dir);
 }
 
 static void tell_found(struct host *host)
 {
     runtime_found_fn found = host->found;
 
+    remove_leftovers(host);
     host->found = NULL;
     for (struct host_pod *pod = host->pods; pod; pod = pod->by_uid.next)
         if (pod->found)

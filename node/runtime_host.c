@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "node/id_ranges.h"
 #include "node/sandbox/sandbox.h"
+#include "node/shim/entry.h"
 #include "node/shim/records.h"
 
 enum {
@@ -169,6 +170,15 @@ static void flush_links(struct turn_hook *hook)
             link_flush(link);
 }
 
+static void close_dirs(struct host *host)
+{
+    const int fds[] = {host->dir_fd, host->shims_fd, host->pods_fd, host->logs_fd};
+
+    for (size_t i = 0; i < countof(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
 static void host_free(struct runtime *rt)
 {
     struct host *host = host_of(rt);
@@ -196,9 +206,7 @@ static void host_free(struct runtime *rt)
     loop_off_turn_end(rt->loop, &host->flush);
     holder_close(&host->holder);
     id_ranges_free(host->id_ranges);
-    close(host->dir_fd);
-    close(host->shims_fd);
-    close(host->logs_fd);
+    close_dirs(host);
     for (uint32_t i = 0; i < host->config.n_env; i++)
         mem_free(host->config_env[i]);
     mem_free(host->config_env);
@@ -292,6 +300,15 @@ static int open_dir(int at, const char *path, struct error *err)
     return fd;
 }
 
+static bool open_dirs(struct host *host, const char *path, struct error *err)
+{
+    host->shims_fd = host->pods_fd = host->logs_fd = -1;
+    host->dir_fd = open_dir(AT_FDCWD, path, err);
+    return host->dir_fd >= 0 && (host->shims_fd = open_dir(host->dir_fd, "shims", err)) >= 0 &&
+           (host->pods_fd = open_dir(host->dir_fd, PODS_DIRECTORY, err)) >= 0 &&
+           (host->logs_fd = open_dir(host->dir_fd, "logs", err)) >= 0;
+}
+
 struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_options *options,
                                  runtime_report_fn report_fn, void *ctx, struct error *err)
 {
@@ -299,22 +316,16 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     bool relative = options->directory[0] != '/' && getcwd(cwd, sizeof cwd);
     scoped_str path = mem_printf("%s%s%s/node", cwd, relative ? "/" : "", options->directory);
     struct host *host;
-    int dir_fd = -1, shims_fd = -1, logs_fd = -1;
 
-    if (!file_mkdirs(path, 0700, err) || (dir_fd = open_dir(AT_FDCWD, path, err)) < 0 ||
-        (shims_fd = open_dir(dir_fd, "shims", err)) < 0 ||
-        (logs_fd = open_dir(dir_fd, "logs", err)) < 0) {
-        if (shims_fd >= 0)
-            close(shims_fd);
-        if (dir_fd >= 0)
-            close(dir_fd);
+    if (!file_mkdirs(path, 0700, err))
+        return NULL;
+    host = mem_alloc(sizeof *host);
+    if (!open_dirs(host, path, err)) {
+        close_dirs(host);
+        mem_free(host);
         return NULL;
     }
-    host = mem_alloc(sizeof *host);
     host->base = (struct runtime){.ops = &ops, .loop = loop, .report = report_fn, .ctx = ctx};
-    host->dir_fd = dir_fd;
-    host->shims_fd = shims_fd;
-    host->logs_fd = logs_fd;
     host->isolate_all = options->isolate_all;
     host->keep_addresses = options->keep_addresses;
     host->tell.run = host_tell_verdicts;

@@ -6,6 +6,7 @@
  *   <data>/node/logs/            shim/logfile.h
  *   <data>/node/shims/<id>/      lock (held by the shim as long as it lives), ctl (its socket),
  *                                records, log (its own complaints)
+ *   <data>/node/pods/            what boxed pods have on disk: <uid>.<volume>; level plain: <uid>/
  *
  * A link is this side of one shim: alive (connected), or dead and known by its records. Every pod
  * hangs on the link of the shim that has it. What is to be told goes through host->verdicts, so a
@@ -20,7 +21,7 @@
 struct link {
     struct host *host;
     struct link *next;
-    char id[64]; /* name of its directory; of a boxed pod's shim: the pod's uid */
+    char id[64]; /* name of its directory */
     int dir_fd;
     int fd; /* -1: the shim is dead */
     uv_poll_t poll;
@@ -39,7 +40,7 @@ struct host_pod {
     char uid[64];
     struct link *link;  /* NULL: it never got to a shim */
     struct buf start;   /* its START, until the shim has told something of it */
-    struct buf orders;  /* given meanwhile: a boxed pod is still on its way to its own shim */
+    struct buf orders;  /* given meanwhile: nobody has it yet who could take them */
     unsigned tries;     /* shims that died before they took it */
     struct buf verdict; /* a STATUS to be told by the next task */
     struct host_pod *next_verdict;
@@ -50,7 +51,7 @@ struct host {
     struct runtime base;
     struct shim_config config;
     char **config_env;
-    int dir_fd, shims_fd, logs_fd;
+    int dir_fd, shims_fd, pods_fd, logs_fd;
     char boot_id[64];
     char *directory; /* <data>/node, absolute */
     char *isolation; /* what was asked for */
@@ -89,8 +90,6 @@ void host_fail_later(struct host *host, struct host_pod *pod, const char *reason
                      const char *message);
 void host_start(struct runtime *rt, const struct runtime_pod *pod);
 void host_listed(struct host *host, struct link *link);
-/** A boxed pod has got a shim of its own, in the place named by its uid. */
-void host_moved(struct host *host, const char *uid);
 /** The shim of a link is gone: settle its pods from its records. */
 void host_link_died(struct host *host, struct link *link);
 

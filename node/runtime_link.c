@@ -6,7 +6,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -17,9 +16,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime_host.h"
+#include "node/sandbox/self.h"
 #include "node/shim/entry.h"
 #include "node/shim/place.h"
-#include "node/shim/program/image.h"
 
 enum { READ_STEP = 64 << 10, FD_ABOVE = 16 };
 
@@ -104,6 +103,17 @@ struct link *link_dead(struct host *host, const char *id, int dir_fd)
 
 /* ---- what comes ---- */
 
+/* One of another version, from before an upgrade, keeps its pods and gets no more. */
+static void take_hello(struct link *link, struct wire_frame *frame)
+{
+    struct shim_hello hello;
+
+    if (shim_get_hello(&frame->fields, &hello) && hello.version == SHIM_VERSION)
+        return;
+    if (link->host->pool == link)
+        link->host->pool = NULL;
+}
+
 static void take_frames(struct link *link)
 {
     struct arena *arena = arena_new(0); /* for all that came together */
@@ -112,25 +122,20 @@ static void take_frames(struct link *link)
 
     while (wire_next_frame(link->in.data + at, link->in.len - at, &frame) == WIRE_FRAME) {
         struct shim_status status;
-        struct shim_hello hello;
-        struct shim_order order;
         struct shim_executed executed;
 
         if (frame.type == SHIM_STATUS && shim_get_status(&frame.fields, arena, &status))
             host_take_status(link->host, link, &status);
         else if (frame.type == SHIM_LISTED)
             host_listed(link->host, link);
-        else if (frame.type == SHIM_MOVED && shim_get_order(&frame.fields, SHIM_MOVED, &order))
-            host_moved(link->host, order.uid);
         else if (frame.type == SHIM_EXECUTED && link->host->base.executed &&
                  shim_get_executed(&frame.fields, &executed))
             link->host->base.executed(
                 link->host->base.ctx,
                 &(struct runtime_executed){executed.uid, executed.id, executed.code,
                                            executed.text ? executed.text : ""});
-        else if (frame.type == SHIM_HELLO &&
-                 (!shim_get_hello(&frame.fields, &hello) || hello.version != SHIM_VERSION))
-            log_error("supervisor speaks another version", kv_str("shim", link->id));
+        else if (frame.type == SHIM_HELLO)
+            take_hello(link, &frame);
         at += frame.size;
     }
     memmove(link->in.data, link->in.data + at, link->in.len - at);
@@ -247,21 +252,6 @@ static void watch_child(struct link *link, pid_t pid)
     uv_poll_start(&link->child, UV_READABLE, child_ended);
 }
 
-/* What a supervisor is started from: the small program we carry, or ourselves. */
-static const char *shim_program(void)
-{
-    static char path[32];
-    // cppcheck-suppress comparePointers ; both are places in one image, which the linker names
-    size_t len = shim_image ? (size_t)(shim_image_end - shim_image) : 0;
-    int fd = len && !*path ? memfd_create(SHIM_NAME, MFD_CLOEXEC) : -1;
-
-    if (fd >= 0 && file_write_all(fd, shim_image, len))
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* open as long as we live */
-    else if (fd >= 0)
-        close(fd);
-    return *path ? path : "/proc/self/exe";
-}
-
 /* It under a name; the descriptors in the order of SHIM_FD_*. */
 static pid_t spawn_shim(const char *name, const char *arg,
                         const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
@@ -284,7 +274,7 @@ static pid_t spawn_shim(const char *name, const char *arg,
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         posix_spawn_file_actions_adddup2(&files, fds[fd - SHIM_FD_LISTEN], fd);
-    error = posix_spawn(&pid, shim_program(), &files, &attributes, argv, environ);
+    error = posix_spawn(&pid, self_program(), &files, &attributes, argv, environ);
     if (error) /* where programs in memory may not be run */
         error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);

@@ -22,7 +22,6 @@
 #include "node/sandbox/plain.h"
 #include "node/sandbox/root.h"
 #include "node/sandbox/sshd.h"
-#include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
 enum { LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
@@ -189,7 +188,7 @@ static bool enter_network(struct box *box, const struct network *network, struct
 }
 
 /* Into the namespaces; and what need not outlive the shim goes to a file system in memory, which
- * lies over the directory: there, the descriptor alone leads to the disk. */
+ * lies over the directory of pods: there, the descriptor alone leads to the disk. */
 static bool enter(struct box *box, const struct network *network, struct error *err)
 {
     bool root = wants_root(box->pod);
@@ -205,27 +204,30 @@ static bool enter(struct box *box, const struct network *network, struct error *
     if (box->where.disk_fd < 0)
         return error_errno(err, errno, "%s", box->dir);
     box->where.may_mount = true;
-    if (!tree_mount("tmpfs", box->where.disk_fd, ".", MS_NOSUID | MS_NODEV, "mode=0755", err))
-        return false;
+    if (mount("tmpfs", box->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+        return error_errno(err, errno, "cannot mount tmpfs on %s", box->dir);
     box->where.own_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return box->where.own_fd >= 0 || error_errno(err, errno, "%s", box->dir);
 }
 
-static bool stay(struct box *box)
+/* At level plain, in a directory on disk. */
+static bool stay(struct box *box, struct error *err)
 {
-    box->where.own_fd = fcntl(box->where.disk_fd, F_DUPFD_CLOEXEC, 0);
-    return box->where.own_fd >= 0;
+    const char *uid = box->pod->uid;
+    int at_fd = box->where.disk_fd;
+
+    if (mkdirat(at_fd, uid, 0700) == 0)
+        box->where.own_fd = openat(at_fd, uid, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return box->where.own_fd >= 0 || error_errno(err, errno, "directory of the pod");
 }
 
-struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    const struct network *network, const struct hook *hook, struct error *err)
+struct box *box_new(int pods_fd, const char *pods_dir, const struct shim_pod *pod,
+                    const struct shim_config *config, const struct network *network,
+                    const struct hook *hook, struct error *err)
 {
-    scoped_str link = mem_printf("/proc/self/fd/%d", dir_fd);
-    char dir[ROOT_PATH_MAX];
-    ssize_t n = readlink(link, dir, sizeof dir - 1);
+    bool mounts = config->level > SANDBOX_PLAIN;
     struct box *box = mem_alloc(sizeof *box);
 
-    dir[n > 0 ? n : 0] = 0;
     box->level = (enum sandbox_level)config->level;
     box->pod = pod;
     box->private_tmp = config->private_tmp;
@@ -236,15 +238,15 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         box->contents[i] = hash_files(&pod->volumes[i]);
     fill_rewrite(box, config, hook);
-    box->dir = mem_strdup(dir);
-    box->where.disk_fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    box->dir = mounts ? mem_strdup(pods_dir) : mem_printf("%s/%s", pods_dir, pod->uid);
+    box->where.disk_fd = openat(pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     box->where.own_fd = -1;
     box->self_pidfd = pidfd_open(getpid(), 0);
     box->user_fd = -1;
     box->serves_ssh = box_serves_ssh(pod);
-    if ((box->level > SANDBOX_PLAIN ? enter(box, network, err) : stay(box)) &&
-        make_directories(box, err) && make_identity(box, err) && make_sshd(box, err) &&
-        volumes_make(&box->where, pod, err) && (box->level > SANDBOX_PLAIN || plain_make(box, err)))
+    if ((mounts ? enter(box, network, err) : stay(box, err)) && make_directories(box, err) &&
+        make_identity(box, err) && make_sshd(box, err) && volumes_make(&box->where, pod, err) &&
+        (mounts || plain_make(box, err)))
         return box;
     box_free(box);
     return NULL;
@@ -252,13 +254,11 @@ struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_co
 
 void box_free(struct box *box)
 {
-    static const char *const trees[] = {"run", "root", "term", "mnt"};
-
     if (!box)
         return;
-    for (size_t i = 0; i < countof(trees) && box->level == SANDBOX_PLAIN; i++)
-        file_remove_tree(box->where.disk_fd, trees[i], NULL);
     volumes_remove(&box->where, box->pod);
+    if (box->level == SANDBOX_PLAIN)
+        file_remove_tree(box->where.disk_fd, box->pod->uid, NULL);
     for (uint32_t i = 0; i < box->n_env; i++)
         mem_free(box->env[i]);
     for (uint32_t i = 0; i < box->pod->n_init + box->pod->n_main; i++)
@@ -267,8 +267,6 @@ void box_free(struct box *box)
     mem_free(box->contents);
     if (box->where.own_fd >= 0)
         close(box->where.own_fd);
-    if (box->where.may_mount) /* what is mounted on cannot be removed */
-        umount2(box->dir, MNT_DETACH | UMOUNT_NOFOLLOW);
     close(box->where.disk_fd);
     if (box->user_fd >= 0)
         close(box->user_fd);

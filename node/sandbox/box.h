@@ -23,8 +23,8 @@ struct box {
     bool private_tmp, private_network, tell_addresses;
     struct rewrite rewrite;     /* of the addresses its programs use, */
     const struct hook *hook;    /* by the kernel, borrowed; NULL: by asking us (box_asks) */
-    char *dir;                  /* absolute path of the shim's directory */
-    struct volumes_where where; /* disk_fd: the same, in the namespaces of the box */
+    char *dir;                  /* absolute: where what is its own lies; level plain: on disk */
+    struct volumes_where where; /* disk_fd: the directory of pods, in the namespaces of the box */
     int self_pidfd;
     int user_fd;            /* level FULL: the namespace of its programs' ids; else -1 */
     bool serves_ssh;        /* its programs keep what sshd needs */
@@ -34,12 +34,19 @@ struct box {
     uint64_t *contents;     /* [volumes]: hashes of their files */
 };
 
-/** Make the pod's files, enter its namespaces. The directory is the pod's alone. `network`
- * (borrowed) has net_fd -1 where pods are in the machine's own; `hook` is used if it is open. */
-struct box *box_new(int dir_fd, const struct shim_pod *pod, const struct shim_config *config,
-                    const struct network *network, const struct hook *hook, struct error *err);
-/** Remove what it put on disk. */
+/**
+ * Make the pod's files, enter its namespaces. On disk, what is the pod's lies in the directory of
+ * pods, absolute path `pods_dir`, under names that begin with its uid. `network` (borrowed) has
+ * net_fd -1 where pods are in the machine's own; `hook` is used if it is open.
+ */
+struct box *box_new(int pods_fd, const char *pods_dir, const struct shim_pod *pod,
+                    const struct shim_config *config, const struct network *network,
+                    const struct hook *hook, struct error *err);
+/** Remove what it put on disk. Its mounts go with the process. */
 void box_free(struct box *box);
+/** Remove what boxes have left whose shim was killed: control groups, what lies on disk. What still
+ * runs of them is killed. */
+void box_sweep(int pods_fd, const char *const *uids, size_t count);
 
 /** Replace the hosts file; every process sees the new one at its next look-up. */
 bool box_set_hosts(struct box *box, const char *hosts, struct error *err);

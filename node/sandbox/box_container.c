@@ -165,12 +165,12 @@ static int run_tree(struct box *box, struct error *err)
     return tree_fd;
 }
 
-/* A pod's directory is <data>/node/shims/<id> (node/runtime_host.h): the first of them. */
+/* The directory of pods is <data>/node/pods (node/runtime_host.h): the first of them. */
 static char *data_directory(const struct box *box)
 {
     char *path = mem_strdup(box->dir);
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 2; i++) {
         char *slash = strrchr(path, '/');
 
         if (!slash || slash == path) {

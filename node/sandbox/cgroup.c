@@ -2,6 +2,7 @@
  * Control groups of a container. See cgroup.h.
  */
 #include "node/sandbox/cgroup.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -61,9 +62,11 @@ static const struct knob knobs[CGROUP_LIMITS] = {
 
 /* ---- groups ---- */
 
+static const char group_prefix[] = "jobflow-";
+
 static char *group_dir(const char *own, const char *uid, unsigned index)
 {
-    return mem_printf("%s/jobflow-%s-%u", own, uid, index);
+    return mem_printf("%s/%s%s-%u", own, group_prefix, uid, index);
 }
 
 static bool group_has(const struct cgroup *group, const char *dir)
@@ -281,20 +284,37 @@ static void remove_group(const char *dir)
     }
 }
 
-static void sweep(const char *parent, const char *uid, unsigned containers)
+static bool is_of(const char *name, const char *uid)
 {
-    for (unsigned i = 0; parent && i < containers; i++) {
-        scoped_str dir = group_dir(parent, uid, i);
+    size_t len = strlen(uid);
 
-        remove_group(dir);
-    }
+    return !strncmp(name, group_prefix, sizeof group_prefix - 1) &&
+           !strncmp(name + sizeof group_prefix - 1, uid, len) &&
+           name[sizeof group_prefix - 1 + len] == '-' &&
+           !strchr(name + sizeof group_prefix + len, '-');
 }
 
-void cgroup_sweep(const char *uid, unsigned containers)
+static void sweep(const char *parent, const char *const *uids, size_t count)
+{
+    DIR *dir = parent ? opendir(parent) : NULL;
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        for (size_t i = 0; i < count; i++)
+            if (is_of(entry->d_name, uids[i])) {
+                scoped_str path = mem_printf("%s/%s", parent, entry->d_name);
+
+                remove_group(path);
+                break;
+            }
+    if (dir)
+        closedir(dir);
+}
+
+void cgroup_sweep(const char *const *uids, size_t count)
 {
     const struct cgroup_parents *parents = cgroup_find();
 
     for (size_t i = 0; i < CGROUP_LIMITS; i++)
-        sweep(parents->old[i], uid, containers);
-    sweep(parents->unified, uid, containers);
+        sweep(parents->old[i], uids, count);
+    sweep(parents->unified, uids, count);
 }

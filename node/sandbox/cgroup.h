@@ -46,5 +46,6 @@ void cgroup_join(const struct cgroup *group, bool born);
 bool cgroup_was_oom(const struct cgroup *group);
 /** Removes the groups; all processes must have been reaped. */
 void cgroup_free(struct cgroup *group);
-/** Remove what the shim of a pod left behind when it died; what still runs of it is killed. */
-void cgroup_sweep(const char *uid, unsigned containers);
+/** Remove what shims left behind when they died, for pods or under their own name; what still runs
+ * there is killed. */
+void cgroup_sweep(const char *const *uids, size_t count);

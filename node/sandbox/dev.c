@@ -68,7 +68,7 @@ static bool make_device(int dev_fd, const char *name, const struct stat *info)
 /* A device that is not shown is no reason to have no pod: what fails is left out. */
 static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
 {
-    char from[PATH_BYTES], to[PATH_BYTES];
+    char from[PATH_BYTES];
     struct stat info;
     int fd;
 
@@ -81,8 +81,7 @@ static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
         return;
     else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
         close(fd);
-    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", dev_fd, name);
-    if (mount(from, to, NULL, MS_BIND | MS_REC, NULL))
+    if (!tree_bind(from, dev_fd, name))
         unlinkat(dev_fd, name, is_dir ? AT_REMOVEDIR : 0);
 }
 

@@ -101,33 +101,41 @@ static bool make_links(const struct layer *layer, int top_fd)
 
 /* ---- overlay ---- */
 
+/* What makes one, with the working directory above `upper` and `work`. */
+static bool set_overlay(int fs_fd, const struct layer *layer)
+{
+    return fsconfig(fs_fd, FSCONFIG_SET_STRING, "lowerdir", layer->host, 0) == 0 &&
+           fsconfig(fs_fd, FSCONFIG_SET_STRING, "upperdir", "upper", 0) == 0 &&
+           fsconfig(fs_fd, FSCONFIG_SET_STRING, "workdir", "work", 0) == 0 &&
+           (!layer->user_namespace ||
+            fsconfig(fs_fd, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) == 0) &&
+           fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
+}
+
+static bool mount_overlay(const struct layer *layer, int scratch_fd, int target_fd)
+{
+    int fs_fd = fsopen("overlay", FSOPEN_CLOEXEC);
+    int tree_fd = fs_fd >= 0 && fchdir(scratch_fd) == 0 && set_overlay(fs_fd, layer)
+                      ? fsmount(fs_fd, FSMOUNT_CLOEXEC, 0)
+                      : -1;
+
+    if (fs_fd >= 0)
+        close(fs_fd);
+    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, NULL);
+}
+
 static bool overlay(const struct layer *layer, int scratch_fd, int target_fd)
 {
-    char options[2 * PATH_BYTES], target[64];
     int upper_fd = make_like(layer, scratch_fd, "upper", layer->host);
     bool ok = upper_fd >= 0 && mkdirat(scratch_fd, "work", 0700) == 0 &&
               make_links(layer, upper_fd) && make_points(layer, upper_fd);
 
     if (upper_fd >= 0)
         close(upper_fd);
-    if (!ok || strpbrk(layer->host, ",:\\"))
-        return false;
-    snprintf(options, sizeof options,
-             "lowerdir=%s,upperdir=/proc/self/fd/%d/upper,workdir=/proc/self/fd/%d/work%s",
-             layer->host, scratch_fd, scratch_fd, layer->user_namespace ? ",userxattr" : "");
-    snprintf(target, sizeof target, "/proc/self/fd/%d", target_fd);
-    return mount("overlay", target, "overlay", 0, options) == 0;
+    return ok && !strpbrk(layer->host, ",:\\") && mount_overlay(layer, scratch_fd, target_fd);
 }
 
 /* ---- mirror ---- */
-
-static bool bind_child(const char *host, int at_fd, const char *name)
-{
-    char target[PATH_BYTES];
-
-    snprintf(target, sizeof target, "/proc/self/fd/%d/%s", at_fd, name);
-    return mount(host, target, NULL, MS_BIND | MS_REC, NULL) == 0;
-}
 
 static bool on_the_way(const struct layer *layer, const char *host)
 {
@@ -185,11 +193,11 @@ static bool mirror_child(const struct layer *layer, const char *host, const char
         return n <= 0 || symlinkat(link, to_fd, name) == 0;
     }
     if (!S_ISDIR(info.st_mode))
-        return make_file(to_fd, name) && bind_child(host, to_fd, name);
+        return make_file(to_fd, name) && tree_bind(host, to_fd, name);
     inner = make_like(layer, to_fd, name, host);
     if (inner >= 0 && on_the_way(layer, host))
         return pending_add(list, host, inner);
-    ok = inner >= 0 && bind_child(host, to_fd, name);
+    ok = inner >= 0 && tree_bind(host, to_fd, name);
     if (inner >= 0)
         close(inner);
     return ok;
@@ -234,15 +242,6 @@ static bool mirror(const struct layer *layer, int to_fd)
     return ok;
 }
 
-static bool bind_whole(int from_fd, int target_fd)
-{
-    char from[64], to[64];
-
-    snprintf(from, sizeof from, "/proc/self/fd/%d", from_fd);
-    snprintf(to, sizeof to, "/proc/self/fd/%d", target_fd);
-    return mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
-}
-
 /* By the programs that will see it: those of an owner of his own are nobody here. */
 static bool is_readable(const struct layer *layer)
 {
@@ -264,7 +263,7 @@ bool layer_mount(const struct layer *layer, int scratch_fd, int target_fd, struc
     mirror_fd = make_like(layer, scratch_fd, "mirror", readable ? layer->host : "");
     ok = mirror_fd >= 0 && make_links(layer, mirror_fd) &&
          (!readable || mirror(layer, mirror_fd)) && make_points(layer, mirror_fd) &&
-         bind_whole(mirror_fd, target_fd);
+         tree_show(mirror_fd, true, target_fd, NULL);
     if (!ok)
         error_errno(err, errno, "cannot make a private layer over %s", layer->host);
     if (mirror_fd >= 0)

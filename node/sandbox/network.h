@@ -35,3 +35,5 @@ bool network_has(const struct sockaddr *address);
 
 /** Does all that work here, for pods of this level? Tried in a child; `err` names the step. */
 bool network_probe(enum sandbox_level level, struct error *err);
+/** The trial of it: this process is in such a network from then on. */
+bool network_try(enum sandbox_level level, const char *scratch, struct error *err);

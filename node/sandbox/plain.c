@@ -31,7 +31,8 @@ static char *volume_path(const struct box *box, const struct shim_mount *mount)
 
     if (volume->kind == SHIM_HOST_PATH)
         return mem_printf("%s%s%s", volume->host_path, sub ? "/" : "", sub ? sub : "");
-    return mem_printf("%s/v%u%s%s", box->dir, mount->volume, sub ? "/" : "", sub ? sub : "");
+    return mem_printf("%s%s%u%s%s", box->dir, volumes_on_disk(volume) ? "." : "/v", mount->volume,
+                      sub ? "/" : "", sub ? sub : "");
 }
 
 static bool link_mount(struct box *box, int mnt_fd, const struct shim_mount *mount,
@@ -87,9 +88,8 @@ static void add_names(struct box *box)
 bool plain_make(struct box *box, struct error *err)
 {
     const struct shim_pod *pod = box->pod;
-    bool ok =
-        mkdirat(box->where.disk_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
-    int mnt_fd = ok ? openat(box->where.disk_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool ok = mkdirat(box->where.own_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
+    int mnt_fd = ok ? openat(box->where.own_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
     if (mnt_fd < 0)
         return false;

@@ -1,5 +1,5 @@
 /*
- * Which level works here, found by building a root in a child.
+ * Which level works here, found by building a root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -49,7 +48,7 @@ bool sandbox_level_find(const char *text, enum sandbox_level *out)
     return false;
 }
 
-/* ---- the child, and the one in its namespaces ---- */
+/* ---- the trial, and the child in its namespaces ---- */
 
 struct attempt {
     enum sandbox_level level;
@@ -85,26 +84,22 @@ static bool build_here(void *arg, struct error *err)
            root_build(&plan, err) && (!full || sandbox_enter_range(attempt->user_fd, err));
 }
 
-static bool try_level(void *arg, struct error *err)
+bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *err)
 {
-    struct attempt *attempt = arg;
+    struct attempt attempt = {level, scratch, -1};
 
-    /* A daemon that leaves no dumps does not own its /proc/self, where ids are mapped; a shim is
-     * rid of that by its exec. */
-    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-    if (attempt->level == SANDBOX_FULL &&
-        (attempt->user_fd = sandbox_user_range(TRIAL_IDS, err)) < 0)
+    if (level == SANDBOX_FULL && (attempt.user_fd = sandbox_user_range(TRIAL_IDS, err)) < 0)
         return false;
-    if (!sandbox_enter(attempt->level, geteuid(), getegid(), err))
+    if (!sandbox_enter(level, geteuid(), getegid(), err))
         return false;
     if (unshare(CLONE_NEWPID))
         return error_errno(err, errno, "process ids");
-    return trial(build_here, attempt, err);
+    return trial_inside(build_here, &attempt, err);
 }
 
 static bool works(enum sandbox_level level, const char *scratch, struct error *err)
 {
-    return level == SANDBOX_PLAIN || trial(try_level, &(struct attempt){level, scratch, -1}, err);
+    return level == SANDBOX_PLAIN || trial("level", level, scratch, err);
 }
 
 /* ---- the choice ---- */

@@ -199,18 +199,17 @@ static bool mount_layer(struct build *build, const char *top, struct error *err)
 /* Something of the host's root directory into the new root, which nobody else sees yet. */
 static bool bind_host(struct build *build, const char *name, bool is_dir, struct error *err)
 {
-    char from[NAME_MAX + 2], to[NAME_MAX + 64];
+    char from[NAME_MAX + 2];
     int fd = -1;
     bool ok;
 
     snprintf(from, sizeof from, "/%s", name);
-    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", build->base_fd, name);
     if (is_dir)
         ok = mkdirat(build->base_fd, name, 0755) == 0;
     else
         ok =
             (fd = openat(build->base_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) >= 0;
-    ok = ok && mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0;
+    ok = ok && tree_bind(from, build->base_fd, name);
     if (!ok)
         error_errno(err, errno, "%s", from);
     if (fd >= 0)
@@ -276,18 +275,33 @@ static bool own_point(struct build *build, const char *name, struct error *err)
            error_errno(err, errno, "cannot make the mount point /%s", name);
 }
 
+/* A directory of the scratch, where something of the same name is. */
+static bool show_own(struct build *build, int fd, const char *name, bool recursive,
+                     struct error *err)
+{
+    int target_fd = openat(build->base_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool ok = target_fd >= 0 ? tree_show(fd, recursive, target_fd, err)
+                             : error_errno(err, errno, "its mount point");
+
+    if (target_fd >= 0)
+        close(target_fd);
+    if (!ok)
+        error_prefix(err, "cannot make a private /%s: ", name);
+    return ok;
+}
+
 /* A directory in memory; they share one file system. */
 static bool own_directory(struct build *build, const char *name, mode_t mode, struct error *err)
 {
     unsigned owner = build->plan->owner;
-    char from[64], to[64];
+    int fd = scratch_dir(build, name, err);
+    bool ok = fd >= 0 && ((fchmod(fd, mode) == 0 && (!owner || fchown(fd, owner, owner) == 0)) ||
+                          error_errno(err, errno, "cannot make a private /%s", name));
 
-    snprintf(from, sizeof from, "/proc/self/fd/%d/%s", build->scratch_fd, name);
-    snprintf(to, sizeof to, "/proc/self/fd/%d/%s", build->base_fd, name);
-    return (mkdirat(build->scratch_fd, name, mode) == 0 &&
-            (!owner || fchownat(build->scratch_fd, name, owner, owner, 0) == 0) &&
-            own_point(build, name, NULL) && mount(from, to, NULL, MS_BIND, NULL) == 0) ||
-           error_errno(err, errno, "cannot make a private /%s", name);
+    ok = ok && own_point(build, name, err) && show_own(build, fd, name, false, err);
+    if (fd >= 0)
+        close(fd);
+    return ok;
 }
 
 static bool own_proc(struct build *build, struct error *err)
@@ -299,15 +313,12 @@ static bool own_proc(struct build *build, struct error *err)
 static bool own_dev(struct build *build, struct error *err)
 {
     int fd = scratch_dir(build, "dev", err);
-    char from[64], to[64];
-    bool ok = fd >= 0 && dev_fill(fd, build->plan->owner, err) && own_point(build, "dev", err);
+    bool ok = fd >= 0 && dev_fill(fd, build->plan->owner, err) && own_point(build, "dev", err) &&
+              show_own(build, fd, "dev", true, err);
 
     if (fd >= 0)
         close(fd);
-    snprintf(from, sizeof from, "/proc/self/fd/%d/dev", build->scratch_fd);
-    snprintf(to, sizeof to, "/proc/self/fd/%d/dev", build->base_fd);
-    return ok && (mount(from, to, NULL, MS_BIND | MS_REC, NULL) == 0 ||
-                  error_errno(err, errno, "cannot make a private /dev"));
+    return ok;
 }
 
 static bool attach(struct build *build, const char *path, bool is_dir, int tree_fd,
@@ -379,17 +390,18 @@ static bool hide(struct build *build, struct error *err)
 
 static bool begin_base(struct build *build, struct error *err)
 {
-    char path[64];
+    int fd;
 
     if (!build->new_root) {
         build->base_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
         return build->base_fd >= 0 || error_errno(err, errno, "/");
     }
-    snprintf(path, sizeof path, "/proc/self/fd/%d/new", build->scratch_fd);
-    if (mkdirat(build->scratch_fd, "new", 0755) || mount(path, path, NULL, MS_BIND, NULL))
-        return error_errno(err, errno, "new root");
-    build->base_fd = openat(build->scratch_fd, "new", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return build->base_fd >= 0 || error_errno(err, errno, "new root");
+    fd = scratch_dir(build, "new", err);
+    if (fd >= 0)
+        build->base_fd = tree_root(fd, err);
+    if (fd >= 0)
+        close(fd);
+    return build->base_fd >= 0;
 }
 
 static bool enter_base(struct build *build, struct error *err)

@@ -23,13 +23,16 @@ const char *sandbox_level_text(enum sandbox_level level);
 bool sandbox_level_find(const char *text, enum sandbox_level *out);
 
 /**
- * The level `wanted` names ("auto", NULL: the best that works), found by trying it in a child, with
+ * The level `wanted` names ("auto", NULL: the best that works), found by trying it (trial.h), with
  * `scratch` (an absolute path; made and removed) to build in. `out_why` (owned) says in a line what
  * was chosen and why nothing else. False when a named level does not work here: UNAVAILABLE, with
  * the step that failed; INVALID for a name that is none.
  */
 bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *out, char **out_why,
                    struct error *err);
+
+/** The trial of a level: this process is in its namespaces from then on. */
+bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *err);
 
 /**
  * Move this process into namespaces of its own: mount, uts, ipc, and at level USER a user namespace

@@ -128,13 +128,34 @@ int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
     return fd;
 }
 
-bool tree_mount(const char *type, int at_fd, const char *path, unsigned long flags,
+bool tree_bind(const char *from, int at_fd, const char *name)
+{
+    return fchdir(at_fd) == 0 && mount(from, name, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+
+bool tree_show(int from_fd, bool recursive, int target_fd, struct error *err)
+{
+    int tree_fd = tree_clone(from_fd, recursive, false, err);
+
+    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+}
+
+int tree_root(int fd, struct error *err)
+{
+    int tree_fd = tree_clone(fd, false, false, err);
+
+    if (tree_fd < 0)
+        return -1;
+    if (move_mount(tree_fd, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0)
+        return tree_fd;
+    error_errno(err, errno, "cannot mount");
+    close(tree_fd);
+    return -1;
+}
+
+bool tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
                 const char *options, struct error *err)
 {
-    char target[PATH_BYTES];
-
-    snprintf(target, sizeof target, "/proc/self/fd/%d/%s", at_fd, path);
-    if (mount(type, target, type, flags, options))
-        return error_errno(err, errno, "cannot mount %s on %s", type, path);
-    return true;
+    return (fchdir(at_fd) == 0 && mount(type, name, type, flags, options) == 0) ||
+           error_errno(err, errno, "cannot mount %s on %s", type, name);
 }

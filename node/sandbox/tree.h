@@ -12,12 +12,22 @@ bool tree_map(int tree_fd, int user_fd, struct error *err);
 /** Attach a detached tree at a descriptor; closes the tree. */
 bool tree_attach(int tree_fd, int target_fd, struct error *err);
 
+/** Show what is at one descriptor at another, too. */
+bool tree_show(int from_fd, bool recursive, int target_fd, struct error *err);
+/** Make a directory a mount of its own: its descriptor, -1 with `err`. */
+int tree_root(int fd, struct error *err);
+
 /**
  * Open (O_PATH) a path below `root_fd`, seen as the root directory: links inside stay inside. What
  * is missing is made: directories 0755, and at the end a directory or an empty file.
  */
 int tree_make(int root_fd, const char *path, bool is_dir, struct error *err);
 
-/** mount(2) of a file system onto a path relative to `at_fd`, which must exist. */
-bool tree_mount(const char *type, int at_fd, const char *path, unsigned long flags,
+/* The working directory is moved to `at_fd`: by a path through /proc, the kernel would make a
+ * process directory and a link for each. */
+/** Bind a path of ours, with what is mounted below it, over a name that is there. False with errno.
+ */
+bool tree_bind(const char *from, int at_fd, const char *name);
+/** mount(2) of a file system over a name that is there. */
+bool tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
                 const char *options, struct error *err);

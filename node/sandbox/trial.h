@@ -1,8 +1,19 @@
 #pragma once
 /*
- * Finding out by doing: something is tried in a child, whose end leaves nothing of it.
+ * Finding out by doing: something is tried in a process of its own, whose end leaves nothing of it.
+ * We have threads and it must not (SEC-28), so it is no fork of ours but started anew, by the name
+ * of what it is to try.
  */
-#include "base/error.h"
+#include "node/sandbox/sandbox.h"
 
-/** Run `attempt` in a child. False with what it said: UNAVAILABLE. */
-bool trial(bool (*attempt)(void *arg, struct error *err), void *arg, struct error *err);
+#define TRIAL_NAME "jobflow-trial"
+
+/** Try "level" (sandbox.h) or "network" (network.h), at a level of isolation, with the directory
+ * `scratch` to build in. False with what was said: UNAVAILABLE. */
+bool trial(const char *what, enum sandbox_level level, const char *scratch, struct error *err);
+
+/** In a process without threads: run `attempt` in a child. False with what it said: UNAVAILABLE. */
+bool trial_inside(bool (*attempt)(void *arg, struct error *err), void *arg, struct error *err);
+
+/** Be such a process, if that is what argv says: the exit code; else -1. */
+int trial_main(int argc, char **argv);

@@ -20,7 +20,7 @@
 #include "node/sandbox/host_path.h"
 #include "node/sandbox/tree.h"
 
-enum { NAME_BYTES = 32, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
+enum { NAME_BYTES = 96, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
 
 static bool path_ok(const char *path)
 {
@@ -185,14 +185,22 @@ bool volumes_update(const struct volumes_where *where, const struct shim_pod *po
     return ok;
 }
 
-static bool on_disk(const struct shim_volume *volume)
+bool volumes_on_disk(const struct shim_volume *volume)
 {
     return volume->kind == SHIM_EMPTY_DIR && !volume->memory;
 }
 
-static int place_of(const struct volumes_where *where, const struct shim_volume *volume)
+/* Its name, and the directory it is in. */
+static int place_of(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+                    char name[NAME_BYTES])
 {
-    return on_disk(volume) ? where->disk_fd : where->own_fd;
+    bool on_disk = volumes_on_disk(&pod->volumes[index]);
+
+    if (on_disk)
+        snprintf(name, NAME_BYTES, "%s.%u", pod->uid, index);
+    else
+        snprintf(name, NAME_BYTES, "v%u", index);
+    return on_disk ? where->disk_fd : where->own_fd;
 }
 
 static bool mount_memory(int at_fd, const char *name, const struct shim_volume *volume,
@@ -205,16 +213,16 @@ static bool mount_memory(int at_fd, const char *name, const struct shim_volume *
     return tree_mount("tmpfs", at_fd, name, MS_NOSUID | MS_NODEV, options, err);
 }
 
-static bool make_one(const struct volumes_where *where, uint32_t index,
-                     const struct shim_volume *volume, struct error *err)
+static bool make_one(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+                     struct error *err)
 {
-    int at_fd = place_of(where, volume), fd;
+    const struct shim_volume *volume = &pod->volumes[index];
     char name[NAME_BYTES];
+    int at_fd = place_of(where, pod, index, name), fd;
     bool ok;
 
     if (volume->kind == SHIM_HOST_PATH)
         return host_path_ready(volume, err);
-    snprintf(name, sizeof name, "v%u", index);
     if (mkdirat(at_fd, name, 0700))
         return error_errno(err, errno, "cannot make the volume");
     if (volume->kind == SHIM_EMPTY_DIR && volume->memory && where->may_mount)
@@ -233,7 +241,7 @@ static bool make_one(const struct volumes_where *where, uint32_t index,
 bool volumes_make(const struct volumes_where *where, const struct shim_pod *pod, struct error *err)
 {
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        if (!make_one(where, i, &pod->volumes[i], err)) {
+        if (!make_one(where, pod, i, err)) {
             error_prefix(err, "volume \"%s\": ", pod->volumes[i].name);
             return false;
         }
@@ -245,10 +253,11 @@ void volumes_remove(const struct volumes_where *where, const struct shim_pod *po
     char name[NAME_BYTES];
 
     for (uint32_t i = 0; i < pod->n_volumes; i++)
-        if (on_disk(&pod->volumes[i]) || !where->may_mount) {
-            snprintf(name, sizeof name, "v%u", i);
-            if (unlinkat(where->disk_fd, name, AT_REMOVEDIR)) /* most are left empty */
-                file_remove_tree(where->disk_fd, name, NULL);
+        if (volumes_on_disk(&pod->volumes[i]) || !where->may_mount) {
+            int at_fd = place_of(where, pod, i, name);
+
+            if (unlinkat(at_fd, name, AT_REMOVEDIR)) /* most are left empty */
+                file_remove_tree(at_fd, name, NULL);
         }
 }
 
@@ -256,7 +265,7 @@ void volumes_remove(const struct volumes_where *where, const struct shim_pod *po
 
 static bool is_limited(const struct shim_volume *volume)
 {
-    return on_disk(volume) && volume->size_bytes > 0;
+    return volumes_on_disk(volume) && volume->size_bytes > 0;
 }
 
 bool volumes_limited(const struct shim_pod *pod)
@@ -302,12 +311,12 @@ const struct shim_volume *volumes_overfull(const struct volumes_where *where,
 
     for (uint32_t i = 0; i < pod->n_volumes; i++) {
         const struct shim_volume *volume = &pod->volumes[i];
-        int fd;
+        int at_fd, fd;
 
         if (!is_limited(volume))
             continue;
-        snprintf(name, sizeof name, "v%u", i);
-        fd = openat(where->disk_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        at_fd = place_of(where, pod, i, name);
+        fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
         if (fd >= 0 && tree_bytes(fd, volume->size_bytes, 0) > volume->size_bytes)
             return volume;
     }
@@ -340,14 +349,13 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     return inner;
 }
 
-static int open_own(const struct volumes_where *where, uint32_t index,
-                    const struct shim_volume *volume, struct error *err)
+static int open_own(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
+                    struct error *err)
 {
     char name[NAME_BYTES];
-    int fd;
+    int at_fd = place_of(where, pod, index, name);
+    int fd = openat(at_fd, name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 
-    snprintf(name, sizeof name, "v%u", index);
-    fd = openat(place_of(where, volume), name, O_PATH | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         error_errno(err, errno, "its directory");
     return fd;
@@ -358,7 +366,7 @@ int volumes_open(const struct volumes_where *where, const struct shim_pod *pod,
 {
     const struct shim_volume *volume = &pod->volumes[mount->volume];
     int fd = volume->kind == SHIM_HOST_PATH ? host_path_open(volume, err)
-                                            : open_own(where, mount->volume, volume, err);
+                                            : open_own(where, pod, mount->volume, err);
     int inner;
 
     if (fd >= 0 && mount->sub_path && *mount->sub_path) {

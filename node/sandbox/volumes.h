@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The volumes of a pod: directories v<i>, in order of the pod's volumes, on disk or in memory.
+ * The volumes of a pod: directories v<i>, in order of the pod's volumes, with what is the pod's
+ * own, or <uid>.<i> on disk.
  *
  *   emptyDir               on disk; of medium Memory a tmpfs of its own
  *   configMap, secret, …   in memory: v<i>/..data -> ..1, swapped by one rename when files change
@@ -13,8 +14,8 @@
 #include "node/shim/message.h"
 
 struct volumes_where {
-    int disk_fd; /* the shim's directory */
-    int own_fd;  /* a file system in memory; at level plain the same directory */
+    int disk_fd; /* the directory of pods */
+    int own_fd;  /* a file system in memory; at level plain the pod's directory on disk */
     bool may_mount;
 };
 
@@ -28,6 +29,8 @@ void volumes_remove(const struct volumes_where *where, const struct shim_pod *po
  * new files of volume `index` of `pod`. */
 bool volumes_update(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
                     const struct shim_volume *volume, struct error *err);
+
+bool volumes_on_disk(const struct shim_volume *volume);
 
 /** The first emptyDir on disk that has outgrown its sizeLimit, or NULL. Costs a walk over those
  * that have one. */

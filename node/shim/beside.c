@@ -114,7 +114,7 @@ NORETURN static void exec_in(struct helper *helper)
     struct spawn_plan plan;
     char marker[MARKER_MAX];
     struct error err = {0};
-    int null_fd = shim->null_fd;
+    int null_fd = SHIM_FD_NULL;
 
     container_plan(c, marker, &plan); /* while the box is there to be asked */
     if (!box_join(shim->box, c->index, c->pid, helper->born, &plan, &err))
@@ -139,7 +139,7 @@ NORETURN static void help(struct helper *helper)
 {
     const struct shim_action *action = helper->action;
     const char *ip = helper->container->pod->spec.ip;
-    int null_fd = helper->container->pod->shim->null_fd;
+    int null_fd = SHIM_FD_NULL;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_NAME, "jobflow-beside", 0, 0, 0);
@@ -241,6 +241,7 @@ bool beside_start(struct container *c, const struct shim_action *action, int64_t
         done(c, id, -1, "no process for it");
         return false;
     }
+    shim->helped = true;
     HASH_ADD(by_pid, shim->besides, pid, sizeof beside->pid, beside);
     c->pod->besides++;
     reactor_add(&shim->reactor, &beside->output, EPOLLIN);
@@ -289,12 +290,4 @@ bool beside_ended(struct shim *shim, pid_t pid, int wait_status)
     pod_wake(beside->container->pod);
     beside_free(shim, beside);
     return true;
-}
-
-void beside_forget(struct shim *shim)
-{
-    for (struct beside *b = shim->besides, *next; b; b = next) {
-        next = b->by_pid.next;
-        beside_free(shim, b);
-    }
 }

@@ -22,7 +22,6 @@ bool beside_start(struct container *container, const struct shim_action *action,
 void beside_stop(const struct container *container);
 bool beside_known(const struct shim *shim, pid_t pid);
 bool beside_ended(struct shim *shim, pid_t pid, int wait_status); /* false: it is none */
-void beside_forget(struct shim *shim);
 
 /** One GET of the pod's own server within the limit: did it answer with 200 to 399? */
 bool beside_get(const char *ip, uint32_t port, const char *path, int64_t limit_ms);

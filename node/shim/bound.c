@@ -12,13 +12,15 @@
 
 enum { SHARED_PROCESSES_MAX = 16384 }; /* half of what a small machine can number */
 
-/* The name of its directory, which is the pod's uid if it has but one. */
-static bool own_name(char out[64])
+/* The name of its directory, or the uid of its pod. */
+static bool own_name(const struct shim *shim, char out[64])
 {
     char link[32], path[4096];
     const char *name;
     ssize_t n;
 
+    if (!shim->pool)
+        return snprintf(out, 64, "%s", shim->pods->spec.uid) < 64;
     snprintf(link, sizeof link, "/proc/self/fd/%d", SHIM_FD_DIR);
     n = readlink(link, path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
@@ -31,7 +33,7 @@ const struct cgroup *bound_group(struct shim *shim)
     struct shim_limits limits = {.processes = shim->pool ? SHARED_PROCESSES_MAX : 0};
     char name[64];
 
-    if (shim->bound || geteuid() != 0 || !own_name(name))
+    if (shim->bound || geteuid() != 0 || !own_name(shim, name))
         return shim->group;
     shim->bound = true;
     shim->group = cgroup_new(name, 0, &limits, NULL, NULL);

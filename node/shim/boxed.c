@@ -23,8 +23,10 @@ bool boxed_open(struct pod *pod)
     struct shim *shim = pod->shim;
     struct error err = {0};
 
-    shim->box =
-        box_new(SHIM_FD_DIR, &pod->spec, &shim->config, &shim->holder.network, &shim->hook, &err);
+    shim->box = box_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
+                        &shim->holder.network, &shim->hook, &err);
+    if (!offspring_bind(shim->pool_pid)) /* anew: ids and capabilities may have changed */
+        _exit(1);
     if (shim->box && volumes_limited(&pod->spec))
         alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
     if (shim->box)

@@ -359,7 +359,7 @@ void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_p
         .argv = c->spec->argv,
         .env = env_merge(shim, marker, c->spec),
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
-        .input_fd = shim->null_fd,
+        .input_fd = SHIM_FD_NULL,
         .files = shim->files,
         .processes = shim->box ? box_processes(shim->box) : 0,
         .ask = shim->box && box_asks(shim->box),

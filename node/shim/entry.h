@@ -8,12 +8,23 @@
 #define SHIM_NAME   "jobflow-shim"
 #define SHIM_SOCKET "ctl" /* in its directory */
 
+#define PODS_DIRECTORY "pods" /* beside that of shims: what boxed pods have on disk */
+
 /* The directory is locked (flock) through the shim's descriptor as long as it lives. */
 enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
 
-/* What shims of pods may have besides, from the one they come from: its connection to the network
- * of pods (holder.h), the programs that rewrite addresses (sandbox/hook.h). */
-enum { SHIM_FD_HOLDER = SHIM_FD_N, SHIM_FD_NET, SHIM_FD_NET_USER, SHIM_FD_HOOK };
+/* What pods' own shims find at the same numbers as the shared one they come from: the directory of
+ * pods on disk, /dev/null, the connection to the network of pods (holder.h), the programs that
+ * rewrite addresses (sandbox/hook.h). Their socket to the shared one is where that one listens. */
+enum {
+    SHIM_FD_POOL = SHIM_FD_LISTEN,
+    SHIM_FD_PODS = SHIM_FD_N,
+    SHIM_FD_NULL,
+    SHIM_FD_HOLDER,
+    SHIM_FD_NET,
+    SHIM_FD_NET_USER,
+    SHIM_FD_HOOK
+};
 enum { SHIM_FD_REST = SHIM_FD_HOOK + HOOK_FDS };
 
 /* In the environment of every program: how processes that outlive their parents are told apart. */

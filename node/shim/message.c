@@ -372,7 +372,8 @@ void shim_put_status(struct buf *out, const struct shim_status *s)
     size_t begun = wire_begin(out, SHIM_STATUS);
 
     wire_put_text(out, s->uid);
-    wire_put_u8(out, (uint8_t)(s->final | status->initialized << 1 | status->ready << 2));
+    wire_put_u8(out, (uint8_t)((s->final ? SHIM_STATUS_FINAL : 0) | status->initialized << 1 |
+                               status->ready << 2));
     wire_put_u8(out, (uint8_t)status->phase);
     wire_put_text(out, status->reason);
     wire_put_text(out, status->message);
@@ -395,7 +396,7 @@ bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_sta
 
     *s = (struct shim_status){.uid = wire_must_text(r)};
     flags = wire_u8(r);
-    s->final = flags & 1;
+    s->final = flags & SHIM_STATUS_FINAL;
     status->initialized = flags & 2;
     status->ready = flags & 4;
     phase = wire_u8(r);

@@ -6,7 +6,7 @@
  *                 FILES (a volume's, that have changed), PROGRAM (a container's, from its next
  *                 run on), PASSED (a sidecar's startup probe), EXEC (a program beside a
  *                 container's), KILL (one container; it may start again), DEADLINE (another one)
- *   shim → node   HELLO, STATUS, LISTED, MOVED (a boxed pod has got a shim of its own), EXECUTED
+ *   shim → node   HELLO, STATUS, LISTED, EXECUTED
  *   record file   STATUS, RELEASE
  *
  * A START is a pod as the shim needs it. A STATUS is the whole state of one pod, so the last one
@@ -17,12 +17,13 @@
 #include "node/sandbox/rewrite.h"
 #include "node/shim/wire.h"
 
-enum { SHIM_VERSION = 5, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
+enum { SHIM_VERSION = 7, SHIM_CONTAINERS_MAX = 256 }; /* init and main together */
 
+/* What has a number keeps it: shims of an earlier version still have their pods. */
 /* clang-format off */
 #define SHIM_MESSAGES(X) \
     X(HELLO) X(CONFIG) X(START) X(STOP) X(RELEASE) X(HOSTS) X(LIST) X(BYE) X(STATUS) X(LISTED) \
-    X(MOVED) X(EXEC) X(EXECUTED) X(KILL) X(FILES) X(PROGRAM) X(PASSED) X(DEADLINE)
+    X(NO_MORE) X(EXEC) X(EXECUTED) X(KILL) X(FILES) X(PROGRAM) X(PASSED) X(DEADLINE)
 /* clang-format on */
 #define SHIM_ENUM(name) SHIM_##name,
 enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
@@ -137,6 +138,9 @@ struct shim_hello {
     int64_t pid;
 };
 
+/* The uid is the first field of its message, of which the second has flags; so it is with all
+ * messages about one pod. */
+enum { SHIM_STATUS_FINAL = 1 };
 struct shim_status {
     const char *uid;
     bool final;
@@ -144,9 +148,10 @@ struct shim_status {
 };
 
 /* One order about one pod. */
+enum { GRACE_OF_POD = -1 };
 struct shim_order {
     const char *uid;
-    int64_t grace_ms;    /* STOP */
+    int64_t grace_ms;    /* STOP, KILL; GRACE_OF_POD: what its spec says (STOP) */
     const char *hosts;   /* HOSTS */
     uint32_t container;  /* KILL, PASSED: index, init containers first */
     const char *why;     /* KILL: for people */

@@ -139,6 +139,19 @@ void pod_free(struct pod *pod)
     mem_free(pod);
 }
 
+void pod_move(struct pod *pod, struct shim *shim)
+{
+    struct alarm *const alarms[] = {&pod->announce, &pod->deadline, &pod->kill, &pod->measure};
+
+    for (size_t i = 0; i < countof(alarms); i++)
+        alarms[i]->position = 0;
+    pod->shim = shim;
+    pod->due = false;
+    HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
+    shim->live++;
+    pod_wake(pod);
+}
+
 void pod_wake(struct pod *pod)
 {
     if (pod->due)

@@ -81,6 +81,9 @@ struct pod {
 struct pod *pod_new(struct shim *shim, const struct wire_frame *frame);
 void pod_free(struct pod *pod);
 
+/** Into the hands of another shim, in whose process we are: a fork of the one that took it. */
+void pod_move(struct pod *pod, struct shim *shim);
+
 void pod_wake(struct pod *pod); /* something has happened: step it this turn */
 void pod_step(struct pod *pod);
 void pod_refuse(struct pod *pod, const char *reason,

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "node/sandbox/box.h"
 #include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
@@ -110,9 +111,27 @@ static size_t read_children(struct shim *shim)
     return text->len;
 }
 
+/* In a box, processes that lose their parent go to its init, but for those of helpers. */
+static bool strays_come(const struct shim *shim)
+{
+    return shim->pool || !shim->box || shim->box->level == SANDBOX_PLAIN || shim->helped;
+}
+
+static void open_children(struct shim *shim)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    shim->children_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
 static void look_for_strays(struct shim *shim)
 {
-    if (shim->children_fd < 0 || !read_children(shim))
+    if (!strays_come(shim))
+        return;
+    if (shim->children_fd < 0)
+        open_children(shim);
+    if (shim->children_fd < 0 || !read_children(shim)) /* this kernel has it not */
         return;
     for (char *at = shim->children.data, *end;; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
@@ -158,7 +177,7 @@ static void reap_one(struct shim *shim, pid_t pid)
     else if (beside_ended(shim, pid, wait_status))
         return;
     else if (shim->pool)
-        offspring_ended(shim, pid);
+        offspring_ended(shim, pid, wait_status);
     else if (shim->pods)
         stray_used(shim->pods, &used); /* it ended before it was looked for */
 }
@@ -191,7 +210,8 @@ static void on_signal(struct source *source, uint32_t events)
     if (!reaped)
         return;
     look_for_strays(shim);
-    look_again_in(shim, LOOK_AGAIN_NS);
+    if (strays_come(shim))
+        look_again_in(shim, LOOK_AGAIN_NS);
 }
 
 static bool stray_is_asked(const struct stray *stray)
@@ -232,8 +252,8 @@ static void look_again(struct alarm *alarm)
 bool reap_start(struct shim *shim, struct error *err)
 {
     sigset_t children;
-    char path[64];
 
+    shim->children_fd = -1;
     shim->look_again.ring = look_again;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -242,8 +262,6 @@ bool reap_start(struct shim *shim, struct error *err)
         return error_errno(err, errno, "signals");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
         return error_errno(err, errno, "subreaper");
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    shim->children_fd = open(path, O_RDONLY | O_CLOEXEC); /* -1: this kernel has it not */
     return true;
 }
 

@@ -1,7 +1,7 @@
 /*
- * The shim's side of the connection to the node. One node at a time: when a new one connects, what
- * the old one had sent is used up first, so that a START is never overtaken by the LIST of a later
- * life.
+ * The shim's side of the connection to the node, which a pod's own shim has through the shared one.
+ * One node at a time: when a new one connects, what the old one had sent is used up first, so that
+ * a START is never overtaken by the LIST of a later life.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,11 +15,7 @@
 #include "node/shim/beside.h"
 #include "node/shim/shim.h"
 
-enum {
-    READ_STEP = 64 << 10,
-    READ_PER_TURN = 4 << 20,
-    OUT_MAX = 32 << 20, /* a node that takes nothing is let go; it asks with LIST when it is back */
-};
+enum { OUT_MAX = 32 << 20 }; /* what a node does not take is dropped; it asks with LIST */
 
 static struct pod *find(struct shim *shim, const char *uid)
 {
@@ -36,7 +32,8 @@ static bool connected(const struct shim *shim)
 
 void serve_tell(struct shim *shim, const struct shim_status *status)
 {
-    shim_put_status(&shim->records.pending, status);
+    if (shim->pool)
+        shim_put_status(&shim->records.pending, status);
     if (connected(shim))
         shim_put_status(&shim->node.out, status);
 }
@@ -59,22 +56,13 @@ static void take_config(struct shim *shim, struct wire_frame *frame)
     arena_free(shim->config_arena);
     shim->config_arena = arena;
     shim->config = config;
+    if (shim->pool)
+        offspring_tell_config(shim);
 }
 
 static void take_start(struct shim *shim, struct wire_frame *frame)
 {
-    struct wire_reader peek = frame->fields;
-    const char *uid = wire_must_text(&peek);
-
-    if (shim->pool && wire_u8(&peek) == WAY_BOXED && shim_uid_ok(uid))
-        offspring_start(shim, uid, frame);
-    else
-        serve_take_start(shim, frame);
-}
-
-void serve_take_start(struct shim *shim, const struct wire_frame *frame)
-{
-    struct pod *pod = pod_new(shim, frame);
+    struct pod *pod = shim->pool ? pod_new(shim, frame) : NULL;
 
     if (!pod) {
         log_error("start message not understood");
@@ -103,7 +91,7 @@ static void take_stop(struct shim *shim, struct wire_frame *frame)
         return;
     pod = find(shim, order.uid);
     if (pod) {
-        pod_stop(pod, order.grace_ms);
+        pod_stop(pod, order.grace_ms < 0 ? pod->spec.grace_ms : order.grace_ms);
         return;
     }
     shim_put_status(&shim->node.out,
@@ -125,10 +113,6 @@ static void take_release(struct shim *shim, struct wire_frame *frame)
     if (!pod || !pod->final)
         return;
     shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
-    if (!shim->pool) { /* that was the only one; its box still needs it */
-        shim->released = shim->reactor.stopped = true;
-        return;
-    }
     HASH_DELETE(by_uid, shim->pods, pod);
     pod_free(pod);
 }
@@ -140,7 +124,7 @@ static void take_list(struct shim *shim, struct wire_frame *frame)
 
         shim_put_status(&shim->node.out, &status);
     }
-    offspring_list(shim);
+    offspring_list(shim, &shim->node.out);
     shim_put_plain(&shim->node.out, SHIM_LISTED);
 }
 
@@ -260,84 +244,42 @@ static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) 
 
 static void hang_up(struct shim *shim);
 
-static void take_frames(struct shim *shim)
+/* What is about a pod that has a shim of its own is that one's. */
+static void take_frame(void *ctx, struct wire_frame *frame, const char *bytes)
 {
-    struct link *node = &shim->node;
-    size_t at = 0;
-    struct wire_frame frame;
-    enum wire_next next;
+    struct shim *shim = ctx;
 
-    while ((next = wire_next_frame(node->in.data + at, node->in.len - at, &frame)) == WIRE_FRAME) {
-        if (frame.type < SHIM_MESSAGE_N && takers[frame.type])
-            takers[frame.type](shim, &frame);
-        at += frame.size;
-    }
-    if (at) {
-        memmove(node->in.data, node->in.data + at, node->in.len - at);
-        node->in.len -= at;
-    }
-    if (next == WIRE_BAD) {
-        log_error("message not understood, connection closed");
-        hang_up(shim);
-    }
+    if (frame->type >= SHIM_MESSAGE_N || !takers[frame->type])
+        return;
+    if (!shim->pool || !offspring_takes(shim, frame, bytes))
+        takers[frame->type](shim, frame);
 }
 
-static void flush_out(struct shim *shim)
+static void take_frames(struct shim *shim)
 {
-    struct link *node = &shim->node;
-
-    while (node->out.len) {
-        ssize_t n =
-            send(node->source.fd, node->out.data, node->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        memmove(node->out.data, node->out.data + n, node->out.len - (size_t)n);
-        node->out.len -= (size_t)n;
-    }
-    if (node->out.len > OUT_MAX)
-        buf_clear(&node->out);
-    if (node->writing != (node->out.len > 0)) {
-        node->writing = node->out.len > 0;
-        reactor_change(&shim->reactor, &node->source, EPOLLIN | (node->writing ? EPOLLOUT : 0));
-    }
+    if (peer_take(&shim->node, take_frame, shim))
+        return;
+    log_error("message not understood, connection closed");
+    hang_up(shim);
 }
 
 static void on_node(struct source *source, uint32_t events)
 {
     struct shim *shim = container_of(source, struct shim, node.source);
-    struct link *node = &shim->node;
-    size_t taken = 0;
 
     if (!(events & ~(uint32_t)EPOLLOUT))
         return;
-    while (taken < READ_PER_TURN) {
-        buf_reserve(&node->in, READ_STEP);
 
-        ssize_t n = recv(source->fd, node->in.data + node->in.len, READ_STEP, MSG_DONTWAIT);
+    bool open = peer_read(&shim->node);
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && errno == EAGAIN)
-            break;
-        if (n <= 0) {
-            take_frames(shim);
-            hang_up(shim);
-            return;
-        }
-        node->in.len += (size_t)n;
-        taken += (size_t)n;
-        if (n < READ_STEP)
-            break;
-    }
     take_frames(shim);
+    if (!open)
+        hang_up(shim);
 }
 
 static void greet(struct shim *shim, int fd)
 {
-    struct link *node = &shim->node;
+    struct peer *node = &shim->node;
 
     alarm_clear(&shim->reactor, &shim->idle);
     shim->leaving = false;
@@ -346,18 +288,22 @@ static void greet(struct shim *shim, int fd)
     shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
 }
 
+/* The shared shim is gone, and with it whoever would speak of our pod: the node tells that it is
+ * lost, and removes what we leave. */
+NORETURN static void follow_it(struct shim *shim)
+{
+    for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
+        pod_stop(pod, 0);
+    _exit(1);
+}
+
 static void hang_up(struct shim *shim)
 {
-    struct link *node = &shim->node;
-
     if (!connected(shim))
         return;
-    reactor_remove(&shim->reactor, &node->source);
-    close(node->source.fd);
-    node->source.fd = -1;
-    node->writing = false;
-    buf_release(&node->in);
-    buf_release(&node->out);
+    if (!shim->pool)
+        follow_it(shim);
+    peer_close(&shim->reactor, &shim->node);
     if (shim->waiting_fd >= 0) {
         greet(shim, shim->waiting_fd);
         shim->waiting_fd = -1;
@@ -382,17 +328,23 @@ static void on_connect(struct source *source, uint32_t events)
 
 bool serve_start(struct shim *shim, struct error *err)
 {
+    struct source *source = shim->pool ? &shim->listener : &shim->node.source;
+
     shim->node.source.fd = shim->waiting_fd = -1;
-    shim->listener = (struct source){on_connect, SHIM_FD_LISTEN};
-    if (!reactor_add(&shim->reactor, &shim->listener, EPOLLIN))
-        return error_errno(err, errno, "listening socket");
+    *source = shim->pool ? (struct source){on_connect, SHIM_FD_LISTEN}
+                         : (struct source){on_node, SHIM_FD_POOL};
+    if (!reactor_add(&shim->reactor, source, EPOLLIN))
+        return error_errno(err, errno, "socket");
     return true;
 }
 
 void serve_flush(struct shim *shim)
 {
-    if (connected(shim))
-        flush_out(shim);
+    if (!connected(shim))
+        return;
+    peer_flush(&shim->reactor, &shim->node);
+    if (shim->node.out.len > OUT_MAX)
+        buf_clear(&shim->node.out);
 }
 
 void serve_stop(struct shim *shim)
@@ -400,5 +352,5 @@ void serve_stop(struct shim *shim)
     if (shim->waiting_fd >= 0)
         close(shim->waiting_fd);
     shim->waiting_fd = -1;
-    hang_up(shim);
+    peer_close(&shim->reactor, &shim->node);
 }

@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "node/runtime.h"
 #include "node/sandbox/box.h"
-#include "node/shim/beside.h"
+#include "node/sandbox/trial.h"
 #include "node/shim/place.h"
 
 enum {
@@ -41,6 +41,15 @@ static void retry_writing(struct alarm *alarm)
     /* the end of the turn does it */
 }
 
+/* It is stepped here only when it has come to its end before it began. */
+static void admit(struct shim *shim, struct pod *pod)
+{
+    if (pod->spec.way == WAY_BARE || pod->ending)
+        pod_wake(pod);
+    else if (!offspring_start(shim, pod))
+        pod_refuse(pod, "StartError", "not started: there is no process for its supervisor");
+}
+
 /* What was taken this turn may run, once it is written down that it was taken. */
 static void admit_fresh(struct shim *shim)
 {
@@ -58,7 +67,7 @@ static void admit_fresh(struct shim *shim)
         shim->fresh = pod->next_due;
         pod->due = false;
         if (written)
-            pod_wake(pod);
+            admit(shim, pod);
         else
             pod_refuse(pod, "StartError", "not started: the disk refuses the record of its start");
     }
@@ -91,6 +100,7 @@ static void rewrite_records(struct shim *shim)
 
         shim_put_status(&frames, &status);
     }
+    offspring_list(shim, &frames);
     if (!records_rewrite(&shim->records, &frames, &err))
         log_warn("cannot rewrite records", kv_str("why", err.message));
 }
@@ -98,10 +108,10 @@ static void rewrite_records(struct shim *shim)
 /* What has ended is in the records; nobody is there to be told. */
 static bool nothing_to_do(const struct shim *shim)
 {
-    return !shim->live && !shim->offspring && shim->node.source.fd < 0;
+    return !shim->live && !shim->forked && shim->node.source.fd < 0;
 }
 
-static void settle(struct reactor *reactor)
+static void settle_pool(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
 
@@ -111,10 +121,20 @@ static void settle(struct reactor *reactor)
     if (records_bloated(&shim->records))
         rewrite_records(shim);
     serve_flush(shim);
-    if (nothing_to_do(shim) && shim->leaving && !shim->pods)
+    if (nothing_to_do(shim) && shim->leaving && !shim->pods && !shim->offspring)
         reactor->stopped = true;
     else if (shim->node.source.fd < 0 && !shim->idle.position)
         alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
+}
+
+/* A pod's own shim ends with it, when the shared one has been told. */
+static void settle_own(struct reactor *reactor)
+{
+    struct shim *shim = container_of(reactor, struct shim, reactor);
+
+    step_due(shim);
+    serve_flush(shim);
+    reactor->stopped = !shim->live && !shim->node.out.len;
 }
 
 /* A directory that is gone can never be found again: nobody will ask for these pods. */
@@ -131,9 +151,11 @@ static void idle_passed(struct alarm *alarm)
 
     if (shim->node.source.fd >= 0)
         return;
-    if (forsaken(shim))
+    if (forsaken(shim)) {
         for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
             pod_stop(pod, pod->spec.grace_ms);
+        offspring_stop_all(shim);
+    }
     shim->reactor.stopped = nothing_to_do(shim);
 }
 
@@ -162,50 +184,46 @@ static void raise_files_limit(struct shim *shim)
 
 static bool shim_start(struct shim *shim, struct error *err)
 {
-    shim->reactor.settle = settle;
+    shim->reactor.settle = shim->pool ? settle_pool : settle_own;
     shim->idle.ring = idle_passed;
     shim->retry.ring = retry_writing;
     shim->chunk = mem_resize(NULL, OUTPUT_CHUNK); /* zeroes would be written to 16 pages */
-    shim->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    return shim->null_fd >= 0 && reactor_init(&shim->reactor) &&
-           records_create(&shim->records, SHIM_FD_DIR, err) && reap_start(shim, err) &&
-           serve_start(shim, err);
+    return reactor_init(&shim->reactor) &&
+           (!shim->pool || records_create(&shim->records, SHIM_FD_DIR, err)) &&
+           reap_start(shim, err) && serve_start(shim, err);
 }
 
-static void shim_end(struct shim *shim)
+static void pool_end(struct shim *shim)
 {
-    bool empty = !shim->pods || shim->released; /* everything was taken over: leave nothing */
+    bool empty = !shim->pods && !shim->offspring; /* all was taken over: leave nothing */
     struct pod *next;
 
-    beside_forget(shim);
     if (!empty)
         records_sync(&shim->records);
-    box_free(shim->box);
-    shim->box = NULL;
     bound_release(shim);
     for (struct pod *pod = shim->pods; pod; pod = next) {
         next = pod->by_uid.next;
         HASH_DELETE(by_uid, shim->pods, pod);
         pod_free(pod);
     }
+    offspring_forget(shim);
     if (empty)
         place_remove(SHIM_FD_DIR);
     holder_close(&shim->holder);
     hook_close(&shim->hook);
     serve_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
-    offspring_forget(shim);
     records_release(&shim->records);
     reactor_release(&shim->reactor);
     arena_free(shim->config_arena);
     buf_release(&shim->scratch);
     buf_release(&shim->children);
+    mem_free(shim->pods_dir);
     mem_free(shim->env);
     mem_free(shim->chunk);
-    close(shim->null_fd);
 }
 
-int shim_run(struct shim *shim, const struct wire_frame *start)
+int shim_run(struct shim *shim, struct pod *pod)
 {
     struct error err = {0};
 
@@ -213,12 +231,17 @@ int shim_run(struct shim *shim, const struct wire_frame *start)
         log_error("shim cannot start", kv_str("why", err.message));
         return 1;
     }
-    if (start) {
-        serve_take_start(shim, start);
-        settle(&shim->reactor);
+    if (pod) {
+        pod_move(pod, shim);
+        shim->reactor.settle(&shim->reactor);
     }
     reactor_run(&shim->reactor);
-    shim_end(shim);
+    if (shim->pool) {
+        pool_end(shim);
+    } else { /* the rest goes with the process */
+        box_free(shim->box);
+        bound_release(shim);
+    }
     return 0;
 }
 
@@ -234,7 +257,7 @@ int runtime_shim_main(int argc, char **argv)
     bool holder = argc > 0 && !strcmp(argv[0], HOLDER_NAME);
 
     if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
-        return -1;
+        return trial_main(argc, argv);
     prctl(PR_SET_NAME, argv[0], 0, 0, 0); /* it was started as /proc/self/exe */
     reset_signals();
     umask(077);
@@ -244,5 +267,6 @@ int runtime_shim_main(int argc, char **argv)
     if (holder)
         return chdir("/") ? 1 : holder_main(argc, argv);
     raise_files_limit(&shim);
+    offspring_reserve();
     return chdir("/") ? 1 : shim_run(&shim, NULL);
 }

@@ -2,9 +2,14 @@
 /*
  * A shim: the process that owns pods' programs, so that they outlive the node.
  *
- *   node ──(unix socket)── shim ─┬─ program (leader of a session and process group)
- *                                ├─ program ─── its children
- *                                └─ stray: a child that lost its parent; we are subreaper
+ *   node ──(unix socket)── shared shim ─┬─ program (leader of a session and process group)
+ *                                       ├─ program ─── its children
+ *                                       ├─ stray: a child that lost its parent; we are subreaper
+ *                                       └─(socket pair)── a pod's own shim ── its programs
+ *
+ * A boxed pod has a shim of its own, forked from the shared one (offspring.c), for the namespaces a
+ * process is in. What is known of the pod lies with the shared shim all the same: it writes the
+ * records of all, speaks with the node for all, and they go when it goes.
  *
  * One turn: take messages, exits and output; write down (records) what was asked and what has come
  * to its end; start what was asked; tell the node. Nothing is started or told before it is written
@@ -13,6 +18,7 @@
 #include "node/shim/entry.h"
 #include "node/shim/holder.h"
 #include "node/shim/message.h"
+#include "node/shim/peer.h"
 #include "node/shim/pod.h"
 #include "node/shim/reactor.h"
 #include "node/shim/records.h"
@@ -27,37 +33,34 @@ struct stray {
     unsigned looks; /* for its marker, since it was found without one */
 };
 
-struct link {
-    struct source source; /* fd -1 = nobody connected */
-    struct buf in, out;
-    bool writing; /* waits for room in the socket */
-};
-
 struct offspring;
 struct beside;
 struct box;
 
 struct shim {
-    bool pool; /* the shared one; else that of a single boxed pod */
+    bool pool;      /* the shared one; else that of a single boxed pod, */
+    pid_t pool_pid; /* and this is the shared one */
     struct reactor reactor;
-    struct records records;
+    struct records records; /* of the shared one */
     struct shim_config config;
     struct arena *config_arena;
-    int null_fd, children_fd;
+    char *pods_dir;  /* absolute path of SHIM_FD_PODS */
+    int children_fd; /* what lists our children; -1 = not open (yet), or this kernel has it not */
     struct holder holder; /* of the private network: ours, or that of the shim we come from */
     struct hook hook;     /* for boxed pods; the same */
     struct rlimit files;  /* of programs: what we were started with */
 
     struct source listener, signals;
-    struct link node;
-    int waiting_fd; /* a new node's connection while the old one's is not used up; or -1 */
+    struct peer node; /* a pod's own shim: to the shared one */
+    int waiting_fd;   /* a new node's connection while the old one's is not used up; or -1 */
     struct alarm idle, retry;
     struct alarm look_again; /* for strays */
 
     struct pod *pods;            /* by uid */
     struct container *programs;  /* by pid */
     struct stray *strays;        /* by pid */
-    struct offspring *offspring; /* by pid: shims of boxed pods */
+    struct offspring *offspring; /* by uid: boxed pods and their shims */
+    struct offspring *forked;    /* the same by pid, as long as it has a process */
     struct beside *besides;      /* by pid: helpers of containers */
     struct box *box;             /* of the only pod; NULL until its first container */
     struct cgroup *group;        /* of programs that are in no box (bound.c); NULL = none */
@@ -65,7 +68,7 @@ struct shim {
     struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
     unsigned live;               /* pods that are not final */
     bool leaving;                /* the last node has ended in order */
-    bool released;               /* not the pool: the only pod has been */
+    bool helped;                 /* there was a process beside a container */
 
     char **env; /* scratch of env_merge */
     size_t cap_env;
@@ -74,7 +77,6 @@ struct shim {
 };
 
 /* serve.c: the connection */
-void serve_take_start(struct shim *shim, const struct wire_frame *frame);
 bool serve_start(struct shim *shim, struct error *err);
 void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
 void serve_flush(struct shim *shim);
@@ -90,15 +92,31 @@ void reap_stop(struct shim *shim);
 void reap_kill_strays(struct shim *shim, const struct pod *pod);
 
 /* shim.c */
-/** Be this shim until it ends; `start`, if any, is taken first. The exit code. */
-int shim_run(struct shim *shim, const struct wire_frame *start);
+/** Be this shim until it ends. `pod`: the one that a pod's own shim is for; else NULL. The exit
+ * code. */
+int shim_run(struct shim *shim, struct pod *pod);
 
-/* offspring.c: shims of boxed pods */
-void offspring_start(struct shim *shim, const char *uid, const struct wire_frame *start);
+/* offspring.c: pods with a shim of their own, from the shared one's side */
+/** Give a pod a shim; consumes it. False: there is none to be had, and the pod is as it was. */
+bool offspring_start(struct shim *shim, struct pod *pod);
+/** Is the message about such a pod? Then it has been passed on. */
+bool offspring_takes(struct shim *shim, const struct wire_frame *frame, const char *bytes);
+void offspring_tell_config(struct shim *shim);
+void offspring_stop_all(struct shim *shim);
 bool offspring_known(const struct shim *shim, pid_t pid);
-void offspring_ended(struct shim *shim, pid_t pid); /* no-op for others */
-void offspring_list(struct shim *shim);             /* tell the node of those that live */
+void offspring_ended(struct shim *shim, pid_t pid, int wait_status); /* no-op for others */
+void offspring_list(const struct shim *shim, struct buf *out);       /* their states */
 void offspring_forget(struct shim *shim);
+
+/* offspring_fork.c */
+/** When the shared shim goes, so do we, for it alone could say how the pod ended. A change of ids
+ * or capabilities undoes it. False: it is gone. */
+bool offspring_bind(pid_t pool);
+void offspring_reserve(void); /* descriptors that offspring find at fixed numbers */
+/** The process of a pod's own shim, which talks to `socket_fd`. -1 with errno. */
+pid_t offspring_fork(struct shim *shim, struct pod *pod, int socket_fd);
+/** A process that removes what a pod's shim has left that was killed, and the pid. */
+pid_t offspring_fork_sweeper(struct shim *shim, const char *uid);
 
 /* env.c */
 /** The environment of a container: marker, base of the config, the box's, then its own; of several

@@ -99,9 +99,10 @@ long number_in_log(const char *uid, const char *name)
 /* covers: local-runtime.md LRT-44; reliability.md INV-N3 P-10 */
 void nothing_is_left_of_pods_that_were_released(void **state)
 {
-    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; grep %s /proc/self/mounts; "
+    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; ls %s/node/pods; "
+                                   "grep %s /proc/self/mounts; "
                                    "find /sys/fs/cgroup -name 'jobflow-hog*'",
-                                   data_dir, data_dir);
+                                   data_dir, data_dir, data_dir);
     scoped_str left = NULL;
     int pids[64];
     size_t n = 2;

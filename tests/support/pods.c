@@ -369,7 +369,8 @@ int bed_shell(struct bed *bed, const char *uid, const char *script, char **out_l
 
 size_t bed_shims(const char *dir, int *pids, size_t max)
 {
-    scoped_str mark = mem_printf("%s/node/shims/", dir);
+    scoped_str shared = mem_printf("%s/node/shims/", dir);
+    scoped_str own = mem_printf("%s/node/" PODS_DIRECTORY, dir);
     DIR *proc = opendir("/proc");
     size_t n = 0;
 
@@ -384,7 +385,7 @@ size_t bed_shims(const char *dir, int *pids, size_t max)
         snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, SHIM_FD_DIR);
         len = readlink(path, target, sizeof target - 1);
         target[len > 0 ? len : 0] = 0;
-        if (!strncmp(target, mark, strlen(mark)) && n < max)
+        if ((!strncmp(target, shared, strlen(shared)) || !strcmp(target, own)) && n < max)
             pids[n++] = pid;
     }
     if (proc)

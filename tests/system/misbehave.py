@@ -126,7 +126,7 @@ CASES = [
 
 def what_is_left(uid):
     """Of a pod that has ended: directories of its supervisor, control groups. Its log stays with its object."""
-    return control_groups([uid]) + [p for p in glob.glob("data/node/shims/**", recursive=True) if uid in p]
+    return control_groups([uid]) + [p for place in ("shims", "pods") for p in glob.glob("data/node/%s/**" % place, recursive=True) if uid in p]
 
 
 def end_of(daemon, case):

@@ -12,7 +12,10 @@
 
 struct clock;
 
-struct clock *clock_real(void);                                      /* shared, never freed */
+struct clock *clock_real(void); /* shared, never freed */
+/** Who looks at what a simulation has left sees it from its end on: the wall of the real clock
+ * shows `ms` more in this process. */
+void clock_real_lead_ms(int64_t ms);
 struct clock *clock_virtual_new(int64_t start_at_ms, uint64_t seed); /* owned */
 void clock_free(struct clock *clock); /* NULL and the real one are fine */
 

@@ -5,12 +5,16 @@
  * for ever, so they end as soon as nothing is left to say.
  *
  * A store may hold hundreds of thousands of jobs and pods. Who only looks at flows, templates or
- * events is answered from a part of the store that is without them; the whole is read when
- * somebody asks for more.
+ * events is answered from a part of the store that is without them, and who looks at one job or its
+ * pods from the part that has its name; the whole is read when somebody asks for more.
  */
 #include "api/server/api.h"
 #include "api/server/route.h"
+#include "api/types/pod.h"
+#include "base/clock.h"
+#include "base/jsonscan.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include "cli/client_transport.h"
 #include "cli/engine.h"
 #include "cli/serving.h"
@@ -29,7 +33,8 @@ struct side {
 
 struct local {
     struct client base;
-    struct side few, all;
+    struct side few, named, all;
+    char *name; /* of what is in `named` */
     bool changes;
 };
 
@@ -116,29 +121,68 @@ static bool is_part(const struct kind *kind)
     return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
 }
 
-/* The kinds of the part answer it: a GET of one of them, and nothing that is put together from
- * others. */
-static bool asks_for_few(const struct api_request *request)
+/* What a request asks for; false when it is none that a part of the store could answer. */
+static bool plain_get(const struct api_request *request, struct arena *arena, struct target *target,
+                      struct route *route)
 {
-    scoped(arena) struct arena *arena = arena_new(0);
-    struct target target;
-    struct route route;
-
-    return request->method == API_GET && target_parse(request->target, arena, &target, NULL) &&
-           route_find(&target, &route, NULL) && is_part(route.kind) &&
-           (route.sub == ROUTE_MAIN || route.sub == ROUTE_STATUS) &&
-           !target_query_bool(&target, "watch");
+    return request->method == API_GET && target_parse(request->target, arena, target, NULL) &&
+           route_find(target, route, NULL) && route->kind &&
+           (route->sub == ROUTE_MAIN || route->sub == ROUTE_STATUS) &&
+           !target_query_bool(target, "watch");
 }
 
-static bool open_side(struct local *local, struct side *side, bool few, struct error *err);
+/* The one name that is asked for, of an object or of the job whose pods are; owned, or NULL. */
+static char *name_asked(const struct target *target, const struct route *route)
+{
+    static const char of_job[] = LABEL_JOB_NAME "=";
+    const char *labels = target_query(target, "labelSelector");
+
+    if (route->name)
+        return mem_strdup(route->name);
+    if (route->kind == &kind_pod && labels && !strchr(labels, ',') &&
+        strncmp(labels, of_job, sizeof of_job - 1) == 0)
+        return mem_strdup(labels + sizeof of_job - 1);
+    return NULL;
+}
+
+static bool open_side(struct local *local, struct side *side, const struct engine_options *part,
+                      struct error *err);
+
+/* The side that has what is named; NULL when another one must answer. */
+static struct side *named_side(struct local *local, char *name, struct error *err)
+{
+    const struct engine_options part = {.name_only = name};
+
+    if (!name || local->all.engine || (local->name && strcmp(local->name, name) != 0)) {
+        mem_free(name);
+        return NULL;
+    }
+    if (local->name) {
+        mem_free(name);
+        return &local->named;
+    }
+    local->name = name;
+    return open_side(local, &local->named, &part, err) ? &local->named : NULL;
+}
 
 /* The side that answers; NULL when it cannot be opened. */
 static struct side *side_for(struct local *local, const struct api_request *request,
                              struct error *err)
 {
-    if (local->few.engine && asks_for_few(request))
-        return &local->few;
-    return local->all.engine || open_side(local, &local->all, false, err) ? &local->all : NULL;
+    static const struct engine_options whole = {0};
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct side *named = NULL;
+    struct target target;
+    struct route route;
+
+    if (local->few.engine && plain_get(request, arena, &target, &route)) {
+        if (is_part(route.kind))
+            return &local->few;
+        named = named_side(local, name_asked(&target, &route), err);
+    }
+    if (named || (err->code != ERR_NONE && !local->all.engine))
+        return named;
+    return local->all.engine || open_side(local, &local->all, &whole, err) ? &local->all : NULL;
 }
 
 static void local_start(struct client *client, struct client_call *call)
@@ -214,6 +258,7 @@ static enum client_ran local_run(struct client *client, int64_t timeout_ms)
             continue;
         }
         settle(&of(client)->few);
+        settle(&of(client)->named);
         settle(&of(client)->all);
         call = client->stopped ? NULL : first_endless(client);
         if (call) {
@@ -242,7 +287,9 @@ static void local_close(struct client *client)
     if (local->changes)
         settle(&local->all);
     close_side(&local->few);
+    close_side(&local->named);
     close_side(&local->all);
+    mem_free(local->name);
     mem_free(local);
 }
 
@@ -275,12 +322,14 @@ static int queue_up(const char *data_dir)
     return fd;
 }
 
-static bool open_side(struct local *local, struct side *side, bool few, struct error *err)
+static bool open_side(struct local *local, struct side *side, const struct engine_options *part,
+                      struct error *err)
 {
     const struct engine_options options = {
         .data_dir = local->base.data_dir,
         .read_only = !local->changes,
-        .few_only = few,
+        .few_only = part->few_only,
+        .name_only = part->name_only,
     };
     int queue = queue_up(local->base.data_dir);
 
@@ -297,18 +346,58 @@ static bool open_side(struct local *local, struct side *side, bool few, struct e
     return true;
 }
 
+/* ---- the present ---- */
+
+static void take_newest(void *arg, const struct object *object)
+{
+    int64_t *newest_ms = arg, ended_ms = 0;
+    const char *end = object->kind == &kind_job_flow && object->status
+                          ? jsonscan_member(object->status->text, "completionTime")
+                          : NULL;
+    char text[TIME_TEXT_MAX];
+    size_t len = 0;
+    const char *word = end ? jsonscan_string(end, &len) : NULL;
+
+    if (word && len < sizeof text) {
+        memcpy(text, word, len);
+        text[len] = '\0';
+        time_parse(text, &ended_ms, NULL);
+    }
+    if (object->meta->created_at_ms > *newest_ms)
+        *newest_ms = object->meta->created_at_ms;
+    if (ended_ms > *newest_ms)
+        *newest_ms = ended_ms;
+}
+
+/* A simulation leaves the wall behind: then the present is when it ended, or nothing of it would
+ * have an age. */
+static void look_from_its_end(const struct store *store)
+{
+    static const struct kind *const kinds[] = {&kind_job_flow, &kind_event};
+    int64_t newest_ms = 0, ahead_ms;
+
+    for (size_t i = 0; i < countof(kinds); i++)
+        store_each(store, kinds[i], NULL, take_newest, &newest_ms);
+    ahead_ms = newest_ms - clock_wall_ms(clock_real());
+    if (ahead_ms > 0)
+        clock_real_lead_ms(ahead_ms);
+}
+
 struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
 {
+    static const struct engine_options few = {.few_only = true}, whole = {0};
     struct local *local = mem_alloc(sizeof *local);
     bool ok;
 
     local->base.ops = &ops;
     local->base.data_dir = mem_strdup(data_dir);
     local->changes = access == CLIENT_CHANGE;
-    ok = local->changes ? open_side(local, &local->all, false, err)
-                        : open_side(local, &local->few, true, err);
-    if (ok)
+    ok = local->changes ? open_side(local, &local->all, &whole, err)
+                        : open_side(local, &local->few, &few, err);
+    if (ok) {
+        look_from_its_end(engine_store((local->changes ? local->all : local->few).engine));
         return &local->base;
+    }
     mem_free(local->base.data_dir);
     mem_free(local);
     return NULL;

@@ -398,7 +398,7 @@ static int run(const void *opaque, int n_operands, char **operands)
                                                     !options->all};
     scoped(flowsources) struct flowsources sources = {0};
     scoped(flowview) struct flowview *view = NULL;
-    struct answer answer = {.about.now_ms = flowsource_now_ms()};
+    struct answer answer = {0};
     int code;
 
     if (!strchr(operands[0], '/')) {
@@ -408,6 +408,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     code = flowsources_load(&how, 1, operands, &sources);
     if (code != EXIT_OK)
         return code;
+    answer.about.now_ms = flowsource_now_ms();
     view = flowsource_view(&sources.items[0], answer.about.now_ms);
     if (!view)
         return EXIT_FAILED;

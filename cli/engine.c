@@ -129,6 +129,7 @@ struct engine *engine_start(const struct engine_options *options, struct error *
         .idle_delay_ms = COMMIT_IDLE_DELAY_MS,
         .read_only = options->read_only,
         .few_only = options->few_only,
+        .name_only = options->name_only,
     };
     const struct registry_options registry = {
         .upstream_compat = options->compat_upstream,

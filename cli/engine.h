@@ -33,6 +33,7 @@ struct engine_options {
     unsigned controllers_off; /* of those, CONTROLLER_BITs that do not run */
     bool read_only;           /* look at a data directory nobody is at work in; takes no lock */
     bool few_only;            /* … at the kinds of which there are few */
+    const char *name_only;    /* … or at what has this name (store.h) */
 };
 
 /** Open the store and start everything. Errors as store_open's and node_start's. Ends as recovery

@@ -53,11 +53,18 @@ bool db_note(struct db *db, int64_t revision_mark, enum db_life life, struct err
 
 /* Rows of kinds of which there are few (kind.few) have numbers from here on, up to zero. */
 #define DB_FEW_FIRST (-(INT64_C(1) << 48))
+#define DB_ROW_LAST  (INT64_C(1) << 54)
 
-enum db_part { DB_ALL, DB_FEW };
-/** Read everything, or the rows below zero and their bodies, in order of row numbers. STORAGE when
- * the file is damaged. */
-bool db_load(struct db *db, enum db_part part, const struct db_reader *reader, struct error *err);
+/* What of the file is read: everything, the rows below zero, or those others whose name is `name`
+ * or begins with it and a dash, as the names of a job's pods do. */
+struct db_part {
+    enum { DB_ALL, DB_FEW, DB_NAMED } what;
+    const char *name;
+};
+/** Read the rows of the part and their bodies, in order of row numbers. STORAGE when the file is
+ * damaged. */
+bool db_load(struct db *db, const struct db_part *part, const struct db_reader *reader,
+             struct error *err);
 int64_t db_revision_mark(const struct db *db); /* as found when opening */
 
 /** Write a batch in one transaction. `err` is set unless DB_OK. */

@@ -48,16 +48,42 @@ static void read_object(struct db *db, const struct db_reader *reader, sqlite3_s
     reader->object(reader->ctx, &row);
 }
 
+/* Rows from … to …, and what else a statement asks of their objects. */
+struct range {
+    int64_t from, to;
+    const char *name; /* NULL: any */
+};
+
+#define OF_NAME  "(?3 IS NULL OR name = ?3 OR (name >= ?3 || '-' AND name < ?3 || '.'))"
+#define OF_RANGE "id BETWEEN ?1 AND ?2 AND " OF_NAME
+
+static sqlite3_stmt *ask(struct db *db, const char *sql, const struct range *range,
+                         struct error *err)
+{
+    sqlite3_stmt *statement = NULL;
+
+    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK) {
+        db_fail(db, err, sql);
+        return NULL;
+    }
+    sqlite3_bind_int64(statement, 1, range->from);
+    sqlite3_bind_int64(statement, 2, range->to);
+    if (range->name)
+        sqlite3_bind_text(statement, 3, range->name, -1, SQLITE_STATIC);
+    return statement;
+}
+
 static bool read_table(struct db *db, const struct db_reader *reader, const char *sql,
+                       const struct range *range,
                        void (*read)(struct db *db, const struct db_reader *reader,
                                     sqlite3_stmt *statement),
                        struct error *err)
 {
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement = ask(db, sql, range, err);
     int code;
 
-    if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
-        return db_fail(db, err, sql);
+    if (!statement)
+        return false;
     while ((code = sqlite3_step(statement)) == SQLITE_ROW)
         read(db, reader, statement);
     if (code != SQLITE_DONE)
@@ -66,21 +92,46 @@ static bool read_table(struct db *db, const struct db_reader *reader, const char
     return code == SQLITE_DONE;
 }
 
-#define SELECT_BODIES  "SELECT id, bytes FROM bodies"
-#define SELECT_OBJECTS "SELECT id, kind, namespace, name, revision, body, meta, status FROM objects"
-
-bool db_load(struct db *db, enum db_part part, const struct db_reader *reader, struct error *err)
+/* Where the rows of a name lie, mostly side by side: found once, for there is no index. */
+static bool narrow(struct db *db, struct range *range, struct error *err)
 {
-    static const char *const sql[][2] = {
-        [DB_ALL] = {SELECT_BODIES " ORDER BY id", SELECT_OBJECTS " ORDER BY id"},
-        [DB_FEW] = {SELECT_BODIES
-                    " WHERE id IN (SELECT body FROM objects WHERE id < 0) ORDER BY id",
-                    SELECT_OBJECTS " WHERE id < 0 ORDER BY id"},
-    };
-    bool ok = read_table(db, reader, sql[part][0], read_body, err) &&
-              db_statuses_load(db, part, err) &&
-              read_table(db, reader, sql[part][1], read_object, err);
+    sqlite3_stmt *statement =
+        ask(db, "SELECT min(id), max(id) FROM objects WHERE " OF_RANGE, range, err);
+    bool ok = statement && sqlite3_step(statement) == SQLITE_ROW;
 
+    if (ok && sqlite3_column_type(statement, 0) == SQLITE_NULL)
+        range->to = range->from - 1;
+    else if (ok)
+        *range = (struct range){sqlite3_column_int64(statement, 0),
+                                sqlite3_column_int64(statement, 1), range->name};
+    else if (statement)
+        db_fail(db, err, "looking for a name");
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* Bodies of all rows are read without asking whose they are. */
+#define SELECT_BODIES "SELECT id, bytes FROM bodies"
+#define SELECT_OBJECTS                                                                             \
+    "SELECT id, kind, namespace, name, revision, body, meta, status FROM objects WHERE "
+
+bool db_load(struct db *db, const struct db_part *part, const struct db_reader *reader,
+             struct error *err)
+{
+    static const char all[] = SELECT_BODIES " ORDER BY id";
+    static const char some[] =
+        SELECT_BODIES " WHERE id IN (SELECT body FROM objects WHERE " OF_RANGE ") ORDER BY id";
+    struct range range = {DB_FEW_FIRST, DB_ROW_LAST, part->name};
+    bool ok;
+
+    if (part->what == DB_FEW)
+        range.to = -1;
+    if (part->what == DB_NAMED)
+        range.from = 0;
+    ok = (part->what != DB_NAMED || narrow(db, &range, err)) &&
+         read_table(db, reader, part->what == DB_ALL ? all : some, &range, read_body, err) &&
+         db_statuses_load(db, range.from, range.to, err) &&
+         read_table(db, reader, SELECT_OBJECTS OF_RANGE " ORDER BY id", &range, read_object, err);
     db_statuses_loaded(db->statuses);
     return ok;
 }

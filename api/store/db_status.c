@@ -263,10 +263,10 @@ static int64_t row_of(int64_t id)
     return (id - part_of(id)) / PARTS_PER_ROW;
 }
 
-bool db_statuses_load(struct db *db, enum db_part part, struct error *err)
+bool db_statuses_load(struct db *db, int64_t from, int64_t to, struct error *err)
 {
-    const char *sql = part == DB_FEW ? "SELECT id, bytes FROM statuses WHERE id < 0 ORDER BY id"
-                                     : "SELECT id, bytes FROM statuses ORDER BY id";
+    static const char sql[] =
+        "SELECT id, bytes FROM statuses WHERE id BETWEEN ?1 AND ?2 ORDER BY id";
     scoped(buf) struct buf text = {0};
     sqlite3_stmt *statement = NULL;
     int64_t row = 0, parts = 0;
@@ -275,6 +275,8 @@ bool db_statuses_load(struct db *db, enum db_part part, struct error *err)
 
     if (sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
         return db_fail(db, err, sql);
+    sqlite3_bind_int64(statement, 1, from * PARTS_PER_ROW);
+    sqlite3_bind_int64(statement, 2, to * PARTS_PER_ROW + PARTS_PER_ROW - 1);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         int64_t id = sqlite3_column_int64(statement, 0);
         const void *bytes = sqlite3_column_blob(statement, 1);

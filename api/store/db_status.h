@@ -32,8 +32,8 @@ bool db_status_write(struct db *db, int64_t row, const struct blob *status,
 /** The transaction is over. */
 void db_statuses_settle(struct db_statuses *statuses, bool committed);
 
-/** Read them all, or those of the part; they are held until db_statuses_loaded. */
-bool db_statuses_load(struct db *db, enum db_part part, struct error *err);
+/** Read those of rows `from` to `to`; they are held until db_statuses_loaded. */
+bool db_statuses_load(struct db *db, int64_t from, int64_t to, struct error *err);
 /** The text of an object whose row has an empty blob; false when it cannot be read. */
 bool db_status_loaded(const struct db_statuses *statuses, int64_t row, const void **text,
                       size_t *len);

@@ -127,7 +127,11 @@ static bool load(struct store *store, struct error *err)
 {
     struct loader loader = {.store = store};
     const struct db_reader reader = {load_body, load_object, &loader};
-    bool ok = db_load(store->db, store->options.few_only ? DB_FEW : DB_ALL, &reader, err);
+    const struct db_part part = {store->options.name_only  ? DB_NAMED
+                                 : store->options.few_only ? DB_FEW
+                                                           : DB_ALL,
+                                 store->options.name_only};
+    bool ok = db_load(store->db, &part, &reader, err);
 
     bodies_loaded(&store->bodies);
     if (loader.last_row > 0)

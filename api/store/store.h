@@ -39,6 +39,8 @@ struct store_options {
     int64_t watch_window;  /* changes kept for resuming watches (L-28); 0 = 10,000 */
     bool read_only;        /* open for looking: takes no lock, writes nothing */
     bool few_only;         /* … at the kinds of which there are few (kind.few) */
+    const char *name_only; /* … or at the others of this name, and of names that begin with it and
+                              a dash; NULL. Used while opening only */
 };
 
 /**

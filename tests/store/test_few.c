@@ -70,6 +70,36 @@ static void they_are_read_alone(void **unused)
     store_world_free(&world);
 }
 
+/* What has a name is read alone, too: with what hangs on it, and with nothing that is only spelled
+ * alike. */
+static void what_has_a_name_is_read_alone(void **unused)
+{
+    static const char *const jobs[] = {"f-ab", "f-a-b", "f-a.b", "F-A"};
+    static const char *const asked[] = {"f-a", "f-a-b", "nobody", "f-a' OR '1'='1", "%"};
+    static const long found[] = {2, 1, 0, 0, 0};
+    struct store_world world = world_of_flows("named");
+    struct error err;
+
+    check_ok("open", store_world_open(&world, &err), err);
+    for (size_t i = 0; i < countof(jobs); i++)
+        store_put(world.store, sample_object(.name = jobs[i], .body = "{\"own\":1}"));
+    store_world_close(&world);
+    for (size_t i = 0; i < countof(asked); i++) {
+        const struct store_options look = {
+            .directory = world.directory, .read_only = true, .name_only = asked[i]};
+        struct store *store = store_open(world.loop, &look, &err);
+
+        check_ok("look", store, err);
+        check_int(asked[i], (long)store_count(store, &kind_job, NULL), found[i]);
+        check("no flows", !get_flow(store, "f"));
+        if (i == 1)
+            check_str("with its body", store_get(store, &kind_job, "default", "f-a-b")->body->text,
+                      "{\"own\":1}");
+        store_close(store);
+    }
+    store_world_free(&world);
+}
+
 static void what_comes_after_a_restart_lies_behind(void **unused)
 {
     struct store_world world = world_of_flows("behind");
@@ -123,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_are_read_alone),
+        cmocka_unit_test(what_has_a_name_is_read_alone),
         cmocka_unit_test(what_comes_after_a_restart_lies_behind),
         cmocka_unit_test(rows_of_an_older_file_are_moved),
     };

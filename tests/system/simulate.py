@@ -52,6 +52,17 @@ def a_timeout_comes_before_the_end_of_hope():
     check_equal("exit code", simulate(flow("f", [step("a")]), server, code=4, flags=("--timeout", "1h")).returncode, 4)
 
 
+def what_a_simulation_leaves_has_ages():
+    """It lasted two hours, which lie ahead of the wall: its objects are as old as they were at its end."""
+    simulate(flow("f", [step("a"), step("b", ["a"])]), sim("a", {"duration": "1h"}), sim("b", {"duration": "1h"}), flags=("--data-dir", ".jobflow"))
+    for kind, name in (("jf", "f"), ("vcjob", "f-a"), ("jt", "a")):
+        check_in(kind, "120m", jobflow("get", kind, name).stdout)
+    check_in("b", "60m", jobflow("get", "vcjob", "f-b").stdout)
+    for command in (("describe", "jf/f"), ("describe", "job/f-b"), ("explain", "jf/f"), ("graph", "jf/f"), ("events",), ("get", "pods"),
+                    ("vcctl", "jobflow", "list")):
+        check("invalid" not in jobflow(*command).stdout, " ".join(command) + " says what is invalid")
+
+
 def annotations_that_say_nothing_are_refused_with_their_line():
     done = simulate(flow("f", [step("a")]), sim("a", {"duration": "soon", "exit-code": "1,x"}), code=2)
     for part in ("metadata.annotations[sim.jobflow.dev/duration]: Invalid value: \"soon\"",

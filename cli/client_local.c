@@ -137,6 +137,8 @@ static char *name_asked(const struct target *target, const struct route *route)
     static const char of_job[] = LABEL_JOB_NAME "=";
     const char *labels = target_query(target, "labelSelector");
 
+    if (route->kind->few)
+        return NULL;
     if (route->name)
         return mem_strdup(route->name);
     if (route->kind == &kind_pod && labels && !strchr(labels, ',') &&

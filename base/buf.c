@@ -51,6 +51,18 @@ void buf_str(struct buf *buf, const char *text)
         buf_add(buf, text, strlen(text));
 }
 
+void buf_str_short(struct buf *buf, const char *text, size_t max)
+{
+    size_t len = strlen(text), cut = len;
+
+    if (len > max)
+        for (cut = max; cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80;)
+            cut--;
+    buf_add(buf, text, cut);
+    if (cut < len)
+        buf_str(buf, "…");
+}
+
 void buf_int(struct buf *buf, int64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"

@@ -31,6 +31,8 @@ static inline void buf_char(struct buf *buf, char c)
 }
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_str(struct buf *buf, const char *text);
+/** A short form for people: at most `max` bytes, cut between characters, then "…". */
+void buf_str_short(struct buf *buf, const char *text, size_t max);
 void buf_int(struct buf *buf, int64_t value);
 void buf_printf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 void buf_clear(struct buf *buf); /* keeps the memory */

@@ -84,7 +84,7 @@ static json_t *command_to(const struct control *control, const json_t *job)
     json_t *command = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:O, s:{s:[O]}}", "apiVersion", kind_api_version(&kind_command),
         "kind", kind_command.name, "action", control->action, "reason", "CommandLine", "message",
-        "asked for by a person", "target", target, "metadata", "ownerReferences", target);
+        "asked for on the command line", "target", target, "metadata", "ownerReferences", target);
     scoped(buf) struct buf prefix = {0};
 
     buf_printf(&prefix, "%s-", name);

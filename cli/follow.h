@@ -38,7 +38,7 @@ struct follow_flow {
     const char *name, *namespace_, *uid; /* owned */
     bool bare_job;
     enum flow_phase phase;
-    const char *reason;                 /* owned; NULL */
+    const char *reason; /* why it stands still or has failed, where no step says so; owned; NULL */
     struct follow_step *steps;          /* [n_steps] */
     size_t n_steps, n_jobless;          /* of them, loops and switches */
     size_t n_done, n_failed, n_started; /* steps; a loop is one */
@@ -51,6 +51,7 @@ struct follow_flow {
 struct follow_events {
     /** A step's phase, pods or reason changed; `before` is the phase it had. */
     void (*step)(void *ctx, const struct follow_step *step, enum job_phase before);
+    /** A flow's phase or reason changed. */
     void (*flow)(void *ctx, const struct follow_flow *flow, enum flow_phase before);
     /** Every flow is over and no job of theirs is still at work. */
     void (*finished)(void *ctx);

@@ -69,15 +69,9 @@ static void write_value(const json_t *value, struct buf *out)
 {
     enum { VALUE_MAX = 60 };
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    size_t len = text ? strlen(text) : 0, cut = len;
 
-    if (len > VALUE_MAX)
-        for (cut = VALUE_MAX; cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80;)
-            cut--;
     if (text)
-        buf_add(out, text, cut);
-    if (cut < len)
-        buf_str(out, "…");
+        buf_str_short(out, text, VALUE_MAX);
     free(text);
 }
 

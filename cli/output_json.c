@@ -71,6 +71,7 @@ static void json_flow(void *state, const struct follow_flow *flow, enum flow_pha
     jsonw_member_int(&w, "steps", (int64_t)flow->n_steps);
     jsonw_member_int(&w, "completed", (int64_t)flow->n_done);
     jsonw_member_int(&w, "failed", (int64_t)flow->n_failed);
+    jsonw_member_str_opt(&w, "reason", flow->reason);
     if (flow_phase_finished(flow->phase))
         jsonw_member_int(&w, "durationMilliseconds", flow->ended_ms - json->context.began_ms);
     line_close(json, &w);

@@ -123,6 +123,13 @@ static void draw_step(struct live *live, const struct follow_step *step, int col
     row_end(live);
 }
 
+static int rows_of(const struct follow_flow *flow)
+{
+    if (flow->bare_job)
+        return 0;
+    return flow->reason ? 2 : 1;
+}
+
 static void draw_flow(struct live *live, const struct follow_flow *flow)
 {
     size_t over = flow->n_done + flow->n_failed;
@@ -146,6 +153,11 @@ static void draw_flow(struct live *live, const struct follow_flow *flow)
     if (flow->n_failed)
         row_printf(&row, COLOR_RED, ", %zu failed", flow->n_failed);
     row_printf(&row, COLOR_NONE, "  %s", elapsed);
+    row_end(live);
+    if (!flow->reason)
+        return;
+    row = row_begin(live);
+    row_text(&row, COLOR_YELLOW, flow->reason);
     row_end(live);
 }
 
@@ -216,7 +228,7 @@ static void draw(struct live *live)
     term_look(&live->context.term, stdout);
     rows = live->context.term.rows - 1; /* the cursor stands below */
     for (const struct follow_flow *flow = flows; flow; flow = flow->next)
-        bars += !flow->bare_job;
+        bars += rows_of(flow);
     if (bars > rows / 2)
         bars = rows / 2;
     live->beat++;
@@ -226,9 +238,9 @@ static void draw(struct live *live)
     buf_clear(&live->scroll);
     draw_steps(live, rows - bars);
     for (const struct follow_flow *flow = flows; flow && bars > 0; flow = flow->next)
-        if (!flow->bare_job) {
+        if (rows_of(flow) > 0 && rows_of(flow) <= bars) {
             draw_flow(live, flow);
-            bars--;
+            bars -= rows_of(flow);
         }
     put_out(live);
 }

@@ -155,6 +155,8 @@ static void plain_flow(void *state, const struct follow_flow *flow, enum flow_ph
                flow->n_steps == 1 ? "" : "s", flow->n_failed ? "," : "");
     if (flow->n_failed && flow_phase_finished(flow->phase))
         printf(" %zu failed", flow->n_failed);
+    if (flow->reason)
+        printf("  (%s)", flow->reason);
     putchar('\n');
 }
 

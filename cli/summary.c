@@ -195,6 +195,8 @@ static void print_verdict(const struct summary *summary, FILE *out)
               ? ".\n"
               : ";\nthe same command goes on from here.\n",
           out);
+    if (flow->reason)
+        fprintf(out, "%s.\n", flow->reason);
     if (is_over && summary->critical_len > 1)
         fprintf(out, "Critical path (*): %zu steps, %s of work.\n", summary->critical_len, path);
 }

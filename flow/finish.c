@@ -28,13 +28,15 @@ static void on_deadline(struct timer *timer)
     flow_make_runnable(flow);
 }
 
-/* The first job; of a flow that was retried, the retry. */
+/* The first job; of a flow that was retried, the retry. What is stored are whole seconds: as long
+ * as it is the moment that this process saw, the flow has its time to the millisecond. */
 static int64_t counted_from(const struct flow *flow)
 {
-    return flow->state.retry && flow->state.phase == FLOW_RUNNING &&
-                   flow->state.since_ms > flow->state.start_ms
-               ? flow->state.since_ms
-               : flow->state.start_ms;
+    const struct flow_state *state = &flow->state;
+
+    if (state->retry && state->phase == FLOW_RUNNING && state->since_ms > state->start_ms)
+        return state->since_ms;
+    return flow->began_ms / 1000 == state->start_ms / 1000 ? flow->began_ms : state->start_ms;
 }
 
 bool flow_deadline_hit(const struct flow *flow)

@@ -106,6 +106,8 @@ void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
     flow_unblock_step(flow, step);
     if (flow->record.retrying && flow->record.settled)
         flow_backoff_follow(flow, step);
+    if (!flow->state.start_ms)
+        flow->began_ms = flow_now_ms(flow);
     if (!flow->state.start_ms || job->meta->created_at_ms < flow->state.start_ms)
         flow->state.start_ms = job->meta->created_at_ms;
     flow_make_runnable(flow);

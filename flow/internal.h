@@ -80,6 +80,7 @@ struct flow {
     struct timer retain_retry;
     unsigned retain_failures;
     struct timer deadline; /* activeDeadlineSeconds */
+    int64_t began_ms;      /* when this process saw the first job; 0: another one did */
     struct timer ttl;      /* ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
     bool backoffs_held;     /* until the status tells of the attempts that are over */

@@ -145,8 +145,23 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
     mem_free(order);
 }
 
+struct cause {
+    const char *reason, *message;
+};
+
+static struct cause cause_of(const struct flow *flow)
+{
+    if (jobflow_aborted(flow->object))
+        return (struct cause){"JobFlowAborted", "the flow was aborted"};
+    if (flow_deadline_hit(flow))
+        return (struct cause){"JobFlow" REASON_DEADLINE,
+                              "the flow has run for longer than its activeDeadlineSeconds"};
+    return (struct cause){"JobFlowFailed",
+                          "a step of the flow failed and its failurePolicy is abort"};
+}
+
 /* Named by the job's uid: one at a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
-static struct object *termination_of(const struct object *job, bool late)
+static struct object *termination_of(const struct object *job, struct cause cause)
 {
     const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),
                                     object_uid(job), true};
@@ -170,10 +185,8 @@ static struct object *termination_of(const struct object *job, bool late)
     jsonw_member_str(&w, "name", owner.name);
     jsonw_member_str(&w, "uid", owner.uid);
     jsonw_close(&w);
-    jsonw_member_str(&w, "reason", late ? "JobFlow" REASON_DEADLINE : "JobFlowFailed");
-    jsonw_member_str(&w, "message",
-                     late ? "the flow has run for longer than its activeDeadlineSeconds"
-                          : "a step of the flow failed and its failurePolicy is abort");
+    jsonw_member_str(&w, "reason", cause.reason);
+    jsonw_member_str(&w, "message", cause.message);
     jsonw_close(&w);
     return object_new(&kind_command, meta_new(&draft), blob_from_buf(&text), NULL);
 }
@@ -194,7 +207,7 @@ static void give(struct flow *flow, uint32_t step)
     order->build = flow->build;
     flow_call_begun(flow);
     if (order->what == ORDER_TERMINATE) {
-        cluster_create(cluster, &order->call, termination_of(job, flow_deadline_hit(flow)));
+        cluster_create(cluster, &order->call, termination_of(job, cause_of(flow)));
     } else {
         const struct cluster_removal how = {
             .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};

@@ -391,5 +391,13 @@ struct blob *flow_status_render(const struct flow_status_view *view)
         step_set_release(&page.shown);
     }
     jsonw_close(&page.w);
-    return jobflow_status_blob(&text, view->state->phase, view->state->retry);
+    return jobflow_status_blob(
+        &text, &(struct jobflow_summary){
+                   .phase = view->state->phase,
+                   .retry = view->state->retry,
+                   .reason = view->state->reason,
+                   .message = view->state->message,
+                   .completed = page.r ? page.r->lists[FLOW_LIST_COMPLETED].count : 0,
+                   .steps = page.r ? page.r->graph->steps - page.r->hidden : 0,
+               });
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/types/command.h"
 #include "job/names.h"
 
 /* ---- actions ---- */
@@ -45,6 +46,20 @@ static int32_t exit_code_of(const struct job_run *run, const struct job_request 
     return slot->facts.exit_code;
 }
 
+/* Why it was given, when it says so; else which one it was. */
+static void put_command(const struct object *command, struct buf *out)
+{
+    enum { WHY_MAX = 200 };
+    const char *why = command_of(command)->message;
+
+    if (!why || !*why) {
+        buf_printf(out, " by command %s", object_name(command));
+        return;
+    }
+    buf_str(out, ": ");
+    buf_str_short(out, why, WHY_MAX);
+}
+
 void job_story_action(const struct job_run *run, const struct job_request *request,
                       enum job_action action, struct buf *out)
 {
@@ -59,7 +74,7 @@ void job_story_action(const struct job_run *run, const struct job_request *reque
     if (request->expired)
         buf_str(out, " and its timeout");
     if (request->command)
-        buf_printf(out, " by command %s", object_name(request->command));
+        put_command(request->command, out);
 }
 
 /* ---- verdicts ---- */

@@ -70,6 +70,30 @@ static void flow_phase(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, flow_phase_text(jobflow_phase_of(row->object)));
 }
 
+static const struct jobflow_summary no_status = {0};
+
+static const struct jobflow_summary *summary_of(const struct cell_row *row)
+{
+    const struct jobflow_summary *summary = jobflow_summary_of(row->object);
+
+    return summary ? summary : &no_status;
+}
+
+static void flow_completed(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, summary_of(row)->completed);
+}
+
+static void flow_steps(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, summary_of(row)->steps);
+}
+
+static void flow_reason(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, summary_of(row)->reason, "");
+}
+
 static void job_phase(struct jsonw *w, struct cell_row *row)
 {
     jsonw_str(w, job_phase_text(job_status_of(row->object)->phase));
@@ -123,6 +147,9 @@ static const struct {
     /* clang-format off */
     {NULL,            "metadata.creationTimestamp", cell_age},
     {&kind_job_flow,  "status.state.phase",         flow_phase},
+    {&kind_job_flow,  "status.stepCounts.completed", flow_completed},
+    {&kind_job_flow,  "status.stepCounts.total",    flow_steps},
+    {&kind_job_flow,  "status.state.reason",        flow_reason},
     {&kind_job,       "status.state.phase",         job_phase},
     {&kind_job,       "status.minAvailable",        job_min_available},
     {&kind_job,       "status.running",             job_running},

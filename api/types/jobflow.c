@@ -117,33 +117,42 @@ enum failure_policy jobflow_failure_policy(const struct object *flow)
     return policy;
 }
 
-/* Of a status only this is decoded; the rest is read by the flow controller alone, when it restores
- * a flow. */
-struct phase_form {
-    enum flow_phase phase;
-    const char *retry; /* observedRetry, or NULL */
-};
-static const struct field phase_rows[] = {{0}};
-static const struct schema phase_schema = {"JobFlowStatus", phase_rows, sizeof(struct phase_form)};
+static const struct field summary_rows[] = {{0}};
+static const struct schema summary_schema = {"JobFlowStatus", summary_rows,
+                                             sizeof(struct jobflow_summary)};
 
-static void finish_phase(void *decoded, const json_t *doc, struct arena *arena)
+static const char *text_of(const json_t *value, struct arena *arena)
 {
-    struct phase_form *form = decoded;
-    const json_t *phase = json_object_get(json_object_get(doc, "state"), "phase");
-    const char *retry = json_string_value(json_object_get(doc, "observedRetry"));
-
-    flow_phase_parse(json_string_value(phase), &form->phase);
-    if (retry)
-        form->retry = arena_strdup(arena, retry);
+    return json_is_string(value) ? arena_strdup(arena, json_string_value(value)) : NULL;
 }
 
-static const struct decoded_type phase_type = {.schema = &phase_schema, .finish = finish_phase};
+static void finish_summary(void *decoded, const json_t *doc, struct arena *arena)
+{
+    struct jobflow_summary *summary = decoded;
+    const json_t *state = json_object_get(doc, "state"),
+                 *counts = json_object_get(doc, "stepCounts");
+
+    flow_phase_parse(json_string_value(json_object_get(state, "phase")), &summary->phase);
+    summary->retry = text_of(json_object_get(doc, "observedRetry"), arena);
+    summary->reason = text_of(json_object_get(state, "reason"), arena);
+    summary->message = text_of(json_object_get(state, "message"), arena);
+    summary->completed = json_integer_value(json_object_get(counts, "completed"));
+    summary->steps = json_integer_value(json_object_get(counts, "total"));
+}
+
+static const struct decoded_type summary_type = {.schema = &summary_schema,
+                                                 .finish = finish_summary};
+
+const struct jobflow_summary *jobflow_summary_of(const struct object *flow)
+{
+    return flow->status ? decoded_of(flow->status, &summary_type) : NULL;
+}
 
 enum flow_phase jobflow_phase_of(const struct object *flow)
 {
-    const struct phase_form *form = flow->status ? decoded_of(flow->status, &phase_type) : NULL;
+    const struct jobflow_summary *summary = jobflow_summary_of(flow);
 
-    return form ? form->phase : FLOW_NONE;
+    return summary ? summary->phase : FLOW_NONE;
 }
 
 bool jobflow_aborted(const struct object *flow)
@@ -156,23 +165,30 @@ bool jobflow_aborted(const struct object *flow)
 bool jobflow_wants_retry(const struct object *flow)
 {
     const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
-    const struct phase_form *form =
-        asked && flow->status ? decoded_of(flow->status, &phase_type) : NULL;
+    const struct jobflow_summary *summary = asked ? jobflow_summary_of(flow) : NULL;
 
-    return form && form->phase == FLOW_FAILED && !(form->retry && strcmp(form->retry, asked) == 0);
+    return summary && summary->phase == FLOW_FAILED &&
+           !(summary->retry && strcmp(summary->retry, asked) == 0);
 }
 
-enum { PHASE_ARENA_BYTES = 128 }; /* a phase, and perhaps what was asked for */
+enum { SUMMARY_ARENA_BYTES = 128 }; /* a phase, mostly, and the counts */
 
-struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase, const char *retry)
+static const char *copy_of(const char *text, struct arena *arena)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+struct blob *jobflow_status_blob(struct buf *text, const struct jobflow_summary *summary)
 {
     struct blob *blob = blob_from_buf(text);
-    struct arena *arena = arena_new(PHASE_ARENA_BYTES);
-    struct phase_form *form = arena_alloc(arena, sizeof *form);
+    struct arena *arena = arena_new(SUMMARY_ARENA_BYTES);
+    struct jobflow_summary *kept = arena_alloc(arena, sizeof *kept);
 
-    form->phase = phase;
-    form->retry = retry ? arena_strdup(arena, retry) : NULL;
-    decoded_attach(blob, &phase_type, arena, form);
+    *kept = *summary;
+    kept->retry = copy_of(summary->retry, arena);
+    kept->reason = copy_of(summary->reason, arena);
+    kept->message = copy_of(summary->message, arena);
+    decoded_attach(blob, &summary_type, arena, kept);
     return blob;
 }
 
@@ -187,6 +203,9 @@ static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A grap
 static const struct column columns[] = {
     {"Status", "string", "status.state.phase",         0, "Phase of the flow."},
     {"Age",    "date",   "metadata.creationTimestamp", 0, "Time since the flow was made."},
+    {"Completed", "integer", "status.stepCounts.completed", 1, "Steps that are completed."},
+    {"Steps",  "integer", "status.stepCounts.total",   1, "Steps it has."},
+    {"Reason", "string", "status.state.reason",        1, "Why the phase is what it is, in one word."},
     {0},
 };
 /* clang-format on */

@@ -233,9 +233,21 @@ const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
  */
 enum flow_phase jobflow_phase_of(const struct object *flow);
 
-/** A status from its text, with its phase and observedRetry (NULL = absent) attached so that nobody
- * parses the text for them. Empties `text`. */
-struct blob *jobflow_status_blob(struct buf *text, enum flow_phase phase, const char *retry);
+/* What is decoded of a status; the rest is read by the flow controller alone, when it restores a
+ * flow. Texts are NULL where there is none. */
+struct jobflow_summary {
+    enum flow_phase phase;
+    const char *retry; /* observedRetry */
+    const char *reason, *message;
+    int64_t completed, steps; /* of stepCounts */
+};
+
+/** NULL without status. Cheap: decoded once per status blob. */
+const struct jobflow_summary *jobflow_summary_of(const struct object *flow);
+
+/** A status from its text, with its summary attached (its texts are copied) so that nobody parses
+ * the text for it. Empties `text`. */
+struct blob *jobflow_status_blob(struct buf *text, const struct jobflow_summary *summary);
 
 bool failure_policy_parse(const char *text, enum failure_policy *out);
 /** What spec.failurePolicy says, or the annotation, which wins; stop when neither does. */

@@ -31,6 +31,23 @@ static void integers_print_as_printf_would(void **state)
     }
 }
 
+static void a_short_form_ends_between_characters(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *want;
+    } rows[] = {{"abc", 3, "abc"}, {"abcd", 3, "abc…"}, {"aü", 2, "a…"}, {"aü", 3, "aü"},
+                {"", 0, ""},       {"x", 0, "…"},       {"€", 2, "…"}};
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped(buf) struct buf buf = {0};
+
+        buf_str_short(&buf, rows[i].text, rows[i].max);
+        check_str(rows[i].text, buf.data ? buf.data : "", rows[i].want);
+    }
+}
+
 static void long_formatted_text_fits(void **state)
 {
     scoped(buf) struct buf buf = {0};
@@ -93,6 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_added_is_there_and_terminated),
         cmocka_unit_test(integers_print_as_printf_would),
+        cmocka_unit_test(a_short_form_ends_between_characters),
         cmocka_unit_test(long_formatted_text_fits),
         cmocka_unit_test(reserving_once_moves_nothing_later),
         cmocka_unit_test(taking_empties_the_buffer),

@@ -507,6 +507,20 @@ static void a_deadline_ends_the_flow(void **state)
     }
 }
 
+/* Times are stored in whole seconds. */
+static void a_deadline_leaves_the_flow_its_whole_time(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_advance(bed, 1990 - loop_wall_ms(bed->loop) % 1000);
+    flow_bed_spec(bed, "f", "a", "activeDeadlineSeconds: 1, flows: [{name: a}]");
+    flow_bed_phase(bed, "f-a", JOB_RUNNING);
+    flow_bed_advance(bed, 900);
+    check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
+    flow_bed_advance(bed, 200);
+    check_str("is over", flow_bed_at(bed, "f", "state/phase"), "Failed");
+}
+
 /* covers: jobflow.md 180 */
 static void a_finished_flow_goes_after_its_time(void **state)
 {
@@ -544,6 +558,7 @@ int main(void)
         cmocka_unit_test(a_gang_forms_without_skipped_members),
         cmocka_unit_test(a_suspended_flow_starts_nothing),
         cmocka_unit_test(a_deadline_ends_the_flow),
+        cmocka_unit_test(a_deadline_leaves_the_flow_its_whole_time),
         cmocka_unit_test(a_finished_flow_goes_after_its_time),
     };
 

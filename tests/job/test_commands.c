@@ -13,16 +13,22 @@ static void check_phase(struct stage *stage, const char *job, const char *want)
     check_str(job, stage_phase(stage, job), want);
 }
 
-static void command_for(struct stage *stage, const char *uid, const char *action)
+static void command_saying(struct stage *stage, const char *uid, const char *action,
+                           const char *more)
 {
     scoped_str yaml =
         mem_printf("{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c, "
                    "namespace: default},\n"
                    "action: %s, target: {apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: "
-                   "j, uid: %s}}",
-                   action, uid);
+                   "j, uid: %s}%s%s}",
+                   action, uid, *more ? ", " : "", more);
 
     stage_apply(stage, yaml);
+}
+
+static void command_for(struct stage *stage, const char *uid, const char *action)
+{
+    command_saying(stage, uid, action, "");
 }
 
 static void command(struct stage *stage, const char *action)
@@ -56,6 +62,26 @@ static void commands_do_what_they_say(void **unused)
         check_str(rows[i].action, stage->phases, rows[i].phases);
         check_int(rows[i].action, stage_count(stage, &kind_command), 0);
         check(rows[i].action, stage_has_event(stage, "CommandIssued"));
+        stage_free(stage);
+    }
+}
+
+static void a_job_says_why_the_command_was_given(void **unused)
+{
+    static const struct {
+        const char *message, *want;
+    } rows[] = {
+        {"", "TerminateJob after CommandIssued by command c"},
+        {"message: the disk is full", "TerminateJob after CommandIssued: the disk is full"}};
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct stage *stage = running_pods();
+
+        stage_job_simple(stage, "j", "t*1", "");
+        command_saying(stage, object_uid(stage_get(stage, &kind_job, "j")), "TerminateJob",
+                       rows[i].message);
+        check_str(rows[i].want, job_status_of(stage_get(stage, &kind_job, "j"))->message,
+                  rows[i].want);
         stage_free(stage);
     }
 }
@@ -233,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_do_what_they_say),
+        cmocka_unit_test(a_job_says_why_the_command_was_given),
         cmocka_unit_test(a_pending_job_is_suspended_without_pods),
         cmocka_unit_test(suspending_and_resuming_is_no_failure),
         cmocka_unit_test(resuming_runs_failed_work_again_and_keeps_what_succeeded),

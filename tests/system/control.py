@@ -37,6 +37,26 @@ def a_suspended_flow_starts_nothing_more_until_it_is_resumed():
     check_equal("exit code\n" + run.errors(), run.wait(), 0)
 
 
+def a_run_that_is_held_says_by_whom_and_how_it_goes_on():
+    manifest("f.yaml", flow("f", [step("a")], suspend=True), template("a"))
+    run = Background("run", "f.yaml", "-o", "plain")
+    held = "flow f  Pending  (Suspended: no step starts while spec.suspend is true; 'jobflow resume jf/f' goes on)"
+    wait_until("it says so", lambda: held in run.output())
+    rows = [line.split() for line in jobflow("get", "jf", "-o", "wide").stdout.splitlines()]
+    check_equal("titles", rows[0], ["NAME", "STATUS", "AGE", "COMPLETED", "STEPS", "REASON"])
+    check_equal("wide", rows[1][:2] + rows[1][3:], ["f", "Pending", "0", "1", "Suspended"])
+    jobflow("resume", "jf/f")
+    check_equal("exit code", run.wait(), 0)
+    check_equal("wide", jobflow("get", "jf", "-o", "wide").stdout.splitlines()[1].split()[3:], ["1", "1"])
+
+
+def what_ends_a_flow_is_said_with_its_jobs():
+    manifest("f.yaml", flow("f", [step("a")], activeDeadlineSeconds=1), template("a", "while :; do sleep 0.02; done"))
+    done = jobflow("run", "f.yaml", "-o", "plain", code=1)
+    check_in("the step", "TerminateJob after CommandIssued: the flow has run for longer than its activeDeadlineSeconds", done.stdout)
+    check_in("the flow", "\nDeadlineExceeded: the flow has run for more than 1 s.\n", done.stdout)
+
+
 def jobs_of_a_flow_are_suspended_with_it():
     run = gated(step("a"), step("b", ["a"]))
     check_in("stdout", "f suspended, with 1 job\n", jobflow("suspend", "jf/f", "--jobs").stdout)
@@ -67,6 +87,8 @@ def an_aborted_flow_ends_for_good():
     check_equal("exit code", run.wait(), 1)
     check_equal("phases", (phase("jf/f"), phase("vcjob/f-a")), ("Failed", "Terminated"))
     check_in("why", "Aborted", jobflow("explain", "jf/f").stdout)
+    check_in("why its job", "TerminateJob after CommandIssued: the flow was aborted", jobflow("get", "vcjob/f-a", "-o", "yaml").stdout)
+    check_in("the run says so", "Aborted: it was aborted.", run.output())
     check_in("again", 'jobflow "f" is Failed: it cannot be aborted', jobflow("abort", "jf/f", code=1).stderr)
     nothing_left()
     write("go-a", "")

@@ -553,7 +553,7 @@ static void a_phase_is_read_from_text_or_left_with_it(void **state)
     buf_str(&text, "{\"state\":{\"phase\":\"Running\"}}");
 
     scoped(object) struct object *running =
-        object_with_status(flow, jobflow_status_blob(&text, FLOW_RUNNING, NULL));
+        object_with_status(flow, jobflow_status_blob(&text, &(struct jobflow_summary){FLOW_RUNNING}));
 
     check_int("left", jobflow_phase_of(running), FLOW_RUNNING);
     check_str("phase", flow_phase_text(FLOW_SUCCEED), "Succeed");

@@ -44,12 +44,7 @@ static void write_value(const json_t *value, struct buf *out)
 {
     char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
 
-    if (!text)
-        buf_str(out, "(nothing)");
-    else if (strlen(text) > VALUE_COLUMNS)
-        buf_printf(out, "%.*s…", VALUE_COLUMNS, text);
-    else
-        buf_str(out, text);
+    buf_str_short(out, text ? text : "(nothing)", VALUE_COLUMNS);
     free(text);
 }
 
@@ -89,6 +84,12 @@ static void print_objects(const json_t *plan, const struct term *term)
                        describe_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
                        describe_text(object, "name"), term_reset(term));
         print_changes(object, term);
+        if (describe_text(object, "refused"))
+            printf("    %s! %s: %s%s\n", term_color(term, COLOR_RED),
+                   json_object_get(object, "begunAnewByRun")
+                       ? "run begins it anew, apply would be refused"
+                       : "this would be refused",
+                   describe_text(object, "refused"), term_reset(term));
     }
 }
 
@@ -214,6 +215,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     scoped(client) struct client *client = NULL;
     scoped(json) json_t *plan = NULL;
     struct error err = {0};
+    bool refused = false;
 
     if (!options.max_pods)
         options.max_pods = engine_default_pods();
@@ -232,7 +234,7 @@ static int run(const void *opaque, int n_operands, char **operands)
                                      .max_pods = (int)options.max_pods,
                                      .client = client};
 
-    plan = plan_make(&set, &how);
+    plan = plan_make(&set, &how, &refused);
     if (!plan)
         return EXIT_REFUSED;
     if (strcmp(options.output, "json") == 0) {
@@ -243,7 +245,7 @@ static int run(const void *opaque, int n_operands, char **operands)
     } else {
         print_text(&options, plan);
     }
-    return EXIT_OK;
+    return refused ? EXIT_REFUSED : EXIT_OK;
 }
 
 const struct command cmd_plan = {

@@ -3,6 +3,7 @@
  * with what is stored.
  */
 #include "cli/plan.h"
+#include "api/types/jobflow.h"
 #include "api/types/jobflow_pin.h"
 #include "base/mem.h"
 #include "cli/describe.h"
@@ -18,9 +19,11 @@ enum { KNOWN_MAX = 5000 };
 struct planning {
     const struct plan_options *options;
     json_t *objects, *flows;
-    json_t *by_flow;   /* {namespace/name: its entry of flows} */
-    json_t *templates; /* {namespace/name: document}: of the files */
-    json_t *pinned;    /* stored flows that pin their templates, as documents */
+    json_t *by_flow;          /* {namespace/name: its entry of flows} */
+    json_t *templates;        /* {namespace/name: document}: of the files */
+    json_t *pinned;           /* stored flows that pin their templates, as documents */
+    struct object *looked_up; /* what admission has asked for last */
+    bool refused;
 };
 
 /* Everything but what the server writes. */
@@ -64,6 +67,54 @@ static void note_templates(struct planning *p, const struct object *object, json
         json_array_append(p->pinned, known);
 }
 
+/* ---- edits of stored flows ---- */
+
+static struct object *object_of(const json_t *doc)
+{
+    struct error_list errors = {0};
+    struct object *object = object_from_json(doc, &errors);
+
+    error_list_release(&errors);
+    return object;
+}
+
+static const struct object *look_up(void *ctx, const struct kind *kind, const char *ns,
+                                    const char *name)
+{
+    struct planning *p = ctx;
+    scoped(json) json_t *doc = stored(p, kind, ns, name);
+
+    object_unref(take(p->looked_up));
+    p->looked_up = doc ? object_of(doc) : NULL;
+    return p->looked_up;
+}
+
+/* What the rules of DC-02 say to it. A flow that has ended is begun anew by `run`, whatever has
+ * become of it. */
+static void judge_edit(struct planning *p, const json_t *known, const struct object *flow,
+                       json_t *entry)
+{
+    struct object *old = object_of(known);
+    const char *allowed = old ? meta_annotation(old->meta, ANNOTATION_ALLOW_UPDATES) : NULL;
+    const struct admission adm = {
+        .get = look_up, .ctx = p, .allow_flow_updates = allowed && strcmp(allowed, "true") == 0};
+    struct error_list errors = {0};
+
+    if (old)
+        jobflow_check_update(&adm, old, flow, &errors);
+    if (errors.count) {
+        bool over = flow_phase_finished(jobflow_phase_of(old));
+
+        json_object_set_new(entry, "refused",
+                            json_sprintf("%s: %s", errors.items[0].field, errors.items[0].message));
+        if (over)
+            json_object_set_new(entry, "begunAnewByRun", json_true());
+        p->refused = p->refused || !over;
+    }
+    error_list_release(&errors);
+    object_unref(old);
+}
+
 static void look_at_object(void *ctx, const struct manifest *manifest, const struct object *object)
 {
     struct planning *p = ctx;
@@ -86,6 +137,8 @@ static void look_at_object(void *ctx, const struct manifest *manifest, const str
                                                                : "keep"));
     if (json_array_size(changes))
         json_object_set(entry, "changes", changes);
+    if (json_array_size(changes) && object->kind == &kind_job_flow)
+        judge_edit(p, known, object, entry);
     json_decref(changes);
     json_array_append_new(p->objects, entry);
 }
@@ -283,7 +336,7 @@ static void look_at_pinned(struct planning *p, const json_t *flow)
     json_decref(list);
 }
 
-json_t *plan_make(struct manifests *set, const struct plan_options *options)
+json_t *plan_make(struct manifests *set, const struct plan_options *options, bool *out_refused)
 {
     struct planning p = {.options = options,
                          .objects = json_array(),
@@ -310,6 +363,8 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options)
     json_decref(p.by_flow);
     json_decref(p.templates);
     json_decref(p.pinned);
+    object_unref(p.looked_up);
+    *out_refused = p.refused;
     if (ok)
         return plan;
     json_decref(plan);

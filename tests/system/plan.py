@@ -53,6 +53,39 @@ def an_edit_is_shown_field_by_field():
     check_in("text", '    spec.runningEstimate: (nothing) ', text)
 
 
+def steps_that_come_and_go_are_named():
+    manifest("f.yaml", flow("f", [step("a"), step("b", ["a"], template="a"), step("c", template="a")]), template("a"))
+    jobflow("run", "f.yaml")
+    manifest("g.yaml", flow("f", [step("a"), step("x", template="a"), step("b", ["x"], template="a")]), template("a"))
+    change = json.loads(plan("g.yaml", "-o", "json").stdout)["objects"][1]
+    check_equal("changes", [(c["path"], c.get("from"), c.get("to")) for c in change["changes"]],
+                [("spec.flows[x]", None, {"name": "x", "jobTemplateName": "a"}), ("spec.flows[b].dependsOn.targets[0]", "a", "x"),
+                 ("spec.flows[c]", {"name": "c", "jobTemplateName": "a"}, None)])
+    check_in("it has ended", "! run begins it anew, apply would be refused: spec: Forbidden: jobflow updates", plan("g.yaml").stdout)
+    manifest("g.yaml", flow("f", [step("b", ["a"], template="a"), step("a"), step("c", template="a")]), template("a"))
+    paths = [c["path"] for c in json.loads(plan("g.yaml", "-o", "json").stdout)["objects"][1]["changes"]]
+    check_equal("their order", paths, ["spec.flows"])
+
+
+def an_edit_that_would_be_refused_is_no_plan():
+    steps = [step("a"), step("b", ["a"], template="a")]
+    manifest("f.yaml", flow("f", steps), template("a", "while [ ! -e go ]; do sleep 0.02; done"))
+    run = Background("run", "f.yaml")
+    wait_until("a has its job", lambda: "f-a" in jobflow("get", "vcjob", code=None).stdout)
+    manifest("g.yaml", flow("f", steps + [step("c", template="a")]))
+    check_in("refused", '! this would be refused: spec: Forbidden: jobflow updates are not supported', plan("g.yaml", code=2).stdout)
+    jobflow("get", "jf/f")
+    allowed = flow("f", steps + [step("c", template="a")])
+    allowed["metadata"]["annotations"] = {"flow.volcano.sh/allow-updates": "true"}
+    manifest("h.yaml", allowed)
+    check("refused" not in plan("h.yaml").stdout, "a new step is allowed")
+    allowed["spec"]["flows"] = [dict(steps[0], patch={"spec": {"maxRetry": 5}}), steps[1]]
+    manifest("h.yaml", allowed)
+    check_in("its job is there", "spec.flows[0].patch: Forbidden: step a has a job already", plan("h.yaml", code=2).stdout)
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
+
+
 def what_a_flow_has_pinned_is_compared_with_the_newest():
     steps = [step("a"), step("b", ["a"], template="a"), step("c", ["b"])]
     manifest("f.yaml", flow("f", steps, templatePolicy="pinned"), template("a"), template("c"))

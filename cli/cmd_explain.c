@@ -86,7 +86,7 @@ static void print_counts(const struct answer *answer)
     if (counts) /* of a large flow, whose status names only some of those at work */
         at_work = (uint32_t)(count_of(counts, "pending") + count_of(counts, "running") +
                              count_of(counts, "unknown"));
-    printf("%u of %u steps completed", done, view->n_steps);
+    printf("%u of %u step%s completed", done, view->n_steps, view->n_steps == 1 ? "" : "s");
     if (at_work)
         printf(", %u at work", at_work);
     if (skipped)
@@ -402,7 +402,8 @@ static int run(const void *opaque, int n_operands, char **operands)
     int code;
 
     if (!strchr(operands[0], '/')) {
-        cli_errorf("\"%s\" is not of the form jf/NAME: write jf/%s", operands[0], operands[0]);
+        cli_errorf("\"%s\" is not of the form jf/NAME: write jf/%s", operands[0],
+                   kind_by_word(operands[0]) ? "NAME" : operands[0]);
         return EXIT_REFUSED;
     }
     code = flowsources_load(&how, 1, operands, &sources);

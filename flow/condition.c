@@ -119,6 +119,9 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
         else
             *out_leave = true;
         return true;
+    case FLOW_REF_DOUBTFUL: /* is never replaced */
+        *out_leave = true;
+        return true;
     }
     return false;
 }

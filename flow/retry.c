@@ -64,7 +64,7 @@ void flow_retry_begin(struct flow *flow)
     flow->state.completion_ms = 0;
     flow->retained_done = false;
     cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retry", FLOW_COMPONENT,
-                  "%u failed steps start again", count);
+                  "%u failed step%s again", count, count == 1 ? " starts" : "s start");
 }
 
 void flow_retry_note(struct flow *flow)

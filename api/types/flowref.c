@@ -96,6 +96,35 @@ static bool next_ref(const char *text, struct flow_ref *out, const char **out_be
     return false;
 }
 
+/* It begins like one of ours, and stays as it is written. */
+static bool is_doubtful(struct piece inner)
+{
+    static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow."};
+    struct flow_ref ref;
+
+    if (read_inner(inner, &ref))
+        return false;
+    for (size_t i = 0; i < countof(words); i++)
+        if (take_prefix(&inner, words[i]))
+            return true;
+    return false;
+}
+
+static void visit_doubtful(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
+                           void *arg)
+{
+    const char *end = text;
+
+    for (const char *at = text; (at = strstr(at, "$(")) && (end = strchr(at, ')')); at += 2) {
+        struct flow_ref whole = {
+            .kind = FLOW_REF_DOUBTFUL, .name = at, .name_len = (size_t)(end + 1 - at)};
+
+        if ((at == text || at[-1] != '$') &&
+            is_doubtful((struct piece){at + 2, (size_t)(end - at - 2)}))
+            visit(arg, &whole);
+    }
+}
+
 static void visit_text(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
                        void *arg)
 {
@@ -103,6 +132,7 @@ static void visit_text(const char *text, void (*visit)(void *arg, const struct f
     const char *begin, *end;
     bool escaped;
 
+    visit_doubtful(text, visit, arg);
     for (; next_ref(text, &ref, &begin, &end, &escaped); text = end)
         if (!escaped)
             visit(arg, &ref);

@@ -20,6 +20,7 @@ enum flow_ref_kind {
     FLOW_REF_OUTPUT,     /* steps.NAME.outputs.KEY, nodes.NAME.outputs.KEY */
     FLOW_REF_FLOW_NAME,  /* flow.name */
     FLOW_REF_FLOW_PHASE, /* flow.phase: how the flow ends, for its final steps */
+    FLOW_REF_DOUBTFUL,   /* looks like one and is none, as steps.NAME.KEY; `name` is all of it */
 };
 
 /* Names point into the text. */
@@ -29,7 +30,7 @@ struct flow_ref {
     size_t name_len, key_len;
 };
 
-/** Visit every reference in the strings of `doc`, which may be NULL. */
+/** Visit every reference in the strings of `doc`, which may be NULL, and what is doubtful. */
 void flow_refs_each(const json_t *doc, void (*visit)(void *arg, const struct flow_ref *ref),
                     void *arg);
 

@@ -98,6 +98,13 @@ static void not_before(struct control_check *c, uint32_t step, uint32_t wanted, 
 {
     const struct flow_step *steps = c->spec->steps.items;
 
+    if (step == wanted) {
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: \"%.64s\": the step itself, which has not run yet: name one that "
+                "runs before it",
+                steps[step].name);
+        return;
+    }
     FINDING(c->errors, ("%s", path),
             "Invalid value: \"%.64s\": step %.64s does not wait for it, neither directly nor "
             "through others: name it in dependsOn.targets",

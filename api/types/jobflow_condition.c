@@ -1,6 +1,7 @@
 /*
  * Admission of conditions and gangs: what needs to know who comes before whom.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/types/checks.h"
@@ -31,8 +32,17 @@ void jobflow_check_exit_codes(const struct exit_code_rule *rule, const char *pat
                 rule->operator);
 }
 
-static void check_value(const struct term_value *value, const char *path, struct error_list *errors)
+static bool is_number(const char *text)
 {
+    char *end;
+
+    strtod(text, &end);
+    return *text && !*end;
+}
+
+static void check_value(struct control_check *c, const struct term_value *value, const char *path)
+{
+    struct error_list *errors = c->errors;
     const char *operator= value->operator? value->operator: "In";
     bool exists = strstr(operator, "Exist") != NULL;
     bool one = strcmp(operator, "Gt") == 0 || strcmp(operator, "Lt") == 0;
@@ -44,6 +54,11 @@ static void check_value(const struct term_value *value, const char *path, struct
     if (one && value->values.count > 1)
         FINDING(errors, ("%s.values", path),
                 "Invalid value: %s compares with exactly one value", operator);
+    if (one && value->values.count == 1 && !is_number(value->values.items[0]) &&
+        !strstr(value->values.items[0], "$("))
+        WARNING(c->adm, ("%s.values[0]", path),
+                "%s compares numbers, and \"%.64s\" is none: never true", operator,
+                value->values.items[0]);
 }
 
 static void check_term(struct control_check *c, const struct flow_term *term, size_t step,
@@ -76,9 +91,9 @@ static void check_term(struct control_check *c, const struct flow_term *term, si
     if (term->exit_code)
         jobflow_check_exit_codes(term->exit_code, at.data, c->errors);
     if (term->output)
-        check_value(term->output, at.data, c->errors);
+        check_value(c, term->output, at.data);
     if (term->parameter)
-        check_value(term->parameter, at.data, c->errors);
+        check_value(c, term->parameter, at.data);
 }
 
 void jobflow_check_condition(struct control_check *c, const struct flow_condition *condition,

@@ -181,7 +181,10 @@ static void check_final(struct control_check *c, size_t i)
                     name);
         else
             FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", i, t),
-                    "Invalid value: \"%.64s\": runs at the end of the flow (when: always)", name);
+                    "Invalid value: \"%.64s\": runs at the end of the flow: give this step when: "
+                    "always, "
+                    "too, or leave the target out",
+                    name);
     }
     forbid(c, i, final && step->choice, "switch", "a step that runs at the end cannot choose");
 }
@@ -228,7 +231,8 @@ static void check_reference(void *arg, const struct flow_ref *ref)
 {
     struct reference_check *r = arg;
     struct control_check *c = r->control;
-    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
+    const struct flow_step *step = &c->spec->steps.items[r->step];
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
 
     if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name))
         FINDING(c->errors, ("%s", r->path),
@@ -237,6 +241,18 @@ static void check_reference(void *arg, const struct flow_ref *ref)
                 name);
     if (ref->kind == FLOW_REF_OUTPUT)
         jobflow_check_ancestor(c, name, r->step, false, r->path);
+    if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)
+        WARNING(c->adm, ("%s", r->path), "$(%s) stays as it is written: the step has no for",
+                ref->kind == FLOW_REF_ITEM ? "item" : "index");
+    if (ref->kind == FLOW_REF_FLOW_PHASE && !flow_step_is_final(step))
+        WARNING(c->adm, ("%s", r->path),
+                "$(flow.phase) stays as it is written: only steps with when: always know how the "
+                "flow ends");
+    if (ref->kind == FLOW_REF_DOUBTFUL)
+        WARNING(c->adm, ("%s", r->path),
+                "%.64s stays as it is written: references are $(params.NAME), "
+                "$(steps.NAME.outputs.KEY), $(flow.name) and $(flow.phase)",
+                name);
 }
 
 static void check_references(struct control_check *c, size_t i)

@@ -80,6 +80,13 @@ static struct traits traits_of(const char *text, size_t len)
     return t;
 }
 
+/* Words with a meaning of their own in YAML 1.1 that readers of 1.2 do not know: merge and default.
+ */
+static bool is_key_word(const char *text)
+{
+    return strcmp(text, "<<") == 0 || strcmp(text, "=") == 0;
+}
+
 /* A date or time to YAML 1.1, which other readers would not take for text: 2026-01-02[T…]. */
 static bool is_time(const char *text)
 {
@@ -108,7 +115,7 @@ static enum style style_of(const char *text, size_t len, bool key)
                    : DOUBLE;
     if (t.tab)
         return DOUBLE;
-    if (yaml_resolve(text, len).type != YAML_TEXT || is_time(text))
+    if (yaml_resolve(text, len).type != YAML_TEXT || is_time(text) || is_key_word(text))
         return DOUBLE;
     return t.plain ? PLAIN : SINGLE;
 }

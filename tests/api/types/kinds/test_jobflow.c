@@ -87,7 +87,7 @@ static const struct verdict_case cases[] = {
     {"if on a distant ancestor",   FLOW(STEP("a") "," AFTER("b", "a") ", {name: c, dependsOn: {targets: [b]}, if: {terms: [{target: a, output: {key: k, values: [v]}}]}}")},
     {"if on a stranger",           FLOW(STEP("a") ", {name: b, if: {terms: [{target: a, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "does not wait for it"},
     {"if on nobody",               FLOW(STEP("a") ", {name: b, if: {terms: [{target: x, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "no step of this flow"},
-    {"if on itself",               FLOW("{name: b, if: {terms: [{target: b, phases: [Failed]}]}}"), "spec.flows[0].if.terms[0].target", "does not wait for it"},
+    {"if on itself",               FLOW("{name: b, if: {terms: [{target: b, phases: [Failed]}]}}"), "spec.flows[0].if.terms[0].target", "the step itself, which has not run yet"},
     {"term of nothing",            IF("{target: a}"), "spec.flows[1].if.terms[0]", "exactly one of"},
     {"term of two",                IF("{target: a, phases: [Failed], output: {key: k, operator: Exists}}"), "spec.flows[1].if.terms[0]", "exactly one of"},
     {"no terms",                   FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, if: {terms: []}}"), "spec.flows[1].if.terms", "at least 1"},
@@ -298,6 +298,54 @@ static void warnings_name_what_may_go_wrong(void **state)
     scoped(object) struct object *empty = world_admit(&world, FLOW(""), NULL);
 
     check("empty", has_finding(&world.warnings, "spec.flows", "succeeds at once"));
+    world_release(&world);
+}
+
+static void what_stays_as_it_is_written_is_a_warning(void **state)
+{
+    static const struct {
+        const char *step, *text;
+    } rows[] = {
+        /* clang-format off */
+        {"name: b, patch: {spec: {queue: \"$(item)\"}}",             "$(item) stays as it is written: the step has no for"},
+        {"name: b, patch: {spec: {queue: \"$(index)\"}}",            "$(index) stays as it is written"},
+        {"name: b, patch: {spec: {queue: \"$(flow.phase)\"}}",       "only steps with when: always"},
+        {"name: b, patch: {spec: {queue: \"$(steps.a.output.x)\"}}", "$(steps.a.output.x) stays as it is written: references are"},
+        {"name: b, patch: {spec: {queue: \"x$(flow.nam)\"}}",        "$(flow.nam) stays as it is written"},
+        {"name: b, for: {items: [x]}, patch: {spec: {queue: \"$(item)$(index)\"}}", NULL},
+        {"name: b, when: always, patch: {spec: {queue: \"$(flow.phase)\"}}",      NULL},
+        {"name: b, patch: {spec: {queue: \"$(HOME) $$(steps.x) $(steps\"}}",       NULL},
+        /* clang-format on */
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped_str spec = mem_printf(FLOW(STEP("a") ", {%s}"), rows[i].step);
+        struct world world;
+        bool found;
+
+        world_init(&world);
+        object_unref(world_admit(&world, spec, NULL));
+        found =
+            has_finding(&world.warnings, "spec.flows[1].patch", rows[i].text ? rows[i].text : "");
+        check(rows[i].step, found == (rows[i].text != NULL));
+        world_release(&world);
+    }
+}
+
+static void a_number_that_is_none_never_holds(void **state)
+{
+    struct world world;
+
+    world_init(&world);
+    object_unref(world_admit(
+        &world, IF("{target: a, output: {key: k, operator: Gt, values: [\"$(params.p)\"]}}"),
+        NULL));
+    check("a reference may be one",
+          !has_finding(&world.warnings, "spec.flows[1].if.terms[0].output.values[0]", ""));
+    object_unref(
+        world_admit(&world, IF("{target: a, output: {key: k, operator: Gt, values: [x]}}"), NULL));
+    check("warned", has_finding(&world.warnings, "spec.flows[1].if.terms[0].output.values[0]",
+                                "Gt compares numbers, and \"x\" is none"));
     world_release(&world);
 }
 
@@ -552,8 +600,8 @@ static void a_phase_is_read_from_text_or_left_with_it(void **state)
     check_int("read", jobflow_phase_of(flow), FLOW_FAILED);
     buf_str(&text, "{\"state\":{\"phase\":\"Running\"}}");
 
-    scoped(object) struct object *running =
-        object_with_status(flow, jobflow_status_blob(&text, &(struct jobflow_summary){FLOW_RUNNING}));
+    scoped(object) struct object *running = object_with_status(
+        flow, jobflow_status_blob(&text, &(struct jobflow_summary){FLOW_RUNNING}));
 
     check_int("left", jobflow_phase_of(running), FLOW_RUNNING);
     check_str("phase", flow_phase_text(FLOW_SUCCEED), "Succeed");
@@ -573,6 +621,8 @@ int main(void)
         cmocka_unit_test(a_patch_gets_no_defaults),
         cmocka_unit_test(a_flow_is_decoded_once),
         cmocka_unit_test(warnings_name_what_may_go_wrong),
+        cmocka_unit_test(what_stays_as_it_is_written_is_a_warning),
+        cmocka_unit_test(a_number_that_is_none_never_holds),
         cmocka_unit_test(a_known_template_is_looked_into),
         cmocka_unit_test(updates_follow_the_rules),
         cmocka_unit_test(a_changed_dependency_of_a_started_step_is_a_warning),

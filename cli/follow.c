@@ -271,7 +271,7 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
 /* Why a flow stands still or has failed where no step of it says so. True when that is news. */
 static bool take_flow_reason(struct follow_flow *flow)
 {
-    static const char *const told[] = {"Suspended", "DeadlineExceeded", "Aborted", "LoopExhausted"};
+    static const char *const told[] = {"Suspended", "DeadlineExceeded", "Aborted"};
     const struct jobflow_summary *summary = jobflow_summary_of(flow->object);
     const char *reason = summary ? summary->reason : NULL;
     scoped(buf) struct buf text = {0};

@@ -146,10 +146,6 @@ static const struct {
 } by_path[] = {
     /* clang-format off */
     {NULL,            "metadata.creationTimestamp", cell_age},
-    {&kind_job_flow,  "status.state.phase",         flow_phase},
-    {&kind_job_flow,  "status.stepCounts.completed", flow_completed},
-    {&kind_job_flow,  "status.stepCounts.total",    flow_steps},
-    {&kind_job_flow,  "status.state.reason",        flow_reason},
     {&kind_job,       "status.state.phase",         job_phase},
     {&kind_job,       "status.minAvailable",        job_min_available},
     {&kind_job,       "status.running",             job_running},
@@ -476,6 +472,15 @@ static const struct cell_column cells_priority_class[] = {
     {"PreemptionPolicy", "string",  0, priority_preemption},
     {0},
 };
+static const struct cell_column cells_job_flow[] = {
+    {"Name",      "string",  0, cell_name},
+    {"Status",    "string",  0, flow_phase},
+    {"Age",       "date",    0, cell_age},
+    {"Completed", "integer", 1, flow_completed},
+    {"Steps",     "integer", 1, flow_steps},
+    {"Reason",    "string",  1, flow_reason},
+    {0},
+};
 static const struct cell_column cells_job_template[] = {
     {"Name",      "string", 0, cell_name},
     {"Age",       "date",   0, cell_age},
@@ -511,6 +516,7 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_PVC] = cells_pvc,
         [KIND_NODE] = cells_node,
         [KIND_PRIORITY_CLASS] = cells_priority_class,
+        [KIND_JOB_FLOW] = cells_job_flow,
         [KIND_JOB_TEMPLATE] = cells_job_template,
         [KIND_LEASE] = cells_lease,
         [KIND_CRD] = cells_crd,

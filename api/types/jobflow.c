@@ -203,9 +203,6 @@ static const struct schema flow_schema = {"JobFlow", flow_fields, .doc = "A grap
 static const struct column columns[] = {
     {"Status", "string", "status.state.phase",         0, "Phase of the flow."},
     {"Age",    "date",   "metadata.creationTimestamp", 0, "Time since the flow was made."},
-    {"Completed", "integer", "status.stepCounts.completed", 1, "Steps that are completed."},
-    {"Steps",  "integer", "status.stepCounts.total",   1, "Steps it has."},
-    {"Reason", "string", "status.state.reason",        1, "Why the phase is what it is, in one word."},
     {0},
 };
 /* clang-format on */

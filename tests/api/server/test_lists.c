@@ -102,7 +102,9 @@ static void tables_have_the_columns_of_their_kind(void **state)
     check_at(&tap, "columnDefinitions.0.name", "Name");
     check_at(&tap, "columnDefinitions.0.format", "name");
     check_at(&tap, "columnDefinitions.1.name", "Status");
-    check_at(&tap, "rows.0.cells", "[\"f\",\"Running\",\"65s\"]");
+    check_at(&tap, "rows.0.cells", "[\"f\",\"Running\",\"65s\",0,0,\"\"]");
+    check_at(&tap, "columnDefinitions.3.name", "Completed");
+    check_at(&tap, "columnDefinitions.3.priority", "1");
     check_at(&tap, "rows.0.object.kind", "PartialObjectMetadata");
     check_at(&tap, "rows.0.object.metadata.namespace", "default");
     check_int("bare", api_request(&rig, &tap, "GET", FLOWS "?includeObject=None", .accept = TABLE),

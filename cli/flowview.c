@@ -68,7 +68,7 @@ uint32_t flowview_step_iterations(const struct flowview_step *step)
 
     if (range)
         return flow_loop_iterations(&(struct flow_loop){.range = &as_read});
-    if (json_object_get(loop, "until"))
+    if (json_object_get(loop, "until") || json_object_get(loop, "itemsFrom"))
         return (uint32_t)json_integer_value(json_object_get(loop, "maxIterations"));
     return (uint32_t)json_array_size(json_object_get(loop, "items"));
 }
@@ -90,6 +90,9 @@ void flowview_step_marks(const struct flowview_step *step, struct buf *out)
         buf_printf(out, "%sswitch", out->len > before ? ", " : "");
     if (json_object_get(loop, "until"))
         buf_printf(out, "%suntil", out->len > before ? ", " : "");
+    else if (json_object_get(loop, "itemsFrom"))
+        buf_printf(out, "%sfor %s.%s", out->len > before ? ", " : "",
+                   describe_text(loop, "itemsFrom.target"), describe_text(loop, "itemsFrom.key"));
     else if (loop)
         buf_printf(out, "%sfor %u", out->len > before ? ", " : "", flowview_step_iterations(step));
 }

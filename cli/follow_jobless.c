@@ -66,8 +66,10 @@ static void end_jobless(struct follow *follow, struct follow_step *step,
 {
     const char *chosen = describe_text(node, "case");
     int64_t end_ms = decided_ms(step, spec), now_ms = loop_wall_ms(follow->loop);
+    const char *why = describe_text(node, "reason"), *message = describe_text(node, "message");
     scoped_str reason = chosen && *chosen ? mem_printf("chose %s", chosen)
                         : chosen          ? mem_strdup("chose the default")
+                        : why             ? mem_printf("%s: %s", why, message ? message : "")
                                           : NULL;
     enum job_phase before = step->phase;
 

@@ -225,6 +225,8 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
         value = object_name(known->flow);
     if (value)
         buf_str(out, value);
+    else if (ref->kind == FLOW_REF_ITEM && known->loop && known->loop->items_from)
+        known->unknown = true;
     else if (ref->kind == FLOW_REF_ITEM && known->loop)
         add_first_item(known->loop, out);
     else if (ref->kind == FLOW_REF_ATTEMPT)

@@ -273,8 +273,9 @@ static void print_hints(const struct output_context *context, const struct follo
         return;
     fprintf(out, "\nTo see more: %s describe %s/%s%s\n", cli_program, kind, flow->name,
             context->where);
-    fprintf(out, "             %s logs job/%s%s%s%s\n", cli_program, flow->name,
-            flow->bare_job ? "" : "-", flow->bare_job ? "" : failed->name, context->where);
+    if (!failed->jobless)
+        fprintf(out, "             %s logs job/%s%s%s%s\n", cli_program, flow->name,
+                flow->bare_job ? "" : "-", flow->bare_job ? "" : failed->name, context->where);
 }
 
 void summary_print(const struct output_context *context, const char *ended, FILE *out)

@@ -50,11 +50,18 @@ static bool check_switch(const struct flow_switch *choice, size_t step, struct e
     return true;
 }
 
+static bool check_items_from(const struct flow_items_from *from, size_t step, struct error *err)
+{
+    return !from || (has_text(from->target, "flows", step, "for.itemsFrom.target", err) &&
+                     has_text(from->key, "flows", step, "for.itemsFrom.key", err));
+}
+
 static bool check_step(const struct flow_step *step, size_t at, struct error *err)
 {
     return has_text(step->name, "flows", at, "name", err) &&
            check_condition(step->condition, at, err) && check_switch(step->choice, at, err) &&
-           (!step->loop || check_condition(step->loop->until, at, err));
+           (!step->loop || (check_condition(step->loop->until, at, err) &&
+                            check_items_from(step->loop->items_from, at, err)));
 }
 
 bool flow_complete_check(const struct jobflow_spec *spec, struct error *err)

@@ -5,6 +5,7 @@
 #include "flow/condition.h"
 #include "api/types/flowref.h"
 #include "api/types/pod.h"
+#include "flow/items.h"
 #include "flow/retry_policy.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +33,12 @@ void flow_iteration_item(const struct flow_record *r, uint32_t step, struct buf 
     uint32_t iteration = flow_graph_iteration(r->graph, step);
     int64_t distance = loop->range && loop->range->step.set ? loop->range->step.value : 1;
 
-    if (loop->items.count)
+    const struct flow_items *items =
+        loop->items_from ? flow_items_of(r, flow_graph_loop(r->graph, step)) : NULL;
+
+    if (loop->items_from)
+        buf_str(out, items && iteration < items->count ? items->items[iteration] : "");
+    else if (loop->items.count)
         buf_str(out, iteration < loop->items.count ? loop->items.items[iteration] : "");
     else
         buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);

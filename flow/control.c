@@ -2,6 +2,7 @@
  * Judging steps, and the failures they may handle.
  */
 #include "flow/control.h"
+#include "flow/items.h"
 #include "base/mem.h"
 #include "flow/condition.h"
 #include "flow/step_probe.h"
@@ -414,13 +415,14 @@ void flow_control_reset(struct flow_record *r, uint32_t i)
     char *chosen = ctl->chosen;
 
     r->control->live = false;
+    flow_items_free(ctl->items);
     *ctl = (struct step_control){.chosen = chosen};
     ctl->gate = step->final && !step->inner && !r->control->ended ? GATE_CLOSED : GATE_NONE;
     if (step->jobless && step->state == STEP_STARTED &&
         !job_phase_finished((enum job_phase)step->phase))
         step->state = STEP_WAITING; /* a loop takes up what its iterations show */
-    if (step->inner && flow_graph_step(r->graph, i)->loop->until && step->state == STEP_WAITING &&
-        !step->attempt)
+    if (step->inner && flow_loop_is_open(flow_graph_step(r->graph, i)->loop) &&
+        step->state == STEP_WAITING && !step->attempt)
         step->state = STEP_DORMANT;
 }
 

@@ -33,6 +33,7 @@ struct step_control {
     bool decided;                /* its condition has been asked */
     bool lost_one;               /* of a loop: an iteration failed */
     char *chosen;                /* of a switch: the case taken, "" = default; NULL = not yet */
+    struct flow_items *items;    /* of a loop over what another step put out, once it has begun */
 };
 
 struct flow_control {
@@ -75,3 +76,6 @@ void flow_control_settle(struct flow_record *r, uint32_t step);
 void flow_loop_start(struct flow_record *r, uint32_t loop);
 void flow_loop_child_ended(struct flow_record *r, uint32_t child);
 void flow_loop_skip(struct flow_record *r, uint32_t loop);
+
+/** Why a loop has failed, as a reason and words for people; NULL when it has not. */
+const char *flow_loop_why(const struct flow_record *r, uint32_t loop, struct buf *out);

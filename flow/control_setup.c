@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "flow/condition.h"
 #include "flow/control.h"
+#include "flow/items.h"
 #include <string.h>
 
 struct term_edges {
@@ -73,8 +74,10 @@ void flow_control_free(struct flow_control *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; i < c->count; i++)
+    for (uint32_t i = 0; i < c->count; i++) {
         mem_free(c->steps[i].chosen);
+        flow_items_free(c->steps[i].items);
+    }
     mem_free(c->steps);
     dag_release(&c->rescues);
     dag_release(&c->handles);
@@ -130,6 +133,8 @@ void flow_control_want(struct flow_record *r)
             want_terms(r, step->choice->cases.items[k].condition);
         if (step->loop)
             want_terms(r, step->loop->until);
+        if (step->loop && step->loop->items_from)
+            want(r, step->loop->items_from->target, strlen(step->loop->items_from->target));
         if (outputs) {
             flow_refs_each(step->patch_job_spec, want_output, r);
             flow_refs_each(step->patch_spec, want_output, r);

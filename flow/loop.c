@@ -9,6 +9,7 @@
  */
 #include "flow/condition.h"
 #include "flow/control.h"
+#include "flow/items.h"
 
 static const struct flow_loop *loop_of(const struct flow_record *r, uint32_t loop)
 {
@@ -27,17 +28,26 @@ static bool has_no_job(const struct step *child)
     return is_to_start(child) || child->state == STEP_READY || child->state == STEP_BLOCKED;
 }
 
-/* Iterations that do not run any more, nor again. Those of an until that never ran were never
- * promised. */
+/* Those of an until that never ran were never promised, nor those beyond the items. */
+static uint32_t promised_of(const struct flow_record *r, uint32_t loop)
+{
+    const struct flow_loop *spec = loop_of(r, loop);
+    const struct flow_items *items = spec->items_from ? flow_items_of(r, loop) : NULL;
+
+    if (flow_loop_is_open(spec))
+        return items && !items->reason ? items->count : 0;
+    return flow_graph_iterations(r->graph, loop);
+}
+
+/* Iterations that do not run any more, nor again. */
 static void skip_rest(struct flow_record *r, uint32_t loop)
 {
-    uint32_t count = flow_graph_iterations(r->graph, loop);
-    bool promised = !loop_of(r, loop)->until;
+    uint32_t count = flow_graph_iterations(r->graph, loop), promised = promised_of(r, loop);
 
     for (uint32_t k = 0; k < count; k++) {
         const struct step *child = &r->steps[loop + 1 + k];
 
-        if (has_no_job(child) && (promised || child->attempt))
+        if (has_no_job(child) && (k < promised || child->attempt))
             flow_record_move_step(r, loop + 1 + k, STEP_SKIPPED, JOB_NONE);
         else if (child->state == STEP_BACKOFF)
             flow_record_move_step(r, loop + 1 + k, STEP_STARTED, (enum job_phase)child->phase);
@@ -52,13 +62,21 @@ static void finish(struct flow_record *r, uint32_t loop, enum job_phase phase)
     flow_control_settle(r, loop);
 }
 
+/* How many run at most: of items that were put out, as many as there are. */
+static uint32_t count_of(const struct flow_record *r, uint32_t loop)
+{
+    return loop_of(r, loop)->items_from ? promised_of(r, loop)
+                                        : flow_graph_iterations(r->graph, loop);
+}
+
 static bool is_over(struct flow_record *r, uint32_t loop)
 {
     const struct step_control *ctl = &r->control->steps[loop];
     const struct flow_loop *spec = loop_of(r, loop);
-    uint32_t count = flow_graph_iterations(r->graph, loop);
+    const struct flow_items *items = spec->items_from ? flow_items_of(r, loop) : NULL;
+    uint32_t count = count_of(r, loop);
 
-    if (ctl->lost_one) {
+    if (ctl->lost_one || (items && items->reason)) {
         finish(r, loop, JOB_FAILED);
         return true;
     }
@@ -76,7 +94,7 @@ static void advance(struct flow_record *r, uint32_t loop)
 {
     struct step_control *ctl = &r->control->steps[loop];
     const struct flow_loop *spec = loop_of(r, loop);
-    uint32_t count = flow_graph_iterations(r->graph, loop);
+    uint32_t count = count_of(r, loop);
     uint32_t at_once = spec->until ? 1 : (uint32_t)spec->parallelism;
 
     if (r->steps[loop].phase != JOB_RUNNING || is_over(r, loop))
@@ -111,6 +129,7 @@ void flow_loop_start(struct flow_record *r, uint32_t loop)
 
     ctl->next = ctl->active = ctl->done = 0;
     ctl->lost_one = false;
+    flow_items_free(take(ctl->items));
     flow_record_move_step(r, loop, STEP_STARTED, JOB_RUNNING);
     for (uint32_t k = 0; k < count; k++)
         take_up(r, loop, loop + 1 + k);
@@ -132,6 +151,30 @@ void flow_loop_child_ended(struct flow_record *r, uint32_t child)
     else
         ctl->lost_one = true;
     advance(r, loop);
+}
+
+const char *flow_loop_why(const struct flow_record *r, uint32_t loop, struct buf *out)
+{
+    const struct flow_loop *spec = loop_of(r, loop);
+    const struct flow_items *items = spec && spec->items_from ? flow_items_of(r, loop) : NULL;
+    uint32_t count = flow_graph_iterations(r->graph, loop);
+
+    if (!spec || !flow_record_step_failed(r, loop))
+        return NULL;
+    if (items && items->reason) {
+        buf_str(out, items->message);
+        return items->reason;
+    }
+    for (uint32_t i = loop + 1; i <= loop + count; i++) {
+        if (!flow_record_step_failed(r, i))
+            continue;
+        buf_printf(out, "iteration %s is %s", flow_graph_name(r->graph, i),
+                   job_phase_text((enum job_phase)r->steps[i].phase));
+        return "IterationFailed";
+    }
+    buf_printf(out, "the condition of step %s did not hold after %u iterations",
+               flow_graph_name(r->graph, loop), count);
+    return "LoopExhausted";
 }
 
 void flow_loop_skip(struct flow_record *r, uint32_t loop)

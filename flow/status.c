@@ -179,9 +179,23 @@ static void write_spec_hash(const struct step_detail *detail, struct jsonw *w)
     jsonw_member_str(w, "specHash", text);
 }
 
-static void write_why(const struct step *step, const struct step_detail *detail, struct jsonw *w)
+static void write_why_loop(struct page *page, uint32_t i)
 {
-    if (step->block && step->state != STEP_STARTED) {
+    scoped(buf) struct buf message = {0};
+    const char *reason = flow_loop_why(page->r, i, &message);
+
+    jsonw_member_str_opt(&page->w, "reason", reason);
+    jsonw_member_str_opt(&page->w, "message", reason ? message.data : NULL);
+}
+
+static void write_why(struct page *page, uint32_t i, const struct step_detail *detail)
+{
+    const struct step *step = &page->r->steps[i];
+    struct jsonw *w = &page->w;
+
+    if (step->jobless && step->state == STEP_STARTED)
+        write_why_loop(page, i);
+    else if (step->block && step->state != STEP_STARTED) {
         jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
         jsonw_member_str_opt(w, "message", step->block->message);
     } else if (step->state == STEP_STARTED && detail) {
@@ -247,7 +261,7 @@ static void write_nodes(struct page *page)
         if (page->r->control && page->r->control->steps[step].chosen && s->state == STEP_STARTED)
             jsonw_member_str(w, "case", page->r->control->steps[step].chosen);
         job_results_write_outputs(flow_results_of(page->r, step), w);
-        write_why(s, detail, w);
+        write_why(page, step, detail);
         if (detail && s->attempt) {
             jsonw_key(w, "attempts");
             step_detail_write_attempts(detail, s->attempt, w);

@@ -2,6 +2,7 @@
  * Why a flow is in its phase: its reason and message.
  */
 #include "base/mem.h"
+#include "flow/control.h"
 #include "flow/internal.h"
 #include <string.h>
 
@@ -72,7 +73,8 @@ static void describe_failure(const struct flow_record *r, uint32_t step, struct 
         buf_printf(out, "; %u more failed", others);
 }
 
-/* A loop whose condition never came true has no job to blame. */
+/* A loop whose condition never came true, or without items that can be read, has no job to blame.
+ */
 static uint32_t exhausted_loop(const struct flow_record *r)
 {
     for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
@@ -93,10 +95,10 @@ static bool blame_no_job(struct flow *flow)
                              (long long)jobflow_spec_of(flow->object)->deadline_s.value);
         flow_set_reason(flow, REASON_DEADLINE, message);
     } else if (loop != STEP_NONE && first_failed(&flow->record) == STEP_NONE) {
-        message = mem_printf("the condition of step %s did not hold after %u iterations",
-                             flow_graph_name(flow->record.graph, loop),
-                             flow_graph_iterations(flow->record.graph, loop));
-        flow_set_reason(flow, "LoopExhausted", message);
+        scoped(buf) struct buf text = {0};
+        const char *reason = flow_loop_why(&flow->record, loop, &text);
+
+        flow_set_reason(flow, reason, text.data);
     } else {
         return false;
     }

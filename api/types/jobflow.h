@@ -101,14 +101,24 @@ struct flow_range {
     int64_t start, end;  /* end exclusive */
     struct opt_i64 step; /* absent = 1 */
 };
+/* The items are what a step before put out. */
+struct flow_items_from {
+    const char *target, *key;
+};
 struct flow_loop {
     struct str_list items;
+    struct flow_items_from *items_from;
     struct flow_range *range;
     struct flow_condition *until;
     int32_t parallelism;    /* 0 = all at once */
-    int32_t max_iterations; /* with until */
+    int32_t max_iterations; /* with until and items_from */
 };
 enum { LOOP_ITERATIONS_MAX = 10000 };
+/** How many of its iterations there will be is known only while it runs. */
+static inline bool flow_loop_is_open(const struct flow_loop *loop)
+{
+    return loop->until || loop->items_from;
+}
 /** How many iterations the loop can have; at most LOOP_ITERATIONS_MAX + 1. */
 uint32_t flow_loop_iterations(const struct flow_loop *loop);
 

@@ -100,29 +100,35 @@ static void check_loop(struct control_check *c, size_t i)
 {
     const struct flow_step *step = &c->spec->steps.items[i];
     const struct flow_loop *loop = step->loop;
-    int ways = (loop->items.count > 0) + (loop->range != NULL) + (loop->until != NULL);
+    bool bounded = loop->until || loop->items_from;
+    int ways = (loop->items.count > 0) + !!loop->items_from + !!loop->range + !!loop->until;
     scoped(buf) struct buf path = {0};
 
     if (ways != 1)
         FINDING(c->errors, ("spec.flows[%zu].for", i),
-                "Invalid value: give exactly one of items (not empty), range and until");
+                "Invalid value: give exactly one of items (not empty), itemsFrom, range and until");
     if (loop->range && loop->range->step.set && loop->range->step.value == 0)
         FINDING(c->errors, ("spec.flows[%zu].for.range.step", i),
                 "Invalid value: 0: must not be 0");
     else if (flow_loop_iterations(loop) > LOOP_ITERATIONS_MAX)
         FINDING(c->errors, ("spec.flows[%zu].for.range", i),
                 "Too many: a loop has at most %d iterations", LOOP_ITERATIONS_MAX);
-    if (loop->until && !loop->max_iterations)
+    if (bounded && !loop->max_iterations)
         FINDING(c->errors, ("spec.flows[%zu].for.maxIterations", i),
                 "Required value: say after how many iterations the step has failed");
-    if (!loop->until && loop->max_iterations)
+    if (!bounded && loop->max_iterations)
         FINDING(c->errors, ("spec.flows[%zu].for.maxIterations", i),
-                "Forbidden: goes with until only");
+                "Forbidden: goes with until and itemsFrom only");
     if (loop->until && loop->parallelism > 1)
         FINDING(c->errors, ("spec.flows[%zu].for.parallelism", i),
                 "Invalid value: %d: iterations with until run one after the other",
                 loop->parallelism);
+    if (loop->items_from) {
+        buf_printf(&path, "spec.flows[%zu].for.itemsFrom.target", i);
+        jobflow_check_ancestor(c, loop->items_from->target, i, false, path.data);
+    }
     if (loop->until) {
+        buf_clear(&path);
         buf_printf(&path, "spec.flows[%zu].for.until", i);
         jobflow_check_condition(c, loop->until, i, true, path.data);
     }

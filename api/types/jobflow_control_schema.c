@@ -15,6 +15,7 @@
 #define SWITCH(member)      offsetof(struct flow_switch, member)
 #define RANGE(member)       offsetof(struct flow_range, member)
 #define LOOP(member)        offsetof(struct flow_loop, member)
+#define ITEMS_FROM(member)  offsetof(struct flow_items_from, member)
 #define RETRY(member)       offsetof(struct flow_retry, member)
 #define GANG(member)        offsetof(struct flow_gang, member)
 #define SCHEDULING(member)  offsetof(struct flow_scheduling, member)
@@ -111,12 +112,20 @@ static const struct field range_fields[] = {
 };
 static const struct schema range_schema = {"Range", range_fields, sizeof(struct flow_range)};
 
+static const struct field items_from_fields[] = {
+    {"target", FIELD_STR, ITEMS_FROM(target), .required = true, .min_length = 1, .doc = "Step whose output it is: one this step waits for, directly or through others."},
+    {"key",    FIELD_STR, ITEMS_FROM(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Output that holds the items: a JSON list, or words between commas."},
+    {0},
+};
+static const struct schema items_from_schema = {"ItemsFrom", items_from_fields, sizeof(struct flow_items_from)};
+
 static const struct field loop_fields[] = {
     {"items",         FIELD_STR_LIST, LOOP(items), .max_length = LOOP_ITERATIONS_MAX, .doc = "One job for each item."},
+    {"itemsFrom",     FIELD_OBJECT,   LOOP(items_from), &items_from_schema, .doc = "One job for each item that a step before put out."},
     {"range",         FIELD_OBJECT,   LOOP(range), &range_schema, .doc = "One job for each number."},
     {"until",         FIELD_OBJECT,   LOOP(until), &flow_condition_schema, .doc = "Jobs one after the other until this holds of the step itself."},
     {"parallelism",   FIELD_I32,      LOOP(parallelism), NOT_NEGATIVE, .doc = "Jobs at once; all when absent or 0."},
-    {"maxIterations", FIELD_I32,      LOOP(max_iterations), BOUNDS(1, LOOP_ITERATIONS_MAX), .doc = "Most jobs with until; the step fails after them."},
+    {"maxIterations", FIELD_I32,      LOOP(max_iterations), BOUNDS(1, LOOP_ITERATIONS_MAX), .doc = "Most jobs with until and itemsFrom; the step fails when it takes more."},
     {0},
 };
 const struct schema flow_loop_schema = {"For", loop_fields, sizeof(struct flow_loop)};

@@ -205,6 +205,61 @@ static void a_loop_runs_its_items_a_few_at_once(void **state)
     }
 }
 
+/* covers: see jobflow.md 13.5: items that a step before put out */
+static void a_loop_runs_what_a_step_put_out(void **state)
+{
+    static const struct {
+        const char *output, *first, *second, *reason;
+    } rows[] = {
+        {"l=eu, us", "\"eu:0\"", "\"us:1\"", NULL},
+        {"l=[\"a, b\",{\"n\":[1]}]", "\"a, b:0\"", "\"{\\\"n\\\":[1]}:1\"", NULL},
+        {"l=1,2,3,4", NULL, NULL, "TooManyItems"},
+        {"l=[1", NULL, NULL, "InvalidItems"},
+        {"k=1", NULL, NULL, "MissingOutput"},
+    };
+
+    for (size_t run = 0; run < 2 * countof(rows); run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        const char *reason = rows[run / 2].reason;
+
+        flow_bed_spec(bed, "f", "a s",
+                      "flows: [{name: a}, {name: s, dependsOn: {targets: [a]}, for: {itemsFrom: "
+                      "{target: a, key: l}, maxIterations: 3}, patch: {spec: {tasks: [{name: "
+                      "main, template: {spec: {containers: [{name: c, args: "
+                      "[\"$(item):$(index)\"]}]}}}]}}}]");
+        check_str("unknown ones are not counted", flow_bed_at(bed, "f", "stepCounts/total"), "1");
+        flow_bed_end(bed, "f-a", 0, rows[run / 2].output);
+        maybe_restart(bed, run % 2);
+        flow_bed_advance(bed, 1000);
+        if (reason) {
+            check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), reason);
+            check_str("of the step", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
+            maybe_restart(bed, run % 2);
+            check_str("still", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
+            continue;
+        }
+        check_str("jobs", created(bed), "f-a f-s-0 f-s-1");
+        check("first",
+              strstr(flow_bed_get(bed, &kind_job, "f-s-0")->body->text, rows[run / 2].first));
+        check("second",
+              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
+        flow_bed_end(bed, "f-s-1", 1, NULL);
+        flow_bed_end(bed, "f-s-0", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("why the loop failed", flow_bed_at(bed, "f", "nodes/1/message"),
+                  "iteration s-1 is Failed");
+        maybe_restart(bed, run % 2);
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_bed_advance(bed, 1000);
+        check("with the same item",
+              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
+        flow_bed_end(bed, "f-s-1", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
+        check_str("those that ran", flow_bed_at(bed, "f", "stepCounts/total"), "3");
+    }
+}
+
 /* covers: jobflow.md 165 166 */
 static void a_loop_runs_until_its_condition_holds(void **state)
 {
@@ -546,6 +601,7 @@ int main(void)
         cmocka_unit_test(the_wait_survives_a_restart),
         cmocka_unit_test(a_failed_flow_tries_nothing_again),
         cmocka_unit_test(a_loop_runs_its_items_a_few_at_once),
+        cmocka_unit_test(a_loop_runs_what_a_step_put_out),
         cmocka_unit_test(a_loop_runs_until_its_condition_holds),
         cmocka_unit_test(a_used_up_loop_goes_on_after_a_retry),
         cmocka_unit_test(a_failed_iteration_fails_the_loop),

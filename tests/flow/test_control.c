@@ -38,6 +38,10 @@ struct control_case {
         "switch: {cases: [" GRADE("good", "A, B", "b") ", " GRADE(                                 \
             "poor", "C", "c") "], default: [d]}") ", {name: b}, {name: c}, {name: d}" more "]"
 
+#define LIST(more)                                                                                 \
+    "flows: [{name: a}, " ON("b", "a",                                                             \
+                             "for: {itemsFrom: {target: a, key: l}, maxIterations: 4" more "}")
+
 /* clang-format off */
 static const struct control_case cases[] = {
     {"true runs", "flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]",
@@ -100,6 +104,23 @@ static const struct control_case cases[] = {
      {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\"]"},
     {"a skipped switch skips all", "flows: [{name: a}, " ON("r", "a", IF(GOOD) ", switch: {default: [b]}") ", {name: b}, " ON("c", "b", "") "]",
      {{"f-a", 0, NULL}}, "f-a", "Succeed", "[\"f-b\",\"f-c\"]"},
+    {"items that were put out", LIST("") ", " ON("c", "b", "") "]",
+     {{"f-a", 0, "l=x, y"}, {"f-b-0"}, {"f-b-1"}, {"f-c"}}, "f-a f-b-0 f-b-1 f-c", "Succeed", ""},
+    {"a JSON list, one after the other", LIST(", parallelism: 1") "]",
+     {{"f-a", 0, "l=[\"a,b\", 2, {\"k\": null}]"}, {"f-b-0"}, {"f-b-1"}, {"f-b-2"}}, "f-a f-b-0 f-b-1 f-b-2", "Succeed", ""},
+    {"as many as it may have", LIST("") "]",
+     {{"f-a", 0, "l=1,2,3,4"}, {"f-b-0"}, {"f-b-1"}, {"f-b-2"}, {"f-b-3"}}, "f-a f-b-0 f-b-1 f-b-2 f-b-3", "Succeed", ""},
+    {"one more", LIST("") ", " ON("c", "b", "") "]", {{"f-a", 0, "l=1,2,3,4,5"}}, "f-a", "Failed", ""},
+    {"an empty list", LIST("") ", " ON("c", "b", "") "]", {{"f-a", 0, "l="}, {"f-c"}}, "f-a f-c", "Succeed", ""},
+    {"an empty JSON list", LIST("") "]", {{"f-a", 0, "l=[]"}}, "f-a", "Succeed", ""},
+    {"no such output", LIST("") "]", {{"f-a", 0, "k=1"}}, "f-a", "Failed", ""},
+    {"a broken list", LIST("") "]", {{"f-a", 0, "l=[1,"}}, "f-a", "Failed", ""},
+    {"an iteration fails, the rest is skipped", LIST(", parallelism: 1") ", " ON("c", "b", "") "]",
+     {{"f-a", 0, "l=1,2,3"}, {"f-b-0"}, {"f-b-1", 1, NULL}}, "f-a f-b-0 f-b-1", "Failed", "[\"f-b-2\"]"},
+    {"of a skipped step there are none", "flows: [{name: x}, " ON("a", "x", IF("{target: x, phases: [Failed]}")) ", {name: d, dependsOn: {targets: [x]}}, "
+     ON("b", "a, d", "for: {itemsFrom: {target: a, key: l}, maxIterations: 4}") ", " ON("c", "b", "") "]",
+     {{"f-x"}, {"f-d"}, {"f-c"}}, "f-x f-d f-c", "Succeed", "[\"f-a\"]"},
+    {"broken lists may be handled", LIST("") ", " ON("c", "b", IF("{target: b, phases: [Failed]}")) "]", {{"f-a", 0, "l=["}, {"f-c"}}, "f-a f-c", "Succeed", ""},
 };
 /* clang-format on */
 

@@ -2,6 +2,8 @@
  * The command `jobflow convert`: Jobs and JobTemplates from files or from the store, each turned
  * into the other.
  */
+#include "api/types/labels.h"
+#include "api/types/schema.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/client.h"
@@ -92,6 +94,22 @@ static bool convert(struct conversion *c, const struct kind *kind, const json_t 
     return true;
 }
 
+/* Mistakes go over as they are: they are the files', and said of them. */
+static void warn_of_mistakes(const struct manifest *manifest)
+{
+    const struct schema_options how = {.unknown = UNKNOWN_ERROR};
+    scoped(json) json_t *members = json_deep_copy(manifest->doc);
+    struct error_list errors = {0};
+
+    json_object_del(members, "apiVersion");
+    json_object_del(members, "kind");
+    json_object_del(members, "metadata");
+    schema_check(manifest->kind->schema, members, "", &how, &errors);
+    for (size_t i = 0; i < errors.count; i++)
+        manifest_print(manifest, "warning", &errors.items[i]);
+    error_list_release(&errors);
+}
+
 static int convert_files(struct conversion *c, int n, char **files)
 {
     scoped(manifests) struct manifests set = {0};
@@ -107,6 +125,8 @@ static int convert_files(struct conversion *c, int n, char **files)
         } else if (!convert(c, set.items[i].kind, set.items[i].doc, &err)) {
             manifest_print(&set.items[i], "error", &err);
             return EXIT_REFUSED;
+        } else {
+            warn_of_mistakes(&set.items[i]);
         }
     }
     if (json_array_size(c->made) == 0) {
@@ -201,9 +221,12 @@ static int run(const void *options, int n_operands, char **operands)
     struct conversion c = {.options = options, .made = json_array()};
     bool stored = strchr(operands[0], '/') && access(operands[0], F_OK) != 0;
     int code = EXIT_REFUSED;
+    struct error err = {0};
 
     if (c.options->name && n_operands > 1)
         cli_errorf("--name is for one object");
+    else if (c.options->name && !name_is_dns_subdomain(c.options->name, &err))
+        cli_errorf("--name: \"%s\": %s", c.options->name, err.message);
     else if (load_patch(&c))
         code = stored ? convert_stored(&c, n_operands, operands)
                       : convert_files(&c, n_operands, operands);

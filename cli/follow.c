@@ -268,26 +268,6 @@ static bool job_changed(void *ctx, enum store_change change, const struct object
     return true;
 }
 
-/* Why a flow stands still or has failed where no step of it says so. True when that is news. */
-static bool take_flow_reason(struct follow_flow *flow)
-{
-    static const char *const told[] = {"Suspended", "DeadlineExceeded", "Aborted"};
-    const struct jobflow_summary *summary = jobflow_summary_of(flow->object);
-    const char *reason = summary ? summary->reason : NULL;
-    scoped(buf) struct buf text = {0};
-    bool news;
-
-    for (size_t i = 0; reason && i < countof(told); i++)
-        if (strcmp(reason, told[i]) == 0)
-            buf_printf(&text, "%s: %s", reason, summary->message ? summary->message : "");
-    if (text.len && !flow_phase_finished(flow->phase) && strcmp(reason, told[0]) == 0)
-        buf_printf(&text, "; 'jobflow resume jf/%s' goes on", flow->name);
-    news = strcmp(text.data ? text.data : "", flow->reason ? flow->reason : "") != 0;
-    if (news)
-        follow_set_text(&flow->reason, text.data);
-    return news;
-}
-
 static bool flow_changed(void *ctx, enum store_change change, const struct object *old,
                          const struct object *object)
 {
@@ -302,7 +282,7 @@ static bool flow_changed(void *ctx, enum store_change change, const struct objec
     flow->object = object_ref(object);
     follow_read_jobless(follow, flow, true);
     before = flow->phase;
-    news = take_flow_reason(flow);
+    news = follow_read_reason(flow);
     flow_set_phase(follow, flow, change == STORE_DELETED ? FLOW_FAILED : flow_phase_of(object),
                    true);
     if (news && flow->phase == before)
@@ -407,7 +387,7 @@ void follow_add(struct follow *follow, const struct object *object)
         add_steps(flow, object);
         store_each_owned(follow->store, &kind_job, flow->uid, take_present_job, &present);
         follow_read_jobless(follow, flow, false);
-        take_flow_reason(flow);
+        follow_read_reason(flow);
         flow_set_phase(follow, flow, flow_phase_of(object), false);
     }
 }

@@ -43,3 +43,5 @@ struct follow_step *follow_iteration(struct follow_step *loop, const char *numbe
 void follow_loop_goes_on(struct follow *follow, struct follow_step *iteration, bool tell);
 /** The flow's status tells what became of its loops and switches. */
 void follow_read_jobless(struct follow *follow, struct follow_flow *flow, bool tell);
+/** Why a flow stands still or has failed where no step of it says so. True when that is news. */
+bool follow_read_reason(struct follow_flow *flow);

@@ -1,7 +1,8 @@
 /*
- * Loops and switches. A loop begins with its first iteration; that it is over, and what a switch
- * has chosen, is in the flow's status, which is read as long as one of them is open. Their times
- * are those of what decided them: the status is written a little later.
+ * What no job tells: loops and switches, and why a flow is held or was ended. A loop begins with
+ * its first iteration; that it is over, and what a switch has chosen, is in the flow's status,
+ * which is read as long as one of them is open. Their times are those of what decided them: the
+ * status is written a little later.
  */
 #include "base/mem.h"
 #include "cli/describe.h"
@@ -109,4 +110,23 @@ void follow_read_jobless(struct follow *follow, struct follow_flow *flow, bool t
         else if (follow_step_over(step)) /* it was retried */
             come_to(follow, step, phase, tell);
     }
+}
+
+bool follow_read_reason(struct follow_flow *flow)
+{
+    static const char *const told[] = {"Suspended", "DeadlineExceeded", "Aborted"};
+    const struct jobflow_summary *summary = jobflow_summary_of(flow->object);
+    const char *reason = summary ? summary->reason : NULL;
+    scoped(buf) struct buf text = {0};
+    bool news;
+
+    for (size_t i = 0; reason && i < countof(told); i++)
+        if (strcmp(reason, told[i]) == 0)
+            buf_printf(&text, "%s: %s", reason, summary->message ? summary->message : "");
+    if (text.len && !flow_phase_finished(flow->phase) && strcmp(reason, told[0]) == 0)
+        buf_printf(&text, "; 'jobflow resume jf/%s' goes on", flow->name);
+    news = strcmp(text.data ? text.data : "", flow->reason ? flow->reason : "") != 0;
+    if (news)
+        follow_set_text(&flow->reason, text.data);
+    return news;
 }

@@ -261,6 +261,8 @@ static bool draw_boxes(const struct graph_form *form)
 
 void graph_text(const struct graph_form *form)
 {
-    if (!draw_boxes(form))
+    if (!form->view->n_steps)
+        fputs("(no steps)\n", form->out);
+    else if (!draw_boxes(form))
         graph_table(form);
 }

@@ -1,9 +1,11 @@
 /*
  * Loops: a step whose jobs are iterations, vertices of their own right behind it.
  *
- *   items, range   iterations start in order, at most `parallelism` at once; the loop completes
- * with the last, and fails with the first that fails: those not started are skipped until one after
- * the other, until the condition holds after one; fails when maxIterations is used up
+ *   items, itemsFrom, range   iterations start in order, at most `parallelism` at once; the loop
+ *                             completes with the last, and fails with the first that fails: those
+ *                             not started are skipped
+ *   until                     one after the other, until the condition holds after one; fails when
+ *                             maxIterations is used up
  *
  * Everything is worked out from the iterations' own states, so a loop goes on after a restart.
  */
@@ -122,6 +124,16 @@ static void take_up(struct flow_record *r, uint32_t loop, uint32_t child)
     }
 }
 
+/* Items that were put out are waited for like those of the manifest from then on. */
+static void come_about(struct flow_record *r, uint32_t loop)
+{
+    uint32_t count = loop_of(r, loop)->items_from ? promised_of(r, loop) : 0;
+
+    for (uint32_t k = 0; k < count; k++)
+        if (r->steps[loop + 1 + k].state == STEP_DORMANT)
+            flow_record_move_step(r, loop + 1 + k, STEP_WAITING, JOB_NONE);
+}
+
 void flow_loop_start(struct flow_record *r, uint32_t loop)
 {
     struct step_control *ctl = &r->control->steps[loop];
@@ -133,6 +145,7 @@ void flow_loop_start(struct flow_record *r, uint32_t loop)
     flow_record_move_step(r, loop, STEP_STARTED, JOB_RUNNING);
     for (uint32_t k = 0; k < count; k++)
         take_up(r, loop, loop + 1 + k);
+    come_about(r, loop);
     advance(r, loop);
 }
 

@@ -4,8 +4,8 @@
  * The status of a large flow tells of few of its steps in full (DC-05); here every one has an
  * entry, as in status.nodes, put together from what is stored: the entry of the status where there
  * is one, else its bit in status.results, else its job. Steps are counted as the status counts
- * them, iterations behind their loop; iterations of a loop with `until` that have not come about
- * are left out. Pages hold what is there when they are asked for.
+ * them, iterations behind their loop; iterations that have not come about and may never do
+ * (until, itemsFrom) are left out. Pages hold what is there when they are asked for.
  */
 #include "api/server/stream.h"
 #include "api/server/table.h"
@@ -187,7 +187,7 @@ static bool look(const struct steps *s, const struct place *at, struct buf *scra
         out->phase = result;
     if (!out->phase && out->job)
         out->phase = job_phase_text(job_status_of(out->job)->phase);
-    if (!out->phase && at->iteration != ITERATION_NONE && step->loop->until)
+    if (!out->phase && at->iteration != ITERATION_NONE && flow_loop_is_open(step->loop))
         return false;
     if (!out->phase || !*out->phase)
         out->phase = out->job ? job_phase_text(JOB_PENDING) : "Waiting";

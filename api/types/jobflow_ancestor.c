@@ -100,9 +100,9 @@ static void not_before(struct control_check *c, uint32_t step, uint32_t wanted, 
 
     if (step == wanted) {
         FINDING(c->errors, ("%s", path),
-                "Invalid value: \"%.64s\": the step itself, which has not run yet: name one that "
-                "runs before it",
-                steps[step].name);
+                "Invalid value: \"%.64s\": step %.64s does not wait for it, for it is the step "
+                "itself: name one that runs before it",
+                steps[step].name, steps[step].name);
         return;
     }
     FINDING(c->errors, ("%s", path),

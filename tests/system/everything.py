@@ -26,13 +26,14 @@ def ends_as_it_should(name):
     check_equal("the loop's last output", [n["outputs"] for n in got["nodes"] if n["name"] == "refine-2"], [{"loss": "0.1"}])
     logs = jobflow("logs", "jf/" + name).stdout
     check_in("what a patch said", "ap 2 rows 2", logs)
+    check_in("what was put out", "each 2", logs)
     check_in("what the end said", "ended everything Succeed", logs)
 
 
 def it_is_valid_and_drawn():
     check_equal("findings", jobflow("validate", "--strict", FILE).stderr, "")
     drawn = jobflow("graph", FILE, env={"LC_ALL": "C.UTF-8"}).stdout
-    for part in ("for 3", "for 2", "until", "always", "any of", "probe"):
+    for part in ("for 3", "for 2", "for prepare.rows", "until", "always", "any of", "probe"):
         check_in("graph", part, drawn)
     jobflow("plan", FILE)
 

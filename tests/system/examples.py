@@ -19,6 +19,8 @@ SHOWN = {
                         "page      Skipped", "refine    Skipped", "conditions Succeed"],
     "final.yaml": ["[final-page-main-0] work failed, but somebody knows", "[final-clean-up-main-0] the flow ends: Succeed", "final Succeed"],
     "loop.yaml": ["[loop-shard-2-main-0] shard of ap, number 2", "[loop-refine-2-main-0] loss 2", "loop Succeed"],
+    "map-reduce.yaml": ["[map-reduce-map-0-main-0] mapping north", "[map-reduce-map-2-main-0] mapping west",
+                        "[map-reduce-reduce-main-0] reducing north,south,west", "map-reduce Succeed"],
     "parameters.yaml": ["[parameters-greet-main-1] hello from parameters", "[parameters-extra-main-0] extra", "parameters Succeed"],
     "fan.yaml": ["gather  Completed", "fan Succeed", "[fan-gather-main-0] gathered"],
     "patch.yaml": ["[patch-small-main-0] hello", "[patch-large-main-0] hello from one of two",

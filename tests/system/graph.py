@@ -318,5 +318,10 @@ def ten_thousand_steps_are_listed_in_no_time():
     check_in("svg", "too many to draw", jobflow("graph", "big.yaml", "-o", "svg", code=1).stderr)
 
 
+def a_flow_without_steps_says_so():
+    manifest("f.yaml", flow("f", []))
+    check_in("text", "(no steps)\n", jobflow("graph", "f.yaml").stdout)
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

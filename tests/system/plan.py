@@ -268,6 +268,19 @@ def there_and_back_again_is_the_same():
     check_equal("by YAML", json.loads(jobflow("convert", "-", "-o", "json", stdin=yaml.encode()).stdout)["spec"], JOB["spec"])
 
 
+def mistakes_go_over_and_are_told():
+    wrong = json.loads(json.dumps(template("a")))
+    wrong["spec"]["taskz"] = []
+    manifest("t.yaml", wrong)
+    done = jobflow("convert", "t.yaml", "-o", "json")
+    check_equal("as it is", json.loads(done.stdout)["spec"], wrong["spec"])
+    check_in("told", 'warning: t.yaml:', done.stderr)
+    check_in("told", 'spec.taskz: unknown field "spec.taskz", did you mean "tasks"?', done.stderr)
+    manifest("t.yaml", template("a"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}})
+    check_equal("what else there is", jobflow("convert", "t.yaml").stderr, "warning: 1 object that are neither Job nor JobTemplate left out\n")
+    check_in("a name", 'error: --name: "A_b": ', jobflow("convert", "t.yaml", "-N", "A_b", code=2).stderr)
+
+
 def stored_objects_are_converted_without_what_the_server_made():
     claim = {"mountPath": "/data", "volumeClaim": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}}
     manifest("f.yaml", flow("f", [step("a")]), template("a", volumes=[claim]))

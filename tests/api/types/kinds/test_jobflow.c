@@ -87,7 +87,7 @@ static const struct verdict_case cases[] = {
     {"if on a distant ancestor",   FLOW(STEP("a") "," AFTER("b", "a") ", {name: c, dependsOn: {targets: [b]}, if: {terms: [{target: a, output: {key: k, values: [v]}}]}}")},
     {"if on a stranger",           FLOW(STEP("a") ", {name: b, if: {terms: [{target: a, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "does not wait for it"},
     {"if on nobody",               FLOW(STEP("a") ", {name: b, if: {terms: [{target: x, phases: [Failed]}]}}"), "spec.flows[1].if.terms[0].target", "no step of this flow"},
-    {"if on itself",               FLOW("{name: b, if: {terms: [{target: b, phases: [Failed]}]}}"), "spec.flows[0].if.terms[0].target", "the step itself, which has not run yet"},
+    {"if on itself",               FLOW("{name: b, if: {terms: [{target: b, phases: [Failed]}]}}"), "spec.flows[0].if.terms[0].target", "does not wait for it, for it is the step itself"},
     {"term of nothing",            IF("{target: a}"), "spec.flows[1].if.terms[0]", "exactly one of"},
     {"term of two",                IF("{target: a, phases: [Failed], output: {key: k, operator: Exists}}"), "spec.flows[1].if.terms[0]", "exactly one of"},
     {"no terms",                   FLOW(STEP("a") ", {name: b, dependsOn: {targets: [a]}, if: {terms: []}}"), "spec.flows[1].if.terms", "at least 1"},

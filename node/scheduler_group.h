@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "node/queues.h"
 #include "node/scheduler_phase.h"
+#include "node/scheduler_team.h"
 
 struct scheduler;
 
@@ -114,7 +115,8 @@ struct group {
     struct team *team;          /* whose jobs are admitted with its own; NULL mostly */
     LIST_ENTRY(group) mate;     /* in team->mates */
     struct team_job *team_job;  /* its job there; NULL: none */
-    LIST_ENTRY(group) victim;   /* in scheduler.victims while there are any */
+    enum mate_standing standing;
+    LIST_ENTRY(group) victim; /* in scheduler.victims while there are any */
 
     struct group *next_touched, *next_claimant;
     TAILQ_ENTRY(group) telling; /* in scheduler.dirty while `dirty` */
@@ -132,7 +134,7 @@ struct group {
     bool beyond : 1;   /* it has its gang: what it asks for now comes after others' gangs */
     bool preempts : 1; /* its class allows it to push others out */
     bool claims : 1;   /* in scheduler.claimants */
-    bool goes : 1;     /* scratch of scheduler_team */
+    bool goes : 1;     /* of the team: among those to be admitted next, while team->chosen */
 };
 
 struct group *group_new(struct scheduler *scheduler, const char *key);

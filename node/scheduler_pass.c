@@ -148,8 +148,7 @@ static void bind_reserved(struct scheduler *s, struct group *group)
 static void review(struct scheduler *s, struct group *group)
 {
     group_charge(group);
-    if (group->team)
-        team_review(group->team);
+    team_see(group);
     if (!group->object && !(group->implicit && group->members)) {
         drop_claim(s, group);
         line_up(s, group);
@@ -186,6 +185,7 @@ static void admit_one(struct group *group)
     drop_claim(s, group);
     group_clear_refusal(group);
     group->stage = GROUP_ADMITTED;
+    team_see(group);
     group_grant(group, need);
     scheduler_figures_admitted(group);
     group_tell_admitted(group);

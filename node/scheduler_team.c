@@ -43,6 +43,38 @@ static void drop_unless_used(struct team *team)
     mem_free(team);
 }
 
+/* Whole or not. */
+
+/* How many more must be admitted for the gang to have formed; 0: it has. */
+static size_t still_needed(const struct team *team)
+{
+    size_t least = team->least < team->unfinished ? team->least : team->unfinished;
+
+    return team->formed || team->mates_by[MATE_ADMITTED] >= least
+               ? 0
+               : least - team->mates_by[MATE_ADMITTED];
+}
+
+static bool is_whole(const struct team *team)
+{
+    if (team->least)
+        return team->mates_by[MATE_WAITS] >= still_needed(team);
+    return team->missing == 0 && team->mates_by[MATE_HELD] == 0;
+}
+
+/* Its mates are touched when the answer has changed. */
+static void review(struct team *team)
+{
+    bool whole = is_whole(team);
+    struct group *group;
+
+    if (whole == team->whole)
+        return;
+    team->whole = whole;
+    LIST_FOREACH(group, &team->mates, mate)
+    group_touch(group);
+}
+
 /* Jobs. */
 
 static struct team_job *job_of_uid(struct team *team, const char *uid)
@@ -68,6 +100,7 @@ static void job_is(struct team *team, struct team_job *job, bool unfinished,
     job->group = group;
     team->unfinished += job->unfinished;
     team->missing += job->unfinished && !job->group;
+    team->chosen = false;
     if (unfinished || group)
         return;
     HASH_DELETE(hh, team->jobs, job);
@@ -82,7 +115,7 @@ static void set_job(struct scheduler *s, const struct object *object, bool unfin
 
     job_is(team, job, unfinished, job->group);
     if (before != unfinished)
-        team_review(team);
+        review(team);
     drop_unless_used(team);
 }
 
@@ -119,6 +152,28 @@ static void watch_jobs(struct scheduler *s)
 
 /* Mates. */
 
+static enum mate_standing standing_of(const struct group *group)
+{
+    if (group->stage == GROUP_ADMITTED)
+        return MATE_ADMITTED;
+    if (group->stage != GROUP_WAITING)
+        return MATE_ABSENT;
+    return group->queue && group->queue->open ? MATE_WAITS : MATE_HELD;
+}
+
+void team_see(struct group *group)
+{
+    struct team *team = group->team;
+
+    if (!team)
+        return;
+    team->mates_by[group->standing]--;
+    group->standing = standing_of(group);
+    team->mates_by[group->standing]++;
+    team->chosen = false;
+    review(team);
+}
+
 void team_leave(struct group *group)
 {
     struct team *team = group->team;
@@ -128,9 +183,11 @@ void team_leave(struct group *group)
         return;
     group->team = NULL;
     LIST_REMOVE(group, mate);
+    team->mates_by[group->standing]--;
+    team->chosen = false;
     if (job)
         job_is(team, job, job->unfinished, NULL);
-    team_review(team);
+    review(team);
     drop_unless_used(team);
 }
 
@@ -166,30 +223,23 @@ void team_enter(struct group *group)
     group->team = team_named(s, group->object);
     group->team->least = least_of(group);
     LIST_INSERT_HEAD(&group->team->mates, group, mate);
+    group->standing = MATE_ABSENT;
+    group->team->mates_by[MATE_ABSENT]++;
     enter_job(group);
-    team_review(group->team);
+    team_see(group);
 }
 
 /* Who goes together. */
 
-static bool queue_takes(const struct group *group)
+bool team_holds(const struct group *group)
 {
-    return group->queue && group->queue->open;
+    const struct team *team = group->team;
+
+    return team && group->stage == GROUP_WAITING && (!team->least || still_needed(team));
 }
 
-/* How many more must be admitted for the gang to have formed; 0: it has. */
-static size_t still_needed(const struct team *team)
-{
-    size_t least = team->least < team->unfinished ? team->least : team->unfinished, admitted = 0;
-    const struct group *group;
-
-    LIST_FOREACH(group, &team->mates, mate)
-    admitted += group->stage == GROUP_ADMITTED;
-    return team->formed || admitted >= least ? 0 : least - admitted;
-}
-
-/* The larger of the shares of the nodes that it takes. */
-static double share_of(struct group *group)
+/* The largest of the shares of the nodes that it takes. */
+static double share_of(const struct group *group)
 {
     struct amount need = group_reserve(group), all = group->scheduler->places.capacity;
     double most = 0;
@@ -203,106 +253,102 @@ static double share_of(struct group *group)
     return most;
 }
 
-static struct group *smallest_left(const struct team *team)
-{
-    struct group *group, *smallest = NULL;
+struct candidate {
+    struct group *group;
+    double share;
+};
 
-    LIST_FOREACH(group, &team->mates, mate)
-    if (!group->goes && group->stage == GROUP_WAITING && queue_takes(group) &&
-        (!smallest || share_of(group) < share_of(smallest)))
-        smallest = group;
-    return smallest;
+static int smaller_first(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+
+    if (x->share != y->share)
+        return x->share < y->share ? -1 : 1;
+    return (x->group->sequence > y->group->sequence) - (x->group->sequence < y->group->sequence);
 }
 
-/* Mark those that go: all that wait, or the smallest of them that are enough. False: they are not
- * enough. */
-static bool choose(const struct team *team)
+static void mark_smallest(const struct team *team, size_t n)
+{
+    struct candidate *candidates = mem_array(team->mates_by[MATE_WAITS] + 1, sizeof *candidates);
+    struct group *group;
+    size_t found = 0;
+
+    LIST_FOREACH(group, &team->mates, mate)
+    if (group->standing == MATE_WAITS)
+        candidates[found++] = (struct candidate){group, share_of(group)};
+    qsort(candidates, found, sizeof *candidates, smaller_first);
+    for (size_t i = 0; i < n && i < found; i++)
+        candidates[i].group->goes = true;
+    mem_free(candidates);
+}
+
+/* Mark those that go: all that wait, or the smallest of them that are enough. Remembered until
+ * something changes, for a team that finds no room is asked again and again. */
+static void choose(struct team *team)
 {
     struct group *group;
-    size_t left = team->least ? still_needed(team) : 0;
 
+    if (team->chosen)
+        return;
     LIST_FOREACH(group, &team->mates, mate)
     group->goes = !team->least && group->stage == GROUP_WAITING;
-    for (; left; left--) {
-        group = smallest_left(team);
-        if (!group)
-            return false;
-        group->goes = true;
-    }
-    return true;
-}
-
-bool team_holds(const struct group *group)
-{
-    const struct team *team = group->team;
-
-    return team && group->stage == GROUP_WAITING && (!team->least || still_needed(team));
-}
-
-static bool is_whole(const struct team *team)
-{
-    const struct group *group;
-
     if (team->least)
-        return choose(team);
-    if (team->missing)
-        return false;
+        mark_smallest(team, still_needed(team));
+    team->need = (struct amount){0};
+    team->queue = NULL;
+    team->one_queue = true;
     LIST_FOREACH(group, &team->mates, mate)
-    if (group->stage == GROUP_WAITING && !queue_takes(group))
-        return false;
-    return true;
+    {
+        if (!group->goes)
+            continue;
+        team->need = amount_add(team->need, group_reserve(group));
+        team->one_queue = team->one_queue && (!team->queue || team->queue == group->queue);
+        team->queue = group->queue;
+    }
+    team->chosen = true;
 }
 
-void team_review(struct team *team)
+struct amount team_need(struct team *team)
 {
-    bool whole = is_whole(team);
-    struct group *group;
-
-    if (whole == team->whole)
-        return;
-    team->whole = whole;
-    LIST_FOREACH(group, &team->mates, mate)
-    group_touch(group);
+    choose(team);
+    return team->need;
 }
 
-/* What those that are chosen need; of one queue, unless it is NULL. */
 static struct amount need_in(const struct team *team, const struct queue *queue)
 {
     struct amount sum = {0};
     struct group *group;
 
     LIST_FOREACH(group, &team->mates, mate)
-    if (group->goes && (!queue || group->queue == queue))
+    if (group->goes && group->queue == queue)
         sum = amount_add(sum, group_reserve(group));
     return sum;
 }
 
-struct amount team_need(const struct team *team)
+static struct queue *limiter_of(struct queue *queue, struct amount need, bool ever)
 {
-    choose(team);
-    return need_in(team, NULL);
+    return ever ? queue_never(queue, need) : queue_full(queue, need);
 }
 
-struct queue *team_limiter(const struct team *team, bool ever)
+struct queue *team_limiter(struct team *team, bool ever)
 {
-    const struct queue *seen = NULL; /* nearly always there is one for all */
+    const struct queue *seen = NULL;
+    struct queue *limiter = NULL;
     const struct group *group;
 
     choose(team);
+    if (team->one_queue) /* as nearly always */
+        return team->queue ? limiter_of(team->queue, team->need, ever) : NULL;
     LIST_FOREACH(group, &team->mates, mate)
     {
-        struct queue *limiter;
-        struct amount need;
-
         if (!group->goes || group->queue == seen)
             continue;
         seen = group->queue;
-        need = need_in(team, group->queue);
-        limiter = ever ? queue_never(group->queue, need) : queue_full(group->queue, need);
+        limiter = limiter_of(group->queue, need_in(team, group->queue), ever);
         if (limiter)
-            return limiter;
+            break;
     }
-    return NULL;
+    return limiter;
 }
 
 void team_admit(struct team *team, void (*admit)(struct group *group))

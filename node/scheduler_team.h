@@ -19,6 +19,15 @@ struct group;
 struct queue;
 struct scheduler;
 
+/* What a team counts its mates by. */
+enum mate_standing {
+    MATE_ABSENT,
+    MATE_WAITS, /* and would be taken */
+    MATE_HELD,  /* waits in a queue that is closed */
+    MATE_ADMITTED,
+    MATE_STANDINGS
+};
+
 struct team {
     UT_hash_handle hh; /* by namespace/annotation */
     struct scheduler *scheduler;
@@ -26,8 +35,14 @@ struct team {
     struct team_job *jobs;
     size_t unfinished, missing; /* of them; and those without a PodGroup */
     size_t least;               /* that start together; 0: all */
-    bool formed;                /* so many have been admitted */
+    size_t mates_by[MATE_STANDINGS];
+    bool formed; /* `least` have been admitted */
     bool whole;
+
+    bool chosen; /* the marks of its mates and what follows are as of now */
+    struct amount need;
+    struct queue *queue; /* of those that go, if it is one for all */
+    bool one_queue;
     char key[];
 };
 
@@ -35,15 +50,16 @@ struct team {
 void team_enter(struct group *group);
 void team_leave(struct group *group);
 
-/** Look again whether it is whole; its mates are touched when that has changed. */
-void team_review(struct team *team);
+/** The group's stage, its queue or what it asks for may have changed. O(1), unless the team becomes
+ * whole by that, or is no longer: then all its mates are touched. */
+void team_see(struct group *group);
 
 /** The group would be admitted with others, not alone. */
 bool team_holds(const struct group *group);
 /** What those that go together need. */
-struct amount team_need(const struct team *team);
+struct amount team_need(struct team *team);
 /** The queue whose limit keeps them from being admitted together, now or (`ever`) at all; NULL. */
-struct queue *team_limiter(const struct team *team, bool ever);
+struct queue *team_limiter(struct team *team, bool ever);
 /** They go: `admit` each. */
 void team_admit(struct team *team, void (*admit)(struct group *group));
 

@@ -27,17 +27,20 @@ while True:
     text, who = s.recvfrom(99)
     s.sendto(text + os.environ["HOSTNAME"].encode(), who)
 """
-# Port 80 of the name, until both tellers have answered, each to what he was asked.
+# Port 80 of the name, over sockets that connect and over others, until both tellers have answered, each to what he was asked.
 ASKER = """
 import os, socket
-seen, n = set(), 0
-while len(seen) < 2:
+seen, ways, n = set(), set(), 0
+while len(seen) < 2 or len(ways) < 2:
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.settimeout(1)
     n += 1
     try:
-        s.connect(("web", 80))
-        s.send(b"%d " % n)
+        if n % 2:
+            s.sendto(b"%d " % n, ("web", 80))
+        else:
+            s.connect(("web", 80))
+            s.send(b"%d " % n)
         number, name = s.recv(99).decode().split()
     except OSError:
         continue
@@ -46,6 +49,7 @@ while len(seen) < 2:
     if name not in seen:
         print("answered", name, flush=True)
     seen.add(name)
+    ways.add(n % 2)
 print(os.environ["WEB_PORT"], flush=True)
 print("address", socket.gethostbyname("web"), flush=True)
 """

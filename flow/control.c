@@ -280,6 +280,7 @@ static void skip(struct flow_record *r, uint32_t i)
         flow_loop_skip(r, i);
     flow_record_move_step(r, i, STEP_SKIPPED, JOB_NONE);
     flow_queue_skip(&r->queue, i);
+    step_set_add(&r->control->news, i);
     if (flow_graph_step(r->graph, i)->choice)
         open_gates(r, i, NULL);
     tell(r, i, SKIPPED, TOLD_ALL);

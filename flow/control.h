@@ -42,6 +42,7 @@ struct flow_control {
     struct dag rescues; /* step → steps whose conditions may handle its failure */
     struct dag handles; /* the other way */
     struct step_set judge;
+    struct step_set news; /* skipped, and nobody was told so yet */
     uint32_t finals;
     bool ended; /* final steps may run */
     bool live, draining;

@@ -59,6 +59,7 @@ void flow_control_init(struct flow_record *r)
     c->count = r->graph->steps;
     c->steps = mem_array(c->count + 1, sizeof *c->steps);
     step_set_init(&c->judge, c->count);
+    step_set_init(&c->news, c->count);
     for (uint32_t i = 0; i < c->count; i++) {
         struct step *step = &r->steps[i];
 
@@ -82,6 +83,7 @@ void flow_control_free(struct flow_control *c)
     dag_release(&c->rescues);
     dag_release(&c->handles);
     step_set_release(&c->judge);
+    step_set_release(&c->news);
     mem_free(c);
 }
 

@@ -431,6 +431,7 @@ static void sync_flow(struct flow *flow)
         flow_create_ready(flow); /* of a retried flow: once it is stored that it runs again */
     if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
         next = FLOW_RUNNING;
+    flow_tell_skipped(flow);
     enter_phase(flow, next);
     publish_changes(flow);
     flow_give_orders(flow);

@@ -199,6 +199,8 @@ void flow_retry_note(struct flow *flow);
 /* why.c */
 /** state.reason and state.message of a flow that has failed. */
 void flow_blame(struct flow *flow);
+/** An event for each step that was skipped since. */
+void flow_tell_skipped(struct flow *flow);
 /** Work out state.reason and state.message for a phase that is not final. */
 void flow_explain(struct flow *flow);
 

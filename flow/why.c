@@ -148,3 +148,33 @@ void flow_explain(struct flow *flow)
     replace(&flow->state.reason, reason);
     replace(&flow->state.message, message.len ? message.data : NULL);
 }
+
+/* ---- steps that are skipped ---- */
+
+static const char *why_skipped(const struct flow_record *r, uint32_t step)
+{
+    const struct step_control *ctl = &r->control->steps[step];
+
+    if (ctl->gate == GATE_REFUSED)
+        return "the switch chose another";
+    if (ctl->decided && flow_graph_step(r->graph, step)->condition)
+        return "its condition is false";
+    return ctl->lost ? "what it waits for has failed" : "everything it waits for was skipped";
+}
+
+void flow_tell_skipped(struct flow *flow)
+{
+    struct flow_control *control = flow->opening == FLOW_OPEN ? flow->record.control : NULL;
+
+    if (!control || !control->news.count)
+        return;
+    step_set_each(&control->news, step)
+    {
+        if (flow->record.steps[step].state == STEP_SKIPPED)
+            cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Skipped",
+                          FLOW_COMPONENT, "step %s is skipped: %s",
+                          flow_graph_name(flow->record.graph, step),
+                          why_skipped(&flow->record, step));
+        step_set_remove(&control->news, step);
+    }
+}

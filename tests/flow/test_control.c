@@ -178,6 +178,36 @@ static void the_status_tells_outputs_cases_and_codes(void **state)
     check_str("no condition of a switch", flow_bed_at(bed, "f", "conditions/f-r"), "");
 }
 
+/* 12.1: an event for each step that is skipped says why, once. */
+static void skipped_steps_are_told_of(void **state)
+{
+    static const struct {
+        const char *spec, *end, *says;
+        int code, times;
+    } skips[] = {
+        {"flows: [{name: a}, " ON("b", "a", IF(GOOD)) "]", "f-a",
+         "step b is skipped: its condition is false", 0, 1},
+        {"flows: [{name: a}, " ON("b", "a", IF(GOOD)) ", " ON("c", "b", "") ", {name: d}]", "f-a",
+         "step b is skipped: its condition is false", 0, 2},
+        {SWITCH(""), "f-a", "step b is skipped: the switch chose another", 0, 2},
+        {"flows: [{name: a}, " ON("b", "a", "") ", " ON("c", "a", IF(FAILS)) "]", "f-a",
+         "step b is skipped: what it waits for has failed", 1, 1},
+        {"flows: [{name: a}, " ON("b", "a", "") "]", "f-a", "", 0, 0},
+    };
+
+    for (size_t i = 0; i < countof(skips); i++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b c d", skips[i].spec);
+        flow_bed_end(bed, skips[i].end, skips[i].code, NULL);
+        flow_bed_advance(bed, 5000);
+        check_str(skips[i].spec, flow_bed_event_text(bed, "Skipped"), skips[i].says);
+        flow_bed_restart(bed);
+        flow_bed_advance(bed, 5000);
+        check_int(skips[i].spec, flow_bed_events(bed, "Skipped"), skips[i].times);
+    }
+}
+
 static const char *queue_of(struct flow_bed *bed, const char *job)
 {
     const struct object *object = flow_bed_get(bed, &kind_job, job);
@@ -299,6 +329,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions_decide),
         cmocka_unit_test(the_status_tells_outputs_cases_and_codes),
+        cmocka_unit_test(skipped_steps_are_told_of),
         cmocka_unit_test(outputs_and_parameters_go_into_patches),
         cmocka_unit_test(a_step_that_refers_to_a_missing_output_fails),
         cmocka_unit_test(a_missing_output_may_be_handled_like_any_failure),

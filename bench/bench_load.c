@@ -518,6 +518,7 @@ int main(int argc, char **argv)
     struct rlimit files;
     int option;
 
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe) */
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         take_option(&load, option, optarg);
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

@@ -18,7 +18,8 @@ static double now_s(void)
 
 int main(int argc, char **argv)
 {
-    int bytes = argc == 4 ? atoi(argv[2]) : 0;
+    int bytes = argc == 4 ? (int)strtol(argv[2], NULL, 10) : 0;
+    double seconds = argc == 4 ? strtod(argv[3], NULL) : 0;
     double began, end;
     sqlite3_stmt *insert;
     sqlite3 *db;
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
             return 1;
         sqlite3_reset(insert);
         end = now_s();
-    } while (end - began < atof(argv[3]));
+    } while (end - began < seconds);
     printf("%.1f\n", (double)n / (end - began));
     sqlite3_finalize(insert);
     return sqlite3_close(db) != SQLITE_OK;

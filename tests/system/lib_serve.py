@@ -1,5 +1,6 @@
 """A daemon at work, and requests to it over TLS."""
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -20,6 +21,22 @@ def cpu_seconds(pid):
     text = read("/proc/%d/stat" % pid)
     fields = text[text.rindex(")") + 2:].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def may_see_descriptors():
+    """Of a daemon, which cannot be dumped: what it has open is for root's eyes."""
+    return os.geteuid() == 0
+
+
+def descriptors(daemon):
+    """What it has open, as the links are read."""
+    if not may_see_descriptors():
+        raise Skip("a daemon cannot be dumped, so only root sees its descriptors")
+    links = []
+    for number in os.listdir("/proc/%d/fd" % daemon.pid):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            links.append(os.readlink("/proc/%d/fd/%s" % (daemon.pid, number)))
+    return links
 
 
 class Daemon(Background):

@@ -1,6 +1,6 @@
 """The daemon as a whole: start, stop, restart, who gets in, what it tells.
 
-# covers: kube-api.md 15 16 17 33; reliability.md SEC-01 SEC-02 SEC-03 SEC-05 SEC-07 SEC-12 SEC-16 FT-07 P-08 P-14 D-05
+# covers: kube-api.md 15 16 17 33; reliability.md SEC-01 SEC-02 SEC-03 SEC-05 SEC-07 SEC-12 SEC-16 FT-07 P-08 P-14
 """
 import contextlib
 import json
@@ -476,19 +476,6 @@ def a_backup_under_load_can_be_restored():
         made = json.loads(again.ask("POST", CM, config_map("after-" + file))[1])
         check(int(made["metadata"]["resourceVersion"]) > int(listed["metadata"]["resourceVersion"]), "a revision given twice")
         again.stop()
-
-
-def the_store_is_open_once_in_its_process():
-    """Closing a second descriptor of a database would drop the locks of the first."""
-    if os.geteuid() != 0:
-        raise Skip("a daemon cannot be dumped, so only root sees its descriptors")
-    daemon = Daemon()
-    check_equal("made", daemon.ask("POST", CM, config_map("c", v="1"))[0], 201)
-    jobflow("backup", "--data-dir", "d", "b.db")
-    links = [os.readlink("/proc/%d/fd/%s" % (daemon.pid, fd)) for fd in os.listdir("/proc/%d/fd" % daemon.pid)]
-    for name in ("store.db", "store.db-wal"):
-        check_equal(name, sum(os.path.basename(link) == name for link in links), 1)
-    daemon.stop()
 
 
 if __name__ == "__main__":

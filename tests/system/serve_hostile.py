@@ -44,10 +44,6 @@ def rss(daemon):
     raise Failure("the daemon is gone")
 
 
-def descriptors(daemon):
-    return len(os.listdir("/proc/%d/fd" % daemon.pid))
-
-
 def good_client(daemon, times):
     """Reads and writes over the unix socket; what one took of the processor's time, in seconds. One that waited for others would be
     answered when their time is up, and its own with it."""
@@ -72,7 +68,7 @@ def daemon_with(*args):
 
 def a_thousand_slow_clients_hurt_nobody():
     daemon = daemon_with()
-    before, held = descriptors(daemon), []
+    before, held = len(descriptors(daemon)) if may_see_descriptors() else 0, []
     authorization = ("Authorization: Bearer %s\r\n" % daemon.token).encode()
     kinds = [
         lambda s: s.sendall(b"G"),
@@ -99,7 +95,8 @@ def a_thousand_slow_clients_hurt_nobody():
         time.sleep(0.5)
     open_ = sum(not is_closed(s) for s in held)
     check_equal("still open after %.0f s" % (time.monotonic() - began), open_, 0)
-    wait_until("descriptors are given back", lambda: descriptors(daemon) <= before + 2)
+    if may_see_descriptors():
+        wait_until("descriptors are given back", lambda: len(descriptors(daemon)) <= before + 2)
     daemon.get("/version")
     check("too many connections" not in daemon.errors(), "somebody was turned away")
 
@@ -201,10 +198,11 @@ def descriptors_are_kept_for_work():
         with contextlib.suppress(OSError):
             held.append(connect(daemon, "127.0.1.%d" % (1 + i % 4), tls=False))
     wait_until("some are turned away", lambda: "too many open files" in daemon.errors())
-    check(descriptors(daemon) <= 160 - 60, "%d descriptors are in use" % descriptors(daemon))
+    in_use = len(descriptors(daemon))
+    check(in_use <= 160 - 60, "%d descriptors are in use" % in_use)
     for s in held:
         s.close()
-    wait_until("the others get in again", lambda: descriptors(daemon) < 60)
+    wait_until("the others get in again", lambda: len(descriptors(daemon)) < 60)
     status, text = daemon.ask("GET", "/metrics")
     check_equal("it works on", status, 200)
     check("counted", not re.search(r"connections_refused_total 0$", text, re.M))

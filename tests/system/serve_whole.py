@@ -87,9 +87,7 @@ def ten_thousand_objects_and_five_hundred_pods_fit_into_memory():
 
 
 def opened(daemon, name):
-    files = "/proc/%d/fd" % daemon.pid
-    links = [os.path.join(files, fd) for fd in os.listdir(files)]
-    return sum(os.readlink(link) == os.path.join(daemon.data_dir, name) for link in links if os.path.lexists(link))
+    return descriptors(daemon).count(os.path.join(daemon.data_dir, name))
 
 
 # covers: reliability.md D-05

@@ -2,9 +2,9 @@
  * Judging steps, and the failures they may handle.
  */
 #include "flow/control.h"
-#include "flow/items.h"
 #include "base/mem.h"
 #include "flow/condition.h"
+#include "flow/items.h"
 #include "flow/step_probe.h"
 #include <string.h>
 

@@ -1,85 +1,98 @@
 /*
- * Asks the library of names, in a child, what programs ask. See name_library.h.
+ * Asks the library of names what programs ask, through a program that is linked to it: getent. See
+ * name_library.h.
  *
  * Before an address is asked for, every program's own library answers; what stands before it must
  * do so no worse. PyTorch asks for IPv6 with mapped IPv4 addresses first, and tries for ever when
  * that is refused.
  */
 #include "node/name_library.h"
-#include <dlfcn.h>
-#include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/mem.h"
 #include "node/sandbox/plain.h"
 
-#define HOSTS "127.10.0.1 worker.jobflow worker\n"
+#define NAME "w-0.jobflow.invalid" /* nobody else has it */
 
-typedef int (*look_up_fn)(const char *name, const char *port, const struct addrinfo *hints,
-                          struct addrinfo **out);
+enum { ANSWER_MS = 2000 };
 
-/* In the order of the exit codes, from 1. */
 /* clang-format off */
 static const struct {
-    const char *name;
-    int family, flags;
-    const char *why; /* when it has no answer */
+    const char *database; /* of getent(1): the family that is asked for, and the flags with it */
+    const char *why;      /* when there is no answer */
 } questions[] = {
-    {"worker.jobflow", AF_UNSPEC, 0,                     "does not find names"},
-    {"worker.jobflow", AF_INET,   0,                     "does not find names"},
-    {"127.10.0.1",     AF_INET,   AI_NUMERICHOST,        "does not know addresses"},
-    {"worker.jobflow", AF_INET6,  AI_V4MAPPED | AI_ALL,  "does not map addresses, as PyTorch wants it"},
+    {"ahosts",   "does not find names"},
+    {"ahostsv4", "does not find names"},
+    {"ahostsv6", "does not map addresses, as PyTorch wants it"},
 };
 /* clang-format on */
-static const char cannot_be_loaded[] = "cannot be loaded";
 
-/* Only what a child of a program with threads may: nobody waits for what it leaves. */
-static int ask(const char *path)
+/* -1: there is none. */
+static int hosts_file(void)
 {
-    const int hosts_fd = memfd_create("hosts", 0);
-    char hosts[64];
-    void *library;
-    look_up_fn look_up;
+    static const char hosts[] = "127.10.0.1 " NAME " w-0\n";
+    int fd = memfd_create("hosts", MFD_CLOEXEC);
 
-    snprintf(hosts, sizeof hosts, "/proc/self/fd/%d", hosts_fd);
-    if (hosts_fd < 0 || write(hosts_fd, HOSTS, strlen(HOSTS)) < 0 ||
-        setenv("NSS_WRAPPER_HOSTS", hosts, 1))
-        return countof(questions) + 1;
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    *(void **)&look_up = library ? dlsym(library, "getaddrinfo") : NULL;
-    if (!look_up)
-        return countof(questions) + 1;
-    for (size_t i = 0; i < countof(questions); i++) {
-        const struct addrinfo hints = {.ai_family = questions[i].family,
-                                       .ai_flags = questions[i].flags,
-                                       .ai_socktype = SOCK_STREAM};
-        struct addrinfo *found;
+    if (fd < 0 || write(fd, hosts, strlen(hosts)) == (ssize_t)strlen(hosts))
+        return fd;
+    close(fd);
+    return -1;
+}
 
-        if (look_up(questions[i].name, "80", &hints, &found))
-            return (int)i + 1;
-    }
-    return 0;
+/* Its exit code is 0, and comes in time. */
+static bool ends_well(pid_t pid)
+{
+    int status = -1;
+    struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
+
+    if (end.fd >= 0 && TEMP_FAILURE_RETRY(poll(&end, 1, ANSWER_MS)) != 1)
+        pidfd_send_signal(end.fd, SIGKILL, NULL, 0);
+    if (TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
+        status = -1;
+    if (end.fd >= 0)
+        close(end.fd);
+    return status == 0;
+}
+
+static bool answers(const char *library, int hosts_fd, const char *database)
+{
+    scoped_str preload = mem_printf("LD_PRELOAD=%s", library);
+    char *const argv[] = {(char[]){"getent"}, (char *)database, (char[]){NAME}, NULL};
+    char *const env[] = {preload, (char[]){"NSS_WRAPPER_HOSTS=/proc/self/fd/0"}, NULL};
+    posix_spawn_file_actions_t files;
+    pid_t pid;
+    bool began;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, hosts_fd, STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    began = posix_spawn(&pid, "/usr/bin/getent", &files, NULL, argv, env) == 0;
+    posix_spawn_file_actions_destroy(&files);
+    return began && ends_well(pid);
 }
 
 const char *name_library_fault(const char *path)
 {
-    int status = 0, code;
-    pid_t pid = fork();
+    int hosts_fd = hosts_file();
+    const char *why = hosts_fd < 0 ? "cannot be tried" : NULL;
 
-    if (pid == 0)
-        _exit(ask(path));
-    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-        return cannot_be_loaded;
-    code = WEXITSTATUS(status);
-    if (!code)
-        return NULL;
-    return code <= (int)countof(questions) ? questions[code - 1].why : cannot_be_loaded;
+    for (size_t i = 0; i < countof(questions) && !why; i++)
+        if (!answers(path, hosts_fd, questions[i].database))
+            why = questions[i].why;
+    if (hosts_fd >= 0)
+        close(hosts_fd);
+    return why;
 }
 
 const char *name_library_probe(const char **out_why)

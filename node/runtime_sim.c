@@ -260,22 +260,24 @@ static void deadline_passed(struct timer *timer)
     report(pod);
 }
 
-static void arm_deadline(struct sim_pod *pod)
+/* From its beginning; 0 = none. */
+static void arm_deadline(struct sim_pod *pod, int64_t deadline_ms)
 {
     struct loop *loop = pod->sim->rt.loop;
-    int64_t ran_ms = (loop_mono_ns(loop) - pod->begun_ns) / 1000000;
 
-    timer_stop(loop, &pod->deadline);
+    pod->deadline_ms = deadline_ms;
     pod->deadline.fire = deadline_passed;
-    if (pod->deadline_ms && pod->begun && !pod->final)
-        timer_start(loop, &pod->deadline, pod->deadline_ms - ran_ms);
+    timer_stop(loop, &pod->deadline);
+    if (deadline_ms && pod->begun && !pod->final)
+        timer_start(loop, &pod->deadline,
+                    deadline_ms - (loop_mono_ns(loop) - pod->begun_ns) / 1000000);
 }
 
 static void begin(struct sim_pod *pod)
 {
     pod->begun = true;
     pod->begun_ns = loop_mono_ns(pod->sim->rt.loop);
-    arm_deadline(pod);
+    arm_deadline(pod, pod->deadline_ms);
     advance(pod);
 }
 
@@ -410,10 +412,8 @@ static void sim_set_deadline(struct runtime *rt, const char *uid, int64_t deadli
 {
     struct sim_pod *pod = find_pod(sim_of(rt), uid);
 
-    if (!pod)
-        return;
-    pod->deadline_ms = deadline_ms;
-    arm_deadline(pod);
+    if (pod)
+        arm_deadline(pod, deadline_ms);
 }
 
 static void sim_passed(struct runtime *rt, const char *uid, uint32_t index)

@@ -8,7 +8,7 @@
 
 static void one_that_does_not_answer_is_found_out(void **state)
 {
-    check_str("no library", name_library_fault("/nonexistent/libnames.so"), "cannot be loaded");
+    check_str("no library", name_library_fault("/nonexistent/libnames.so"), "does not find names");
     check_str("one that knows no hosts file", name_library_fault("libc.so.6"),
               "does not find names");
 }

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/version.h"
 
 #ifdef __aarch64__
 #define ARCHITECTURE "arm64"
@@ -165,7 +166,7 @@ static void write_info(struct jsonw *w, const struct machine *m)
     jsonw_member_str(w, "containerRuntimeVersion", m->sim ? "sim://1" : "jobflow://1");
     jsonw_member_str(w, "kernelVersion", m->kernel);
     jsonw_member_str(w, "kubeProxyVersion", "");
-    jsonw_member_str(w, "kubeletVersion", "");
+    jsonw_member_str(w, "kubeletVersion", "v" JOBFLOW_VERSION);
     jsonw_member_str(w, "machineID", m->machine_id);
     jsonw_member_str(w, "operatingSystem", "linux");
     jsonw_member_str(w, "osImage", m->os_image);

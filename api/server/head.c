@@ -117,6 +117,21 @@ static bool take_header(size_t which, struct head_value value, struct seen *seen
     return true;
 }
 
+/* Left out in silence it would give the asker's own rights where he asked for those of another. */
+static bool acts_for_another(const char *name, size_t len)
+{
+    static const char begins[] = "Impersonate-";
+
+    return len >= sizeof begins - 1 && strncasecmp(name, begins, sizeof begins - 1) == 0;
+}
+
+static bool refuse_acting(struct error *err)
+{
+    return error_set(err, ERR_NOT_IMPLEMENTED, "",
+                     "acting for somebody else (Impersonate-User, kubectl --as) is not offered: "
+                     "use a token of his, or one with his role (jobflow token create)");
+}
+
 static bool take_line(const char *line, size_t len, struct seen *seen, struct head *out,
                       struct error *err)
 {
@@ -139,7 +154,7 @@ static bool take_line(const char *line, size_t len, struct seen *seen, struct he
     for (size_t i = 0; i < countof(known); i++)
         if (strlen(known[i].name) == name_len && strncasecmp(line, known[i].name, name_len) == 0)
             return take_header(i, value, seen, out, err);
-    return true;
+    return !acts_for_another(line, name_len) || refuse_acting(err);
 }
 
 /* ---- the whole ---- */

@@ -4,6 +4,7 @@
  */
 #include "api/server/view.h"
 #include "base/mem.h"
+#include "base/timefmt.h"
 #include <string.h>
 
 /* clang-format off */
@@ -55,6 +56,26 @@ static const char *stored_name(const struct kind_view *view, const char *shown, 
     return NULL;
 }
 
+/* When an event was first seen is asked for there, and clients do not read one without it. The
+ * older form says it in other places, to the second. */
+static void fill_event_time(const json_t *doc, json_t *shown)
+{
+    static const char *const places[] = {"firstTimestamp", "lastTimestamp"};
+    const char *time = json_string_value(json_object_get(doc, "eventTime"));
+    int64_t ms;
+    char text[TIME_TEXT_MAX];
+
+    for (size_t i = 0; !time && i < countof(places); i++)
+        time = json_string_value(json_object_get(doc, places[i]));
+    if (!time)
+        time = json_string_value(
+            json_object_get(json_object_get(doc, "metadata"), "creationTimestamp"));
+    if (!time || !time_parse(time, &ms, NULL) || json_object_get(shown, "eventTime"))
+        return;
+    time_format_micro(ms * 1000000, text);
+    json_object_set_new(shown, "eventTime", json_string(text));
+}
+
 void view_write(const struct kind_view *view, const struct object *object, struct buf *out)
 {
     scoped(json) json_t *doc = object_to_json(object), *shown = json_object();
@@ -68,6 +89,8 @@ void view_write(const struct kind_view *view, const struct object *object, struc
         json_object_set(shown, shown_name(view, key), value);
     }
     json_object_set_new(shown, "apiVersion", json_string(version.data));
+    if (view->kind == &kind_event)
+        fill_event_time(doc, shown);
     json_text(shown, out);
 }
 

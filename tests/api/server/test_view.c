@@ -57,6 +57,39 @@ static void events_have_one_place_and_two_shapes(void **state)
     api_rig_stop(&rig);
 }
 
+/* Typed clients of events.k8s.io read no event without its time. */
+static void an_event_without_its_time_is_shown_with_when_it_was_first_seen(void **state)
+{
+    static const struct {
+        const char *name, *body, *time;
+    } cases[] = {
+        {"first seen",
+         "{\"metadata\":{\"name\":\"a\"},\"involvedObject\":{\"namespace\":\"default\"},"
+         "\"firstTimestamp\":\"2026-01-02T03:04:05Z\",\"lastTimestamp\":\"2026-01-03T03:04:05Z\"}",
+         "2026-01-02T03:04:05.000000Z"},
+        {"last seen",
+         "{\"metadata\":{\"name\":\"b\"},\"involvedObject\":{\"namespace\":\"default\"},"
+         "\"lastTimestamp\":\"2026-01-03T03:04:05Z\"}",
+         "2026-01-03T03:04:05.000000Z"},
+        {"made", "{\"metadata\":{\"name\":\"c\"},\"involvedObject\":{\"namespace\":\"default\"}}",
+         "2026-01-01T00:00:00.000000Z"},
+    };
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str target = mem_printf(V1 "/%c", 'a' + (int)i);
+
+        check_int(cases[i].name, api_request(&rig, &tap, "POST", CORE, .body = cases[i].body), 201);
+        check_int(cases[i].name, api_request(&rig, &tap, "GET", target), 200);
+        check_at(&tap, "eventTime", cases[i].time);
+    }
+    check_int("as it is", api_request(&rig, &tap, "GET", CORE "/a"), 200);
+    check_at(&tap, "eventTime", NULL);
+    api_rig_stop(&rig);
+}
+
 static void an_event_lies_where_its_object_does(void **state)
 {
     scoped(tap) struct api_tap tap = {0};
@@ -84,6 +117,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_have_one_place_and_two_shapes),
+        cmocka_unit_test(an_event_without_its_time_is_shown_with_when_it_was_first_seen),
         cmocka_unit_test(an_event_lies_where_its_object_does),
     };
 

@@ -22,6 +22,7 @@
 #include "node/sandbox/plain.h"
 #include "node/sandbox/root.h"
 #include "node/sandbox/sshd.h"
+#include "node/sandbox/tree.h"
 #include "node/sandbox/volumes.h"
 
 enum { LOW_PORT = 1024, SSH_PORT = 22, PROCESSES_MAX = 1024 /* L-37 */ };
@@ -148,7 +149,7 @@ static bool make_directories(struct box *box, struct error *err)
     static const struct {
         const char *name;
         mode_t mode;
-    } rows[] = {{"run", 0755}, {"root", 0700}, {"term", 0755}};
+    } rows[] = {{"run", 0755}, {"term", 0755}};
 
     for (size_t i = 0; i < countof(rows); i++)
         if (mkdirat(box->where.own_fd, rows[i].name, 0700) ||
@@ -187,8 +188,36 @@ static bool enter_network(struct box *box, const struct network *network, struct
     return network_join(network, ip.s_addr, err) || (error_prefix(err, "private network: "), false);
 }
 
-/* Into the namespaces; and what need not outlive the shim goes to a file system in memory, which
- * lies over the directory of pods: there, the descriptor alone leads to the disk. */
+/* What need not outlive the shim is in a file system in memory. Where that can be mounted nowhere
+ * and still be shown to containers, the mounts of the machine need not be copied for the shim. */
+static int make_memory(const struct box *box)
+{
+    int fd = box->level == SANDBOX_USER ? -1 : tree_memory("0755", 0, NULL);
+    int copy_fd = fd < 0 ? -1 : tree_clone(fd, false, false, NULL);
+
+    if (copy_fd >= 0)
+        close(copy_fd);
+    else if (fd >= 0)
+        close(fd);
+    return copy_fd < 0 ? -1 : fd;
+}
+
+/* Else it lies over the directory of pods: there, the descriptor alone leads to the disk. */
+static bool mount_memory(struct box *box, struct error *err)
+{
+    box->own_mounts = true;
+    if (!sandbox_enter_mounts(err))
+        return false;
+    close(box->where.disk_fd); /* that one belongs to the mounts we have left */
+    box->where.disk_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (box->where.disk_fd < 0)
+        return error_errno(err, errno, "%s", box->dir);
+    if (mount("tmpfs", box->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
+        return error_errno(err, errno, "cannot mount tmpfs on %s", box->dir);
+    box->where.own_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", box->dir);
+}
+
 static bool enter(struct box *box, const struct network *network, struct error *err)
 {
     bool root = wants_root(box->pod);
@@ -199,15 +228,9 @@ static bool enter(struct box *box, const struct network *network, struct error *
         return false;
     if (!enter_network(box, network, err) || !sandbox_enter(box->level, uid, gid, err))
         return false;
-    close(box->where.disk_fd); /* that one belongs to the mounts we have left */
-    box->where.disk_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (box->where.disk_fd < 0)
-        return error_errno(err, errno, "%s", box->dir);
     box->where.may_mount = true;
-    if (mount("tmpfs", box->dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755"))
-        return error_errno(err, errno, "cannot mount tmpfs on %s", box->dir);
-    box->where.own_fd = open(box->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return box->where.own_fd >= 0 || error_errno(err, errno, "%s", box->dir);
+    box->where.own_fd = make_memory(box);
+    return box->where.own_fd >= 0 || mount_memory(box, err);
 }
 
 /* At level plain, in a directory on disk. */

@@ -4,8 +4,9 @@
  *
  * The shim of a boxed pod has no other pod, so it enters the pod's user, uts and ipc namespaces
  * itself; each container then is one clone with a mount and pid namespace of its own, whose process
- * 1 is init.h. At level plain there are no namespaces: volumes are directories, and variables in
- * the environment say where.
+ * 1 is init.h. What the containers share in memory is mounted nowhere; an ordinary user, and a
+ * kernel before 6.15, needs a mount namespace of the shim to have it in. At level plain there are
+ * no namespaces: volumes are directories, and variables in the environment say where.
  */
 #include "node/sandbox/hook.h"
 #include "node/sandbox/network.h"
@@ -23,6 +24,7 @@ struct box {
     bool private_tmp, private_network, tell_addresses;
     struct rewrite rewrite;     /* of the addresses its programs use, */
     const struct hook *hook;    /* by the kernel, borrowed; NULL: by asking us (box_asks) */
+    bool own_mounts;            /* the shim is in a mount namespace of its own */
     char *dir;                  /* absolute: where what is its own lies; level plain: on disk */
     struct volumes_where where; /* disk_fd: the directory of pods, in the namespaces of the box */
     int self_pidfd;

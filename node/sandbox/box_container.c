@@ -129,6 +129,12 @@ static bool take_sshd_files(struct box *box, struct root_mount *mounts, size_t *
     return true;
 }
 
+/* Is it shown by a mount that the machine has, too? */
+static bool is_the_machines(const struct box *box, const struct shim_volume *volume)
+{
+    return !box->own_mounts && (volume->kind == SHIM_HOST_PATH || volumes_on_disk(volume));
+}
+
 static bool take_mounts(struct box *box, unsigned index, struct root_mount *mounts, size_t *count,
                         struct error *err)
 {
@@ -143,14 +149,16 @@ static bool take_mounts(struct box *box, unsigned index, struct root_mount *moun
     ++*count;
     if (!take_sshd_files(box, mounts, count, err))
         return false;
-    for (uint32_t i = 0; i < c->n_mounts; i++, ++*count) {
+    for (uint32_t i = 0; i < c->n_mounts; i++) {
         const struct shim_mount *mount = &c->mounts[i];
-        bool mapped = !box->pod->volumes[mount->volume].foreign;
+        const struct shim_volume *volume = &box->pod->volumes[mount->volume];
 
         if (!take_tree(volumes_open(&box->where, box->pod, mount, err),
-                       volumes_read_only(box->pod, mount), mapped ? box->user_fd : -1, mount->path,
-                       &mounts[*count], err))
+                       volumes_read_only(box->pod, mount), volume->foreign ? -1 : box->user_fd,
+                       mount->path, &mounts[*count], err) ||
+            (is_the_machines(box, volume) && !tree_part(mounts[*count].tree_fd, err)))
             return error_prefix(err, "%s: ", mount->path), false;
+        ++*count;
     }
     return true;
 }
@@ -197,11 +205,11 @@ pid_t box_start(struct box *box, unsigned index, const struct spawn_plan *progra
                 struct error *err)
 {
     const struct shim_container *c = &box->pod->containers[index];
-    scoped_str scratch = mem_printf("%s/root", box->dir);
     scoped_str data = data_directory(box);
     struct root_mount *mounts = mem_array((size_t)c->n_mounts + 1 + SSHD_FILES_MAX, sizeof *mounts);
     struct root_plan root = {
-        .scratch = scratch,
+        .scratch = box->dir,
+        .part_mounts = !box->own_mounts,
         .mounts = mounts,
         .run_tree_fd = run_tree(box, err),
         .hosts = box->pod->hosts != NULL,

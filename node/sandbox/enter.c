@@ -56,11 +56,21 @@ bool sandbox_enter(enum sandbox_level level, uid_t inside_uid, gid_t inside_gid,
 {
     if (level == SANDBOX_USER && !sandbox_enter_user(inside_uid, inside_gid, err))
         return false;
-    if (unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC))
+    return unshare(CLONE_NEWUTS | CLONE_NEWIPC) == 0 ||
+           error_errno(err, errno, "namespaces of names and queues");
+}
+
+bool sandbox_part_mounts(struct error *err)
+{
+    return mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 ||
+           error_errno(err, errno, "private mounts");
+}
+
+bool sandbox_enter_mounts(struct error *err)
+{
+    if (unshare(CLONE_NEWNS))
         return error_errno(err, errno, "mount namespace");
-    if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
-        return error_errno(err, errno, "private mounts");
-    return true;
+    return sandbox_part_mounts(err);
 }
 
 /* ---- a range of ids ---- */

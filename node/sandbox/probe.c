@@ -90,7 +90,7 @@ bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *er
 
     if (level == SANDBOX_FULL && (attempt.user_fd = sandbox_user_range(TRIAL_IDS, err)) < 0)
         return false;
-    if (!sandbox_enter(level, geteuid(), getegid(), err))
+    if (!sandbox_enter(level, geteuid(), getegid(), err) || !sandbox_enter_mounts(err))
         return false;
     if (unshare(CLONE_NEWPID))
         return error_errno(err, errno, "process ids");

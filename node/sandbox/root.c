@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "node/sandbox/dev.h"
 #include "node/sandbox/layer.h"
+#include "node/sandbox/sandbox.h"
 #include "node/sandbox/tree.h"
 
 enum { KEEPS = 2 };
@@ -420,7 +421,7 @@ bool root_build(const struct root_plan *plan, struct error *err)
     umask(0);
     for (size_t i = 0; i < KEEPS; i++)
         build.keeps[i].tree_fd = -1;
-    ok = place_all(&build, err);
+    ok = (!plan->part_mounts || sandbox_part_mounts(err)) && place_all(&build, err);
     if (ok) {
         keep(&build, &build.keeps[0], plan->cwd);
         keep(&build, &build.keeps[1], "/etc/resolv.conf");

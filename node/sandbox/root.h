@@ -23,7 +23,8 @@ struct root_mount {
 };
 
 struct root_plan {
-    const char *scratch;             /* an empty directory of the pod, absolute */
+    const char *scratch; /* a directory of ours, absolute, over which things are built */
+    bool part_mounts;    /* the mounts about us still are peers of the machine's */
     const struct root_mount *mounts; /* [n_mounts] */
     size_t n_mounts;
     int run_tree_fd;     /* what /run/pod shows; consumed */

@@ -35,11 +35,15 @@ bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *
 bool sandbox_try(enum sandbox_level level, const char *scratch, struct error *err);
 
 /**
- * Move this process into namespaces of its own: mount, uts, ipc, and at level USER a user namespace
- * in which it has the ids given. Mounts made from now on are private; those of the host still come
- * in. At level FULL it keeps its ids: only programs get others (sandbox_enter_range).
+ * Move this process into namespaces of its own: uts, ipc, and at level USER a user namespace in
+ * which it has the ids given. At level FULL it keeps its ids: only programs get others
+ * (sandbox_enter_range).
  */
 bool sandbox_enter(enum sandbox_level level, uid_t uid, gid_t gid, struct error *err);
+/** And into a mount namespace: mounts made from now on are private; those of the host come in. */
+bool sandbox_enter_mounts(struct error *err);
+/** The same of this process's, where it has been put into one. */
+bool sandbox_part_mounts(struct error *err);
 /** A user namespace in which the one id we have is `uid`, and the one group `gid`. */
 bool sandbox_enter_user(uid_t uid, gid_t gid, struct error *err);
 

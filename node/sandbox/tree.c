@@ -42,6 +42,32 @@ bool tree_map(int tree_fd, int user_fd, struct error *err)
            error_errno(err, errno, "cannot map the ids of a mount");
 }
 
+bool tree_part(int tree_fd, struct error *err)
+{
+    struct mount_attr attributes = {.propagation = MS_SLAVE};
+
+    return mount_setattr(tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes) == 0 ||
+           error_errno(err, errno, "cannot part a mount from the machine's");
+}
+
+int tree_memory(const char *mode, int64_t size_bytes, struct error *err)
+{
+    int fs_fd = fsopen("tmpfs", FSOPEN_CLOEXEC), tree_fd = -1;
+    char size[32];
+
+    snprintf(size, sizeof size, "%lld", (long long)size_bytes);
+    if (fs_fd >= 0 && fsconfig(fs_fd, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
+        (!size_bytes || fsconfig(fs_fd, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
+        fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        tree_fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+    if (tree_fd < 0)
+        error_errno(err, errno, "cannot make a file system in memory");
+    if (fs_fd >= 0)
+        close(fs_fd);
+    return tree_fd;
+}
+
 bool tree_attach(int tree_fd, int target_fd, struct error *err)
 {
     int failed =

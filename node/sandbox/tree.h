@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 /** A detached copy of the mount at a descriptor (any, O_PATH will do). -1 with `err`. */
 int tree_clone(int fd, bool recursive, bool read_only, struct error *err);
@@ -12,6 +13,12 @@ bool tree_map(int tree_fd, int user_fd, struct error *err);
 /** Attach a detached tree at a descriptor; closes the tree. */
 bool tree_attach(int tree_fd, int target_fd, struct error *err);
 
+/** What is mounted in a detached tree is not seen where it comes from; the other way round it is.
+ */
+bool tree_part(int tree_fd, struct error *err);
+/** A file system in memory, mounted nowhere: its root directory, of `mode`, where devices are none.
+ * `size_bytes` 0 = what the kernel thinks fit. -1 with `err`. */
+int tree_memory(const char *mode, int64_t size_bytes, struct error *err);
 /** Show what is at one descriptor at another, too. */
 bool tree_show(int from_fd, bool recursive, int target_fd, struct error *err);
 /** Make a directory a mount of its own: its descriptor, -1 with `err`. */

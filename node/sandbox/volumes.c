@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -206,11 +205,13 @@ static int place_of(const struct volumes_where *where, const struct shim_pod *po
 static bool mount_memory(int at_fd, const char *name, const struct shim_volume *volume,
                          struct error *err)
 {
-    char options[64] = "mode=0777";
+    int target_fd = openat(at_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int tree_fd = target_fd < 0 ? -1 : tree_memory("0777", volume->size_bytes, err);
+    bool ok = tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
 
-    if (volume->size_bytes > 0)
-        snprintf(options, sizeof options, "mode=0777,size=%lld", (long long)volume->size_bytes);
-    return tree_mount("tmpfs", at_fd, name, MS_NOSUID | MS_NODEV, options, err);
+    if (target_fd >= 0)
+        close(target_fd);
+    return ok;
 }
 
 static bool make_one(const struct volumes_where *where, const struct shim_pod *pod, uint32_t index,
@@ -225,7 +226,8 @@ static bool make_one(const struct volumes_where *where, const struct shim_pod *p
         return host_path_ready(volume, err);
     if (mkdirat(at_fd, name, 0700))
         return error_errno(err, errno, "cannot make the volume");
-    if (volume->kind == SHIM_EMPTY_DIR && volume->memory && where->may_mount)
+    if (volume->kind == SHIM_EMPTY_DIR && volume->size_bytes > 0 && volume->memory &&
+        where->may_mount)
         return mount_memory(at_fd, name, volume, err);
     fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     ok = fd >= 0 && fchmod(fd, volume->kind == SHIM_FILES_VOLUME ? 0755 : 0777) == 0;

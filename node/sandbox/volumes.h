@@ -3,7 +3,7 @@
  * The volumes of a pod: directories v<i>, in order of the pod's volumes, with what is the pod's
  * own, or <uid>.<i> on disk.
  *
- *   emptyDir               on disk; of medium Memory a tmpfs of its own
+ *   emptyDir               on disk; of medium Memory in memory, with a limit a tmpfs of its own
  *   configMap, secret, …   in memory: v<i>/..data -> ..1, swapped by one rename when files change
  *                                     v<i>/..1/<files>
  *                                     v<i>/<first> -> ..data/<first>

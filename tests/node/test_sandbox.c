@@ -94,7 +94,8 @@ static bool enter(void)
 {
     struct error err = {0};
 
-    return sandbox_enter(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, geteuid(), getegid(), &err);
+    return sandbox_enter(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, geteuid(), getegid(), &err) &&
+           sandbox_enter_mounts(&err);
 }
 
 static void in_the_layer(const struct layer_case *c, const char *top, const char *host)

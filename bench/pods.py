@@ -27,7 +27,7 @@ PR_SET_CHILD_SUBREAPER = 36
 FLOOR = ("spawn", "logged", "logs", "spaces", "mounts-alone")
 ROOT_WAYS = ("spawn", "logged", "logs", "spaces", "mounts-alone", "bare", "plain+0", "plain+4", "mounts+0", "mounts+4", "full+0", "full+4",
              "private+0", "private+4")
-USER_WAYS = ("logged", "spaces", "mounts-alone", "bare", "plain+0", "plain+4", "user+0", "user+4", "private+0", "private+4")
+USER_WAYS = ("logged", "logs", "spaces", "mounts-alone", "bare", "plain+0", "plain+4", "user+0", "user+4", "private+0", "private+4")
 BASE = "logged"
 FLIGHTS = (2, 8)
 Run = namedtuple("Run", "us cpu_us")

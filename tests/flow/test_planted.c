@@ -71,7 +71,8 @@ enum { SEEDS = 2000, CIRCLES = 200000 };
     X(NO_WAKING,       "who waits for a template waits for ever")               \
     X(NO_MORE_ROUNDS,  "a retry gives a loop no more iterations")               \
     X(DEFAULTS_ONLY,   "parameters have their defaults")                        \
-    X(HASH_CHANGES,    "a restart changes the hash of what a step was made from")
+    X(HASH_CHANGES,    "a restart changes the hash of what a step was made from") \
+    X(ALL_OF_GANG,     "of every gang all jobs are said to start together")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -136,6 +137,8 @@ WRAPPED(struct meta *, template_job_meta, const struct template_job *job)
 
     if (planted == BUG_SAME_ATTEMPT)
         same.attempt = 1;
+    if (planted == BUG_ALL_OF_GANG)
+        same.gang_least = NULL;
     return __real_template_job_meta(&same);
 }
 

@@ -10,6 +10,27 @@
 
 enum { CALM_MS = 31000, MINUTE_MS = 60000, SYNCS_A_MINUTE = 20 };
 
+/* ---- gangs ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+void walk_check_gang(struct flow_walk *w, const struct seen_job *job, const struct object *object)
+{
+    const uint32_t gang = w->flow.gang, least = w->flow.gang_least;
+    const bool member = gang >> job->step & 1;
+    scoped_str enough = mem_printf("%u", least);
+    const bool some = member && least && least < (uint32_t)__builtin_popcount(gang);
+
+    if (!same_text(meta_annotation(object->meta, ANNOTATION_FLOW_GANG),
+                   member ? "default.f.g" : NULL))
+        walk_violated(w, "13.6: %s does not say which gang it is of", job->name);
+    if (!same_text(meta_annotation(object->meta, ANNOTATION_FLOW_GANG_LEAST), some ? enough : NULL))
+        walk_violated(w, "13.6: %s does not say how many of its gang start together", job->name);
+}
+
 /* ---- the status ---- */
 
 static void mark_listed(struct flow_walk *w, const json_t *status, const char *list, int *counts)

@@ -81,6 +81,8 @@ struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step);
 
 /* flow_walk_check.c: what must hold when all is quiet */
 void walk_check_status(struct flow_walk *w);
+/** 13.6: what a job that is made says of its gang. */
+void walk_check_gang(struct flow_walk *w, const struct seen_job *job, const struct object *object);
 void walk_check_calm(struct flow_walk *w);
 void walk_check_rest(struct flow_walk *w);
 /** The next job of the step may be made now, and nothing holds it up. */

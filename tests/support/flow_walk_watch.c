@@ -319,6 +319,7 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     check_allowed(w, job);
     check_order(w, job);
     check_body(w, job, object);
+    walk_check_gang(w, job, object);
     if (w->trace)
         fprintf(stderr, "%8.1f      %s is made, attempt %u\n", seconds(w), job->name, attempt);
     job->attempt = attempt;

@@ -123,9 +123,9 @@ static const json_t *entry(const struct reading *reading, const char *list, cons
 /* A path of a kubeconfig; owned. */
 static char *path_beside(const struct file *file, const char *path)
 {
-    const char *slash = strrchr(file->path, '/');
+    const char *slash = path && *path != '/' ? strrchr(file->path, '/') : NULL;
 
-    if (!path || *path == '/' || !slash)
+    if (!slash)
         return mem_strdup(path);
     return mem_printf("%.*s%s", (int)(slash - file->path + 1), file->path, path);
 }

@@ -75,9 +75,8 @@ static void take(int dev_fd, const char *name, bool is_dir, unsigned owner)
     snprintf(from, sizeof from, "/dev/%s", name);
     if (is_dir)
         mkdirat(dev_fd, name, 0755);
-    else if (stat(from, &info) || !may_open(from, &info, owner))
-        return;
-    else if (S_ISCHR(info.st_mode) && make_device(dev_fd, name, &info))
+    else if (stat(from, &info) || !may_open(from, &info, owner) ||
+             (S_ISCHR(info.st_mode) && make_device(dev_fd, name, &info)))
         return;
     else if ((fd = openat(dev_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) >= 0)
         close(fd);

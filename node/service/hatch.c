@@ -205,20 +205,22 @@ static struct hatch *hatch_of(const struct hatches *all, uint32_t number)
     return hatch;
 }
 
+/* Neither connect can be answered by anything: what stays as it was drops datagrams instead of
+ * refusing them, or the other way round. */
 static void shut(struct hatch *hatch)
 {
     struct sockaddr_in own;
     socklen_t size = sizeof own;
 
     if (getsockname(hatch->source.fd, (struct sockaddr *)&own, &size) == 0)
-        connect(hatch->source.fd, (const struct sockaddr *)&own, size);
+        (void)connect(hatch->source.fd, (const struct sockaddr *)&own, size);
 }
 
 static void unshut(struct hatch *hatch)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
 
-    connect(hatch->source.fd, &none, sizeof none);
+    (void)connect(hatch->source.fd, &none, sizeof none);
 }
 
 void hatch_open(struct hatches *all, uint32_t number, int fd)

@@ -216,7 +216,7 @@ static void timers_fire_in_the_order_of_their_times(void **state)
     timer_start(s.loop, &d.timer, 1000); /* the same instant: in the order armed */
     timer_start(s.loop, &b.timer, -5);   /* at once, but not inside this call */
     assert_string_equal(s.trace.text, "");
-    assert_true(loop_drain(s.loop, 3600 * 1000));
+    assert_true(loop_drain(s.loop, INT64_C(3600) * 1000));
     assert_string_equal(s.trace.text, "badc");
     assert_int_equal(b.ran_at_ms, NOON_MS);
     assert_int_equal(a.ran_at_ms, NOON_MS + 1000);
@@ -341,7 +341,7 @@ static void draining_stops_at_its_limit(void **state)
     tick.delay_ms = 60000;
     tick.times = INT32_MAX;
     timer_start(s.loop, &tick.timer, 60000);
-    assert_false(loop_drain(s.loop, 3600 * 1000));
+    assert_false(loop_drain(s.loop, INT64_C(3600) * 1000));
     assert_int_equal(s.trace.len, 60);
     timer_stop(s.loop, &tick.timer);
     assert_true(loop_drain(s.loop, 1000));
@@ -359,10 +359,10 @@ static void virtual_hours_pass_in_no_time(void **state)
     tick.times = INT32_MAX;
     end.stop_loop = true;
     end.stop = &tick;
-    timer_start(s.loop, &end.timer, 10 * 3600 * 1000);
+    timer_start(s.loop, &end.timer, INT64_C(10) * 3600 * 1000);
     timer_start(s.loop, &tick.timer, 1000);
     loop_run(s.loop);
-    assert_int_equal(loop_wall_ms(s.loop), NOON_MS + 10 * 3600 * 1000);
+    assert_int_equal(loop_wall_ms(s.loop), NOON_MS + INT64_C(10) * 3600 * 1000);
     assert_true(clock_mono_ns(clock_real()) - began < 60 * (int64_t)1000000000);
     tear_down(&s);
 }
@@ -551,7 +551,7 @@ static void real_timers_never_fire_early(void **state)
     timer_start(s.loop, &end.timer, 30);
     loop_run(s.loop);
     assert_string_equal(s.trace.text, "abcdefghijklmnopqrste");
-    assert_true(loop_mono_ns(s.loop) - began_ms >= 30 * 1000000);
+    assert_true(loop_mono_ns(s.loop) - began_ms >= INT64_C(30) * 1000000);
     for (size_t i = 0; i < countof(actors); i++)
         assert_false(timer_armed(&actors[i].timer));
     tear_down(&s);

@@ -13,8 +13,10 @@ static long file_pages(void)
     long kib = -1;
 
     while (status && fgets(line, sizeof line, status))
-        if (sscanf(line, "RssFile: %ld", &kib) == 1)
+        if (strncmp(line, "RssFile:", 8) == 0) {
+            kib = strtol(line + 8, NULL, 10);
             break;
+        }
     if (status)
         fclose(status);
     return kib;

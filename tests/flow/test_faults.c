@@ -129,7 +129,7 @@ static void failing_create_is_told_and_repeated_for_ever(void **state)
     every = 1;
     break_cluster(bed);
     flow_bed_run(bed, "f", "a");
-    flow_bed_advance(bed, 10 * 60000);
+    flow_bed_advance(bed, INT64_C(10) * 60000);
     check_str("why", flow_bed_at(bed, "f", "nodes/0/reason"), "CreateFailed");
     check_has("in words", flow_bed_at(bed, "f", "nodes/0/message"), "made up by the test");
     check_int("one warning", flow_bed_events(bed, "CreateFailed"), 1);

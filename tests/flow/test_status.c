@@ -378,7 +378,7 @@ static void figures_tell_of_flows_and_steps(void **state)
               figure(bed, "volcano_jobflow_succeed_phase_count{jobflow_namespace=\"default\"}"),
               "1");
     check_str("retries", figure(bed, "volcano_jobflow_retry_total"), "0");
-    check("decisions", atoi(figure(bed, "volcano_jobflow_sync_seconds_count")) > 3);
+    check("decisions", strtol(figure(bed, "volcano_jobflow_sync_seconds_count"), NULL, 10) > 3);
 }
 
 static void figures_tell_how_long_steps_waited(void **state)

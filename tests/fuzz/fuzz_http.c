@@ -59,7 +59,7 @@ static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *
         loop_settle(rig.loop);
         take_in(pair[0], out);
     }
-    loop_advance(rig.loop, 3600 * 1000);
+    loop_advance(rig.loop, INT64_C(3600) * 1000);
     take_in(pair[0], out);
     if (!closed)
         connection_close(connection);

@@ -145,7 +145,7 @@ static void who_leaves_between_slices_is_not_sent(void **state)
 {
     struct setup setup;
 
-    set_up(&setup, 3 * MS);
+    set_up(&setup, INT64_C(3) * MS);
     setup.others.fire = on_others_leave;
     add_crowd(&setup);
     timer_start_ns(setup.loop, &setup.others, MS);

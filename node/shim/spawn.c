@@ -1,6 +1,7 @@
 /*
- * Starting a program. The child borrows the parent's memory until it has called exec; the parent
- * sleeps that long. So the child only makes system calls and writes into the result.
+ * Starting a program. The child borrows the parent's memory until it has called exec (or has a
+ * copy, clone_born); the parent sleeps that long. So the child only makes system calls and writes
+ * into the result.
  */
 #include "node/shim/spawn.h"
 #include <assert.h>
@@ -24,6 +25,7 @@ enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 struct child {
     const struct spawn_plan *plan;
     struct spawn_result *result;
+    bool born; /* in the plan's group, see cgroup_clone */
 };
 
 ON_CHILD_STACK static const char *search_path(char *const *env)
@@ -98,7 +100,7 @@ ON_CHILD_STACK static int run_child(void *arg)
         unshare(CLONE_FILES);
     }
     if (plan->group)
-        cgroup_join(plan->group, false);
+        cgroup_join(plan->group, child->born);
     setsid();
     if (dup2(plan->input_fd, STDIN_FILENO) < 0 || dup2(plan->output_fd, STDOUT_FILENO) < 0 ||
         dup2(plan->output_fd, STDERR_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0))
@@ -130,12 +132,34 @@ static void *child_stack(void)
     return stack + STACK_BYTES;
 }
 
+/* A group of the unified hierarchy is one to be born in, for which there is no call that borrows
+ * memory: the child has a copy, but for the result. */
+static pid_t clone_born(const struct spawn_plan *plan, uint64_t flags, struct spawn_result *result)
+{
+    struct spawn_result *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct child child = {.plan = plan, .result = shared};
+    pid_t pid;
+
+    if (shared == MAP_FAILED)
+        return -1;
+    *shared = *result;
+    pid = cgroup_clone(plan->group, flags, &child.born);
+    if (pid == 0)
+        _exit(run_child(&child));
+    *result = *shared;
+    munmap(shared, sizeof *shared);
+    return pid;
+}
+
 struct spawn_result spawn_program(const struct spawn_plan *plan)
 {
     struct spawn_result result = {.pid = -1, .listener_fd = -1, .failure = SPAWN_OK};
-    struct child child = {plan, &result};
-    int flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (plan->ask ? CLONE_FILES : 0);
-    pid_t pid = clone(run_child, child_stack(), flags, &child);
+    struct child child = {.plan = plan, .result = &result};
+    int flags = CLONE_VFORK | (plan->ask ? CLONE_FILES : 0);
+    pid_t pid = plan->group && plan->group->unified_fd >= 0
+                    ? clone_born(plan, (uint64_t)flags, &result)
+                    : clone(run_child, child_stack(), flags | CLONE_VM | SIGCHLD, &child);
 
     if (pid < 0) {
         result.failure = SPAWN_SETUP;

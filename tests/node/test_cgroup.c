@@ -2,6 +2,7 @@
  * node/sandbox/cgroup: who is in which group, and how he gets there. As root, where there are some.
  */
 #include "tests/unit.h"
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 
 #include "base/file.h"
 #include "node/sandbox/cgroup.h"
+#include "node/shim/spawn.h"
 
 enum { TEXT_MAX = 64 << 10 };
 
@@ -87,6 +89,59 @@ static void processes_are_born_in_the_unified_group_and_join_the_others(void **s
     hook_close(&hook);
 }
 
+/* Whoever starts them sleeps until they are programs, or are known not to be.
+ * covers: see local-runtime.md 6.4 */
+static void programs_are_born_there_too_and_failures_are_told(void **state)
+{
+    static const struct {
+        const char *program;
+        enum spawn_failure failure;
+        bool in_group;
+    } cases[] = {
+        {"cat", SPAWN_OK, true},
+        {"no-such-program", SPAWN_NOT_FOUND, false},
+        {"/etc/passwd", SPAWN_NOT_EXECUTABLE, false},
+    };
+    const struct rewrite some = {.ip = htonl(INADDR_LOOPBACK), .ports = {80}, .n_ports = 1};
+    const struct shim_limits none = {.processes = -1};
+    scoped_str uid = mem_printf("born-%d", (int)getpid());
+    struct hook hook = HOOK_NONE;
+    struct cgroup *group;
+
+    if (geteuid() || !cgroup_hooks() || !hook_open(&hook, NULL)) {
+        print_message("skipped: no hooks on groups here\n");
+        return;
+    }
+    group = cgroup_new(uid, 0, &none, &hook, &some);
+    check("a group of the unified hierarchy", group && group->unified_fd >= 0);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf text = {0};
+        char *const argv[] = {(char *)cases[i].program, (char[]){"/proc/self/cgroup"}, NULL};
+        scoped_str path = test_path("printed");
+        int in_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        int out_fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        struct spawn_result result =
+            spawn_program(&(struct spawn_plan){.argv = argv,
+                                               .env = (char *[]){(char[]){"PATH=/bin"}, NULL},
+                                               .cwd = "/",
+                                               .input_fd = in_fd,
+                                               .output_fd = out_fd,
+                                               .files = {1024, 1024},
+                                               .group = group});
+
+        close(in_fd);
+        close(out_fd);
+        check_int(cases[i].program, result.failure, cases[i].failure);
+        check_int(cases[i].program, result.pid > 0, cases[i].failure == SPAWN_OK);
+        if (result.pid > 0)
+            check_int(cases[i].program, waitpid(result.pid, NULL, 0), result.pid);
+        check(cases[i].program, file_read(path, TEXT_MAX, &text, NULL));
+        check_int(cases[i].program, text.len && strstr(text.data, uid), cases[i].in_group);
+    }
+    cgroup_free(group);
+    hook_close(&hook);
+}
+
 static void nothing_is_made_for_whom_nothing_is_limited(void **state)
 {
     const struct shim_limits limits = {.processes = -1};
@@ -105,6 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_are_born_in_the_unified_group_and_join_the_others),
+        cmocka_unit_test(programs_are_born_there_too_and_failures_are_told),
         cmocka_unit_test(nothing_is_made_for_whom_nothing_is_limited),
     };
 

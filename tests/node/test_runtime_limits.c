@@ -100,7 +100,6 @@ static void processes_without_end_end_with_the_pods_share(void **state)
                            .main = {{.argv = {self, "bomb"}, .memory_limit = "1Gi"}}};
     struct bed_pod good = {"neighbour", THE_VOLUMES,
                            .main = {{.argv = {"/bin/sh", "-c", "for i in 1 2 3; do true; done"}}}};
-    scoped_str log = NULL;
     long forked;
 
     if (!geteuid() && !limits_processes()) {

@@ -193,10 +193,11 @@ static void a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told(void 
                           .main = {{.argv = {bed_program(), "listen", "80"}, .port = 80}}};
     const struct pod_status *status;
     FILE *first = fopen("/proc/sys/net/ipv4/ip_unprivileged_port_start", "re");
-    int open_from = 1024;
+    char line[32];
+    long open_from = 1024;
 
-    if (first && fscanf(first, "%d", &open_from) != 1)
-        open_from = 1024;
+    if (first && fgets(line, sizeof line, first))
+        open_from = strtol(line, NULL, 10);
     if (first)
         fclose(first);
     if (!geteuid() || open_from <= 80) {

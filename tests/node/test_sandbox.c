@@ -141,7 +141,6 @@ static void a_layer_shows_the_host_and_keeps_what_is_new_to_itself(void **state)
         scoped_str top = test_path(name);
         scoped_str host = make_dir(top, cases[i].dir);
         scoped_str deep = make_dir(host, "sub/deep");
-        scoped_str left = NULL;
         pid_t pid;
         int status;
 

@@ -61,8 +61,8 @@ static void make_world(struct walk *walk)
 
     walk->rig = rig_new();
     for (int i = 0; i < NODES; i++)
-        nodes[i] = (struct place_options){.name = node_names[i],
-                                          .capacity = {CPUS * 1000, 1LL << 40, SLOTS, {0}}};
+        nodes[i] = (struct place_options){
+            .name = node_names[i], .capacity = {INT64_C(1000) * CPUS, 1LL << 40, SLOTS, {0}}};
     rig_start_scheduler_on(walk->rig, &(struct scheduler_options){nodes, NODES, {.count = 0}});
     for (size_t i = 0; i < countof(specs); i++)
         rig_create(walk->rig,

@@ -486,9 +486,9 @@ static void events_are_kept_for_an_hour(void **state)
 
     world_create(world, EVENT("old"));
     world_create(world, EVENT("counted"));
-    loop_advance(world->loop, 3000 * 1000);
+    loop_advance(world->loop, INT64_C(3000) * 1000);
     check("count", world_patch(world, &kind_event, "counted", "{'count':2}"));
-    loop_advance(world->loop, 700 * 1000);
+    loop_advance(world->loop, INT64_C(700) * 1000);
     world_create(world, EVENT("young"));
     check("old", !world_has(world, &kind_event, "old"));
     check("counted", world_has(world, &kind_event, "counted"));

@@ -83,7 +83,7 @@ static void a_small_change_is_a_small_write(void **state)
         text = status_text(numbers, ENTRIES);
         put_status(&world, "a", text);
     }
-    check("ten changes of one entry each", bytes_bound(&world) - before < 10 * 512);
+    check("ten changes of one entry each", bytes_bound(&world) - before < (size_t)10 * 512);
     mem_free(numbers);
     store_world_free(&world);
 }

@@ -74,18 +74,20 @@ struct rule_job *walk_fact(struct flow_walk *w, const struct seen_job *job)
 
 struct seen_job *walk_seen(struct flow_walk *w, const char *name)
 {
-    unsigned step, iteration = 0;
+    const char *number = strncmp(name, "f-s", 3) == 0 ? name + 3 : "";
+    char *end;
+    unsigned long step = strtoul(number, &end, 10);
+    unsigned long iteration = *end == '-' ? strtoul(end + 1, NULL, 10) : 0;
 
-    if (sscanf(name, "f-s%u-%u", &step, &iteration) < 1 || step >= GEN_STEPS_MAX ||
-        iteration >= GEN_LOOP_JOBS_MAX)
+    if (end == number || step >= GEN_STEPS_MAX || iteration >= GEN_LOOP_JOBS_MAX)
         return NULL;
     for (uint32_t i = 0; i < w->n_seen; i++)
         if (strcmp(w->seen[i].name, name) == 0)
             return &w->seen[i];
     assert_true(w->n_seen < WALK_JOBS_MAX);
     snprintf(w->seen[w->n_seen].name, NAME_MAX_HERE, "%s", name);
-    w->seen[w->n_seen].step = step;
-    w->seen[w->n_seen].iteration = iteration;
+    w->seen[w->n_seen].step = (uint32_t)step;
+    w->seen[w->n_seen].iteration = (uint32_t)iteration;
     return &w->seen[w->n_seen++];
 }
 
@@ -155,7 +157,7 @@ static bool close_retries(struct flow_walk *w)
 
 void walk_judge(struct flow_walk *w)
 {
-    int64_t due_ms = w->first_made_ms + w->flow.deadline_s * 1000;
+    int64_t due_ms = w->first_made_ms + w->flow.deadline_s * INT64_C(1000);
 
     if (w->flow.deadline_s && w->first_made_ms && !flow_phase_finished(w->phase)) {
         w->rules.seen_late |= walk_now_ms(w) >= due_ms - SOON_MS;
@@ -472,7 +474,7 @@ static void flow_gone(struct flow_walk *w, const struct object *flow)
 {
     if (!w->deleting && (w->flow.ttl_s < 0 || !flow_phase_finished(w->phase)))
         walk_violated(w, "the flow is gone");
-    else if (!w->deleting && walk_now_ms(w) < completion_of(flow) + w->flow.ttl_s * 1000)
+    else if (!w->deleting && walk_now_ms(w) < completion_of(flow) + w->flow.ttl_s * INT64_C(1000))
         walk_violated(w, "13.11: deleted %lld ms after its end",
                       (long long)(walk_now_ms(w) - completion_of(flow)));
     w->exists = false;

@@ -257,7 +257,7 @@ void stage_settle(struct stage *stage)
 
     loop_advance(stage->loop, SETTLE_MS);
     if (has_fault && faulty_hits(stage->cluster) > before)
-        loop_advance(stage->loop, 3 * SETTLE_MS);
+        loop_advance(stage->loop, INT64_C(3) * SETTLE_MS);
 }
 
 void stage_advance(struct stage *stage, int64_t ms)
@@ -349,15 +349,19 @@ void stage_job_simple(struct stage *stage, const char *name, const char *tasks, 
     buf_str(&yaml, "  tasks:\n");
     while (*at) {
         char task[64];
-        int replicas, used;
+        char *end;
+        long replicas;
+        int used = 0;
 
-        assert_int_equal(sscanf(at, " %60[^*]*%d%n", task, &replicas, &used), 2);
+        assert_int_equal(sscanf(at, " %60[^*]*%n", task, &used), 1);
+        replicas = strtol(at + used, &end, 10);
+        assert_true(end > at + used);
         buf_printf(
             &yaml,
-            "  - {name: %s, replicas: %d, template: {spec: {restartPolicy: Never, containers: "
+            "  - {name: %s, replicas: %ld, template: {spec: {restartPolicy: Never, containers: "
             "[{name: main, image: x, command: [run]}]}}}\n",
             task, replicas);
-        at += used;
+        at = end;
         while (*at == ' ')
             at++;
     }

@@ -19,8 +19,8 @@ static void add_cause(struct walk *walk, enum job_event event, int task, int cod
         walk->n_causes == (int)countof(walk->causes))
         return;
     walk->causes[walk->n_causes++] =
-        (struct cause){event, answer.action, task, since_ms + answer.timeout_s * 1000,
-                       until_ms > 0 ? until_ms + answer.timeout_s * 1000 + SLACK_MS : 0};
+        (struct cause){event, answer.action, task, since_ms + answer.timeout_s * INT64_C(1000),
+                       until_ms > 0 ? until_ms + answer.timeout_s * INT64_C(1000) + SLACK_MS : 0};
 }
 
 static int64_t finished_of(const struct object *pod)
@@ -378,7 +378,7 @@ void walk_check_state(struct walk *walk)
         return;
     status = job_status_of(job);
     if (walk->spec.ttl_s >= 0 && job_phase_finished(status->phase) &&
-        walk_now_ms(walk) > walk->finished_ms + walk->spec.ttl_s * 1000 + 1000)
+        walk_now_ms(walk) > walk->finished_ms + walk->spec.ttl_s * INT64_C(1000) + 1000)
         walk_violated(walk, "J9: still there %lld ms after its end, ttl %d s",
                       (long long)(walk_now_ms(walk) - walk->finished_ms), walk->spec.ttl_s);
     check_status(walk, status, &counts);

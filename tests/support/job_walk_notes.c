@@ -11,20 +11,34 @@
 
 /* ---- reading what the status says ---- */
 
+/* A number behind `sign` (0: none is asked for), if there is one; `*text` moves behind it. */
+static bool read_number(const char **text, char sign, int *out)
+{
+    const char *begin = *text + (sign != 0);
+    char *end;
+    long number;
+
+    if (sign && **text != sign)
+        return false;
+    number = strtol(begin, &end, 10);
+    if (end == begin)
+        return false;
+    *out = (int)number;
+    *text = end;
+    return true;
+}
+
 /* "0-2,5" or "0:2,5-7:1", a number for each slot. */
 static void read_list(const char *text, int out[GEN_REPLICAS + 1])
 {
-    int from, to, number, used;
+    int from, to, number;
 
     memset(out, 0, (GEN_REPLICAS + 1) * sizeof *out);
-    while (text && sscanf(text, "%d%n", &from, &used) == 1) {
-        text += used;
+    while (text && read_number(&text, 0, &from)) {
         to = from;
         number = 1;
-        if (*text == '-' && sscanf(text, "-%d%n", &to, &used) == 1)
-            text += used;
-        if (*text == ':' && sscanf(text, ":%d%n", &number, &used) == 1)
-            text += used;
+        read_number(&text, '-', &to);
+        read_number(&text, ':', &number);
         for (int i = from; i <= to && i <= GEN_REPLICAS; i++)
             out[i] = number;
         text += *text == ',';

@@ -194,7 +194,7 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (change == CHANGE_DELETED) {
         if (strcmp(object_uid(job), walk->uid) == 0 && walk->spec.ttl_s >= 0 &&
             !walk->user_deletes && job_phase_finished(now->phase) &&
-            walk_now_ms(walk) < walk->finished_ms + walk->spec.ttl_s * 1000)
+            walk_now_ms(walk) < walk->finished_ms + walk->spec.ttl_s * INT64_C(1000))
             walk_violated(walk, "J9: deleted %lld ms after its end, ttl %d s",
                           (long long)(walk_now_ms(walk) - walk->finished_ms), walk->spec.ttl_s);
         return;

@@ -38,7 +38,7 @@ static sqlite3_vfs our_vfs;
 
 static void image_reserve(struct image *image, size_t len)
 {
-    size_t room = image->room ? image->room : SECTOR * 16;
+    size_t room = image->room ? image->room : (size_t)SECTOR * 16;
 
     while (room < len)
         room *= 2;

@@ -5,7 +5,7 @@ set(in_fresh_dir ${CMAKE_SOURCE_DIR}/tests/in_fresh_dir.sh)
 set(sanitizer_env
     "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:check_initialization_order=1"
     "UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1"
-    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp"
     "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp")
 if(JOBFLOW_MODE MATCHES "asan|tsan|fuzz") # longer than what a test itself takes for a hang (DEADLINE of tests/system/lib.py)
     set(test_timeout 1500)

@@ -217,6 +217,7 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
 {
     struct known_values *known = ctx;
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
+    const bool of_iteration = ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX;
     const char *value = NULL;
 
     if (ref->kind == FLOW_REF_PARAMETER)
@@ -225,16 +226,14 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
         value = object_name(known->flow);
     if (value)
         buf_str(out, value);
-    else if (ref->kind == FLOW_REF_ITEM && known->loop && known->loop->items_from)
-        known->unknown = true;
-    else if (ref->kind == FLOW_REF_ITEM && known->loop)
+    else if (of_iteration && !known->loop)
+        *out_leave = true;
+    else if (ref->kind == FLOW_REF_ITEM && !known->loop->items_from)
         add_first_item(known->loop, out);
+    else if (ref->kind == FLOW_REF_INDEX)
+        buf_char(out, '0');
     else if (ref->kind == FLOW_REF_ATTEMPT)
         buf_char(out, '1');
-    else if (ref->kind == FLOW_REF_INDEX && known->loop)
-        buf_char(out, '0');
-    else if (ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX)
-        *out_leave = true;
     else
         known->unknown = true;
     return true;

@@ -5,9 +5,11 @@
  * In which order jobs ended is told by their revisions, for times are stored in seconds.
  */
 #include "flow/path.h"
+#include "base/jsonscan.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include <string.h>
 
 struct path {
     const struct flow_record *r;
@@ -90,15 +92,31 @@ struct span {
     int64_t from_ms, to_ms; /* 0: not known */
 };
 
+/* Read where it stands: a path may have as many steps as the flow, and a status that is decoded
+ * stays so for the rest of the turn. */
+static bool job_ended_at(const struct object *job, int64_t *out_ms)
+{
+    const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;
+    const char *value = state ? jsonscan_member(state, "lastTransitionTime") : NULL;
+    size_t len = 0;
+    const char *text = value ? jsonscan_string(value, &len) : NULL;
+    char time[TIME_TEXT_MAX];
+
+    if (!text || len >= sizeof time)
+        return false;
+    memcpy(time, text, len);
+    time[len] = 0;
+    return time_parse(time, out_ms, NULL);
+}
+
 static void add_job(const struct path *p, uint32_t i, struct span *span)
 {
-    const struct object *job = p->job(p->ctx, i);
-    const struct job_status *status = job ? job_status_of(job) : NULL;
+    const struct object *job = job_ended(&p->r->steps[i]) ? p->job(p->ctx, i) : NULL;
     int64_t to_ms;
 
-    if (!status || !job_phase_finished(status->phase))
+    if (!job || !job_ended_at(job, &to_ms))
         return;
-    to_ms = status->transition_ms / 1000 * 1000; /* as its creation is told: in whole seconds */
+    to_ms = to_ms / 1000 * 1000; /* as its creation is told: in whole seconds */
     if (!span->from_ms || job->meta->created_at_ms < span->from_ms)
         span->from_ms = job->meta->created_at_ms;
     if (to_ms > span->to_ms)

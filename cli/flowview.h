@@ -40,12 +40,14 @@ struct flowview_step {
     /* what its entry in spec.flows has */
     bool any;      /* any of its targets is enough */
     bool loops;    /* for */
+    bool final;    /* when: always */
     bool estimate; /* perhaps a runningEstimate of its own */
     int64_t attempt;
     int64_t began_ms, ended_ms; /* of the newest attempt; 0 = not */
     int64_t estimate_ms;        /* meaningful unless ESTIMATE_NONE */
     enum estimate_source estimated;
-    uint32_t layer; /* by flowview_link: longest way from a step that waits for nothing */
+    uint32_t layer; /* by flowview_link: longest way from a step that waits for nothing; of final
+                       steps behind all others */
     /* by flowview_expect */
     int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 without status; -1 = not
                                                    known, or never */

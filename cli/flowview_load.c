@@ -193,21 +193,29 @@ static bool say_cycle(const struct flowview *view, struct error *err)
     return error_set(err, ERR_INVALID, "spec.flows", "jobflow Flow is not DAG: %s", text.data);
 }
 
-/* The longest way to each step, in the order of the steps. */
+/* The longest way to each step, in the order of the steps. Those that run at the end wait for each
+ * other only, and come behind all others. */
 static void lay_out(struct flowview *view)
 {
     uint32_t *layer = mem_array((size_t)view->n_steps + 1, sizeof *layer);
+    uint32_t ordinary = 0;
 
     for (uint32_t k = 0; k < view->n_steps; k++) {
         uint32_t from = view->order[k], below = layer[from] + 1;
 
-        view->n_layers = below > view->n_layers ? below : view->n_layers;
+        if (!view->steps[from].final && below > ordinary)
+            ordinary = below;
         for (uint32_t e = view->dag.first[from]; e < view->dag.first[from + 1]; e++)
             if (layer[view->dag.next[e]] < below)
                 layer[view->dag.next[e]] = below;
     }
-    for (uint32_t i = 0; i < view->n_steps; i++)
-        view->steps[i].layer = layer[i];
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        struct flowview_step *step = &view->steps[i];
+
+        step->layer = layer[i] + (step->final ? ordinary : 0);
+        if (step->layer >= view->n_layers)
+            view->n_layers = step->layer + 1;
+    }
     mem_free(layer);
 }
 
@@ -285,6 +293,7 @@ static void load_step(struct flowview_step *step, json_t *spec)
     step->name = describe_text(spec, "name");
     step->any = strategy && strcmp(strategy, "any") == 0;
     step->loops = json_object_get(spec, "for") != NULL;
+    step->final = json_object_get(spec, "when") != NULL;
     step->estimate = json_object_get(spec, "patch") != NULL;
     step->expected_start_ms = step->expected_end_ms = -1;
     if (!json_object_get(spec, "switch"))

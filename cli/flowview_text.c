@@ -51,7 +51,7 @@ struct place {
 struct found {
     struct place all, name, template_; /* a template of no length: none is named */
     uint32_t targets;                  /* the list of targets; 0: it has none */
-    bool any, loops, estimate, chooses;
+    bool any, loops, estimate, chooses, final;
 };
 
 struct scan {
@@ -113,6 +113,8 @@ static const char *scan_member(const struct scan *scan, struct found *step,
                                 sizeof estimate - 1) != NULL;
     else if (jsonscan_key_is(member, "for"))
         step->loops = true;
+    else if (jsonscan_key_is(member, "when"))
+        step->final = true;
     else if (jsonscan_key_is(member, "switch"))
         step->chooses = true;
     return end;
@@ -165,6 +167,7 @@ static struct flowview_step *make_steps(const struct scan *scan, struct arena *w
             step->template_ = named.len ? template_ : step->name;
         step->any = found->any;
         step->loops = found->loops;
+        step->final = found->final;
         step->estimate = found->estimate;
         step->text = scan->text + found->all.at;
         step->text_len = found->all.len;

@@ -157,6 +157,19 @@ static void layers_are_the_longest_ways(void **state)
     check_int("each edge once", (long)dag_edges(&view->dag), 3);
 }
 
+static void final_steps_lie_behind_all_others(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"clean\",\"when\":\"always\"}," STEP("a", "") "," STEP(
+            "b", "\"a\"") ",{\"name\":\"tell\",\"when\":\"always\",\"dependsOn\":{\"targets\":["
+                          "\"clean\"]}}"));
+
+    check_int("layers", view->n_layers, 4);
+    check_int("b", view->steps[2].layer, 1);
+    check_int("clean", view->steps[0].layer, 2);
+    check_int("tell", view->steps[3].layer, 3);
+}
+
 static void the_critical_path_is_the_longest_by_estimates(void **state)
 {
     scoped(flowview) struct flowview *view =
@@ -446,6 +459,7 @@ int main(void)
         cmocka_unit_test(what_is_no_flow_is_refused_at_its_field),
         cmocka_unit_test(a_view_of_text_is_linked_when_asked),
         cmocka_unit_test(layers_are_the_longest_ways),
+        cmocka_unit_test(final_steps_lie_behind_all_others),
         cmocka_unit_test(the_critical_path_is_the_longest_by_estimates),
         cmocka_unit_test(any_target_lets_a_step_begin),
         cmocka_unit_test(what_nobody_estimates_is_unknown),

@@ -419,6 +419,34 @@ static void hcclrank_writes_the_rank_of_a_pod(void **unused)
     }
 }
 
+/* The error of the case cannot arise: see docs/deviations.md.
+ * covers: job-plugins.md PLG-115 */
+static void no_pod_is_without_the_index_it_is_ranked_by(void **unused)
+{
+#define LABELLED(labels)                                                                           \
+    "{name: master, replicas: 2, template: {metadata: {labels: " labels "}, spec: {" C "}}}"
+    static const char *const masters[] = {
+        TASK("master", 2),
+        LABELLED("{volcano.sh/task-index: ''}"),
+        LABELLED("{volcano.sh/task-index: x}"),
+        LABELLED("{volcano.sh/task-index: '7'}"),
+    };
+#undef LABELLED
+
+    for (size_t i = 0; i < countof(masters); i++) {
+        scoped_str yaml = mem_printf(JOB("{hcclrank: []}", "%s"), masters[i]);
+        struct job_bench bench = job_bench_new(yaml);
+        scoped(json) json_t *pod = job_bench_pod(&bench, "master", 1);
+        const json_t *metadata = json_object_get(pod, "metadata");
+        const json_t *labels = json_object_get(metadata, "labels");
+        const json_t *annotations = json_object_get(metadata, "annotations");
+
+        check_str("label", json_string_value(json_object_get(labels, LABEL_TASK_INDEX)), "1");
+        check_str("rank", json_string_value(json_object_get(annotations, "hccl/rankIndex")), "1");
+        job_bench_free(&bench);
+    }
+}
+
 /* covers: job-plugins.md PLG-130; see O-P06 */
 static void the_same_pod_comes_out_every_time(void **unused)
 {
@@ -473,6 +501,7 @@ int main(void)
         cmocka_unit_test(who_must_wait_gets_an_init_container),
         cmocka_unit_test(ray_runs_its_own_commands),
         cmocka_unit_test(hcclrank_writes_the_rank_of_a_pod),
+        cmocka_unit_test(no_pod_is_without_the_index_it_is_ranked_by),
         cmocka_unit_test(the_same_pod_comes_out_every_time),
         cmocka_unit_test(a_host_list_beyond_the_kernels_limit_is_left_out),
     };

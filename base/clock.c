@@ -18,7 +18,8 @@ enum { NS_PER_MS = 1000000 };
 
 struct clock {
     bool is_virtual;
-    _Atomic int64_t wall_ns, mono_ns; /* virtual only; of the real one the wall's lead */
+    _Atomic int64_t wall_ns, mono_ns; /* virtual only */
+    _Atomic int64_t lead_ns;          /* real only: what its wall shows more than the kernel's */
     uint64_t random[4];               /* virtual only: xoshiro256** */
 };
 
@@ -31,7 +32,7 @@ struct clock *clock_real(void)
 
 void clock_real_lead_ms(int64_t ms)
 {
-    atomic_store_explicit(&the_real_clock.wall_ns, ms * NS_PER_MS, memory_order_relaxed);
+    atomic_store_explicit(&the_real_clock.lead_ns, ms * NS_PER_MS, memory_order_relaxed);
 }
 
 /* Ref: Vigna, splitmix64: spreads one seed over the generator's state. */
@@ -78,9 +79,9 @@ static int64_t kernel_ns(clockid_t id)
 
 int64_t clock_wall_ns(const struct clock *clock)
 {
-    int64_t set_ns = atomic_load_explicit(&clock->wall_ns, memory_order_relaxed);
-
-    return clock->is_virtual ? set_ns : kernel_ns(CLOCK_REALTIME) + set_ns;
+    if (clock->is_virtual)
+        return atomic_load_explicit(&clock->wall_ns, memory_order_relaxed);
+    return kernel_ns(CLOCK_REALTIME) + atomic_load_explicit(&clock->lead_ns, memory_order_relaxed);
 }
 
 int64_t clock_wall_ms(const struct clock *clock)

@@ -2,6 +2,7 @@
  * One pass over the bytes, with a count of the open brackets.
  */
 #include "base/jsonscan.h"
+#include "base/timefmt.h"
 #include <string.h>
 
 /* Behind a string that begins at `p`. */
@@ -105,4 +106,17 @@ const char *jsonscan_string(const char *value, size_t *out_len)
         return NULL;
     *out_len = len;
     return value + 1;
+}
+
+bool jsonscan_time(const char *value, int64_t *out_ms)
+{
+    size_t len = 0;
+    const char *text = value ? jsonscan_string(value, &len) : NULL;
+    char time[TIME_TEXT_MAX];
+
+    if (!text || len >= sizeof time)
+        return false;
+    memcpy(time, text, len);
+    time[len] = '\0';
+    return time_parse(time, out_ms, NULL);
 }

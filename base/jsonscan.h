@@ -8,6 +8,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A member of an object: its key as it is written, without the quotes, and its value. */
 struct jsonscan_member {
@@ -35,3 +36,5 @@ const char *jsonscan_next_element(const char **at);
 
 /** The characters of a string without escapes that begins at `value`; NULL for anything else. */
 const char *jsonscan_string(const char *value, size_t *out_len);
+/** The time in a string that begins at `value`, which may be NULL; false when there is none. */
+bool jsonscan_time(const char *value, int64_t *out_ms);

@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/jsonscan.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
 #include "cli/client_transport.h"
 #include "cli/engine.h"
 #include "cli/serving.h"
@@ -353,18 +352,9 @@ static bool open_side(struct local *local, struct side *side, const struct engin
 static void take_newest(void *arg, const struct object *object)
 {
     int64_t *newest_ms = arg, ended_ms = 0;
-    const char *end = object->kind == &kind_job_flow && object->status
-                          ? jsonscan_member(object->status->text, "completionTime")
-                          : NULL;
-    char text[TIME_TEXT_MAX];
-    size_t len = 0;
-    const char *word = end ? jsonscan_string(end, &len) : NULL;
 
-    if (word && len < sizeof text) {
-        memcpy(text, word, len);
-        text[len] = '\0';
-        time_parse(text, &ended_ms, NULL);
-    }
+    if (object->kind == &kind_job_flow && object->status)
+        jsonscan_time(jsonscan_member(object->status->text, "completionTime"), &ended_ms);
     if (object->meta->created_at_ms > *newest_ms)
         *newest_ms = object->meta->created_at_ms;
     if (ended_ms > *newest_ms)

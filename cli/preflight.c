@@ -31,15 +31,6 @@ size_t *preflight_order(const struct manifests *set)
     return order;
 }
 
-/* What a server has given to an object that was printed and is read again here. */
-static void forget_version(const struct manifest *manifest)
-{
-    json_t *metadata = json_object_get(manifest->doc, "metadata");
-
-    json_object_del(metadata, "uid");
-    json_object_del(metadata, "resourceVersion");
-}
-
 static void set_namespace(const struct manifest *manifest, const char *namespace_)
 {
     json_t *metadata = json_object_get(manifest->doc, "metadata");
@@ -189,7 +180,7 @@ bool preflight(struct manifests *set, const struct preflight_options *options,
     } else {
         preflight_bring_live(&run);
         for (size_t i = 0; i < set->count; i++) {
-            forget_version(&set->items[i]);
+            preflight_forget_version(set->items[i].doc);
             set_namespace(&set->items[i], options->namespace_);
         }
         apply_namespaces(engine_registry(run.scratch), set);

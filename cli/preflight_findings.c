@@ -43,6 +43,7 @@ void preflight_error(struct preflight_run *run, const struct manifest *manifest,
     manifest_print(manifest, "error", err);
     run->result->errors++;
 }
+
 void preflight_print_warnings(const struct preflight_run *run)
 {
     for (size_t i = 0; i < run->n_warnings && run->result->errors == 0; i++)

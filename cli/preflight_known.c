@@ -59,6 +59,14 @@ void preflight_bring_pinned(struct preflight_run *run, const struct object *flow
 
 /* ---- objects that are there already ---- */
 
+void preflight_forget_version(json_t *doc)
+{
+    json_t *metadata = json_object_get(doc, "metadata");
+
+    json_object_del(metadata, "uid");
+    json_object_del(metadata, "resourceVersion");
+}
+
 /* A flow that begins anew pins anew. */
 static bool is_copy_of_old(const struct preflight_run *run, const struct object *object)
 {
@@ -104,10 +112,8 @@ void preflight_bring_known(struct preflight_run *run)
         scoped(json) json_t *copy = json_deep_copy(doc);
         struct error_list errors = {0};
         const struct object *object;
-        json_t *metadata = json_object_get(copy, "metadata");
 
-        json_object_del(metadata, "uid");
-        json_object_del(metadata, "resourceVersion");
+        preflight_forget_version(copy);
         registry_create(engine_registry(run->scratch), copy, &how, &object, &errors);
         error_list_release(&errors); /* then it is not known */
     }

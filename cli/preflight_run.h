@@ -52,6 +52,8 @@ void preflight_findings_release(struct preflight_run *run);
 
 /* ---- preflight_known.c ---- */
 
+/** Take out what a server has given to an object that was printed and is read again. */
+void preflight_forget_version(json_t *doc);
 /** Bring what the files may refer to without defining it, from options->live. */
 void preflight_bring_live(struct preflight_run *run);
 /** The same from options->known. Of what the files define themselves, theirs holds. */

@@ -1,5 +1,6 @@
 /*
- * Name by name.
+ * Looks up each name that a test mentions in the flow, in the templates of its steps and in its
+ * parameters.
  */
 #include "cli/testcheck.h"
 #include "api/types/nearest.h"

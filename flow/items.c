@@ -2,10 +2,10 @@
  * From text to items.
  */
 #include "flow/items.h"
+#include "api/types/json_text.h"
 #include "base/mem.h"
 #include "flow/condition.h"
 #include "flow/control.h"
-#include <jansson.h>
 #include <string.h>
 
 void flow_items_free(struct flow_items *items)
@@ -37,14 +37,12 @@ static void add(struct flow_items *items, char *text, uint32_t most)
 
 static char *text_of(const json_t *element)
 {
-    char *dumped, *text;
+    scoped(buf) struct buf text = {0};
 
     if (json_is_string(element))
         return mem_strdup(json_string_value(element));
-    dumped = json_dumps(element, JSON_ENCODE_ANY | JSON_COMPACT);
-    text = mem_strdup(dumped ? dumped : "");
-    free(dumped);
-    return text;
+    json_text(element, &text);
+    return buf_take(&text);
 }
 
 /* How many there are, of which at most `most` are taken. */
@@ -81,14 +79,14 @@ static size_t take_words(struct flow_items *items, const char *text, uint32_t mo
 static void read_items(struct flow_items *items, const struct flow_items_from *from,
                        const char *value, uint32_t most)
 {
-    json_error_t why;
-    json_t *list = *value == '[' ? json_loads(value, JSON_REJECT_DUPLICATES, &why) : NULL;
+    struct error why = {0};
+    json_t *list = *value == '[' ? json_parse(value, strlen(value), &json_limits_body, &why) : NULL;
     size_t found;
 
     if (*value == '[' && !list) {
         fail(items, "InvalidItems",
-             mem_printf("output %s of step %s is no JSON list: %s at column %d", from->key,
-                        from->target, why.text, why.column));
+             mem_printf("output %s of step %s is no JSON list: %s", from->key, from->target,
+                        why.message));
         return;
     }
     items->items = mem_array((size_t)most + 1, sizeof *items->items);

@@ -5,11 +5,11 @@
  * In which order jobs ended is told by their revisions, for times are stored in seconds.
  */
 #include "flow/path.h"
+#include "api/types/json_text.h"
 #include "base/jsonscan.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 struct path {
     const struct flow_record *r;
@@ -97,16 +97,8 @@ struct span {
 static bool job_ended_at(const struct object *job, int64_t *out_ms)
 {
     const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;
-    const char *value = state ? jsonscan_member(state, "lastTransitionTime") : NULL;
-    size_t len = 0;
-    const char *text = value ? jsonscan_string(value, &len) : NULL;
-    char time[TIME_TEXT_MAX];
 
-    if (!text || len >= sizeof time)
-        return false;
-    memcpy(time, text, len);
-    time[len] = 0;
-    return time_parse(time, out_ms, NULL);
+    return state && jsonscan_time(jsonscan_member(state, "lastTransitionTime"), out_ms);
 }
 
 static void add_job(const struct path *p, uint32_t i, struct span *span)
@@ -191,9 +183,10 @@ char *flow_path_text(const struct flow_record *r,
 char *flow_path_stored(const json_t *status)
 {
     const json_t *stored = json_object_get(status, "criticalPath");
-    char *text = stored ? json_dumps(stored, JSON_COMPACT) : NULL;
-    char *kept = mem_strdup(text);
+    scoped(buf) struct buf text = {0};
 
-    free(text);
-    return kept;
+    if (!stored)
+        return NULL;
+    json_text(stored, &text);
+    return buf_take(&text);
 }

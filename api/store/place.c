@@ -52,11 +52,6 @@ static uint64_t mask_of(const char *status, const char *name)
     return line ? strtoull(line + strlen(name), NULL, 16) : 0;
 }
 
-/*
- * Whether a process is over or about to be: it is nowhere, nothing but its end is left to collect,
- * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
- * that /proc does not show us nothing is known but its number.
- */
 /* The n-th word of a line behind its first; NULL when there are fewer. */
 static const char *word_at(const char *line, int n)
 {
@@ -65,6 +60,11 @@ static const char *word_at(const char *line, int n)
     return line;
 }
 
+/*
+ * Whether a process is over or about to be: it is nowhere, nothing but its end is left to collect,
+ * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
+ * that /proc does not show us nothing is known but its number.
+ */
 static bool is_ending(long pid)
 {
     enum { EXITING = 0x4, TEXT_MAX = 16 << 10 }; /* PF_EXITING of linux/sched.h */

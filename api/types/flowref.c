@@ -76,17 +76,24 @@ static bool read_inner(struct piece inner, struct flow_ref *out)
            read_output(inner, out);
 }
 
+/* The ")" of what may be a reference, whose "$(" is at `at`; NULL: it is none. No name has a "$" in
+ * it, so every character of a text is looked at once, whatever it is. */
+static const char *closing(const char *at)
+{
+    const char *end = at + 2 + strcspn(at + 2, ")$");
+
+    return *end == ')' ? end : NULL;
+}
+
 /* The next reference at or after `text`: it begins at the "$" (or the "$$") at `*out_begin` and
  * ends before `*out_end`. */
 static bool next_ref(const char *text, struct flow_ref *out, const char **out_begin,
                      const char **out_end, bool *out_escaped)
 {
     for (const char *at = strstr(text, "$("); at; at = strstr(at + 2, "$(")) {
-        const char *end = strchr(at, ')');
+        const char *end = closing(at);
 
-        if (!end)
-            return false;
-        if (!read_inner((struct piece){at + 2, (size_t)(end - at - 2)}, out))
+        if (!end || !read_inner((struct piece){at + 2, (size_t)(end - at - 2)}, out))
             continue;
         *out_escaped = at > text && at[-1] == '$';
         *out_begin = *out_escaped ? at - 1 : at;
@@ -113,15 +120,15 @@ static bool is_doubtful(struct piece inner)
 static void visit_doubtful(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
                            void *arg)
 {
-    const char *end = text;
+    for (const char *at = strstr(text, "$("); at; at = strstr(at + 2, "$(")) {
+        const char *end = closing(at);
+        struct flow_ref whole = {.kind = FLOW_REF_DOUBTFUL, .name = at};
 
-    for (const char *at = text; (at = strstr(at, "$(")) && (end = strchr(at, ')')); at += 2) {
-        struct flow_ref whole = {
-            .kind = FLOW_REF_DOUBTFUL, .name = at, .name_len = (size_t)(end + 1 - at)};
-
-        if ((at == text || at[-1] != '$') &&
-            is_doubtful((struct piece){at + 2, (size_t)(end - at - 2)}))
-            visit(arg, &whole);
+        if (!end || (at > text && at[-1] == '$') ||
+            !is_doubtful((struct piece){at + 2, (size_t)(end - at - 2)}))
+            continue;
+        whole.name_len = (size_t)(end + 1 - at);
+        visit(arg, &whole);
     }
 }
 

@@ -187,9 +187,8 @@ static void check_final(struct control_check *c, size_t i)
                     name);
         else
             FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", i, t),
-                    "Invalid value: \"%.64s\": runs at the end of the flow: give this step when: "
-                    "always, "
-                    "too, or leave the target out",
+                    "Invalid value: \"%.64s\": runs at the end of the flow: give this step "
+                    "when: always, too, or leave the target out",
                     name);
     }
     forbid(c, i, final && step->choice, "switch", "a step that runs at the end cannot choose");

@@ -77,6 +77,19 @@ static void strings_without_escapes_are_read_in_place(void **unused)
     check("no string", !jsonscan_string("12", &len));
 }
 
+static void times_are_read_in_place(void **unused)
+{
+    int64_t ms = 7;
+
+    check("a time", jsonscan_time("\"1970-01-01T00:00:02Z\",", &ms) && ms == 2000);
+    check("none", !jsonscan_time(NULL, &ms));
+    check("a word", !jsonscan_time("\"soon\"", &ms));
+    check("a long one", !jsonscan_time("\"1970-01-01T00:00:02.000000000000000000000000000000000000"
+                                       "000000000000000000000000000000000000000000Z\"",
+                                       &ms));
+    check("kept", ms == 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -84,6 +97,7 @@ int main(void)
         cmocka_unit_test(a_member_is_found_by_its_key),
         cmocka_unit_test(elements_come_one_by_one),
         cmocka_unit_test(strings_without_escapes_are_read_in_place),
+        cmocka_unit_test(times_are_read_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,14 @@ static bool read_inner(struct piece inner, struct flow_ref *out)
            read_output(inner, out);
 }
 
+/* The first "$(" at or after `text`; NULL: there is none. */
+static const char *opening(const char *text)
+{
+    while ((text = strchr(text, '$')) && text[1] != '(')
+        text++;
+    return text;
+}
+
 /* The ")" of what may be a reference, whose "$(" is at `at`; NULL: it is none. No name has a "$" in
  * it, so every character of a text is looked at once, whatever it is. */
 static const char *closing(const char *at)
@@ -90,7 +98,7 @@ static const char *closing(const char *at)
 static bool next_ref(const char *text, struct flow_ref *out, const char **out_begin,
                      const char **out_end, bool *out_escaped)
 {
-    for (const char *at = strstr(text, "$("); at; at = strstr(at + 2, "$(")) {
+    for (const char *at = opening(text); at; at = opening(at + 2)) {
         const char *end = closing(at);
 
         if (!end || !read_inner((struct piece){at + 2, (size_t)(end - at - 2)}, out))
@@ -120,7 +128,7 @@ static bool is_doubtful(struct piece inner)
 static void visit_doubtful(const char *text, void (*visit)(void *arg, const struct flow_ref *ref),
                            void *arg)
 {
-    for (const char *at = strstr(text, "$("); at; at = strstr(at + 2, "$(")) {
+    for (const char *at = opening(text); at; at = opening(at + 2)) {
         const char *end = closing(at);
         struct flow_ref whole = {.kind = FLOW_REF_DOUBTFUL, .name = at};
 

@@ -76,20 +76,27 @@ static bool read_inner(struct piece inner, struct flow_ref *out)
            read_output(inner, out);
 }
 
-/* The first "$(" at or after `text`; NULL: there is none. */
+/*
+ * The first "$(" at or after `text`; NULL: there is none. Written out, like closing(): a string
+ * function called from each of a million places may look at the rest of the text each time, as
+ * the checked ones of a sanitizer do.
+ */
 static const char *opening(const char *text)
 {
-    while ((text = strchr(text, '$')) && text[1] != '(')
-        text++;
-    return text;
+    for (; *text; text++)
+        if (text[0] == '$' && text[1] == '(')
+            return text;
+    return NULL;
 }
 
 /* The ")" of what may be a reference, whose "$(" is at `at`; NULL: it is none. No name has a "$" in
  * it, so every character of a text is looked at once, whatever it is. */
 static const char *closing(const char *at)
 {
-    const char *end = at + 2 + strcspn(at + 2, ")$");
+    const char *end = at + 2;
 
+    while (*end && *end != ')' && *end != '$')
+        end++;
     return *end == ')' ? end : NULL;
 }
 

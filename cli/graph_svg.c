@@ -177,7 +177,7 @@ static void draw(const struct svg *svg, int height)
             width, rows, width, rows, name.data);
     fputs(style, svg->form->out);
     fputs("  <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
-          "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
+          "markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\">"
           "<path d=\"M0 0 L8 4 L0 8 z\" style=\"fill:#8c959f;stroke:none\"/></marker></defs>\n",
           svg->form->out);
     for (size_t l = 0; l < layout->n_lines; l++)

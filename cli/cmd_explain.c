@@ -171,7 +171,8 @@ static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n
         scoped(buf) struct buf why = {0};
 
         explain_step(&answer->about, steps[i], &why);
-        row[0] = mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
+        row[0] =
+            mem_printf("%s%s", step->path_place && view->path_len > 1 ? "* " : "  ", step->name);
         row[1] = mem_strdup(step->phase);
         row[2] = buf_take(&why);
     }
@@ -333,7 +334,7 @@ static void explain_one(struct answer *answer, uint32_t i)
     print_attempts(answer, step);
     print_outputs(step);
     print_dependents(view, i);
-    if (step->critical && view->path_len > 1)
+    if (step->path_place && view->path_len > 1)
         print_line("Note", "it is on the critical path");
 }
 

@@ -51,7 +51,7 @@ struct flowview_step {
     /* by flowview_expect */
     int64_t expected_start_ms, expected_end_ms; /* wall clock, or from 0 without status; -1 = not
                                                    known, or never */
-    bool critical;
+    uint32_t path_place;                        /* on the critical path, from 1; 0: not on it */
     /* private: flowview_step_spec */
     const char *text, *targets; /* where its entry and its list of targets begin */
     size_t text_len;
@@ -117,6 +117,8 @@ void flowview_expect(struct flowview *view, int64_t now_ms);
 /** The critical path as the status of a large flow that is over tells it; false when it does not.
  * Nothing need be linked. */
 bool flowview_path_told(struct flowview *view);
+/** The critical path goes from step `from` straight to step `to`. */
+bool flowview_path_goes(const struct flowview *view, uint32_t from, uint32_t to);
 /** What …/jobflows/NAME/steps says of a step that the status of a large flow does not name: when it
  * began and ended. Before flowview_expect. */
 void flowview_take_step(struct flowview *view, const json_t *item);

@@ -168,8 +168,8 @@ bool flowview_path_told(struct flowview *view)
 
         if (at == UINT32_MAX)
             continue; /* the spec has changed */
-        view->steps[at].critical = true;
         view->path[view->path_listed++] = at;
+        view->steps[at].path_place = view->path_listed;
     }
     view->path_len = (uint32_t)json_integer_value(json_object_get(told, "steps"));
     view->path_known = duration && duration_parse(duration, &took_ns, NULL);

@@ -259,7 +259,6 @@ static void mark_path(struct expecting *e)
         if (view->path_cut)
             break;
         view->path[count++] = i;
-        step->critical = true;
         view->path_ms += e->reach[i].end_ms - e->reach[i].start_ms;
         view->path_known &= step->settled || step->estimated != ESTIMATE_NONE || !step->template_;
     }
@@ -269,7 +268,16 @@ static void mark_path(struct expecting *e)
         view->path[i] = view->path[count - 1 - i];
         view->path[count - 1 - i] = swapped;
     }
+    for (uint32_t i = 0; i < count; i++)
+        view->steps[view->path[i]].path_place = i + 1;
     view->path_len = view->path_listed = count;
+}
+
+bool flowview_path_goes(const struct flowview *view, uint32_t from, uint32_t to)
+{
+    uint32_t place = view->steps[from].path_place;
+
+    return place && view->steps[to].path_place == place + 1;
 }
 
 void flowview_expect(struct flowview *view, int64_t now_ms)

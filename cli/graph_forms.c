@@ -104,7 +104,7 @@ static json_t *step_json(const struct flowview *view, uint32_t i)
         add_time(object, "expectedStart", step->expected_start_ms);
         add_time(object, "expectedEnd", step->expected_end_ms);
     }
-    json_object_set_new(object, "critical", json_boolean(step->critical));
+    json_object_set_new(object, "critical", json_boolean(step->path_place > 0));
     return object;
 }
 
@@ -169,7 +169,7 @@ static void dot_step(const struct graph_form *form, uint32_t i)
     fprintf(form->out, "  s%u [label=%s%s%s%s%s\", fillcolor=%s%s];\n", i, name.data,
             state.len ? "\\n" : "", state.len ? state.data : "", marks.len ? "\\n" : "",
             marks.len ? marks.data : "", fill_of(step),
-            step->critical && form->view->path_len > 1 ? ", penwidth=2" : "");
+            step->path_place && form->view->path_len > 1 ? ", penwidth=2" : "");
 }
 
 void graph_dot(const struct graph_form *form)
@@ -186,7 +186,7 @@ void graph_dot(const struct graph_form *form)
     for (uint32_t i = 0; i < view->n_steps; i++)
         for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++) {
             const struct flowview_step *to = &view->steps[view->dag.next[e]];
-            bool bold = view->path_len > 1 && view->steps[i].critical && to->critical;
+            bool bold = flowview_path_goes(view, i, view->dag.next[e]);
 
             fprintf(form->out, "  s%u -> s%u%s%s%s;\n", i, view->dag.next[e],
                     bold || to->any ? " [style=" : "",

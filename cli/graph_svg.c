@@ -123,10 +123,8 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
     const struct layout_box *from = &svg->layout->boxes[line->from];
     const struct layout_box *to = &svg->layout->boxes[line->to];
     int y1 = svg->top[from->layer] + height, y2 = svg->top[to->layer], middle = (y1 + y2) / 2;
-    bool any = to->vertex != UINT32_MAX && svg->form->view->steps[to->vertex].any;
-    bool critical = from->vertex != UINT32_MAX && to->vertex != UINT32_MAX &&
-                    svg->form->view->steps[from->vertex].critical &&
-                    svg->form->view->steps[to->vertex].critical;
+    bool any = svg->form->view->steps[line->target].any;
+    bool critical = flowview_path_goes(svg->form->view, line->source, line->target);
 
     fprintf(svg->form->out, "  <path%s%s%s%s%s d=\"M%d %d", any || critical ? " class=\"" : "",
             any ? "any" : "", any && critical ? " " : "", critical ? "critical" : "",
@@ -153,7 +151,7 @@ static void draw_box(const struct svg *svg, const struct layout_box *box, int he
         fprintf(form->out, "<title>%s</title>", why.data);
     fprintf(form->out,
             "<rect class=\"%s%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"5\"/>",
-            class_of(step), step->critical && form->view->path_len > 1 ? " critical" : "",
+            class_of(step), step->path_place && form->view->path_len > 1 ? " critical" : "",
             x - width / 2, y, width, height);
     fprintf(form->out, "<text x=\"%d\" y=\"%d\">%s</text>", x,
             below.len ? y + LINE : y + height / 2 + 4, name.data);

@@ -44,7 +44,8 @@ void graph_table(const struct graph_form *form)
 
         graph_state(step, form->now_ms, &state);
         row[0] = mem_printf("%u", step->layer + 1);
-        row[1] = mem_printf("%s%s", step->critical && view->path_len > 1 ? "* " : "  ", step->name);
+        row[1] =
+            mem_printf("%s%s", step->path_place && view->path_len > 1 ? "* " : "  ", step->name);
         row[2] = buf_take(&state);
         row[3] = targets_text(view, by_layer[k]);
     }

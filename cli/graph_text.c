@@ -38,7 +38,7 @@ static void make_label(const struct picture *picture, uint32_t i)
     scoped(buf) struct buf name = {0}, state = {0}, marks = {0};
     int width = term_text_width(step->name);
 
-    buf_str(&name, step->critical && form->view->path_len > 1 ? "* " : "");
+    buf_str(&name, step->path_place && form->view->path_len > 1 ? "* " : "");
     term_write_cell(form->term, step->name, width < NAME_MAX_COLUMNS ? width : NAME_MAX_COLUMNS,
                     &name);
     label->texts[label->n++] = buf_take(&name);
@@ -98,7 +98,7 @@ static void draw_box(struct picture *picture, const struct layout_box *box, int 
     const struct label *label = &picture->labels[box->vertex];
     enum color color = step->phase ? tableprint_word_color(step->phase) : COLOR_NONE;
     int left = box->center - box->width / 2;
-    bool bold = step->critical && picture->form->view->path_len > 1;
+    bool bold = step->path_place && picture->form->view->path_len > 1;
 
     canvas_box(&picture->canvas, row, left, box->width, height, ++picture->owners, COLOR_NONE,
                bold);

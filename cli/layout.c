@@ -14,6 +14,7 @@ struct drawing {
     const uint32_t *layers;
     struct layout *layout;
     igraph_t graph, extended;
+    igraph_vector_int_t edges; /* [extended edges] of graph */
     igraph_matrix_t places;
     uint32_t *box_of; /* [extended vertices] */
 };
@@ -48,7 +49,7 @@ static bool make_graph(struct drawing *d, igraph_vector_int_t *layers)
 
 static bool place_vertices(struct drawing *d)
 {
-    igraph_vector_int_t layers, edges;
+    igraph_vector_int_t layers;
     bool ok;
 
     igraph_set_error_handler(igraph_error_handler_ignore);
@@ -57,12 +58,12 @@ static bool place_vertices(struct drawing *d)
         return false;
     ok = make_graph(d, &layers);
     if (ok) {
-        igraph_vector_int_init(&edges, 0);
+        igraph_vector_int_init(&d->edges, 0);
         igraph_matrix_init(&d->places, 0, 0);
-        ok = !igraph_layout_sugiyama(&d->graph, &d->places, &d->extended, &edges, &layers, 1, 1,
+        ok = !igraph_layout_sugiyama(&d->graph, &d->places, &d->extended, &d->edges, &layers, 1, 1,
                                      CROSSING_ROUNDS, NULL);
-        igraph_vector_int_destroy(&edges);
         if (!ok) {
+            igraph_vector_int_destroy(&d->edges);
             igraph_matrix_destroy(&d->places);
             igraph_destroy(&d->graph);
         }
@@ -134,10 +135,12 @@ static void take_lines(struct drawing *d)
     layout->n_lines = (size_t)igraph_ecount(&d->extended);
     layout->lines = mem_array(layout->n_lines + 1, sizeof *layout->lines);
     for (size_t e = 0; e < layout->n_lines; e++) {
-        igraph_integer_t from, to;
+        igraph_integer_t from, to, source, target;
 
         igraph_edge(&d->extended, (igraph_integer_t)e, &from, &to);
-        layout->lines[e] = (struct layout_line){d->box_of[from], d->box_of[to]};
+        igraph_edge(&d->graph, VECTOR(d->edges)[e], &source, &target);
+        layout->lines[e] = (struct layout_line){d->box_of[from], d->box_of[to], (uint32_t)source,
+                                                (uint32_t)target};
     }
     qsort(layout->lines, layout->n_lines, sizeof *layout->lines, compare_lines);
     layout->first_line = mem_array((size_t)layout->n_layers + 1, sizeof *layout->first_line);
@@ -298,6 +301,7 @@ struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const i
     }
     take_boxes(&d, widths, waypoint);
     take_lines(&d);
+    igraph_vector_int_destroy(&d.edges);
     igraph_matrix_destroy(&d.places);
     igraph_destroy(&d.extended);
     igraph_destroy(&d.graph);

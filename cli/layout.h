@@ -17,8 +17,9 @@ struct layout_box {
     int center; /* column */
 };
 
-struct layout_line {   /* between two rows that follow each other */
-    uint32_t from, to; /* boxes */
+struct layout_line {         /* between two rows that follow each other */
+    uint32_t from, to;       /* boxes */
+    uint32_t source, target; /* vertices of the graph: the ends of the edge it is a part of */
 };
 
 struct layout {

@@ -284,7 +284,8 @@ static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
     check_str("the steps that are there", path_of(view), "a c");
     check_int("of", (long)view->path_len, 9);
     check_int("time", (long)view->path_ms, 65000);
-    check("marked", view->steps[0].critical && !view->steps[1].critical && view->path_known);
+    check("marked",
+          view->steps[0].path_place == 1 && !view->steps[1].path_place && view->path_known);
     check("not told", !flowview_path_told(none));
 }
 
@@ -446,9 +447,19 @@ static void boxes_keep_their_distance(void **state)
                                           box[-1].center + box[-1].width / 2 + GAP - 1);
             }
         check_int("every step", (long)steps, N);
-        for (size_t l = 0; l < layout->n_lines; l++)
-            check("a line goes one row down", layout->boxes[layout->lines[l].to].layer ==
-                                                  layout->boxes[layout->lines[l].from].layer + 1);
+        for (size_t l = 0; l < layout->n_lines; l++) {
+            const struct layout_line *line = &layout->lines[l];
+            const struct layout_box *from = &layout->boxes[line->from];
+            const struct layout_box *to = &layout->boxes[line->to];
+
+            check("a line goes one row down", to->layer == from->layer + 1);
+            check("it is a part of an edge", layers[line->source] < layers[line->target]);
+            check("which begins where it does",
+                  from->vertex == line->source || from->vertex == UINT32_MAX);
+            check("or ends", to->vertex == line->target || to->vertex == UINT32_MAX);
+            check("within its rows",
+                  layers[line->source] <= from->layer && to->layer <= layers[line->target]);
+        }
         dag_release(&dag);
     }
 }

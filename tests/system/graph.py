@@ -187,6 +187,23 @@ def a_picture_is_well_formed_and_shows_every_step():
         check(float(rect.get("x")) >= 0 and float(rect.get("x")) + float(rect.get("width")) <= width, "a box outside")
 
 
+def lines_of_the_critical_path_are_strong():
+    steps = [step("long"), step("a"), step("b", ["a"]), step("c", ["b"]), step("end", ["long", "a", "c"])]
+    steps[0]["patch"] = {"spec": {"runningEstimate": "1h"}}
+    manifest("g.yaml", flow("f", steps))
+    svg = ElementTree.fromstring(jobflow("graph", "g.yaml", "-o", "svg").stdout)
+    lines = svg.findall("{http://www.w3.org/2000/svg}path")
+    strong = [line for line in lines if "critical" in line.get("class", "")]
+    check_equal("rows the line from long to end goes through", len(strong), 3)
+    check_equal("heads", len([line for line in strong if line.get("marker-end")]), 1)
+
+    del steps[0]["patch"]
+    manifest("g.yaml", flow("f", steps))
+    svg = ElementTree.fromstring(jobflow("graph", "g.yaml", "-o", "svg").stdout)
+    strong = [line for line in svg.findall("{http://www.w3.org/2000/svg}path") if line.get("class")]
+    check_equal("a to b to c to end, not the short cut", len(strong), 3)
+
+
 def mistakes_are_named_with_their_line():
     write("bad.yaml", "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f}\nspec:\n  flows:\n"
                       "  - name: a\n  - name: b\n    dependsOn:\n      targets: [zzz]\n")

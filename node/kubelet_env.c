@@ -1,6 +1,11 @@
 /*
  * Environments. A container without env, envFrom and references costs nothing but its list of
  * arguments.
+ *
+ * A variable may name others many times over, and those others again: what it stands for grows with
+ * each step as nothing in the manifest does. So every text made here is counted, and a container
+ * whose texts no program could be given is refused as soon as that is known. Ref: reliability.md
+ * L-35.
  */
 #include "node/kubelet_env.h"
 
@@ -9,6 +14,10 @@
 #include "api/types/volume_check.h"
 #include "base/hash.h"
 #include "node/service_env.h"
+
+/* What Linux passes to a program: one text with its NUL, and all of them with their pointers, less
+ * what the runtime adds. */
+enum { TEXT_BYTES_MAX = (128 << 10) - 1, ALL_BYTES_MAX = (2 << 20) - (256 << 10) };
 
 /* Variables in the order of their first definition; by name for expansion. */
 struct variable {
@@ -21,7 +30,23 @@ struct variables {
     struct variable *by_name;
     struct variable *first, **tail;
     size_t count;
+    size_t bytes; /* of all texts made so far, with their pointers */
+    const char
+        *too_long; /* the first text beyond TEXT_BYTES_MAX: a variable, "command" or "args" */
 };
+
+static bool too_large(const struct variables *vars)
+{
+    return vars->too_long || vars->bytes > ALL_BYTES_MAX;
+}
+
+/* Counts a text of `len` bytes, which is or is part of `what`. */
+static void count_text(struct variables *vars, const char *what, size_t len)
+{
+    vars->bytes += len + 1 + sizeof(char *);
+    if (len > TEXT_BYTES_MAX && !vars->too_long)
+        vars->too_long = what;
+}
 
 static const char *lookup(const struct variables *vars, const char *name, size_t len)
 {
@@ -46,6 +71,7 @@ static void define(struct variables *vars, const char *name, const char *value)
         vars->count++;
     }
     var->value = value;
+    count_text(vars, name, len + 1 + strlen(value));
 }
 
 static void define_one(void *vars, const char *name, const char *value)
@@ -53,24 +79,34 @@ static void define_one(void *vars, const char *name, const char *value)
     define(vars, name, value);
 }
 
-/* $(NAME) is its value, $$ a $, everything else itself. */
+/* The ")" of the reference at `at`. `*close` is the one found last: many "$(" before one ")" look
+ * for it once. */
+static const char *closing(const char *at, const char **close)
+{
+    if (*close && *close <= at)
+        *close = strchr(at, ')');
+    return *close;
+}
+
+/* $(NAME) is its value, $$ a $, everything else itself; cut behind TEXT_BYTES_MAX, for whoever gets
+ * it counts it. */
 static const char *expand(const struct variables *vars, const char *text)
 {
     scoped(buf) struct buf out = {0};
-    const char *at = text;
+    const char *at = text, *close = text;
 
     if (!strchr(text, '$'))
         return text;
-    while (*at) {
-        const char *close = at[0] == '$' && at[1] == '(' ? strchr(at, ')') : NULL;
-        const char *value = close ? lookup(vars, at + 2, (size_t)(close - at) - 2) : NULL;
+    while (*at && out.len <= TEXT_BYTES_MAX) {
+        const char *end = at[0] == '$' && at[1] == '(' ? closing(at, &close) : NULL;
+        const char *value = end ? lookup(vars, at + 2, (size_t)(end - at) - 2) : NULL;
 
         if (value) {
             buf_str(&out, value);
-            at = close + 1;
-        } else if (close) {
-            buf_add(&out, at, (size_t)(close - at) + 1);
-            at = close + 1;
+            at = end + 1;
+        } else if (end) {
+            buf_add(&out, at, (size_t)(end - at) + 1);
+            at = end + 1;
         } else if (at[0] == '$' && at[1] == '$') {
             buf_char(&out, '$');
             at += 2;
@@ -104,7 +140,7 @@ static enum source_verdict add_source(const struct source *source, struct variab
             return SOURCE_OK;
         return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
     }
-    for (size_t i = 0; i < items.count; i++) {
+    for (size_t i = 0; i < items.count && !too_large(vars); i++) {
         const char *key = items.items[i].key;
 
         if (prefix && *prefix)
@@ -168,15 +204,20 @@ static enum source_verdict value_from(const struct source *source,
     return SOURCE_OK;
 }
 
+static bool goes_on(const struct variables *vars, enum source_verdict verdict)
+{
+    return verdict == SOURCE_OK && !too_large(vars);
+}
+
 static enum source_verdict define_all(const struct source *source,
                                       const struct pod_container *container, struct variables *vars)
 {
     enum source_verdict verdict = SOURCE_OK;
 
     service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
-    for (size_t i = 0; i < json_array_size(container->env_from) && verdict == SOURCE_OK; i++)
+    for (size_t i = 0; i < json_array_size(container->env_from) && goes_on(vars, verdict); i++)
         verdict = add_source(source, vars, json_array_get(container->env_from, i));
-    for (size_t i = 0; i < container->env.count && verdict == SOURCE_OK; i++) {
+    for (size_t i = 0; i < container->env.count && goes_on(vars, verdict); i++) {
         const struct env_var *var = &container->env.items[i];
         const char *value = var->value ? source_told(source, expand(vars, var->value)) : "";
 
@@ -201,18 +242,42 @@ static void take_env(const struct variables *vars, struct runtime_container *out
     out->n_env = n;
 }
 
-static void take_argv(const struct source *source, const struct variables *vars,
+static const char **add_texts(const struct source *source, struct variables *vars, const char *what,
+                              const struct str_list *texts, const char **out)
+{
+    for (size_t i = 0; i < texts->count && !too_large(vars); i++) {
+        const char *text = source_told(source, expand(vars, texts->items[i]));
+
+        count_text(vars, what, strlen(text));
+        *out++ = text;
+    }
+    return out;
+}
+
+static void take_argv(const struct source *source, struct variables *vars,
                       const struct pod_container *container, struct runtime_container *out)
 {
-    size_t n = container->command.count + container->args.count, at = 0;
-    const char **argv = arena_array(vars->arena, n + 1, sizeof *argv);
+    size_t n = container->command.count + container->args.count;
+    const char **argv = arena_array(vars->arena, n + 1, sizeof *argv), **at = argv;
 
-    for (size_t i = 0; i < container->command.count; i++)
-        argv[at++] = source_told(source, expand(vars, container->command.items[i]));
-    for (size_t i = 0; i < container->args.count; i++)
-        argv[at++] = source_told(source, expand(vars, container->args.items[i]));
+    at = add_texts(source, vars, "command", &container->command, at);
+    add_texts(source, vars, "args", &container->args, at);
     out->argv = argv;
     out->n_argv = n;
+}
+
+static enum source_verdict refuse_size(const struct source *source, const struct variables *vars,
+                                       const struct pod_container *container)
+{
+    if (vars->too_long)
+        return source_never(source, "ArgumentsTooLong",
+                            "container %s: %s has more than %d bytes once its references are "
+                            "resolved: mount it as a file instead",
+                            container->name, vars->too_long, TEXT_BYTES_MAX);
+    return source_never(source, "ArgumentsTooLong",
+                        "container %s: its variables and arguments have more than %d bytes in all "
+                        "once their references are resolved: mount what is large as a file instead",
+                        container->name, ALL_BYTES_MAX);
 }
 
 /* subPathExpr. */
@@ -254,10 +319,12 @@ enum source_verdict kubelet_env(const struct source *source, const struct pod_co
     enum source_verdict verdict = define_all(source, container, &vars);
 
     out->spec = container;
-    if (verdict == SOURCE_OK) {
+    if (goes_on(&vars, verdict)) {
         take_env(&vars, out);
         take_argv(source, &vars, container, out);
     }
+    if (verdict == SOURCE_OK && too_large(&vars))
+        verdict = refuse_size(source, &vars, container);
     if (verdict == SOURCE_OK && has_expressions(container))
         verdict = take_sub_paths(source, &vars, container, out);
     HASH_CLEAR(hh, vars.by_name);

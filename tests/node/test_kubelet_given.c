@@ -425,6 +425,54 @@ static void services_are_known_to_pods_of_other_jobs(void **state)
     rig_free(rig);
 }
 
+/* Where a variable names the one before `names` times, `levels` times over, and the program gets
+ * the last one `args` times. `start` bytes are in the first. */
+static void with_growing_variables(struct rig *rig, int start, int names, int levels, int args)
+{
+    scoped(buf) struct buf container = {0};
+
+    buf_printf(&container, ",'command':['true'],'args':['-'");
+    for (int i = 0; i < args; i++)
+        buf_printf(&container, ",'$(V%d)'", levels);
+    buf_printf(&container, "],'env':[{'name':'V0','value':'%0*d'}", start, 0);
+    for (int level = 1; level <= levels; level++) {
+        buf_printf(&container, ",{'name':'V%d','value':'", level);
+        for (int i = 0; i < names; i++)
+            buf_printf(&container, "$(V%d)", level - 1);
+        buf_str(&container, "'}");
+    }
+    buf_str(&container, "]");
+    kubelet_bed_pod(rig, "p", container.data, NULL);
+}
+
+/* covers: reliability.md L-35 */
+static void texts_that_no_program_could_be_given_are_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        int start, names, levels, args;
+        const char *says; /* NULL: the pod starts */
+    } cases[] = {
+        {"as long as one may be", 1 << 13, 15, 1, 1, NULL},
+        {"longer by its references", 1 << 13, 16, 1, 1, "container c: V1 has more than 131071"},
+        {"growing without end", 100, 1000, 30, 1, "V2 has more than 131071 bytes"},
+        {"large together", 1 << 13, 15, 1, 20, "more than 1835008 bytes in all"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rig *rig = kubelet_bed(1);
+
+        with_growing_variables(rig, cases[i].start, cases[i].names, cases[i].levels, cases[i].args);
+        check_int(cases[i].name, rig_pod_phase(rig, "p"), cases[i].says ? POD_FAILED : POD_PENDING);
+        if (cases[i].says) {
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "p"), "ArgumentsTooLong");
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "p"), cases[i].says);
+        }
+        check_int(cases[i].name, rig->n_pods, cases[i].says ? 0 : 1);
+        rig_free(rig);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +488,7 @@ int main(void)
         cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),
         cmocka_unit_test(host_aliases_are_lines_of_the_hosts_file),
         cmocka_unit_test(environment_is_resolved_in_order),
+        cmocka_unit_test(texts_that_no_program_could_be_given_are_refused),
         cmocka_unit_test(volumes_become_files_and_directories),
         cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),
         cmocka_unit_test(services_are_known_to_pods_of_other_jobs),

@@ -100,11 +100,11 @@ void rig_advance(struct rig *rig, int64_t ms)
 static json_t *parse(const char *format, va_list args) PRINTF_LIKE(1, 0);
 static json_t *parse(const char *format, va_list args)
 {
-    char text[8192];
+    scoped_str text = NULL;
     json_error_t where;
     json_t *doc;
 
-    check("fits", vsnprintf(text, sizeof text, format, args) < (int)sizeof text);
+    check("written", vasprintf(&text, format, args) >= 0);
     for (char *at = text; *at; at++)
         if (*at == '\'')
             *at = '"';

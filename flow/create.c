@@ -230,7 +230,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
         return;
     }
     if (!body) {
-        flow_block_step(flow, step, BLOCK_ADMISSION_DENIED, "%s: %s", err.field, err.message);
+        flow_block_step(flow, step, BLOCK_ADMISSION_DENIED, *err.field ? "%s: %s" : "%s%s",
+                        err.field, err.message);
         return;
     }
     create = mem_alloc(sizeof *create);

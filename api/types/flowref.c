@@ -196,28 +196,50 @@ bool flow_refs_any(const json_t *doc)
     return false;
 }
 
-bool flow_refs_replace_text(const char *text, const struct flow_ref_values *values, struct buf *out,
-                            struct error *err)
+/* One replacing, from its first text to its last. */
+struct replacing {
+    const struct flow_ref_values *values;
+    size_t bytes; /* of what has come for references so far */
+    struct error *err;
+};
+
+static bool add_value(struct replacing *run, const struct flow_ref *ref, const char *begin,
+                      const char *end, struct buf *out)
+{
+    size_t before = out->len;
+    bool leave = false;
+
+    if (!run->values->value(run->values->ctx, ref, out, &leave, run->err))
+        return false;
+    if (leave)
+        buf_add(out, begin, (size_t)(end - begin));
+    run->bytes += out->len - before;
+    return run->bytes <= FLOW_REFS_BYTES_MAX ||
+           error_set(run->err, ERR_TOO_LARGE, "",
+                     "references stand for more than %d bytes together", FLOW_REFS_BYTES_MAX);
+}
+
+static bool replace_text(struct replacing *run, const char *text, struct buf *out)
 {
     struct flow_ref ref;
     const char *begin, *end;
     bool escaped;
 
     for (; next_ref(text, &ref, &begin, &end, &escaped); text = end) {
-        bool leave = false;
-
         buf_add(out, text, (size_t)(begin - text));
-        if (escaped) {
+        if (escaped)
             buf_add(out, begin + 1, (size_t)(end - begin - 1));
-            continue;
-        }
-        if (!values->value(values->ctx, &ref, out, &leave, err))
+        else if (!add_value(run, &ref, begin, end, out))
             return false;
-        if (leave)
-            buf_add(out, begin, (size_t)(end - begin));
     }
     buf_str(out, text);
     return true;
+}
+
+bool flow_refs_replace_text(const char *text, const struct flow_ref_values *values, struct buf *out,
+                            struct error *err)
+{
+    return replace_text(&(struct replacing){.values = values, .err = err}, text, out);
 }
 
 bool flow_ref_in(const char *text)
@@ -274,24 +296,22 @@ static json_t *typed(const struct field *field, const char *written, const struc
     return json_stringn(value, text->len);
 }
 
-static json_t *replace_string(const struct field *field, json_t *doc,
-                              const struct flow_ref_values *values, struct error *err)
+static json_t *replace_string(const struct field *field, json_t *doc, struct replacing *run)
 {
     const char *written = json_string_value(doc);
     scoped(buf) struct buf text = {0};
 
     if (!strstr(written, "$("))
         return json_incref(doc);
-    if (!flow_refs_replace_text(written, values, &text, err))
+    if (!replace_text(run, written, &text))
         return NULL;
-    return typed(flow_ref_is_all(written) ? field : NULL, written, &text, err);
+    return typed(flow_ref_is_all(written) ? field : NULL, written, &text, run->err);
 }
 
 static json_t *replace(const struct field *field, const struct schema_level *level, json_t *doc,
-                       const struct flow_ref_values *values, struct error *err);
+                       struct replacing *run);
 
-static json_t *replace_list(const struct schema_level *level, json_t *doc,
-                            const struct flow_ref_values *values, struct error *err)
+static json_t *replace_list(const struct schema_level *level, json_t *doc, struct replacing *run)
 {
     scoped(json) json_t *out = json_array();
     json_t *element;
@@ -299,7 +319,7 @@ static json_t *replace_list(const struct schema_level *level, json_t *doc,
 
     json_array_foreach(doc, i, element)
     {
-        json_t *replaced = replace(NULL, level, element, values, err);
+        json_t *replaced = replace(NULL, level, element, run);
 
         if (!replaced)
             return NULL;
@@ -308,8 +328,7 @@ static json_t *replace_list(const struct schema_level *level, json_t *doc,
     return take(out);
 }
 
-static json_t *replace_object(const struct schema_level *level, json_t *doc,
-                              const struct flow_ref_values *values, struct error *err)
+static json_t *replace_object(const struct schema_level *level, json_t *doc, struct replacing *run)
 {
     scoped(json) json_t *out = json_object();
     const char *key;
@@ -330,7 +349,7 @@ static json_t *replace_object(const struct schema_level *level, json_t *doc,
             below = schema_level(row.field->of, true);
             next = &below;
         }
-        replaced = replace(row.field, next, member, values, err);
+        replaced = replace(row.field, next, member, run);
         if (!replaced)
             return NULL;
         json_object_set_new_nocheck(out, key, replaced);
@@ -339,23 +358,24 @@ static json_t *replace_object(const struct schema_level *level, json_t *doc,
 }
 
 static json_t *replace(const struct field *field, const struct schema_level *level, json_t *doc,
-                       const struct flow_ref_values *values, struct error *err)
+                       struct replacing *run)
 {
     if (json_is_string(doc))
-        return replace_string(field, doc, values, err);
+        return replace_string(field, doc, run);
     if (json_is_array(doc))
-        return replace_list(level, doc, values, err);
+        return replace_list(level, doc, run);
     if (json_is_object(doc))
-        return replace_object(level, doc, values, err);
+        return replace_object(level, doc, run);
     return json_incref(doc);
 }
 
 json_t *flow_refs_replace(const struct schema *schema, json_t *doc,
                           const struct flow_ref_values *values, struct error *err)
 {
+    struct replacing run = {.values = values, .err = err};
     struct schema_level level;
 
     if (schema)
         level = schema_level(schema, true);
-    return replace(NULL, schema ? &level : NULL, doc, values, err);
+    return replace(NULL, schema ? &level : NULL, doc, &run);
 }

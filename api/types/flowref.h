@@ -23,6 +23,10 @@ enum flow_ref_kind {
     FLOW_REF_DOUBTFUL,   /* looks like one and is none, as steps.NAME.KEY; `name` is all of it */
 };
 
+/* What all references of one document may stand for: a text may name a long value as often as it is
+ * long itself, and what that makes is larger than any object could be (L-11). */
+enum { FLOW_REFS_BYTES_MAX = 16 << 20 };
+
 /* Names point into the text. */
 struct flow_ref {
     enum flow_ref_kind kind;
@@ -43,7 +47,8 @@ struct flow_ref_values {
 };
 
 /**
- * A copy of `doc` with every reference replaced (owned), or NULL with `err`. Strings without any
+ * A copy of `doc` with every reference replaced (owned), or NULL with `err`: that of `value`, or
+ * TOO_LARGE beyond FLOW_REFS_BYTES_MAX. Strings without any
  * are shared with `doc`. `schema` is the table of `doc`, or NULL: where it asks for a number or a
  * truth value, a string that is one reference becomes one.
  */

@@ -115,12 +115,50 @@ static void values_take_their_place(void **unused)
     }
 }
 
+static bool a_kilobyte(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                       struct error *err)
+{
+    buf_printf(out, "%01024d", 0);
+    return true;
+}
+
+/* covers: see reliability.md L-11: many references to a long value are refused before they are one
+ * text */
+static void what_references_stand_for_has_a_limit(void **unused)
+{
+    static const struct {
+        const char *name;
+        int references;
+        bool fits;
+    } cases[] = {
+        {"at the limit", FLOW_REFS_BYTES_MAX >> 10, true},
+        {"beyond", (FLOW_REFS_BYTES_MAX >> 10) + 1, false},
+        {"far beyond", FLOW_REFS_BYTES_MAX >> 6, false},
+    };
+    const struct flow_ref_values values = {.value = a_kilobyte};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf text = {0};
+        struct error err = {0};
+
+        for (int n = 0; n < cases[i].references / 2; n++)
+            buf_str(&text, "$(item)");
+        scoped(json) json_t *doc =
+            json_pack("[sss]", text.data, text.data, cases[i].references % 2 ? "$(item)" : "");
+        scoped(json) json_t *replaced = flow_refs_replace(NULL, doc, &values, &err);
+
+        check(cases[i].name, !replaced == !cases[i].fits);
+        check_int(cases[i].name, err.code == ERR_TOO_LARGE, !cases[i].fits);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_are_found),
         cmocka_unit_test(a_hostile_text_is_read_in_a_moment),
         cmocka_unit_test(values_take_their_place),
+        cmocka_unit_test(what_references_stand_for_has_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

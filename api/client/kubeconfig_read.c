@@ -289,11 +289,13 @@ static bool read_context(const struct reading *reading, const struct kubeconfig_
     user_name = options->user ? options->user : text_at(context, "user");
     out->namespace_ = mem_strdup(text_at(context, "namespace"));
     out->user = mem_strdup(user_name);
-    if (!read_cluster(cluster, cluster_file, options, out, err) ||
-        (user && !read_user(user, user_file, out, err)))
+    if (!read_cluster(cluster, cluster_file, options, out, err))
         return false;
+    if (!user)
+        return true; /* the server is asked by nobody in particular */
     exec = json_object_get(user, "exec");
-    return !exec || read_plugin(exec, user_file, cluster, options, out, err);
+    return read_user(user, user_file, out, err) &&
+           (!exec || read_plugin(exec, user_file, cluster, options, out, err));
 }
 
 bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options,

@@ -2,199 +2,23 @@
  * Finding pods of earlier lives.
  *
  * Each shim directory tells by its lock whether the shim lives. A living one is connected and asked
- * for its pods; a dead one is known by its records: what had come to its end is told as it was, the
- * rest is lost, and whatever of it still runs is killed (it carries our marker). Records of an
- * earlier boot of the machine kill nothing. A pod that is in neither was never started.
+ * for its pods; a dead one is known by its records (runtime_bury.c). A pod that is in neither was
+ * never started. When all have been heard, what nobody has spoken of is removed on the pool; then
+ * the pods are told of, and others may be started.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime_host.h"
-#include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
-#include "node/shim/entry.h"
-#include "node/shim/lost.h"
 #include "node/shim/records.h"
-
-enum { ENVIRON_MAX = 256 << 10 };
-
-/* ---- processes that outlived their shim ---- */
-
-struct hunt {
-    const char *const *uids;
-    size_t count;
-};
-
-static bool carries(const char *env, size_t len, const struct hunt *hunt)
-{
-    static const char marker[] = SHIM_MARKER "=";
-
-    for (const char *at = env, *end = env + len; at < end; at += strlen(at) + 1) {
-        if (strncmp(at, marker, sizeof marker - 1) != 0)
-            continue;
-        for (size_t i = 0; i < hunt->count; i++)
-            if (!strcmp(at + sizeof marker - 1, hunt->uids[i]))
-                return true;
-    }
-    return false;
-}
-
-static bool process_carries(pid_t pid, const struct hunt *hunt, char *env)
-{
-    char path[32];
-    ssize_t len;
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    len = read(fd, env, ENVIRON_MAX);
-    close(fd);
-    if (len <= 0)
-        return false;
-    env[len] = 0;
-    return carries(env, (size_t)len, hunt);
-}
-
-/* The pidfd is taken before the second look: what is killed is what was looked at. */
-static bool kill_if_ours(pid_t pid, const struct hunt *hunt, char *env)
-{
-    bool killed;
-    int pidfd;
-
-    if (!process_carries(pid, hunt, env) || (pidfd = pidfd_open(pid, 0)) < 0)
-        return false;
-    killed = process_carries(pid, hunt, env) && pidfd_send_signal(pidfd, SIGKILL, NULL, 0) == 0;
-    close(pidfd);
-    return killed;
-}
-
-static void kill_leftovers(const struct hunt *hunt)
-{
-    char *env = mem_alloc(ENVIRON_MAX + 1);
-    bool again = true;
-
-    for (int round = 0; again && round < 8; round++) { /* they may have forked meanwhile */
-        DIR *proc = opendir("/proc");
-
-        again = false;
-        for (struct dirent *entry;
-             proc && (entry = readdir(proc));) { /* NOLINT(concurrency-mt-unsafe) */
-            char *end;
-            long pid = strtol(entry->d_name, &end, 10);
-
-            if (!*end && pid > 0 && kill_if_ours((pid_t)pid, hunt, env))
-                again = true;
-        }
-        if (proc)
-            closedir(proc);
-    }
-    mem_free(env);
-}
-
-/* ---- records of a dead shim ---- */
-
-struct recorded {
-    UT_hash_handle by_uid;
-    struct shim_status status;
-};
-
-struct reading {
-    struct arena *arena;
-    struct recorded *pods;
-};
-
-static void take_record(void *ctx, struct wire_frame *frame, const char *bytes)
-{
-    struct reading *reading = ctx;
-    size_t len = (size_t)(frame->fields.end - frame->fields.at);
-    char *copy = arena_alloc(reading->arena, len + 1);
-    struct wire_reader fields = {copy, copy + len, false};
-    struct recorded *known;
-    struct shim_status status;
-    struct shim_order order;
-
-    memcpy(copy, frame->fields.at, len);
-    if (frame->type == SHIM_STATUS && shim_get_status(&fields, reading->arena, &status)) {
-        HASH_FIND(by_uid, reading->pods, status.uid, strlen(status.uid), known);
-        if (!known) {
-            known = arena_alloc(reading->arena, sizeof *known);
-            known->status = status;
-            HASH_ADD_KEYPTR(by_uid, reading->pods, status.uid, strlen(status.uid), known);
-        } else {
-            known->status = status;
-        }
-    } else if (frame->type == SHIM_RELEASE && shim_get_order(&fields, SHIM_RELEASE, &order)) {
-        HASH_FIND(by_uid, reading->pods, order.uid, strlen(order.uid), known);
-        if (known)
-            HASH_DELETE(by_uid, reading->pods, known);
-    }
-}
-
-void host_read_records(struct host *host, struct link *link)
-{
-    struct reading reading = {arena_new(0)};
-    char boot_id[BOOT_ID_MAX];
-    struct error err = {0};
-    const char **lost;
-    size_t n_lost = 0;
-    bool restarted;
-
-    if (!records_read(link->dir_fd, boot_id, take_record, &reading, &err) &&
-        err.code != ERR_NOT_FOUND)
-        log_error("cannot read records", kv_str("shim", link->id), kv_str("why", err.message));
-    restarted = strcmp(boot_id, host->boot_id) != 0;
-    lost = mem_array(HASH_CNT(by_uid, reading.pods) + 1, sizeof *lost);
-    for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next)
-        if (!pod->status.final) {
-            lose_pod(&pod->status, restarted ? "NodeRestarted" : "SupervisorLost",
-                     restarted ? "the machine was restarted while the pod ran"
-                               : "the supervisor of the pod ended before the pod did");
-            lost[n_lost++] = pod->status.uid;
-        }
-    if (n_lost && !restarted)
-        kill_leftovers(&(struct hunt){lost, n_lost});
-    cgroup_sweep((const char *[]){link->id}, 1);
-    if (n_lost)
-        box_sweep(host->pods_fd, lost, n_lost);
-    for (struct recorded *pod = reading.pods; pod; pod = pod->by_uid.next) {
-        struct host_pod *known = host_pod_find(host, pod->status.uid);
-
-        if (known && (known->final || known->link != link))
-            continue;
-        if (!known && host->found)
-            known = host_pod_new(host, pod->status.uid, link);
-        if (known) {
-            known->found = host->found != NULL;
-            host_tell_later(host, known, &pod->status);
-        }
-    }
-    mem_free(lost);
-    HASH_CLEAR(by_uid, reading.pods);
-    arena_free(reading.arena);
-}
-
-void host_drop_link(struct host *host, struct link *link)
-{
-    struct error err = {0};
-
-    if (!file_remove_tree(host->shims_fd, link->id, &err))
-        log_warn("cannot remove a supervisor's directory", kv_str("why", err.message));
-    link_free(link);
-}
-
-/* ---- adopting ---- */
 
 /* The link to the shim in a place: alive, or (fd -1) dead. NULL when there is no such place. */
 static struct link *link_to(struct host *host, const char *id)
@@ -208,7 +32,7 @@ static struct link *link_to(struct host *host, const char *id)
     if (flock(dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         link = link_connect(host, id, dir_fd, &err);
     if (!link)
-        return link_dead(host, id, dir_fd);
+        link = link_dead(host, id, dir_fd);
     link->listing = host->found != NULL;
     host->listing += link->listing;
     return link;
@@ -232,33 +56,67 @@ static void adopt_one(struct host *host, const char *id)
         host->pool = link;
 }
 
-/* What pods have left on disk of which nobody knows: their shims were killed, and their records
- * released. */
-static void remove_leftovers(struct host *host)
+/* What earlier lives left of which nobody knows: the shims of these pods were killed, and their
+ * records released. */
+struct clearing {
+    struct pool_work work;
+    struct host *host; /* NULL: freed meanwhile */
+    int pods_fd;
+    struct buf uids;    /* that are known, each ended by a NUL */
+    const char **known; /* [n_known] in order */
+    size_t n_known;
+};
+
+static int compare(const void *a, const void *b)
 {
-    int fd = fcntl(host->pods_fd, F_DUPFD_CLOEXEC, 0);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void know(struct clearing *clearing, const struct host *host)
+{
+    const char *uid;
+
+    for (const struct host_pod *pod = host->pods; pod; pod = pod->by_uid.next)
+        buf_add(&clearing->uids, pod->uid, strlen(pod->uid) + 1);
+    clearing->known = mem_array(HASH_CNT(by_uid, host->pods) + 1, sizeof *clearing->known);
+    uid = clearing->uids.data;
+    for (size_t n = HASH_CNT(by_uid, host->pods); n; n--, uid += strlen(uid) + 1)
+        clearing->known[clearing->n_known++] = uid;
+    qsort(clearing->known, clearing->n_known, sizeof *clearing->known, compare);
+}
+
+/* <uid>, or <uid>.<volume>: no uid has a dot in it. */
+static bool is_forgotten(const struct clearing *clearing, const char *name)
+{
+    char uid[sizeof((struct host_pod *)0)->uid];
+    const char *key = uid;
+    size_t len = strcspn(name, ".");
+
+    if (!len || len >= sizeof uid)
+        return false;
+    memcpy(uid, name, len);
+    uid[len] = 0;
+    return !bsearch(&key, clearing->known, clearing->n_known, sizeof *clearing->known, compare);
+}
+
+static void clear_run(struct pool_work *work)
+{
+    struct clearing *clearing = container_of(work, struct clearing, work);
+    int fd = openat(clearing->pods_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 
-    for (struct dirent *entry; dir && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
-        char uid[sizeof((struct host_pod *)0)->uid];
-        size_t len = strcspn(entry->d_name, ".");
-
-        if (!len || len >= sizeof uid)
-            continue;
-        memcpy(uid, entry->d_name, len);
-        uid[len] = 0;
-        if (!host_pod_find(host, uid))
-            file_remove_tree(host->pods_fd, entry->d_name, NULL);
-    }
+    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
+        if (is_forgotten(clearing, entry->d_name))
+            file_remove_tree(clearing->pods_fd, entry->d_name, NULL);
     if (dir)
         closedir(dir);
+    cgroup_sweep_forsaken();
 }
 
 static void tell_found(struct host *host)
 {
     runtime_found_fn found = host->found;
 
-    remove_leftovers(host);
     host->found = NULL;
     for (struct host_pod *pod = host->pods; pod; pod = pod->by_uid.next)
         if (pod->found)
@@ -268,13 +126,47 @@ static void tell_found(struct host *host)
     loop_unhold(host->base.loop);
 }
 
+static void clear_done(struct pool_work *work)
+{
+    struct clearing *clearing = container_of(work, struct clearing, work);
+
+    if (clearing->host) {
+        clearing->host->clearing = NULL;
+        tell_found(clearing->host);
+    }
+    mem_free(clearing->known);
+    buf_release(&clearing->uids);
+    close(clearing->pods_fd);
+    mem_free(clearing);
+}
+
+static void clear_forgotten(struct host *host)
+{
+    struct clearing *clearing = mem_alloc(sizeof *clearing);
+
+    clearing->work = (struct pool_work){.run = clear_run, .done = clear_done};
+    clearing->host = host;
+    clearing->pods_fd = fcntl(host->pods_fd, F_DUPFD_CLOEXEC, 0);
+    know(clearing, host);
+    host->clearing = clearing;
+    loop_work(host->base.loop, &clearing->work);
+}
+
+void host_adoption_leave(struct host *host)
+{
+    if (host->clearing)
+        host->clearing->host = NULL;
+    if (host->found)
+        loop_unhold(host->base.loop); /* asked what runs, and not waiting for the answer */
+}
+
 void host_listed(struct host *host, struct link *link)
 {
     if (!link->listing)
         return;
     link->listing = false;
     if (--host->listing == 0)
-        tell_found(host);
+        clear_forgotten(host);
 }
 
 /* Has the machine been restarted since a runtime last ran here? */
@@ -310,5 +202,5 @@ void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done)
     if (shims)
         closedir(shims);
     if (--host->listing == 0)
-        tell_found(host);
+        clear_forgotten(host);
 }

@@ -135,16 +135,6 @@ static bool host_read_log(struct runtime *rt, const char *uid, const struct log_
     return logs_read(host_of(rt)->logs_fd, uid, options, offset, out, err);
 }
 
-static void host_purge(struct runtime *rt, const char *uid)
-{
-    struct host *host = host_of(rt);
-
-    if (!shim_uid_ok(uid))
-        return;
-    buf_add(&host->purge_next, uid, strlen(uid) + 1);
-    host_purge_begin(host);
-}
-
 static const char *host_describe(struct runtime *rt)
 {
     struct host *host = host_of(rt);
@@ -200,8 +190,8 @@ static void host_free(struct runtime *rt)
         link_free(link);
     }
     host_purge_leave(host);
-    if (host->listing)
-        loop_unhold(rt->loop); /* asked what runs, and not waiting for the answer */
+    host_burials_leave(host);
+    host_adoption_leave(host);
     loop_cancel(rt->loop, &host->tell);
     loop_off_turn_end(rt->loop, &host->flush);
     holder_close(&host->holder);
@@ -214,7 +204,6 @@ static void host_free(struct runtime *rt)
     mem_free(host->described);
     mem_free(host->isolation);
     mem_free(host->directory);
-    buf_release(&host->purge_next);
     mem_free(host);
 }
 

@@ -70,10 +70,12 @@ struct host {
 
     runtime_found_fn found; /* while adopting */
     struct task *adopted;
-    unsigned listing; /* links that still answer */
+    unsigned listing;          /* links that still answer, or are buried */
+    struct clearing *clearing; /* under way */
 
-    struct purge *purge;   /* under way */
-    struct buf purge_next; /* uids, NUL-separated */
+    struct burial *burials; /* under way */
+    struct purge *purge;    /* under way, */
+    struct purge *waiting;  /* and what comes next; NULL = nothing */
 };
 
 /* runtime_pods.c */
@@ -90,8 +92,10 @@ void host_fail_later(struct host *host, struct host_pod *pod, const char *reason
                      const char *message);
 void host_start(struct runtime *rt, const struct runtime_pod *pod);
 void host_listed(struct host *host, struct link *link);
-/** The shim of a link is gone: settle its pods from its records. */
+/** The shim of a link is gone: it is buried. */
 void host_link_died(struct host *host, struct link *link);
+/** What its records say is told: settle the rest. */
+void host_link_buried(struct host *host, struct link *link);
 
 /* runtime_link.c */
 struct link *link_launch(struct host *host, struct error *err); /* starts a shim */
@@ -104,10 +108,13 @@ void link_free(struct link *link); /* closes; the shim, if alive, goes on */
 
 /* runtime_adopt.c */
 void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done);
-/** Read the records of a dead shim: what is final is told, the rest is lost. */
-void host_read_records(struct host *host, struct link *link);
-/** Remove the directory of a dead shim whose pods are all released. */
-void host_drop_link(struct host *host, struct link *link);
+void host_adoption_leave(struct host *host); /* what is under way goes on without us */
+
+/* runtime_bury.c */
+/** Read the records of a dead shim and remove what its lost pods left; then its pods are told of,
+ * and host_link_buried is called. */
+void host_bury(struct host *host, struct link *link);
+void host_burials_leave(struct host *host); /* what is under way goes on without us */
 
 /* runtime_start.c */
 enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all);
@@ -129,8 +136,10 @@ bool host_probe(struct host *host, struct error *err);
 bool host_have_what_is_asked(struct host *host, struct error *err);
 
 /* runtime_purge.c */
-/** Remove what is waiting to be, unless that is under way. */
-void host_purge_begin(struct host *host);
+/** The pod object is gone: remove its logs. */
+void host_purge(struct runtime *rt, const char *uid);
+/** All pods of a dead shim are released: remove its directory. */
+void host_drop_link(struct host *host, struct link *link);
 void host_purge_leave(struct host *host); /* what is under way goes on without us */
 
 /* runtime_network.c */

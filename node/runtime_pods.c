@@ -198,12 +198,16 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
 
 void host_link_died(struct host *host, struct link *link)
 {
-    struct host_pod *next;
-
     if (host->pool == link)
         host->pool = NULL;
-    link->pods++; /* not dropped while we look at it */
-    host_read_records(host, link);
+    link->pods++; /* not dropped before it is buried */
+    host_bury(host, link);
+}
+
+void host_link_buried(struct host *host, struct link *link)
+{
+    struct host_pod *next;
+
     for (struct host_pod *pod = host->pods; pod; pod = next) {
         next = pod->by_uid.next;
         if (pod->link != link || pod->final || pod->verdict.len)

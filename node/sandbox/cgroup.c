@@ -2,7 +2,6 @@
  * Control groups of a container. See cgroup.h.
  */
 #include "node/sandbox/cgroup.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -10,10 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -21,8 +19,7 @@
 #include "node/sandbox/cgroup_find.h"
 #include "node/shim/spawn.h"
 
-enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */ };
-enum { SWEEP_TRIES = 50, SWEEP_PAUSE_NS = 2000000 };
+enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */, MAKE_TRIES = 8 };
 
 /* What is limited, where. A value of 0 sets no limit. */
 struct knob {
@@ -62,11 +59,9 @@ static const struct knob knobs[CGROUP_LIMITS] = {
 
 /* ---- groups ---- */
 
-static const char group_prefix[] = "jobflow-";
-
 static char *group_dir(const char *own, const char *uid, unsigned index)
 {
-    return mem_printf("%s/%s%s-%u", own, group_prefix, uid, index);
+    return mem_printf("%s/" CGROUP_PREFIX "%s-%u", own, uid, index);
 }
 
 static bool group_has(const struct cgroup *group, const char *dir)
@@ -77,33 +72,49 @@ static bool group_has(const struct cgroup *group, const char *dir)
     return false;
 }
 
-/* Whoever moves has but one thread, and the old hierarchies have a file for that: a move by
- * cgroup.procs stops all forks of the machine and waits for every processor, ten milliseconds or
- * so. In the unified one programs are born (cgroup_clone). */
-static bool group_add(struct cgroup *group, char *dir, bool unified)
+/* Our lock on it says that somebody needs the group, though nobody may be in it: see
+ * cgroup_sweep.c, which may have been faster. */
+static int open_and_lock(const char *joining)
 {
-    scoped_str joining = mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
     int fd = open(joining, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 
-    if (fd < 0) {
-        mem_free(dir);
-        return false;
+    if (fd >= 0 && (flock(fd, LOCK_SH) || access(joining, F_OK))) {
+        close(fd);
+        errno = ENOENT;
+        return -1;
     }
+    return fd;
+}
+
+/* Make the directory and be able to move into it; fine if it is there. */
+static int make_and_open(const char *dir, bool unified)
+{
+    scoped_str joining = cgroup_joining_file(dir, unified);
+    int fd = -1;
+
+    for (unsigned tries = 0; fd < 0 && tries < MAKE_TRIES; tries++)
+        if ((mkdir(dir, 0755) && errno != EEXIST) ||
+            ((fd = open_and_lock(joining)) < 0 && errno != ENOENT))
+            return -1;
+    return fd;
+}
+
+static bool group_make(struct cgroup *group, const char *dir, bool unified)
+{
+    int fd;
+
+    if (group_has(group, dir))
+        return true;
+    fd = make_and_open(dir, unified);
+    if (fd < 0)
+        return false;
     if (unified) {
         group->unified = (int)group->n;
         group->unified_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     }
     group->join_fds[group->n] = fd;
-    group->dirs[group->n++] = dir; /* owned from here */
+    group->dirs[group->n++] = mem_strdup(dir);
     return true;
-}
-
-/* Make the directory and be able to move into it; fine if it is there. */
-static bool group_make(struct cgroup *group, const char *dir, bool unified)
-{
-    if (group_has(group, dir))
-        return true;
-    return (mkdir(dir, 0755) == 0 || errno == EEXIST) && group_add(group, mem_strdup(dir), unified);
 }
 
 /* One knob, in an old hierarchy of its own or in the unified one. */
@@ -240,81 +251,4 @@ void cgroup_free(struct cgroup *group)
         mem_free(group->dirs[i]);
     }
     mem_free(group);
-}
-
-/* The number may be another's by now: what is killed is what is in the group. */
-static void kill_member(const char *group, pid_t pid)
-{
-    scoped_str path = mem_printf("/proc/%d/cgroup", (int)pid);
-    scoped(buf) struct buf text = {0};
-    int pidfd = pidfd_open(pid, 0);
-
-    if (pidfd < 0)
-        return;
-    if (file_read(path, TEXT_MAX, &text, NULL) && text.data && strstr(text.data, group))
-        pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-    close(pidfd);
-}
-
-/* All of them at once where the kernel can, else one by one. */
-static void kill_all(const char *dir)
-{
-    scoped_str path = mem_printf("%s/cgroup.procs", dir);
-    scoped(buf) struct buf text = {0};
-
-    if (cgroup_write(dir, "cgroup.kill", "1") || !file_read(path, TEXT_MAX, &text, NULL))
-        return;
-    for (char *at = text.data, *end; at && *at; at = end + (*end == '\n')) {
-        long pid = strtol(at, &end, 10);
-
-        if (end == at)
-            return;
-        kill_member(strrchr(dir, '/'), (pid_t)pid);
-    }
-}
-
-/* Whose shim was killed may still be on their way out. */
-static void remove_group(const char *dir)
-{
-    const struct timespec pause = {0, SWEEP_PAUSE_NS};
-
-    for (unsigned tries = 0; rmdir(dir) && errno == EBUSY && tries < SWEEP_TRIES; tries++) {
-        kill_all(dir);
-        nanosleep(&pause, NULL);
-    }
-}
-
-static bool is_of(const char *name, const char *uid)
-{
-    size_t len = strlen(uid);
-
-    return !strncmp(name, group_prefix, sizeof group_prefix - 1) &&
-           !strncmp(name + sizeof group_prefix - 1, uid, len) &&
-           name[sizeof group_prefix - 1 + len] == '-' &&
-           !strchr(name + sizeof group_prefix + len, '-');
-}
-
-static void sweep(const char *parent, const char *const *uids, size_t count)
-{
-    DIR *dir = parent ? opendir(parent) : NULL;
-
-    for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
-        for (size_t i = 0; i < count; i++)
-            if (is_of(entry->d_name, uids[i])) {
-                scoped_str path = mem_printf("%s/%s", parent, entry->d_name);
-
-                remove_group(path);
-                break;
-            }
-    if (dir)
-        closedir(dir);
-}
-
-void cgroup_sweep(const char *const *uids, size_t count)
-{
-    const struct cgroup_parents *parents = cgroup_find();
-
-    for (size_t i = 0; i < CGROUP_LIMITS; i++)
-        sweep(parents->old[i], uids, count);
-    sweep(parents->unified, uids, count);
 }

@@ -47,5 +47,7 @@ bool cgroup_was_oom(const struct cgroup *group);
 /** Removes the groups; all processes must have been reaped. */
 void cgroup_free(struct cgroup *group);
 /** Remove what shims left behind when they died, for pods or under their own name; what still runs
- * there is killed. */
+ * there is killed. Blocks. */
 void cgroup_sweep(const char *const *uids, size_t count);
+/** Remove the empty groups of all who have died, whoever they were. Blocks. */
+void cgroup_sweep_forsaken(void);

@@ -3,6 +3,7 @@
  */
 #include "node/sandbox/cgroup_find.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,20 +125,24 @@ static char *unified_parent(void)
     return hands_down(point) ? take(point) : take(own);
 }
 
-const struct cgroup_parents *cgroup_find(void)
-{
-    static struct cgroup_parents parents;
+static struct cgroup_parents found;
 
-    if (parents.known)
-        return &parents;
-    parents.known = true;
-    parents.unified = unified_parent();
+static void find(void)
+{
+    found.unified = unified_parent();
     for (size_t i = 0; i < CGROUP_LIMITS; i++) {
         scoped_str point = NULL;
 
-        parents.old[i] = own_dir(controllers[i], &point);
+        found.old[i] = own_dir(controllers[i], &point);
     }
-    return &parents;
+}
+
+const struct cgroup_parents *cgroup_find(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find);
+    return &found;
 }
 
 bool cgroup_write(const char *dir, const char *file, const char *value)
@@ -149,4 +154,12 @@ bool cgroup_write(const char *dir, const char *file, const char *value)
     if (fd >= 0)
         close(fd);
     return ok;
+}
+
+/* Whoever moves has but one thread, and the old hierarchies have a file for that: a move by
+ * cgroup.procs stops all forks of the machine and waits for every processor, ten milliseconds or
+ * so. In the unified one programs are born (cgroup_clone). */
+char *cgroup_joining_file(const char *dir, bool unified)
+{
+    return mem_printf("%s/%s", dir, unified ? "cgroup.procs" : "tasks");
 }

@@ -9,12 +9,16 @@ enum cgroup_limit { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_LIMITS };
 
 /* Directories in which ours are made; NULL: there is none. */
 struct cgroup_parents {
-    bool known;
     char *old[CGROUP_LIMITS]; /* of the hierarchy of that controller alone */
     char *unified;
 };
 
-/** Looked up once in the life of a process; those it forks have it, too. */
+/* The names of ours begin so. */
+#define CGROUP_PREFIX "jobflow-"
+
+/** Looked up once in the life of a process, by any thread; those it forks have it, too. */
 const struct cgroup_parents *cgroup_find(void);
 
 bool cgroup_write(const char *dir, const char *file, const char *value);
+/** The file by which one thread joins the group in `dir` (owned). */
+char *cgroup_joining_file(const char *dir, bool unified);

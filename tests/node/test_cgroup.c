@@ -4,12 +4,15 @@
 #include "tests/unit.h"
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup_find.h"
 #include "node/shim/spawn.h"
 
 enum { TEXT_MAX = 64 << 10 };
@@ -156,12 +159,88 @@ static void nothing_is_made_for_whom_nothing_is_limited(void **state)
     check("not born in one", !born);
 }
 
+/* One made by a process that is dead by now; `out_member` (may be NULL) lives in it, until it is
+ * killed, and keeps nothing but that. */
+static void make_and_die(const char *name, pid_t *out_member)
+{
+    const struct shim_limits limits = {.processes = 16};
+    int wait_status, ends[2];
+    pid_t maker, member = 0;
+
+    check_int("pipe", pipe2(ends, O_CLOEXEC), 0);
+    maker = fork();
+    if (maker == 0) {
+        struct cgroup *group = cgroup_new(name, 0, &limits, NULL, NULL);
+
+        member = group && out_member ? fork() : 0;
+        if (group && out_member && !member) {
+            cgroup_join(group, false);
+            for (size_t i = 0; i < group->n; i++)
+                close(group->join_fds[i]);
+            member = getpid();
+            if (write(ends[1], &member, sizeof member) == sizeof member)
+                pause();
+        }
+        _exit(!group);
+    }
+    check_int("maker", waitpid(maker, &wait_status, 0), maker);
+    check_int("made", wait_status, 0);
+    if (out_member)
+        check_int("joined", (long)read(ends[0], out_member, sizeof *out_member),
+                  sizeof *out_member);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static bool has_group(const char *name)
+{
+    const struct cgroup_parents *parents = cgroup_find();
+    const char *parent = parents->old[CGROUP_PIDS];
+    scoped_str dir = mem_printf("%s/jobflow-%s-0", parent ? parent : parents->unified, name);
+
+    return access(dir, F_OK) == 0;
+}
+
+/* covers: local-runtime.md LRT-44; see 6.4 */
+static void a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it(void **state)
+{
+    scoped_str empty = mem_printf("empty-%d", (int)getpid());
+    scoped_str inhabited = mem_printf("inhabited-%d", (int)getpid());
+    scoped_str held = mem_printf("held-%d", (int)getpid());
+    const struct shim_limits limits = {.processes = 16};
+    bool memory, cpu, processes;
+    struct cgroup *group;
+    pid_t member;
+
+    cgroup_try(&memory, &cpu, &processes);
+    if (!processes) {
+        print_message("skipped: no limits on processes here\n");
+        return;
+    }
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    make_and_die(empty, NULL);
+    make_and_die(inhabited, &member);
+    group = cgroup_new(held, 0, &limits, NULL, NULL);
+    check("the others are there", has_group(inhabited) && has_group(held));
+    cgroup_sweep_forsaken();
+    check("nobody's is gone", !has_group(empty));
+    check("one with a process in it stays", has_group(inhabited));
+    check("so does one whose maker lives", has_group(held));
+    check_int("killed", kill(member, SIGKILL), 0);
+    check_int("reaped", waitpid(member, NULL, 0), member);
+    cgroup_free(group);
+    check("gone with its maker's leave", !has_group(held));
+    cgroup_sweep_forsaken();
+    check("gone with its last process", !has_group(inhabited));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_are_born_in_the_unified_group_and_join_the_others),
         cmocka_unit_test(programs_are_born_there_too_and_failures_are_told),
         cmocka_unit_test(nothing_is_made_for_whom_nothing_is_limited),
+        cmocka_unit_test(a_group_goes_when_its_maker_is_dead_and_nobody_is_in_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

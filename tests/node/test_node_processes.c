@@ -342,13 +342,14 @@ static void a_container_that_is_not_alive_is_started_again(void **state)
     struct life *life = begin(dir, 2);
     const struct pod_status *status;
 
-    /* the first run is never alive, the second ends by itself */
+    /* the first run is alive until it has begun, the second always, and it ends by itself */
     create(life,
            "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},'spec':{"
-           "'restartPolicy':'OnFailure','terminationGracePeriodSeconds':2,'volumes':[{'name':'v',"
+           "'restartPolicy':'OnFailure','terminationGracePeriodSeconds':60,'volumes':[{'name':'v',"
            "'emptyDir':{}}],'containers':[{'name':'c','command':['sh','-c','test -e /v/again && "
-           "exit 0; touch /v/again; exec sleep 300'],'volumeMounts':[{'name':'v','mountPath':'/v'"
-           "}],'livenessProbe':{'exec':{'command':['test','-e','/v/none']},'periodSeconds':1,"
+           "exit 0; trap \\\"rm /v/dead; exit 143\\\" TERM; touch /v/again /v/dead; "
+           "sleep 300 & wait'],'volumeMounts':[{'name':'v','mountPath':'/v'}],'livenessProbe':{"
+           "'exec':{'command':['test','!','-e','/v/dead']},'timeoutSeconds':30,'periodSeconds':1,"
            "'failureThreshold':1}}]}}");
     status = wait_for(life, "p", POD_SUCCEEDED);
     check_int("restarts", status->containers.items[0].restart_count, 1);

@@ -12,80 +12,9 @@
 #include "base/file.h"
 #include "node/shim/message.h"
 #include "node/shim/records.h"
-#include "tests/support/pods.h"
+#include "tests/support/lives.h"
 
-enum { LIMIT_MS = 60000, POLL_MS = 10, PODS = 100 };
-
-/* A life of the node in a process of its own, which is killed when `act` has returned. */
-static void life(const char *dir, void (*act)(struct bed *bed))
-{
-    pid_t pid = fork();
-    int status;
-
-    if (pid == 0) {
-        act(bed_new(dir, NULL));
-        kill(getpid(), SIGKILL);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFSIGNALED(status));
-}
-
-static char *fresh(const char *name)
-{
-    char *dir = test_path(name);
-
-    mkdir(dir, 0700);
-    return dir;
-}
-
-static pid_t the_shim(const char *dir)
-{
-    int pids[4];
-
-    check_int("one shim", bed_shims(dir, pids, countof(pids)), 1);
-    return pids[0];
-}
-
-static void wait_for_shims_to_leave(const char *dir)
-{
-    int pids[8];
-
-    for (int i = 0; i < LIMIT_MS / POLL_MS && bed_shims(dir, pids, countof(pids)); i++)
-        usleep(POLL_MS * 1000);
-    check_int("shims left", bed_shims(dir, pids, countof(pids)), 0);
-}
-
-/* The test leaves no process behind: shims whose pods are done end with their last node. */
-static void finish(struct bed *bed, const char *dir)
-{
-    bed_free(bed);
-    wait_for_shims_to_leave(dir);
-}
-
-static void wait_for_end(long pid)
-{
-    for (int i = 0; i < LIMIT_MS / POLL_MS && bed_alive(pid); i++)
-        usleep(POLL_MS * 1000);
-    check("the process has ended", !bed_alive(pid));
-}
-
-static void kill_shim(const char *dir)
-{
-    pid_t shim = the_shim(dir);
-
-    kill(shim, SIGKILL);
-    wait_for_end(shim);
-}
-
-static void release(struct bed *bed, const char *uid)
-{
-    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
-}
-
-static void start_shell(struct bed *bed, const char *uid, const char *script)
-{
-    bed_start(bed, &(struct bed_pod){uid, .main = {{.argv = {"/bin/sh", "-c", script}}}});
-}
+enum { PODS = 100 };
 
 static void start_many(struct bed *bed)
 {
@@ -94,7 +23,7 @@ static void start_many(struct bed *bed)
         scoped_str script =
             mem_printf("echo begin %d; sleep 1.%d; echo end %d; exit %d", i, i % 10, i, i);
 
-        start_shell(bed, uid, script);
+        life_start(bed, uid, script);
     }
     check("last one runs", bed_phase(bed, "many-99", POD_RUNNING, LIMIT_MS));
 }
@@ -102,7 +31,7 @@ static void start_many(struct bed *bed)
 /* covers: local-runtime.md LRT-30; reliability.md P-08 INV-N1 INV-N2 INV-N7 */
 static void pods_outlive_the_node_and_are_found_with_codes_and_logs(void **state)
 {
-    scoped_str dir = fresh("many");
+    scoped_str dir = life_directory("many");
     struct bed *bed;
 
     life(dir, start_many);
@@ -120,14 +49,14 @@ static void pods_outlive_the_node_and_are_found_with_codes_and_logs(void **state
         check_int(uid, bed_finals(bed, uid), 1);
         log = bed_log(bed, uid, NULL);
         check_str(uid, log, want);
-        release(bed, uid);
+        life_release(bed, uid);
     }
-    finish(bed, dir);
+    life_finish(bed, dir);
 }
 
 static void start_short(struct bed *bed)
 {
-    start_shell(bed, "short", "sleep 0.2; exit 7");
+    life_start(bed, "short", "sleep 0.2; exit 7");
     check("runs", bed_phase(bed, "short", POD_RUNNING, LIMIT_MS));
 }
 
@@ -135,12 +64,12 @@ static void start_short(struct bed *bed)
  * covers: local-runtime.md LRT-31; reliability.md P-08 */
 static void an_end_nobody_was_there_for_is_told_with_its_time_until_released(void **state)
 {
-    scoped_str dir = fresh("short");
+    scoped_str dir = life_directory("short");
     struct bed *bed;
     int64_t left_ms;
 
     life(dir, start_short);
-    wait_for_shims_to_leave(dir);
+    life_shims_leave(dir);
     left_ms = clock_wall_ms(clock_real());
     usleep(200000); /* so that the time of the end is not the time at which it is found */
     for (int lives = 0; lives < 2; lives++) {
@@ -153,25 +82,13 @@ static void an_end_nobody_was_there_for_is_told_with_its_time_until_released(voi
         check_int("code", status->containers.items[0].exit_code, 7);
         check("when it was", status->containers.items[0].finished_ms <= left_ms);
         if (lives == 1)
-            release(bed, "short");
+            life_release(bed, "short");
         bed_run(bed, 50);
         bed_free(bed);
     }
     bed = bed_new(dir, NULL);
     check("released", !bed_found(bed, "short"));
-    finish(bed, dir);
-}
-
-static void check_lost(struct bed *bed, const char *uid)
-{
-    const struct pod_status *status = bed_final(bed, uid, LIMIT_MS);
-
-    check(uid, status);
-    check_int(uid, status->phase, POD_FAILED);
-    check_str(uid, status->reason, "SupervisorLost");
-    check_int(uid, status->containers.items[0].exit_code, 137);
-    check_str(uid, status->containers.items[0].reason, "ContainerStatusUnknown");
-    release(bed, uid);
+    life_finish(bed, dir);
 }
 
 static long pid_printed(struct bed *bed, const char *uid)
@@ -190,47 +107,47 @@ static long pid_printed(struct bed *bed, const char *uid)
 /* covers: local-runtime.md LRT-32; reliability.md P-09 FT-09 INV-N3 */
 static void a_killed_shim_loses_what_ran_and_nothing_else(void **state)
 {
-    scoped_str dir = fresh("killed");
+    scoped_str dir = life_directory("killed");
     struct bed *bed = bed_new(dir, NULL);
     long pid;
 
-    start_shell(bed, "done", "exit 9");
+    life_start(bed, "done", "exit 9");
     check("ends", bed_final(bed, "done", LIMIT_MS));
-    start_shell(bed, "runs", "setsid sh -c 'echo pid=$$; exec sleep 300'");
+    life_start(bed, "runs", "setsid sh -c 'echo pid=$$; exec sleep 300'");
     pid = pid_printed(bed, "runs");
     check("runs", bed_alive(pid));
-    kill(the_shim(dir), SIGKILL);
-    check_lost(bed, "runs");
-    wait_for_end(pid);
+    kill(life_shim(dir), SIGKILL);
+    life_check_lost(bed, "runs");
+    life_wait_for_end(pid);
     check_int("told once", bed_finals(bed, "done"), 1);
     check_int("the next pod gets a new shim", bed_shell(bed, "next", "exit 3", NULL), 3);
-    release(bed, "done");
-    release(bed, "next");
-    finish(bed, dir);
+    life_release(bed, "done");
+    life_release(bed, "next");
+    life_finish(bed, dir);
 }
 
 static void start_two_and_kill_the_shim(struct bed *bed)
 {
-    start_shell(bed, "done", "exit 9");
+    life_start(bed, "done", "exit 9");
     check("ends", bed_final(bed, "done", LIMIT_MS));
-    start_shell(bed, "runs", "exec sleep 300");
+    life_start(bed, "runs", "exec sleep 300");
     check("runs", bed_phase(bed, "runs", POD_RUNNING, LIMIT_MS));
 }
 
 /* covers: reliability.md P-09 FT-09 */
 static void a_shim_killed_while_the_node_is_down_is_known_by_its_records(void **state)
 {
-    scoped_str dir = fresh("both");
+    scoped_str dir = life_directory("both");
     struct bed *bed;
 
     life(dir, start_two_and_kill_the_shim);
-    kill_shim(dir);
+    life_kill_shim(dir);
     bed = bed_new(dir, NULL);
     check("found", bed_found(bed, "done") && bed_found(bed, "runs"));
     check_int("code", bed_final(bed, "done", LIMIT_MS)->containers.items[0].exit_code, 9);
-    check_lost(bed, "runs");
-    release(bed, "done");
-    finish(bed, dir);
+    life_check_lost(bed, "runs");
+    life_release(bed, "done");
+    life_finish(bed, dir);
 }
 
 static void write_records_of_another_boot(const char *dir, pid_t victim)
@@ -267,7 +184,7 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
 /* covers: local-runtime.md LRT-33; reliability.md D-10 FT-10 INV-N4 */
 static void records_of_another_boot_lose_pods_and_kill_nothing(void **state)
 {
-    scoped_str dir = fresh("reboot");
+    scoped_str dir = life_directory("reboot");
     pid_t victim = fork();
     const struct pod_status *status;
     struct bed *bed;
@@ -289,13 +206,13 @@ static void records_of_another_boot_lose_pods_and_kill_nothing(void **state)
     check_int("nothing was killed", kill(victim, 0), 0);
     kill(victim, SIGKILL);
     waitpid(victim, NULL, 0);
-    release(bed, "runs");
-    release(bed, "done");
-    finish(bed, dir);
+    life_release(bed, "runs");
+    life_release(bed, "done");
+    life_finish(bed, dir);
     bed = bed_new(dir, NULL);
     check("flag once", !bed_runtime(bed)->machine_restarted);
     check("directory is gone", !bed_found(bed, "done"));
-    finish(bed, dir);
+    life_finish(bed, dir);
 }
 
 static const char *stopped_dir;
@@ -303,17 +220,17 @@ static const char *stopped_dir;
 static void start_behind_a_stopped_shim(struct bed *bed)
 {
     check_int("first", bed_shell(bed, "first", "exit 0", NULL), 0);
-    release(bed, "first");
+    life_release(bed, "first");
     bed_run(bed, 50);
-    kill(the_shim(stopped_dir), SIGSTOP);
-    start_shell(bed, "sent", "echo ran; exit 5");
+    kill(life_shim(stopped_dir), SIGSTOP);
+    life_start(bed, "sent", "echo ran; exit 5");
     bed_run(bed, 50);
 }
 
 /* covers: local-runtime.md LRT-34; reliability.md D-09 INV-N1 */
 static void a_start_on_its_way_when_the_node_died_happens_once(void **state)
 {
-    scoped_str dir = fresh("on-its-way");
+    scoped_str dir = life_directory("on-its-way");
     scoped_str log = NULL;
     struct bed *bed;
     pid_t waker;
@@ -323,7 +240,7 @@ static void a_start_on_its_way_when_the_node_died_happens_once(void **state)
     waker = fork();
     if (waker == 0) { /* the shim goes on when the new node has already asked */
         usleep(200000);
-        kill(the_shim(dir), SIGCONT);
+        kill(life_shim(dir), SIGCONT);
         _exit(0);
     }
     bed = bed_new(dir, NULL);
@@ -332,75 +249,69 @@ static void a_start_on_its_way_when_the_node_died_happens_once(void **state)
     check_int("code", bed_final(bed, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
     log = bed_log(bed, "sent", NULL);
     check_str("log", log, "ran\n");
-    release(bed, "sent");
-    finish(bed, dir);
+    life_release(bed, "sent");
+    life_finish(bed, dir);
 }
 
 /* covers: local-runtime.md LRT-34; reliability.md D-09 */
 static void a_start_that_never_arrived_is_not_found_and_may_be_given_again(void **state)
 {
-    scoped_str dir = fresh("never");
+    scoped_str dir = life_directory("never");
     struct bed *bed;
 
     stopped_dir = dir;
     life(dir, start_behind_a_stopped_shim);
-    kill_shim(dir);
+    life_kill_shim(dir);
     bed = bed_new(dir, NULL);
     check("not found", !bed_found(bed, "sent"));
     check_int("started", bed_shell(bed, "sent", "exit 4", NULL), 4);
-    release(bed, "sent");
-    finish(bed, dir);
+    life_release(bed, "sent");
+    life_finish(bed, dir);
 }
 
 static void a_start_given_to_a_dying_shim_goes_to_the_next_one(void **state)
 {
-    scoped_str dir = fresh("dying");
+    scoped_str dir = life_directory("dying");
     struct bed *bed = bed_new(dir, NULL);
     pid_t shim;
 
     check_int("first", bed_shell(bed, "first", "exit 0", NULL), 0);
-    shim = the_shim(dir);
+    shim = life_shim(dir);
     kill(shim, SIGSTOP);
-    start_shell(bed, "sent", "exit 5");
+    life_start(bed, "sent", "exit 5");
     bed_run(bed, 50);
     kill(shim, SIGKILL);
     check_int("code", bed_final(bed, "sent", LIMIT_MS)->containers.items[0].exit_code, 5);
     check_int("told once", bed_finals(bed, "sent"), 1);
-    release(bed, "first");
-    release(bed, "sent");
-    finish(bed, dir);
+    life_release(bed, "first");
+    life_release(bed, "sent");
+    life_finish(bed, dir);
 }
 
 /* covers: reliability.md INV-R1 */
 static void a_shim_without_pods_ends_with_its_node(void **state)
 {
-    scoped_str dir = fresh("idle");
+    scoped_str dir = life_directory("idle");
     struct bed *bed = bed_new(dir, NULL);
 
     check_int("ran", bed_shell(bed, "one", "exit 0", NULL), 0);
-    release(bed, "one");
+    life_release(bed, "one");
     bed_run(bed, 50);
-    finish(bed, dir);
-}
-
-static void start_long(struct bed *bed)
-{
-    start_shell(bed, "long", "exec sleep 300");
-    check("runs", bed_phase(bed, "long", POD_RUNNING, LIMIT_MS));
+    life_finish(bed, dir);
 }
 
 /* covers: reliability.md INV-N3 */
 static void pods_nobody_can_find_any_more_are_ended(void **state)
 {
-    scoped_str dir = fresh("forsaken");
+    scoped_str dir = life_directory("forsaken");
     scoped_str node = mem_printf("%s/node", dir);
     struct error err = {0};
     pid_t shim;
 
-    life(dir, start_long);
-    shim = the_shim(dir);
+    life(dir, life_start_long);
+    shim = life_shim(dir);
     check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
-    wait_for_end(shim); /* and its pod with it */
+    life_wait_for_end(shim); /* and its pod with it */
 }
 
 int main(int argc, char **argv)

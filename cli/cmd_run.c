@@ -3,8 +3,8 @@
  */
 #include "cli/commands.h"
 #include "cli/parameters.h"
+#include "cli/serve_values.h"
 #include "cli/session.h"
-#include "node/machine_resources.h"
 #include <string.h>
 
 static const char *const outputs[] = {"auto", "live", "plain", "json", "quiet", NULL};
@@ -19,7 +19,7 @@ static const char *const durabilities[] = {"strict", "relaxed", NULL};
 static const struct flag flags[] = {
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", RUN(max_pods), .min = 1, .max = 100000},
     {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", RUN(max_flow_steps), .min = 1, .max = 1000000},
-    {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", RUN(node_resources)},
+    {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", RUN(node_resources), .check = check_node_resources},
     {FLAG_BOOL,     "logs",       0,   NULL,   "print the output of all pods, each line with its pod's name", RUN(logs)},
     {FLAG_CHOICE,   "output",     'o', "FORM", "how to tell what happens", RUN(output), outputs},
     {FLAG_DURATION, "timeout",    0,   "D",    "stop the pods and exit with 4 when the run takes longer", RUN(timeout_ms)},
@@ -53,13 +53,7 @@ static int run(const void *opaque, int n_operands, char **operands)
 {
     struct session_options options = *(const struct session_options *)opaque;
     scoped(manifests) struct manifests set = {0};
-    struct machine_resources resources;
-    struct error err;
 
-    if (!machine_resources_parse(options.node_resources, &resources, &err)) {
-        cli_error(&err);
-        return EXIT_REFUSED;
-    }
     if (options.fresh && options.retry_failed) {
         cli_errorf("--fresh starts over and --retry-failed goes on: choose one");
         return EXIT_REFUSED;

@@ -3,8 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/daemon.h"
-#include "node/host_paths.h"
-#include "node/machine_resources.h"
+#include "cli/serve_values.h"
 
 static const char *const isolations[] = {"auto", "full", "user", "mounts", "plain", NULL};
 static const char *const networks[] = {"shared", "private", NULL};
@@ -18,30 +17,30 @@ static const char *const log_formats[] = {"text", "json", NULL};
 /* clang-format off */
 static const struct flag flags[] = {
     {FLAG_STR,      "data-dir",   0,   "DIR",  "where everything is kept; default: $XDG_STATE_HOME/jobflow", SERVE(data_dir)},
-    {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen)},
-    {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names)},
-    {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", SERVE(max_flow_steps), .min = 1, .max = 1000000},
+    {FLAG_LIST,     "listen",     0,   "ADDRESS:PORT", "where to listen with TLS, or none; may be given several times; default: 127.0.0.1:6480, another port when that one is taken", SERVE(listen), .check = check_listen},
+    {FLAG_LIST,     "tls-name",   0,   "NAME", "another name or address by which clients reach the server", SERVE(tls_names), .check = check_tls_name, .live = true},
+    {FLAG_INT,      "max-flow-steps", 0, "N",  "steps of the largest flow that is accepted; default: 100000", SERVE(max_flow_steps), .min = 1, .max = 1000000, .live = true},
     {FLAG_INT,      "max-pods",   'j', "N",    "pods running at once; default: one per CPU, at least 8", SERVE(max_pods), .min = 1, .max = 100000},
-    {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources)},
+    {FLAG_STR,      "node-resources", 0, "LIST", "what pods may use of this machine, like cpu=4,memory=8Gi,nvidia.com/gpu=2; default: all its CPUs and memory", SERVE(node_resources), .check = check_node_resources},
     {FLAG_CHOICE,   "isolation",  0,   "LEVEL", "give every pod this level of isolation", SERVE(isolation), isolations},
     {FLAG_CHOICE,   "network",    0,   "MODE", "network of isolated pods", SERVE(network), networks},
     {FLAG_BOOL,     "hosts-as-addresses", 0, NULL, "tell pods addresses where they would be told names; the default where programs could not look names up", SERVE(hosts_as_addresses)},
-    {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path)},
-    {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit)},
+    {FLAG_LIST,     "allow-host-path", 0, "PREFIX[:rw]", "pods may mount what is beneath this directory of the machine, read-only without :rw; may be given several times; default: nothing", SERVE(allow_host_path), .check = check_host_path},
+    {FLAG_STR,      "empty-dir-limit", 0, "SIZE", "what an emptyDir that names no sizeLimit may hold before its pod is evicted, like 20Gi; none: what the disk holds; default: 1Gi", SERVE(empty_dir_limit), .check = check_empty_dir_limit},
     {FLAG_BOOL,     "allow-ssh-key-arguments", 0, NULL, "jobs may have private keys in the arguments of plugin ssh, where all who see the job can read them", SERVE(allow_key_arguments)},
     {FLAG_BOOL,     "strict-plugin-arguments", 0, NULL, "refuse arguments that a plugin of a job would ignore", SERVE(strict_plugin_arguments)},
     {FLAG_BOOL,     "gc-aborted", 0,   NULL,   "ttlSecondsAfterFinished deletes aborted jobs, too", SERVE(gc_aborted)},
     {FLAG_DURATION, "restart-backoff", 0, "D", "first wait before a container is restarted; doubles each time", SERVE(restart_backoff_ms)},
     {FLAG_CHOICE,   "durability", 0,   "MODE", "relaxed loses the last moments on power loss, never on a crash", SERVE(durability), durabilities},
-    {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches},
-    {FLAG_CHOICE,   "jobflow-updates", 0, "MODE", "whether the spec of a flow may be changed", SERVE(updates), updates},
+    {FLAG_CHOICE,   "jobflow-deletion-protection", 0, "MODE", "whether unfinished flows and the templates they need are kept from being deleted", SERVE(deletion_protection), switches, .live = true},
+    {FLAG_CHOICE,   "jobflow-updates", 0, "MODE", "whether the spec of a flow may be changed", SERVE(updates), updates, .live = true},
     {FLAG_CHOICE,   "jobflow-compat", 0, "MODE", "upstream: flows mean what Volcano makes of them, without what it ignores; for comparing, not for use", SERVE(compat), compats},
-    {FLAG_STR,      "controllers", 0,  "LIST", "which controllers run: * for all (the default), NAME or +NAME, -NAME; like *,-jobflow", SERVE(controllers)},
-    {FLAG_INT,      "max-connections", 0, "N", "connections at once; default: 1024, an eighth of it from one address", SERVE(max_connections), .min = 16, .max = 100000},
-    {FLAG_INT,      "max-watches", 0,  "N",    "watches at once; default: 1000, a fifth of it by one user", SERVE(max_watches), .min = 5, .max = 10000},
+    {FLAG_STR,      "controllers", 0,  "LIST", "which controllers run: * for all (the default), NAME or +NAME, -NAME; like *,-jobflow", SERVE(controllers), .check = check_controllers},
+    {FLAG_INT,      "max-connections", 0, "N", "connections at once; default: 1024, an eighth of it from one address", SERVE(max_connections), .min = 16, .max = 100000, .live = true},
+    {FLAG_INT,      "max-watches", 0,  "N",    "watches at once; default: 1000, a fifth of it by one user", SERVE(max_watches), .min = 5, .max = 10000, .live = true},
     {FLAG_STR,      "config",     0,   "FILE", "YAML with more of these settings; the command line wins", SERVE(config)},
-    {FLAG_BOOL,     "verbose",    'v', NULL,   "log every request and change of state", SERVE(verbose)},
-    {FLAG_CHOICE,   "log-format", 0,   "FORM", "form of the log on standard error", SERVE(log_format), log_formats},
+    {FLAG_BOOL,     "verbose",    'v', NULL,   "log every request and change of state", SERVE(verbose), .live = true},
+    {FLAG_CHOICE,   "log-format", 0,   "FORM", "form of the log on standard error", SERVE(log_format), log_formats, .live = true},
     {0},
 };
 /* clang-format on */
@@ -59,22 +58,7 @@ static const struct daemon_options defaults = {
 
 static int run(const void *options, int n_operands, char **operands)
 {
-    const struct daemon_options *daemon = options;
-    struct machine_resources resources;
-    struct host_paths allowed = {0};
-    struct error err;
-
-    for (size_t i = 0; i < daemon->allow_host_path.count; i++)
-        if (!host_paths_add(&allowed, daemon->allow_host_path.items[i], &err)) {
-            error_prefix(&err, "--allow-host-path: ");
-            cli_error(&err);
-            return EXIT_REFUSED;
-        }
-    if (!machine_resources_parse(daemon->node_resources, &resources, &err)) {
-        cli_error(&err);
-        return EXIT_REFUSED;
-    }
-    return daemon_run(daemon);
+    return daemon_run(options, flags);
 }
 
 const struct command cmd_serve = {

@@ -5,13 +5,11 @@
 #include "api/types/nearest.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/timefmt.h"
+#include "cli/flag_values.h"
 #include "cli/settings.h"
 #include "cli/term.h"
-#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char cli_program[] = "jobflow";
@@ -71,106 +69,6 @@ int command_unknown(const char *name)
 static bool takes_value(const struct flag *flag)
 {
     return flag->type != FLAG_BOOL;
-}
-
-static bool choice_known(const struct flag *flag, const char *text)
-{
-    for (size_t i = 0; flag->choices[i]; i++)
-        if (strcmp(flag->choices[i], text) == 0)
-            return true;
-    return false;
-}
-
-static bool parse_int(const char *text, int64_t *out)
-{
-    char *end;
-
-    errno = 0;
-    *out = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0';
-}
-
-static bool store_bool(const struct flag *flag, const char *text, void *member)
-{
-    *(bool *)member = !text || strcmp(text, "false") != 0; /* --flag, --flag=true, --flag=false */
-    if (!text || strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
-        return true;
-    cli_errorf("--%s: \"%s\" is neither true nor false", flag->name, text);
-    return false;
-}
-
-static bool store_str(const struct flag *flag, const char *text, void *member)
-{
-    *(const char **)member = text;
-    return true;
-}
-
-static bool store_int(const struct flag *flag, const char *text, void *member)
-{
-    int64_t number;
-
-    if (parse_int(text, &number) && number >= flag->min && (!flag->max || number <= flag->max)) {
-        *(int64_t *)member = number;
-        return true;
-    }
-    if (flag->max)
-        cli_errorf("--%s: \"%s\" is not a whole number from %lld to %lld", flag->name, text,
-                   (long long)flag->min, (long long)flag->max);
-    else
-        cli_errorf("--%s: \"%s\" is not a whole number of at least %lld", flag->name, text,
-                   (long long)flag->min);
-    return false;
-}
-
-static bool store_duration(const struct flag *flag, const char *text, void *member)
-{
-    struct error err = {0};
-    int64_t number;
-
-    if (parse_int(text, &number) && number >= 0 && number <= INT64_MAX / 1000) {
-        *(int64_t *)member = number * 1000;
-        return true;
-    }
-    if (duration_parse(text, &number, &err) && number >= 0) {
-        *(int64_t *)member = number / 1000000;
-        return true;
-    }
-    cli_errorf("--%s: \"%s\" is not a duration; write it like 90s, 5m or 1h30m", flag->name, text);
-    return false;
-}
-
-static bool store_choice(const struct flag *flag, const char *text, void *member)
-{
-    if (choice_known(flag, text))
-        return store_str(flag, text, member);
-    fprintf(stderr, "error: --%s: \"%s\" is not one of", flag->name, text);
-    for (size_t i = 0; flag->choices[i]; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", flag->choices[i]);
-    fputc('\n', stderr);
-    return false;
-}
-
-static bool store_list(const struct flag *flag, const char *text, void *member)
-{
-    struct flag_list *list = member;
-
-    if (list->count == countof(list->items)) {
-        cli_errorf("--%s: given more than %zu times", flag->name, countof(list->items));
-        return false;
-    }
-    list->items[list->count++] = text;
-    return true;
-}
-
-/* Store one flag's value; prints what is wrong with it. */
-static bool flag_store(const struct flag *flag, const char *text, char *options)
-{
-    static bool (*const stores[])(const struct flag *, const char *, void *) = {
-        [FLAG_BOOL] = store_bool,         [FLAG_STR] = store_str,       [FLAG_INT] = store_int,
-        [FLAG_DURATION] = store_duration, [FLAG_CHOICE] = store_choice, [FLAG_LIST] = store_list,
-    };
-
-    return stores[flag->type](flag, text, options + flag->offset);
 }
 
 static int usage_hint(const struct command *command)
@@ -236,6 +134,7 @@ static int parse_flags(const struct command *command, const struct getopt_table 
                        char **argv, char *options)
 {
     bool begun[FLAGS_MAX] = {0};
+    struct error err = {0};
 
     optind = 1;
     for (;;) {
@@ -258,8 +157,10 @@ static int parse_flags(const struct command *command, const struct getopt_table 
         if (!flag)
             return usage_hint(command);
         begin_list(flag, &begun[flag - command->flags], options);
-        if (!flag_store(flag, optarg, options))
+        if (!flag_store(flag, optarg, options, &err)) {
+            cli_errorf("--%s: %s", flag->name, err.message);
             return usage_hint(command);
+        }
     }
 }
 
@@ -274,38 +175,56 @@ static void set_defaults(const struct command *command, char *options)
 /* The file that --config names, for commands that have it; NULL. */
 static const char *config_file(const struct command *command, const char *options)
 {
-    for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
-        if (strcmp(flag->name, "config") == 0)
-            return *(const char *const *)(const void *)(options + flag->offset);
-    return NULL;
+    const struct flag *flag = flag_named(command->flags, "config");
+
+    return flag ? *(const char *const *)(const void *)(options + flag->offset) : NULL;
 }
 
-/* A settings file lies between the defaults and the command line. */
-static int parse_all(const struct command *command, int argc, char **argv, char *options,
-                     struct arena *arena)
+/* The command that runs, and its words. */
+static struct command_line {
+    const struct command *command;
+    int argc;
+    char **argv;
+} line;
+
+/* A settings file lies between the defaults and the command line. What is wrong with the file is in
+ * `err`; what is wrong with the command line is printed. */
+static int parse_all(char *options, struct arena *arena, struct error *err)
 {
+    const struct command *command = line.command;
     struct getopt_table table;
     const char *file;
     int code;
 
     make_table(command, &table);
     set_defaults(command, options);
-    code = parse_flags(command, &table, argc, argv, options);
+    code = parse_flags(command, &table, line.argc, line.argv, options);
     file = config_file(command, options);
     if (code != -1 || !file)
         return code;
     set_defaults(command, options);
-    if (!settings_load(file, command->flags, options, flag_store, arena))
+    if (!settings_load(file, command->flags, options, arena, err))
         return EXIT_REFUSED;
-    return parse_flags(command, &table, argc, argv, options);
+    return parse_flags(command, &table, line.argc, line.argv, options);
+}
+
+bool command_options_again(void *options, struct arena *arena, struct error *err)
+{
+    return parse_all(options, arena, err) == -1;
 }
 
 int command_run(const struct command *command, int argc, char **argv)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     char *options = mem_alloc(command->options_size ? command->options_size : 1);
-    int code = parse_all(command, argc, argv, options, arena), n = argc - optind;
+    struct error err = {0};
+    int code, n;
 
+    line = (struct command_line){command, argc, argv};
+    code = parse_all(options, arena, &err);
+    n = argc - optind;
+    if (err.code != ERR_NONE)
+        cli_error(&err);
     if (code == -1 && n < command->min_operands) {
         cli_errorf("%s needs %s", command->name, command->operands);
         code = usage_hint(command);

@@ -6,6 +6,7 @@
  * completion and the man page are made from the same rows that parse the command line, so they
  * cannot disagree.
  */
+#include "base/arena.h"
 #include "base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,10 +43,12 @@ struct flag {
     const char *name; /* without dashes */
     char letter;      /* 0 = none */
     const char *placeholder;
-    const char *help;           /* one sentence, lower case, no full stop */
-    size_t offset;              /* into the command's options struct */
-    const char *const *choices; /* NULL-terminated */
-    int64_t min, max;           /* FLAG_INT; both 0 = non-negative */
+    const char *help;                                   /* one sentence, lower case, no full stop */
+    size_t offset;                                      /* into the command's options struct */
+    const char *const *choices;                         /* NULL-terminated */
+    int64_t min, max;                                   /* FLAG_INT; both 0 = non-negative */
+    bool (*check)(const char *text, struct error *err); /* what else a text must be; NULL: any */
+    bool live; /* a command at work takes another value from its settings file */
 };
 
 struct command {
@@ -71,6 +74,9 @@ int command_unknown(const char *name);
 /** Parse and run. `argv[0]` is the command's own name. Returns the exit code; usage errors are
  * printed. */
 int command_run(const struct command *command, int argc, char **argv);
+/** The options of the running command as they would be if it were started now, its settings file
+ * read again. Texts live in `arena`. False with what is wrong with the file. */
+bool command_options_again(void *options, struct arena *arena, struct error *err);
 
 void command_help(const struct command *command, FILE *out); /* NULL: the overview */
 void command_completion(const char *shell, FILE *out);       /* bash or zsh */

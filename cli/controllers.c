@@ -55,12 +55,12 @@ static bool take_entry(const char *entry, size_t len, struct choice *choice, str
     }
     if (which == UNKNOWN)
         return error_set(err, ERR_BAD_REQUEST, "",
-                         "--controllers: \"%.*s\" names no controller: job, jobflow, jobtemplate "
+                         "\"%.*s\" names no controller: job, jobflow, jobtemplate "
                          "or *",
                          (int)len, entry);
     if (which == ALWAYS && sign == '-')
         return error_set(err, ERR_BAD_REQUEST, "",
-                         "--controllers: \"%.*s\": it is a part of this program that cannot be "
+                         "\"%.*s\": it is a part of this program that cannot be "
                          "switched off",
                          (int)len, entry);
     if (which == ALWAYS)
@@ -70,8 +70,8 @@ static bool take_entry(const char *entry, size_t len, struct choice *choice, str
     else
         choice->on |= CONTROLLER_BIT(which);
     if (choice->on & choice->off)
-        return error_set(err, ERR_BAD_REQUEST, "",
-                         "--controllers: %s cannot be switched on and off at once", names[which]);
+        return error_set(err, ERR_BAD_REQUEST, "", "%s cannot be switched on and off at once",
+                         names[which]);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /*
  * The life of a daemon:
  *
- *   lock, recovery ─► sockets ─► ready ─┬─ SIGHUP: tokens, certificate ─┐
- *        │                      │       └◄──────────────────────────────┘
+ *   lock, recovery ─► sockets ─► ready ─┬─ SIGHUP: settings, tokens, certificate ─┐
+ *        │                      │       └◄────────────────────────────────────────┘
  *        ▼ refused              ▼ SIGTERM, SIGINT
  *      exit 2 or 3           draining ── every answer is out, or 10 s ──► closed
  *
@@ -11,17 +11,18 @@
  */
 #include "cli/daemon.h"
 #include "api/server/traffic.h"
-#include "api/types/quantity.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/access.h"
 #include "cli/at_rest.h"
 #include "cli/audit.h"
+#include "cli/live_settings.h"
 #include "cli/notify.h"
+#include "cli/serve_values.h"
+#include "cli/server_names.h"
 #include "cli/serving.h"
 #include <errno.h>
-#include <netdb.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -29,19 +30,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, PORT = 6480, HOSTS_MAX = 96 };
+enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000 };
 
 struct daemon {
-    const struct daemon_options *options;
+    struct daemon_options options;
+    struct live_settings settings;
     char *data_dir;
     unsigned controllers_off;
     struct engine *engine;
     struct authn *authn;
     struct audit *audit;
     struct serving *serving;
-    char *host_name;
-    const char *names[HOSTS_MAX]; /* the server answers to; borrowed */
-    struct host_list hosts;
+    struct server_names names;
     char *url;        /* of the first address; NULL: none */
     char *kubeconfig; /* its path; NULL: none */
     uv_signal_t signals[3];
@@ -52,63 +52,6 @@ struct daemon {
     bool stopping;
     int exit_code;
 };
-
-/* ---- where ---- */
-
-struct address {
-    char host[256];
-    int port;
-};
-
-/* "127.0.0.1:6480", "[::1]:0" */
-static bool parse_address(const char *text, struct address *out, struct error *err)
-{
-    const char *colon = strrchr(text, ':');
-    size_t len = colon ? (size_t)(colon - text) : 0;
-    char *end = NULL;
-    long port = colon ? strtol(colon + 1, &end, 10) : -1;
-
-    if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
-        text++;
-        len -= 2;
-    }
-    if (len == 0 || len >= sizeof out->host || !end || *end || end == colon + 1 || port < 0 ||
-        port > 65535)
-        return error_set(err, ERR_INVALID, "",
-                         "--listen: \"%s\" is not ADDRESS:PORT, like 127.0.0.1:%d", text, PORT);
-    memcpy(out->host, text, len);
-    out->host[len] = '\0';
-    out->port = (int)port;
-    return true;
-}
-
-static void add_name(struct daemon *daemon, const char *name)
-{
-    for (size_t i = 0; i < daemon->hosts.n_hosts; i++)
-        if (strcmp(daemon->names[i], name) == 0)
-            return;
-    if (daemon->hosts.n_hosts < HOSTS_MAX)
-        daemon->names[daemon->hosts.n_hosts++] = name;
-}
-
-/* The names the certificate holds, which are those a request may use (SEC-05). */
-static void collect_names(struct daemon *daemon)
-{
-    static const char *const always[] = {
-        "localhost",  "127.0.0.1",          "::1",
-        "kubernetes", "kubernetes.default", "kubernetes.default.svc"};
-    char host[256] = "";
-
-    daemon->hosts.hosts = daemon->names;
-    for (size_t i = 0; i < countof(always); i++)
-        add_name(daemon, always[i]);
-    if (gethostname(host, sizeof host - 1) == 0 && host[0]) {
-        daemon->host_name = mem_strdup(host);
-        add_name(daemon, daemon->host_name);
-    }
-    for (size_t i = 0; i < daemon->options->tls_names.count; i++)
-        add_name(daemon, daemon->options->tls_names.items[i]);
-}
 
 /* ---- starting ---- */
 
@@ -122,33 +65,28 @@ static void on_store_failure(void *ctx, const struct error *err)
     loop_stop(engine_loop(daemon->engine));
 }
 
-/* L-39 */
-static bool parse_empty_dir_limit(const char *text, int64_t *out_bytes, struct error *err)
+static void rule_flows(const struct daemon *daemon)
 {
-    quantity_nano size;
+    const struct daemon_options *options = &daemon->options;
+    const struct registry_flow_rules rules = {
+        .deletion_protection = strcmp(options->deletion_protection, "on") == 0,
+        .reject_updates = strcmp(options->updates, "reject") == 0,
+        .steps = options->max_flow_steps,
+    };
 
-    if (strcmp(text, "none") == 0)
-        return true;
-    if (!quantity_parse(text, &size, NULL) || quantity_whole(size) <= 0)
-        return error_set(err, ERR_INVALID, "",
-                         "--empty-dir-limit: \"%s\" is no size like 20Gi, and not none", text);
-    *out_bytes = quantity_whole(size);
-    return true;
+    registry_rule_flows(engine_registry(daemon->engine), &rules);
 }
 
 static bool open_engine(struct daemon *daemon, struct error *err)
 {
-    const struct daemon_options *options = daemon->options;
+    const struct daemon_options *options = &daemon->options;
     struct engine_options engine = {
         .data_dir = daemon->data_dir,
         .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
         .compat_upstream = strcmp(options->compat, "upstream") == 0,
-        .allow_flow_updates = strcmp(options->updates, "allow") == 0,
-        .no_deletion_protection = strcmp(options->deletion_protection, "off") == 0,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .gc_aborted = options->gc_aborted,
         .no_key_arguments = !options->allow_key_arguments,
-        .flow_steps = options->max_flow_steps,
         .max_pods = (int)options->max_pods,
         .cluster_objects = true,
         .node_resources = options->node_resources,
@@ -160,7 +98,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
         .controllers_off = daemon->controllers_off,
     };
 
-    if (!parse_empty_dir_limit(options->empty_dir_limit, &engine.empty_dir_bytes, err))
+    if (!empty_dir_limit_parse(options->empty_dir_limit, &engine.empty_dir_bytes, err))
         return false;
     for (size_t i = 0; i < options->allow_host_path.count; i++)
         if (!host_paths_add(&engine.host_paths, options->allow_host_path.items[i], err))
@@ -169,6 +107,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
     if (!daemon->engine)
         return false;
     store_on_failure(engine_store(daemon->engine), on_store_failure, daemon);
+    rule_flows(daemon);
     return true;
 }
 
@@ -185,20 +124,24 @@ static void on_answered(void *ctx, const struct record *record)
     at_rest_note(&daemon->rest);
 }
 
+static void limit_clients(const struct daemon *daemon)
+{
+    size_t connections = (size_t)daemon->options.max_connections;
+    size_t watches = (size_t)daemon->options.max_watches;
+    const struct traffic_limits traffic = {.watching = watches, .watching_per_user = watches / 5};
+
+    listener_limit(serving_listener(daemon->serving), connections, connections / 8);
+    api_limit(serving_api(daemon->serving), &traffic);
+}
+
 static bool open_access(struct daemon *daemon, struct error *err)
 {
     scoped_str tokens = mem_printf("%s/" ACCESS_TOKENS, daemon->data_dir);
     scoped_str socket = mem_printf("%s/" SERVING_SOCKET, daemon->data_dir);
     struct listener_options listener = {
-        .hosts = &daemon->hosts,
+        .hosts = &daemon->names.list,
         .answered = on_answered,
         .ctx = daemon,
-        .connections_max = (size_t)daemon->options->max_connections,
-        .connections_per_peer = (size_t)daemon->options->max_connections / 8,
-    };
-    const struct traffic_limits traffic = {
-        .watching = (size_t)daemon->options->max_watches,
-        .watching_per_user = (size_t)daemon->options->max_watches / 5,
     };
 
     at_rest_start(&daemon->rest, engine_loop(daemon->engine));
@@ -212,12 +155,12 @@ static bool open_access(struct daemon *daemon, struct error *err)
         return false;
     daemon->serving = serving_new(daemon->engine, &listener);
     api_be_daemon(serving_api(daemon->serving));
-    api_limit(serving_api(daemon->serving), &traffic);
+    limit_clients(daemon);
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);
 }
 
-static bool listen_on(struct daemon *daemon, const struct address *address, bool may_move,
+static bool listen_on(struct daemon *daemon, const struct listen_address *address, bool may_move,
                       struct tls_context *tls, struct error *err)
 {
     struct listener *listener = serving_listener(daemon->serving);
@@ -237,10 +180,16 @@ static bool listen_on(struct daemon *daemon, const struct address *address, bool
     return true;
 }
 
+static struct tls_context *make_tls(const struct daemon *daemon, struct error *err)
+{
+    return access_tls(daemon->data_dir, daemon->names.texts, daemon->names.list.n_hosts,
+                      loop_wall_ms(engine_loop(daemon->engine)), err);
+}
+
 static bool open_addresses(struct daemon *daemon, struct error *err)
 {
-    const struct flag_list *list = &daemon->options->listen;
-    struct address addresses[countof(list->items)] = {{"127.0.0.1", PORT}};
+    const struct flag_list *list = &daemon->options.listen;
+    struct listen_address addresses[countof(list->items)] = {{"127.0.0.1", SERVE_PORT}};
     size_t n = list->count ? list->count : 1;
     int64_t now_ms = loop_wall_ms(engine_loop(daemon->engine));
     struct tls_context *tls;
@@ -250,12 +199,10 @@ static bool open_addresses(struct daemon *daemon, struct error *err)
         if (strcmp(list->items[i], "none") == 0)
             return list->count == 1 ||
                    error_set(err, ERR_INVALID, "", "--listen none excludes every other address");
-        if (!parse_address(list->items[i], &addresses[i], err))
+        if (!listen_address_parse(list->items[i], &addresses[i], err))
             return false;
     }
-    for (size_t i = 0; i < n; i++)
-        add_name(daemon, addresses[i].host);
-    tls = access_tls(daemon->data_dir, daemon->names, daemon->hosts.n_hosts, now_ms, err);
+    tls = make_tls(daemon, err);
     for (size_t i = 0; i < n && ok && tls; i++)
         ok = listen_on(daemon, &addresses[i], list->count == 0, tls, err);
     tls_context_unref(tls);
@@ -272,8 +219,7 @@ static void renew(struct timer *timer)
     struct daemon *daemon = container_of(timer, struct daemon, renew);
     struct loop *loop = engine_loop(daemon->engine);
     struct error err = {0};
-    struct tls_context *tls = access_tls(daemon->data_dir, daemon->names, daemon->hosts.n_hosts,
-                                         loop_wall_ms(loop), &err);
+    struct tls_context *tls = make_tls(daemon, &err);
 
     if (tls)
         listener_set_tls(serving_listener(daemon->serving), tls);
@@ -283,11 +229,32 @@ static void renew(struct timer *timer)
     timer_start(loop, &daemon->renew, RENEW_MS);
 }
 
+static void open_log(const struct daemon_options *options)
+{
+    log_to(STDERR_FILENO, options->verbose ? LOG_INFO : LOG_WARN,
+           strcmp(options->log_format, "json") == 0 ? LOG_JSON : LOG_TEXT);
+}
+
+static void read_settings(struct daemon *daemon)
+{
+    struct error err = {0};
+
+    if (!live_settings_read(&daemon->settings, &daemon->options, &err)) {
+        log_error("settings are not taken, the earlier ones hold", kv_str("error", err.message));
+        return;
+    }
+    open_log(&daemon->options);
+    rule_flows(daemon);
+    limit_clients(daemon);
+    server_names_set(&daemon->names, &daemon->options.listen, &daemon->options.tls_names);
+}
+
 static void reload(struct daemon *daemon)
 {
     struct error err = {0};
 
     notify_manager("RELOADING=1");
+    read_settings(daemon);
     if (!authn_reload(daemon->authn, &err))
         log_error("tokens cannot be read", kv_str("error", err.message));
     if (daemon->url)
@@ -425,7 +392,8 @@ static void release(struct daemon *daemon)
     engine_stop(daemon->engine);
     authn_free(daemon->authn);
     audit_close(daemon->audit);
-    mem_free(daemon->host_name);
+    server_names_release(&daemon->names);
+    live_settings_release(&daemon->settings);
     mem_free(daemon->kubeconfig);
     mem_free(daemon->url);
     mem_free(daemon->data_dir);
@@ -440,9 +408,9 @@ static int refused(const struct error *err)
     return input ? EXIT_REFUSED : EXIT_INTERNAL;
 }
 
-int daemon_run(const struct daemon_options *options)
+int daemon_run(const struct daemon_options *options, const struct flag *flags)
 {
-    struct daemon daemon = {.options = options, .exit_code = EXIT_OK};
+    struct daemon daemon = {.options = *options, .settings.flags = flags, .exit_code = EXIT_OK};
     struct error err = {0};
 
     if (!controllers_parse(options->controllers, &daemon.controllers_off, &err)) {
@@ -454,10 +422,9 @@ int daemon_run(const struct daemon_options *options)
         cli_errorf("neither XDG_STATE_HOME nor HOME is set: name a directory with --data-dir");
         return EXIT_REFUSED;
     }
-    log_to(STDERR_FILENO, options->verbose ? LOG_INFO : LOG_WARN,
-           strcmp(options->log_format, "json") == 0 ? LOG_JSON : LOG_TEXT);
+    open_log(options);
     set_limits();
-    collect_names(&daemon);
+    server_names_set(&daemon.names, &options->listen, &options->tls_names);
     if (access_check_dir(daemon.data_dir, &err) && open_engine(&daemon, &err) &&
         open_access(&daemon, &err) && open_addresses(&daemon, &err))
         work(&daemon);

@@ -28,5 +28,6 @@ struct daemon_options {
     bool hosts_as_addresses; /* always told to pods */
 };
 
-/** Serve until SIGTERM or SIGINT. Returns the program's exit code. */
-int daemon_run(const struct daemon_options *options);
+/** Serve until SIGTERM or SIGINT. Returns the program's exit code. `flags` are those of the
+ * options, for when they are read again. */
+int daemon_run(const struct daemon_options *options, const struct flag *flags);

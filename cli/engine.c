@@ -134,9 +134,9 @@ struct engine *engine_start(const struct engine_options *options, struct error *
     const struct registry_options registry = {
         .upstream_compat = options->compat_upstream,
         .virtual_runtime = options->sim,
-        .deletion_protection = !options->no_deletion_protection && !options->compat_upstream,
-        .reject_flow_updates = !options->allow_flow_updates && !options->compat_upstream,
-        .flow_steps = options->flow_steps,
+        .flows = {.deletion_protection = !options->no_deletion_protection,
+                  .reject_updates = !options->allow_flow_updates,
+                  .steps = options->flow_steps},
         .plugins = &job_plugin_rules,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,

@@ -8,8 +8,7 @@
 #include "base/arena.h"
 #include "cli/command.h"
 
-/** Set the flags of the file; `store` sets one from its text and prints what is wrong. Texts live
- * in `arena`. False when something was wrong, which has been printed. */
-bool settings_load(const char *path, const struct flag *flags, char *options,
-                   bool (*store)(const struct flag *flag, const char *text, char *options),
-                   struct arena *arena);
+/** Set the flags of the file. Texts live in `arena`. INVALID with file, line and name of what was
+ * wrong, or what reading gave. */
+bool settings_load(const char *path, const struct flag *flags, void *options, struct arena *arena,
+                   struct error *err);

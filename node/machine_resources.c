@@ -11,7 +11,7 @@
 
 static bool wrong(struct error *err, const char *part, const char *why)
 {
-    return error_set(err, ERR_INVALID, "--node-resources", "\"%s\": %s", part, why);
+    return error_set(err, ERR_INVALID, "", "\"%s\": %s", part, why);
 }
 
 static bool is_known(const struct machine_resources *out, const char *name)
@@ -63,7 +63,7 @@ bool machine_resources_parse(const char *text, struct machine_resources *out, st
     if (!text || !*text)
         return true;
     if (strlen(text) >= sizeof out->text)
-        return error_set(err, ERR_INVALID, "--node-resources", "longer than %d bytes",
+        return error_set(err, ERR_INVALID, "", "longer than %d bytes",
                          MACHINE_RESOURCES_TEXT_MAX - 1);
     rest = memcpy(out->text, text, strlen(text) + 1);
     while (rest) {

@@ -16,5 +16,5 @@ struct machine_resources {
     char text[MACHINE_RESOURCES_TEXT_MAX]; /* private; a copy of the struct must not outlive it */
 };
 
-/** INVALID at --node-resources, with the part that is wrong. NULL and "" say nothing. */
+/** INVALID with the part that is wrong. NULL and "" say nothing. */
 bool machine_resources_parse(const char *text, struct machine_resources *out, struct error *err);

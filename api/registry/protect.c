@@ -19,7 +19,7 @@ static bool is_protected(const struct registry *r, const struct object *object)
 
     if (annotation && strcmp(annotation, "false") == 0)
         return false;
-    return r->options.deletion_protection || (annotation && strcmp(annotation, "true") == 0);
+    return r->options.flows.deletion_protection || (annotation && strcmp(annotation, "true") == 0);
 }
 
 static bool is_unfinished(const struct object *flow)

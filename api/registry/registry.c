@@ -60,6 +60,16 @@ static void default_all_limits(struct registry_limits *limits)
     default_limit(&limits->store_bytes, default_limits.store_bytes);
 }
 
+void registry_rule_flows(struct registry *r, const struct registry_flow_rules *rules)
+{
+    bool ours = !r->options.upstream_compat;
+
+    r->options.flows = *rules;
+    r->options.flows.deletion_protection = rules->deletion_protection && ours;
+    r->admission.allow_flow_updates = !rules->reject_updates || !ours;
+    limits_for_flows(&r->flow_limits, rules->steps);
+}
+
 struct registry *registry_new(struct loop *loop, struct store *store,
                               const struct registry_options *options)
 {
@@ -69,7 +79,6 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     r->store = store;
     r->options = *options;
     default_all_limits(&r->options.limits);
-    limits_for_flows(&r->flow_limits, options->flow_steps);
     r->admission = (struct admission){
         .get = look_up,
         .each = look_at_each,
@@ -78,11 +87,11 @@ struct registry *registry_new(struct loop *loop, struct store *store,
         .limits = &r->flow_limits,
         .upstream_compat = options->upstream_compat,
         .virtual_runtime = options->virtual_runtime,
-        .allow_flow_updates = !options->reject_flow_updates,
         .plugins = options->plugins,
         .strict_plugin_arguments = options->strict_plugin_arguments,
         .no_key_arguments = options->no_key_arguments,
     };
+    registry_rule_flows(r, &options->flows);
     r->turn_end.end = end_turn;
     loop_on_turn_end(loop, &r->turn_end);
     r->collector = collector_new(r);

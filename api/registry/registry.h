@@ -21,13 +21,18 @@ struct registry_limits {
     size_t store_bytes;          /* 8 GiB, of all objects together */
 };
 
-struct registry_options {
-    bool upstream_compat;     /* --jobflow-compat=upstream */
-    bool virtual_runtime;     /* --runtime sim */
+/* What may be done with flows. With --jobflow-compat=upstream the first two count nothing. */
+struct registry_flow_rules {
     bool deletion_protection; /* DC-02; default on */
-    bool reject_flow_updates; /* DC-02; default on */
+    bool reject_updates;      /* DC-02; default on */
+    int64_t steps;            /* L-17, --max-flow-steps; 0 = the default */
+};
+
+struct registry_options {
+    bool upstream_compat; /* --jobflow-compat=upstream */
+    bool virtual_runtime; /* --runtime sim */
+    struct registry_flow_rules flows;
     struct registry_limits limits;
-    int64_t flow_steps;                 /* L-17, --max-flow-steps; 0 = the default */
     const struct plugin_rules *plugins; /* of jobs; NULL: any */
     bool strict_plugin_arguments;       /* --strict-plugin-arguments */
     bool no_key_arguments;              /* SEC-29 */
@@ -39,6 +44,8 @@ struct registry_options {
 struct registry *registry_new(struct loop *loop, struct store *store,
                               const struct registry_options *options);
 void registry_free(struct registry *registry);
+/** Other rules from now on. */
+void registry_rule_flows(struct registry *registry, const struct registry_flow_rules *rules);
 struct store *registry_store(const struct registry *registry);
 
 /*

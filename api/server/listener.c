@@ -86,6 +86,13 @@ static void on_answered(void *ctx, const struct record *record)
     listener->options.answered(listener->options.ctx, record);
 }
 
+void listener_limit(struct listener *listener, size_t connections_max, size_t connections_per_peer)
+{
+    listener->options.connections_max = connections_max ? connections_max : CONNECTIONS_MAX;
+    listener->options.connections_per_peer =
+        connections_per_peer ? connections_per_peer : CONNECTIONS_PER_PEER;
+}
+
 struct listener *listener_new(struct loop *loop, struct api *api,
                               const struct listener_options *options)
 {
@@ -93,10 +100,8 @@ struct listener *listener_new(struct loop *loop, struct api *api,
 
     if (options)
         listener->options = *options;
-    if (!listener->options.connections_max)
-        listener->options.connections_max = CONNECTIONS_MAX;
-    if (!listener->options.connections_per_peer)
-        listener->options.connections_per_peer = CONNECTIONS_PER_PEER;
+    listener_limit(listener, listener->options.connections_max,
+                   listener->options.connections_per_peer);
     listener->loop = loop;
     listener->turned_away = metric_of(metrics_family(loop_metrics(loop), &turned_away_def), NULL);
     listener->env[IO_UNIX] = (struct connection_env){

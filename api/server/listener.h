@@ -22,6 +22,8 @@ struct listener_options {
 /** Borrows `api` and what the options name. */
 struct listener *listener_new(struct loop *loop, struct api *api,
                               const struct listener_options *options);
+/** Other bounds for connections to come; 0 = the default. */
+void listener_limit(struct listener *listener, size_t connections_max, size_t connections_per_peer);
 /** Listen on `path`, of any length (a stale socket of an earlier life is replaced). `mode` 0600
  * unless other users are let in. */
 bool listener_add_unix(struct listener *listener, const char *path, unsigned mode,

@@ -150,15 +150,20 @@ static bool is_name(const char *host)
     return *host && strlen(host) <= 253;
 }
 
+bool tls_host_valid(const char *host, struct error *err)
+{
+    return is_address(host) || is_name(host) ||
+           error_set(err, ERR_INVALID, "", "\"%s\" is neither a host name nor an address", host);
+}
+
 static bool write_hosts(const struct tls_subject *subject, struct buf *out, struct error *err)
 {
     for (size_t i = 0; i < subject->n_hosts; i++) {
         const char *host = subject->hosts[i];
         bool address = is_address(host);
 
-        if (!address && !is_name(host))
-            return error_set(err, ERR_INVALID, "", "\"%s\" is neither a host name nor an address",
-                             host);
+        if (!tls_host_valid(host, err))
+            return false;
         buf_printf(out, "%s%s:%s", i ? "," : "", address ? "IP" : "DNS", host);
     }
     return true;

@@ -30,6 +30,8 @@ struct tls_subject {
 bool tls_issue(const struct tls_pair *ca, const struct tls_subject *subject, int64_t now_s,
                struct tls_pair *out, struct error *err);
 
+/** May a certificate hold it? INVALID. */
+bool tls_host_valid(const char *host, struct error *err);
 /** Whether a certificate is good for another `days` for all of these hosts, and signed by `ca`. */
 bool tls_still_good(const struct tls_pair *ca, const struct tls_pair *pair,
                     const char *const *hosts, size_t n_hosts, int64_t now_s, int64_t days);

@@ -419,7 +419,8 @@ static void a_needed_template_is_not_deleted_by_mistake(void **state)
 /* covers: jobflow.md 34 */
 static void protection_is_off_when_told(void **state)
 {
-    const struct registry_options options = {.deletion_protection = false, .virtual_runtime = true};
+    const struct registry_options options = {.flows.deletion_protection = false,
+                                             .virtual_runtime = true};
     scoped(world) struct world *world = world_new(NULL, &options);
 
     world_create(world, FLOW("f", ""));

@@ -17,7 +17,7 @@ void api_rig_start(struct api_rig *rig, const struct api_rig_options *options)
 
     if (!options)
         options = &defaults;
-    registry.deletion_protection = options->deletion_protection;
+    registry.flows.deletion_protection = options->deletion_protection;
     rig->clock = clock_virtual_new(1767225600000, 7); /* 2026-01-01T00:00:00Z */
     rig->loop = loop_new(rig->clock);
     rig->store = store_open(rig->loop, &store, NULL);

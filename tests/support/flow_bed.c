@@ -64,8 +64,8 @@ static struct flow_bed *make(struct clock *clock, const struct flow_options *opt
     struct error err = {0};
     const struct store_options memory = {0};
     const struct registry_options rules = {.virtual_runtime = true,
-                                           .deletion_protection = true,
-                                           .reject_flow_updates = true,
+                                           .flows.deletion_protection = true,
+                                           .flows.reject_updates = true,
                                            .upstream_compat = options && options->upstream_compat};
 
     log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT);

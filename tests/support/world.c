@@ -60,8 +60,8 @@ struct world *world_new(const char *directory, const struct registry_options *op
     world->clock = clock_virtual_new(1767323045000, 5);
     world->loop = loop_new(world->clock);
     world->options = options ? *options
-                             : (struct registry_options){.deletion_protection = true,
-                                                         .reject_flow_updates = true,
+                             : (struct registry_options){.flows.deletion_protection = true,
+                                                         .flows.reject_updates = true,
                                                          .virtual_runtime = true};
     world->directory = mem_strdup(directory);
     start(world);

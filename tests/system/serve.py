@@ -154,21 +154,6 @@ def addresses_are_taken_as_told():
     check_in("its socket", "200 OK", quiet.unix(b"GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 
 
-def settings_may_stand_in_a_file():
-    write("s.yaml", "listen: ['127.0.0.1:0']\nmax-connections: 16\nverbose: true\ntls-name: [one.example]\n")
-    daemon = Daemon("--config", "s.yaml", listen=None)
-    wait_until("verbose", lambda: "INFO ready" in daemon.errors())
-    check_equal("a name", daemon.ask("GET", "/livez", headers={"Host": "one.example"})[0], 200)
-    daemon.stop()
-    other = Daemon("--config", "s.yaml", "--tls-name", "two.example", "--verbose=false", listen=None, name="other")
-    check_equal("the command line wins", (daemon.errors() != "", other.errors()), (True, ""))
-    check_equal("its list, too", [other.ask("GET", "/livez", headers={"Host": h})[0] for h in ("two.example", "one.example")], [200, 403])
-    for text, why in (("max-pods: x", "--max-pods"), ("nope: 1", "no such setting"), ("- 1", "name: value"), ("config: a", "no such setting"),
-                      ("listen: {a: b}", "must be a text"), ("a: [", "line ")):
-        write("bad.yaml", text)
-        check_in(text, why, jobflow("serve", "--data-dir", "x", "--config", "bad.yaml", code=2).stderr)
-
-
 def an_open_directory_or_token_file_stops_the_start():
     os.mkdir("open", 0o755)
     os.chmod("open", 0o755)

@@ -11,18 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What an aborted job has left behind so far is not its results: it may be taken up again. */
+static const struct job_results *results_of(const struct step *step)
+{
+    bool ended = step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase);
+
+    return ended && step->detail ? step->detail->results : NULL;
+}
+
 const struct job_results *flow_results_of(const struct flow_record *r, uint32_t step)
 {
     uint32_t iterations = flow_graph_iterations(r->graph, step);
-    const struct step_detail *detail = r->steps[step].detail;
+    const struct job_results *results = results_of(&r->steps[step]);
 
-    for (uint32_t k = iterations; k > 0; k--) {
-        const struct step *child = &r->steps[step + k];
-
-        if (child->state == STEP_STARTED && child->detail && child->detail->results)
-            return child->detail->results;
-    }
-    return detail && r->steps[step].state == STEP_STARTED ? detail->results : NULL;
+    for (uint32_t k = iterations; k > 0 && !results; k--)
+        results = results_of(&r->steps[step + k]);
+    return results;
 }
 
 /* ---- values ---- */

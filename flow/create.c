@@ -202,8 +202,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
                                 : NULL;
     uint32_t iteration = flow_graph_iteration(r->graph, step);
     char number[16], least[16], hash[SPEC_HASH_TEXT_MAX];
-    const bool some = member_of && member_of->min_available.set &&
-                      (size_t)member_of->min_available.value < member_of->steps.count;
+    const uint32_t together = member_of ? flow_queue_least(&r->queue, step) : 0;
+    const bool some = member_of && together < member_of->steps.count;
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
@@ -221,7 +221,7 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     if (r->compact)
         spec_hash_format(flow_spec_hash(r, step), hash);
     if (some)
-        snprintf(least, sizeof least, "%d", (int)member_of->min_available.value);
+        snprintf(least, sizeof least, "%u", together);
     snprintf(number, sizeof number, "%u", iteration);
     if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
         flow_unblock_step(flow, step);

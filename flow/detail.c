@@ -10,6 +10,14 @@
 #include "flow/spec_hash.h"
 #include <string.h>
 
+unsigned step_attempt_of(const struct object *job)
+{
+    const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
+    unsigned long attempt = text ? strtoul(text, NULL, 10) : 1;
+
+    return attempt >= 1 && attempt <= UINT16_MAX ? (unsigned)attempt : 1;
+}
+
 struct step_detail *step_detail_new(void)
 {
     return mem_alloc(sizeof(struct step_detail));
@@ -235,7 +243,6 @@ void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64
         step_detail_add_earlier(detail, take(detail->kept_attempt));
     if (detail->job)
         detail->restarts += job_status_of(detail->job)->retry_count;
-    detail->restarts++;
     job_results_free(take(detail->results));
     drop_kept(detail);
     object_unref(take(detail->job));
@@ -280,7 +287,9 @@ void step_detail_write_status(const struct step_detail *detail, const char *job_
         jsonw_member_str_opt(w, "state", job_phase_text(status->phase));
         jsonw_member_time_opt(w, "startTimestamp", detail->job->meta->created_at_ms);
         jsonw_member_time_opt(w, "endTimestamp", end_of(detail->job, status));
-        jsonw_member_int(w, "restartCount", status->retry_count + detail->restarts);
+        jsonw_member_int(w, "restartCount",
+                         status->retry_count + detail->restarts +
+                             (int32_t)step_attempt_of(detail->job) - 1);
     }
     write_history(detail, w);
     jsonw_close(w);

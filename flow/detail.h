@@ -35,8 +35,11 @@ struct step_detail {
     struct job_results *results; /* of the last job, once it is finished; or NULL */
     uint64_t spec_hash;          /* of what its job was made from; 0 = not known */
     int64_t next_retry_ms;       /* between two attempts; else 0 */
-    int32_t restarts;            /* of earlier attempts, and these attempts themselves */
+    int32_t restarts;            /* of jobs of earlier attempts */
 };
+
+/** Which attempt of its step a job is, from 1. */
+unsigned step_attempt_of(const struct object *job);
 
 struct step_detail *step_detail_new(void);
 void step_detail_free(struct step_detail *detail); /* NULL is fine */

@@ -133,16 +133,19 @@ static void on_removed(struct cluster_call *call, const struct object *result,
     mem_free(removal);
     if (!flow_call_ended(flow) || !err || err->code == ERR_NOT_FOUND)
         return;
-    log_warn("finished flow not deleted", kv_str("namespace", object_namespace(flow->object)),
-             kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
+    if (err->code != ERR_CONFLICT) /* it has changed: perhaps it runs again */
+        log_warn("finished flow not deleted", kv_str("namespace", object_namespace(flow->object)),
+                 kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
     timer_start(flow->controller->loop, &flow->ttl, TTL_AGAIN_MS);
 }
 
 static void on_ttl(struct timer *timer)
 {
     struct flow *flow = container_of(timer, struct flow, ttl);
-    const struct cluster_removal how = {
-        .uid = flow->uid, .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
+    const struct cluster_removal how = {.uid = flow->uid,
+                                        .revision = flow->object->revision,
+                                        .grace_s = -1,
+                                        .propagation = PROPAGATE_BACKGROUND};
     struct ttl_call *removal;
 
     if (object_deleting(flow->object) || !flow_phase_finished(flow->publisher.written_phase) ||

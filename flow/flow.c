@@ -358,6 +358,18 @@ static bool running_comes_first(const struct flow *flow, enum flow_phase next)
            flow->publisher.written_phase != FLOW_RUNNING && flow_record_ran(&flow->record);
 }
 
+/* Nothing starts any more, whatever it waits for. */
+static void forget_blocks(struct flow *flow)
+{
+    struct flow_record *r = &flow->record;
+
+    for (uint32_t i = step_set_next(&r->blocked, 0); i != STEP_NONE;
+         i = step_set_next(&r->blocked, i + 1)) {
+        flow_unblock_step(flow, i);
+        flow_record_set_state(r, i, STEP_WAITING);
+    }
+}
+
 static void enter_phase(struct flow *flow, enum flow_phase next)
 {
     if (flow->state.phase == next)
@@ -368,8 +380,8 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
              kv_str("to", flow_phase_text(next)));
     flow->state.phase = next;
     flow->state.since_ms = flow_now_ms(flow);
-    if (flow->opening == FLOW_OPEN)
-        flow_set_reason(flow, NULL, NULL);
+    if (flow->opening == FLOW_OPEN && (flow_phase_finished(next) || !flow_ending(flow)))
+        flow_set_reason(flow, NULL, NULL); /* while it ends it keeps that of its end */
     if (next == FLOW_FAILED)
         flow_blame(flow);
     if (flow_phase_finished(next)) {
@@ -377,6 +389,7 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
                                         ? flow->state.start_ms /* the wall was set back */
                                         : flow->state.since_ms;
         flow_record_close(&flow->record);
+        forget_blocks(flow);
     }
     if (flow_phase_finished(next) || next == FLOW_TERMINATING)
         flow_probe_rest(flow);

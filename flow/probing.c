@@ -80,6 +80,16 @@ static void note_wanted_failure(struct flow *flow, const struct step_probe *prob
         flow_record_handle_failure(&flow->record, target);
 }
 
+/* Which entries of the probe are about this target shows as soon as it has, or had, a job. */
+static void learn_entries(struct flow *flow, struct step_probe *probe, size_t t, uint32_t target)
+{
+    const struct step *step = &flow->record.steps[target];
+    const struct object *job = flow_job_of(flow, target);
+
+    if (job || step->state == STEP_STARTED || step->state == STEP_SKIPPED)
+        step_probe_know(probe, t, job ? job_spec_of(job) : NULL);
+}
+
 /* Learn what there is to learn from one target, and whether it is met. */
 static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t t)
 {
@@ -87,8 +97,7 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
     uint32_t target = target_step(flow, probe, t);
     const struct object *job = flow_job_of(flow, target);
 
-    if (job || r->steps[target].state == STEP_STARTED || r->steps[target].state == STEP_SKIPPED)
-        step_probe_know(probe, t, job ? job_spec_of(job) : NULL);
+    learn_entries(flow, probe, t, target);
     if (probe->met[t])
         return;
     if (job)
@@ -149,10 +158,14 @@ void flow_probe_restore(struct flow *flow)
     struct flow_record *r = &flow->record;
 
     for (uint32_t i = 0; r->probed && i < r->graph->steps; i++) {
-        const struct step_probe *probe = r->steps[i].probe;
+        struct step_probe *probe = r->steps[i].probe;
 
-        for (size_t t = 0; probe && t < probe->depends->targets.count; t++)
+        for (size_t t = 0; probe && t < probe->depends->targets.count; t++) {
+            uint32_t target = target_step(flow, probe, t);
+
+            learn_entries(flow, probe, t, target);
             if (probe->met[t])
-                note_wanted_failure(flow, probe, target_step(flow, probe, t));
+                note_wanted_failure(flow, probe, target);
+        }
     }
 }

@@ -6,6 +6,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* It waits for a probe of another member: it can only come once that one runs. */
+static bool comes_later(const struct flow_queue *queue, uint32_t step)
+{
+    const struct flow_depends *depends = flow_graph_step(queue->graph, step)->depends;
+    bool any = depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
+
+    for (size_t t = 0; depends && depends->probe && !any && t < depends->targets.count; t++) {
+        uint32_t target = flow_graph_find(queue->graph, depends->targets.items[t]);
+
+        if (target != STEP_NONE && queue->gang_of[target] == queue->gang_of[step])
+            return true;
+    }
+    return false;
+}
+
+/* How many have to be ready at once: no more than can be. */
+static uint32_t least_of(const struct flow_queue *queue, const struct flow_gang *gang)
+{
+    uint32_t members = (uint32_t)gang->steps.count, at_once = 0;
+    uint32_t least = gang->min_available.set ? (uint32_t)gang->min_available.value : members;
+
+    for (size_t m = 0; m < gang->steps.count; m++) {
+        uint32_t step = flow_graph_find(queue->graph, gang->steps.items[m]);
+
+        at_once += step == STEP_NONE || !comes_later(queue, step);
+    }
+    return least < at_once ? least : at_once;
+}
+
 static void init_gangs(struct flow_queue *queue)
 {
     const struct jobflow_spec *spec = queue->graph->spec;
@@ -25,8 +54,7 @@ static void init_gangs(struct flow_queue *queue)
                 queue->gang_of[step] = g + 1;
         }
         queue->gangs[g].members = (uint32_t)gang->steps.count;
-        queue->gangs[g].least = gang->min_available.set ? (uint32_t)gang->min_available.value
-                                                        : (uint32_t)gang->steps.count;
+        queue->gangs[g].least = least_of(queue, gang);
     }
 }
 
@@ -231,4 +259,9 @@ const struct flow_gang *flow_queue_gang(const struct flow_queue *queue, uint32_t
     uint32_t gang = queue->gang_of ? queue->gang_of[step] : 0;
 
     return gang ? &queue->graph->spec->gangs.items[gang - 1] : NULL;
+}
+
+uint32_t flow_queue_least(const struct flow_queue *queue, uint32_t step)
+{
+    return queue->gangs[queue->gang_of[step] - 1].least;
 }

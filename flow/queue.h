@@ -4,6 +4,7 @@
  *
  * By place in the list, or, with order: criticalPath, by the longest path that is still to come.
  * Members of a gang are held back until enough of them are ready; then all of those go together.
+ * A member that waits for a probe of another one is not waited for: it follows.
  * Ref: spec/jobflow.md 13.6, 13.7.
  */
 #include "flow/graph.h"
@@ -46,5 +47,7 @@ uint32_t flow_queue_next(const struct flow_queue *queue); /* or STEP_NONE */
 /** How many jobs the next step brings along: the ready members of its gang, but no more than it
  * needs at once; or 1. */
 uint32_t flow_queue_company(const struct flow_queue *queue, uint32_t step);
+/** How many members of the gang of a step, which is in one, start together. */
+uint32_t flow_queue_least(const struct flow_queue *queue, uint32_t step);
 /** The gang of a step, or NULL. */
 const struct flow_gang *flow_queue_gang(const struct flow_queue *queue, uint32_t step);

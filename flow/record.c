@@ -158,14 +158,6 @@ static uint64_t job_key(const struct object *job)
     return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1; /* never "none" */
 }
 
-static unsigned attempt_of(const struct object *job)
-{
-    const char *text = meta_annotation(job->meta, ANNOTATION_FLOW_ATTEMPT);
-    unsigned long attempt = text ? strtoul(text, NULL, 10) : 1;
-
-    return attempt >= 1 && attempt <= UINT16_MAX ? (unsigned)attempt : 1;
-}
-
 static void set_attempt(struct flow_record *r, uint32_t i, unsigned attempt)
 {
     r->steps[i].attempt = (uint16_t)attempt;
@@ -232,12 +224,33 @@ static enum step_state state_of(struct flow_record *r, uint32_t i, enum job_phas
     return STEP_BACKOFF;
 }
 
+/* Somebody has resumed an aborted job before its next attempt came: it is the same attempt. */
+static void take_back_retry(struct step *step, enum job_phase phase)
+{
+    if ((step->state != STEP_BACKOFF && !step->restored) || phase == JOB_ABORTED ||
+        phase_failed(phase))
+        return;
+    step->retries -= step->retries > 0;
+    step->restored = false;
+}
+
+/* An aborted job that was to be tried again, and was not, for its flow ended before: to its flow it
+ * has ended (flow_record_close), as long as nobody resumes it. */
+static enum job_phase phase_of(const struct step *step, const struct object *job)
+{
+    enum job_phase phase = job_status_of(job)->phase;
+    bool ended = step->state == STEP_STARTED && step->phase == JOB_TERMINATED;
+
+    return phase == JOB_ABORTED && ended && step_attempt_of(job) == step->attempt ? JOB_TERMINATED
+                                                                                  : phase;
+}
+
 bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object *job,
                          struct job_results *results, int64_t now_ms)
 {
     struct step *step = &r->steps[i];
-    const struct job_status *status = job_status_of(job);
     const unsigned attempts = step->attempt;
+    const enum job_phase phase = phase_of(step, job);
     enum step_state next;
 
     if (job->revision <= step->revision) {
@@ -246,7 +259,7 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
     }
     step->revision = job->revision;
     set_job(r, i, job_key(job));
-    see_attempt(r, i, attempt_of(job), now_ms);
+    see_attempt(r, i, step_attempt_of(job), now_ms);
     keep_results(step, results);
     step->recreate = step->retry = false;
     if (!r->compact && !step->detail)
@@ -256,14 +269,15 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
             step->detail->spec_hash = flow_spec_hash(r, i);
         step_detail_see(step->detail, job, now_ms);
     }
-    next = state_of(r, i, status->phase);
-    if (step->state != next || step->phase != status->phase)
-        flow_record_move_step(r, i, next, status->phase);
+    take_back_retry(step, phase);
+    next = state_of(r, i, phase);
+    if (step->state != next || step->phase != phase)
+        flow_record_move_step(r, i, next, phase);
     else
         r->changes++;
     if (next == STEP_BACKOFF)
         step_set_add(&r->retried, i);
-    if (job_phase_finished(status->phase) || next == STEP_BACKOFF)
+    if (job_phase_finished(phase) || next == STEP_BACKOFF)
         step->finished_at = r->changes;
     flow_record_tell_dependents(r, i);
     return true;
@@ -331,14 +345,13 @@ void flow_record_close(struct flow_record *r)
 bool flow_record_wants_results(const struct flow_record *r, uint32_t i, enum job_phase phase)
 {
     const struct step *step = &r->steps[i];
+    bool aborted = phase == JOB_ABORTED;
 
     if (step->detail && step->detail->results && !step->detail->results->restored &&
         step->phase == phase)
         return false; /* they are there */
-    if (phase == JOB_ABORTED)
-        return r->retrying;
-    return job_phase_finished(phase) &&
-           (!r->compact || step->wanted || (phase_failed(phase) && r->retrying));
+    return (job_phase_finished(phase) || aborted) &&
+           (!r->compact || step->wanted || ((phase_failed(phase) || aborted) && r->retrying));
 }
 
 void flow_record_fail(struct flow_record *r, uint32_t i, const char *reason, const char *message)

@@ -167,7 +167,7 @@ static void restore_attempts(struct step_detail *detail, const json_t *node, jso
     json_array_foreach(json_object_get(node, "attempts"), i, entry)
     {
         if (json_integer_value(json_object_get(entry, "attempt")) < current) {
-            detail->restarts += 1 + (int32_t)json_integer_value(json_object_get(entry, "restarts"));
+            detail->restarts += (int32_t)json_integer_value(json_object_get(entry, "restarts"));
             step_detail_add_earlier(detail, json_kept(entry));
         } else {
             mem_free(detail->kept_attempt);

@@ -18,6 +18,7 @@
 #include "flow/control.h"
 #include "flow/decide.h"
 #include "flow/internal.h"
+#include "flow/items.h"
 #include "flow/queue.h"
 #include "flow/retry_policy.h"
 #include "flow/spec_hash.h"
@@ -30,7 +31,7 @@
 /* wraps: flow_queue_put flow_queue_skip job_results_output exit_code_matches flow_probe_steps */
 /* wraps: flow_record_handle_failure jobflow_pins flow_refs_replace template_instantiate */
 /* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters flow_budget_renewed */
-/* wraps: jobflow_parameter flow_spec_hash */
+/* wraps: jobflow_parameter flow_spec_hash flow_items_of flow_record_unfinished */
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
@@ -72,7 +73,12 @@ enum { SEEDS = 2000, CIRCLES = 200000 };
     X(NO_MORE_ROUNDS,  "a retry gives a loop no more iterations")               \
     X(DEFAULTS_ONLY,   "parameters have their defaults")                        \
     X(HASH_CHANGES,    "a restart changes the hash of what a step was made from") \
-    X(ALL_OF_GANG,     "of every gang all jobs are said to start together")
+    X(ALL_OF_GANG,     "of every gang all jobs are said to start together")     \
+    X(LAST_ITEM,       "the last of the items that a step puts out is lost")    \
+    X(ITEMS_ARE_CUT,   "items beyond maxIterations are left out")               \
+    X(ABORT_IS_NO_END, "an aborted job is never tried again")                   \
+    X(ABORT_IS_AN_END, "every aborted job is tried again")                      \
+    X(ABORTED_ARE_GONE, "aborted jobs make room for others")
 /* clang-format on */
 
 #define BUG_ENUM(name, text) BUG_##name,
@@ -104,6 +110,10 @@ WRAPPED(bool, retry_policy_allows, const struct jobflow_spec *spec, const struct
 {
     int seen = planted == BUG_ONE_RETRY_MORE ? retries - 1 : retries;
 
+    if (phase == JOB_ABORTED && planted == BUG_ABORT_IS_NO_END)
+        return false;
+    if (phase == JOB_ABORTED && planted == BUG_ABORT_IS_AN_END)
+        return true;
     return __real_retry_policy_allows(spec, step, phase, results,
                                       planted == BUG_NO_END_OF_RETRY ? 0 : seen);
 }
@@ -303,6 +313,28 @@ WRAPPED(const char *, jobflow_parameter, const struct jobflow_spec *spec, const 
 WRAPPED(uint64_t, flow_spec_hash, struct flow_record *r, uint32_t step)
 {
     return __real_flow_spec_hash(r, step) + (planted == BUG_HASH_CHANGES ? opened : 0);
+}
+
+/* A loop asks anew each time. */
+WRAPPED(const struct flow_items *, flow_items_of, const struct flow_record *r, uint32_t loop)
+{
+    static struct flow_items bent;
+    const struct flow_items *items = __real_flow_items_of(r, loop);
+
+    if (!items || (planted != BUG_LAST_ITEM && planted != BUG_ITEMS_ARE_CUT))
+        return items;
+    bent = *items;
+    if (planted == BUG_LAST_ITEM)
+        bent.count -= bent.count > 0;
+    else if (bent.count)
+        bent.reason = NULL;
+    return &bent;
+}
+
+WRAPPED(uint32_t, flow_record_unfinished, const struct flow_record *r)
+{
+    return __real_flow_record_unfinished(r) -
+           (planted == BUG_ABORTED_ARE_GONE ? r->by_phase[JOB_ABORTED] : 0);
 }
 
 WRAPPED(bool, probe_address_of, const char *ip, int32_t port, const char *const *refused,

@@ -87,12 +87,26 @@ static void roll_loop(struct dice *dice, struct gen_flow *flow, uint32_t at)
     flow->early |= step->parallelism != 1 && step->iterations > 1;
 }
 
+/* Targets of the step that have a job each, of which it is known whether they put out something
+ * when the step begins; as bits. */
+static uint32_t sources(const struct gen_flow *flow, uint32_t at)
+{
+    const struct gen_step *step = &flow->steps[at];
+    uint32_t plain = 0;
+
+    for (uint32_t i = 0; i < at && !step->any && !step->probes; i++)
+        if ((step->targets >> i & 1) && !flow->steps[i].chooses && !flow->steps[i].loop)
+            plain |= 1u << i;
+    return plain;
+}
+
 static void roll_retry(struct dice *dice, struct gen_step *step)
 {
     step->retries = true;
     step->max_retry = dice_roll(dice, 3);
     step->not_code_2 = dice_chance(dice, 20);
     step->not_terminated = dice_chance(dice, 20);
+    step->also_aborted = !step->not_terminated && dice_chance(dice, 30);
     step->backoff_s = 5 * dice_roll(dice, 4);
     step->backoff_factor = 1 + dice_roll(dice, 3);
     step->most_s = dice_chance(dice, 20) ? 8 : 300;
@@ -101,18 +115,19 @@ static void roll_retry(struct dice *dice, struct gen_step *step)
 static void roll_job(struct dice *dice, struct gen_flow *flow, uint32_t at)
 {
     struct gen_step *step = &flow->steps[at];
-    uint32_t plain = 0;
+    const uint32_t plain = sources(flow, at);
 
     if (dice_chance(dice, 20))
         roll_loop(dice, flow, at);
+    if (step->loop == GEN_ITEMS && plain && dice_chance(dice, 70)) {
+        step->loop = GEN_ITEMS_FROM;
+        step->items_of = pick(dice, plain);
+    }
     if (dice_chance(dice, 25))
         roll_retry(dice, step);
     step->other = dice_chance(dice, 20);
     step->patched = dice_chance(dice, 40);
-    for (uint32_t i = 0; i < at; i++)
-        if ((step->targets >> i & 1) && !flow->steps[i].chooses && !flow->steps[i].loop)
-            plain |= 1u << i;
-    if (step->patched && plain && !step->any && !step->probes && dice_chance(dice, 50))
+    if (step->patched && plain && dice_chance(dice, 50))
         step->output_of = (int)pick(dice, plain);
 }
 
@@ -141,6 +156,47 @@ static void roll_step(struct dice *dice, struct gen_flow *flow, uint32_t at)
 
 /* ---- the flow ---- */
 
+/* All that has to end, or to choose, before the step begins; as bits. */
+static uint32_t before(const struct gen_flow *flow, uint32_t at)
+{
+    uint32_t all = 1u << at;
+
+    for (uint32_t i = at + 1; i-- > 0;)
+        if (all >> i & 1)
+            all |= flow->steps[i].targets |
+                   (flow->steps[i].listed_by == GEN_NOWHERE ? 0 : 1u << flow->steps[i].listed_by);
+    return all & ~(1u << at);
+}
+
+/* It waits for a probe of another member. */
+static bool follows(const struct gen_flow *flow, uint32_t member)
+{
+    const struct gen_step *step = &flow->steps[member];
+
+    return step->probes && !step->any && (step->targets & flow->gang);
+}
+
+uint32_t gen_gang_least(const struct gen_flow *flow)
+{
+    uint32_t members = (uint32_t)__builtin_popcount(flow->gang), together = members;
+
+    for (uint32_t i = 0; i < flow->count; i++)
+        together -= (flow->gang >> i & 1) && follows(flow, i);
+    return flow->gang_least && flow->gang_least < together ? flow->gang_least : together;
+}
+
+/* One of them can only begin when the other has ended: by its targets or by a switch that lists it;
+ * a probe of the other lets it follow. */
+static bool never_together(const struct gen_flow *flow, uint32_t first, uint32_t later)
+{
+    const struct gen_step *step = &flow->steps[later];
+
+    if (step->probes && !step->any && step->targets == 1u << first &&
+        step->listed_by == GEN_NOWHERE)
+        return false;
+    return before(flow, later) >> first & 1;
+}
+
 static void roll_gang(struct dice *dice, struct gen_flow *flow)
 {
     uint32_t fit = 0, first, second;
@@ -152,7 +208,7 @@ static void roll_gang(struct dice *dice, struct gen_flow *flow)
         return;
     first = pick(dice, fit);
     second = pick(dice, fit & ~(1u << first));
-    if ((gen_ancestors(flow, first) >> second | gen_ancestors(flow, second) >> first) & 1)
+    if (never_together(flow, first, second) || never_together(flow, second, first))
         return;
     flow->gang = 1u << first | 1u << second;
     flow->gang_least = dice_below(dice, 3);
@@ -221,12 +277,15 @@ struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t s
                           const char *job, unsigned attempt)
 {
     struct dice dice = {seed ^ hash_stable(job, strlen(job)) ^ attempt * UINT64_C(0x9e3779b9)};
-    struct gen_end end = {.k = -1};
+    struct gen_end end = {.k = -1, .items = GEN_NO_ITEMS};
 
     if (dice_chance(&dice, 25))
         end.code = 1 + dice_roll(&dice, 2);
     end.terminated = end.code && dice_chance(&dice, 20);
     if (dice_chance(&dice, 80) || is_asked_for_output(flow, step))
         end.k = dice_roll(&dice, 4);
+    end.items = dice_roll(&dice, GEN_ITERATIONS_MAX + 1);
+    if (dice_chance(&dice, 10))
+        end.items = dice_chance(&dice, 50) ? GEN_NO_ITEMS : GEN_BROKEN_ITEMS;
     return end;
 }

@@ -48,7 +48,10 @@ struct gen_condition {
 
 enum gen_probe { GEN_NO_PROBE, GEN_TASK_STATUS, GEN_HTTP, GEN_TCP };
 
-enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL };
+enum gen_loop { GEN_ONCE, GEN_ITEMS, GEN_RANGE, GEN_UNTIL, GEN_ITEMS_FROM };
+
+/* Items that a job puts out for a loop, when it is not a number of them. */
+enum { GEN_NO_ITEMS = -1, GEN_BROKEN_ITEMS = -2 };
 
 struct gen_step {
     uint32_t targets; /* bits: positions of lower steps */
@@ -60,12 +63,14 @@ struct gen_step {
     uint32_t case_step, default_step;
     int listed_by; /* position of the switch that lists it, or GEN_NOWHERE */
     enum gen_loop loop;
-    uint32_t iterations;  /* 0 = no loop */
+    uint32_t iterations;  /* 0 = no loop; of until and itemsFrom the most */
+    uint32_t items_of;    /* of itemsFrom: the target that puts them out */
     uint32_t parallelism; /* 0 = all at once; of until 1 */
     int range_start;
     bool retries; /* has a policy of its own */
     int max_retry;
     bool not_code_2, not_terminated;       /* what its policy does not try again */
+    bool also_aborted;                     /* … and does, though others do not */
     int backoff_s, backoff_factor, most_s; /* that hold for it */
     bool patched;                          /* an environment variable W of what the flow knows */
     int output_of;                         /* … and the output k of that target, or GEN_NOWHERE */
@@ -98,6 +103,9 @@ bool gen_flow_append(struct gen_flow *flow, struct dice *dice);
 /** All that a step waits for, directly or through others, as bits. */
 uint32_t gen_ancestors(const struct gen_flow *flow, uint32_t step);
 
+/** How many members of its gang start together: those that wait for a probe of another follow. */
+uint32_t gen_gang_least(const struct gen_flow *flow);
+
 /** The spec in YAML, flow style. */
 void gen_flow_write(const struct gen_flow *flow, bool suspend, struct buf *out);
 /** What a job's variable W says; `k` is the output it asks for, or -1. */
@@ -109,6 +117,9 @@ struct gen_end {
     int code;        /* of its pod */
     bool terminated; /* instead of Failed */
     int k;           /* its output, or -1 */
+    int items;       /* how many its output l has, GEN_NO_ITEMS or GEN_BROKEN_ITEMS */
 };
+/** What its pod says at its end: the outputs. */
+void gen_end_message(const struct gen_end *end, struct buf *out);
 struct gen_end gen_end_of(const struct gen_flow *flow, uint64_t seed, uint32_t step,
                           const char *job, unsigned attempt);

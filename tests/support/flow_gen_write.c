@@ -73,6 +73,9 @@ static void write_loop(const struct gen_step *step, uint32_t at, struct buf *out
     else if (step->loop == GEN_RANGE)
         buf_printf(out, "range: {start: %d, end: %d, step: 2}, parallelism: %u}", step->range_start,
                    step->range_start + 2 * (int)step->iterations, step->parallelism);
+    else if (step->loop == GEN_ITEMS_FROM)
+        buf_printf(out, "itemsFrom: {target: s%u, key: l}, maxIterations: %u, parallelism: %u}",
+                   step->items_of, step->iterations, step->parallelism);
     else {
         buf_str(out, "items: [");
         for (uint32_t i = 0; i < step->iterations; i++)
@@ -87,7 +90,9 @@ static void write_retry(const struct gen_step *step, struct buf *out)
                ", retry: {maxRetry: %d, backoffSeconds: %d, backoffFactor: %d, "
                "maxBackoffSeconds: %d%s%s}",
                step->max_retry, step->backoff_s, step->backoff_factor, step->most_s,
-               step->not_terminated ? ", phases: [Failed]" : "",
+               step->not_terminated ? ", phases: [Failed]"
+               : step->also_aborted ? ", phases: [Failed, Terminated, Aborted]"
+                                    : "",
                step->not_code_2 ? ", exitCodes: {operator: NotIn, values: [2]}" : "");
 }
 
@@ -112,6 +117,8 @@ void gen_patch_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration
     buf_printf(out, "%d", flow->parameter);
     if (step->loop == GEN_ITEMS)
         buf_printf(out, " %s %u", items[iteration], iteration);
+    else if (step->loop == GEN_ITEMS_FROM)
+        buf_printf(out, " i%u %u", iteration, iteration);
     else if (step->loop)
         buf_printf(out, " %d %u",
                    step->loop == GEN_RANGE ? step->range_start + 2 * (int)iteration
@@ -121,6 +128,23 @@ void gen_patch_text(const struct gen_flow *flow, uint32_t at, uint32_t iteration
         buf_str(out, " ");
     if (step->output_of != GEN_NOWHERE && k >= 0)
         buf_printf(out, "%d", k);
+}
+
+/* Items in the one form or the other. */
+void gen_end_message(const struct gen_end *end, struct buf *out)
+{
+    const bool list = end->k % 2 == 0;
+
+    if (end->k >= 0)
+        buf_printf(out, "k=%d\n", end->k);
+    if (end->items == GEN_BROKEN_ITEMS)
+        buf_str(out, "l=[i0,\n");
+    if (end->items < 0)
+        return;
+    buf_str(out, list ? "l=[" : "l=");
+    for (int i = 0; i < end->items; i++)
+        buf_printf(out, list ? "%s\"i%d\"" : "%s i%d", i ? "," : "", i);
+    buf_str(out, list ? "]\n" : "\n");
 }
 
 static void write_step(const struct gen_flow *flow, uint32_t at, struct buf *out)

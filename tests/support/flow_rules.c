@@ -6,9 +6,11 @@
 
 /* ---- retries ---- */
 
-bool rule_retries(const struct gen_step *step, bool terminated, int code, int retries)
+bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries)
 {
-    if (retries >= step->max_retry || (step->retries && terminated && step->not_terminated))
+    if (retries >= step->max_retry ||
+        (step->retries && how == RULE_BY_TERMINATION && step->not_terminated) ||
+        (how == RULE_BY_ABORT && !step->also_aborted))
         return false;
     return !(step->retries && step->not_code_2 && code == 2);
 }
@@ -299,10 +301,36 @@ static enum rule_verdict judge(struct rules *rules, uint32_t at)
 
 /* ---- ends ---- */
 
+/* A loop that cannot begin: nobody knows over what, or over too much. */
+bool rule_items_are_refused(const struct rules *rules, uint32_t at)
+{
+    const struct rule_step *step = &rules->steps[at];
+
+    return step->begun && (step->items < 0 || step->items > (int)rules->flow->steps[at].iterations);
+}
+
+/* What is there to do is known once it begins. */
+static void begin_items(struct rules *rules, uint32_t at)
+{
+    struct rule_step *step = &rules->steps[at];
+    uint32_t source = rules->flow->steps[at].items_of;
+    const struct rule_job *job = results_of(rules, source);
+
+    if (step->begun || rules->flow->steps[at].loop != GEN_ITEMS_FROM ||
+        (step->verdict != RULE_RUNS && step->verdict != RULE_EITHER))
+        return;
+    step->begun = step->verdict == RULE_RUNS;
+    step->items = job ? job->items : GEN_NO_ITEMS;
+    if (rules->steps[source].end == RULE_SKIPPED)
+        step->items = 0;
+}
+
 uint32_t rule_iterations(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
 
+    if (rules->flow->steps[at].loop == GEN_ITEMS_FROM)
+        return step->begun && !rule_items_are_refused(rules, at) ? (uint32_t)step->items : 0;
     return rules->flow->steps[at].iterations + step->more + step->perhaps_more;
 }
 
@@ -325,6 +353,8 @@ enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t at)
     uint32_t done = 0;
     bool unsure = false;
 
+    if (rule_items_are_refused(rules, at))
+        return RULE_FAILED;
     for (uint32_t k = 0; k < rule_iterations(rules, at); k++) {
         if (rule_has_failed(step->jobs[k].end))
             return RULE_FAILED;
@@ -365,6 +395,8 @@ static enum rule_end end_of(const struct rules *rules, uint32_t at)
     case RULE_EITHER:
         return RULE_UNSURE;
     case RULE_RUNS:
+        if (step->begun)
+            return rule_end_of_loop(rules, at);
         return spec->chooses ? RULE_COMPLETED : RULE_OPEN;
     case RULE_WAITS:
         break;
@@ -413,6 +445,7 @@ void rule_judge_steps(struct rules *rules)
             choose(rules, i);
             choose_again(rules, i);
         }
+        begin_items(rules, i);
         step->end = end_of(rules, i);
     }
 }

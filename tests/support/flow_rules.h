@@ -21,6 +21,7 @@ enum rule_end {
 enum rule_sure { RULE_NO, RULE_PERHAPS, RULE_YES };
 enum rule_verdict { RULE_WAITS, RULE_RUNS, RULE_SKIPS, RULE_EITHER };
 enum rule_phase { RULE_GOES_ON, RULE_SUCCEEDS, RULE_FAILS };
+enum rule_loss { RULE_BY_FAILURE, RULE_BY_TERMINATION, RULE_BY_ABORT };
 
 /* A job of a step: the only one, or an iteration's. */
 struct rule_job {
@@ -30,7 +31,7 @@ struct rule_job {
     bool stopped;          /* … and was not, for the flow ended: perhaps that attempt had begun */
     enum rule_end end;     /* and it stays so */
     bool known;            /* what its pod left behind: */
-    int code, k;           /* k -1: no output */
+    int code, k, items;    /* k -1: no output; items: as of struct gen_end */
     enum rule_sure passed; /* its pod has run */
     enum rule_sure polled; /* … for so long that its port was tried */
 };
@@ -43,6 +44,8 @@ struct rule_step {
     bool unclear;                 /* whether it begins again after a retry by hand */
     uint32_t more, perhaps_more;  /* iterations a loop was given by retries by hand */
     bool was_skipped;             /* before the spec changed */
+    bool begun;                   /* a loop over items that a step puts out, which are: */
+    int items;                    /* as of struct gen_end */
     bool held, held_not;          /* its condition since it was due */
     bool took_case, took_default; /* a switch since then */
     /* what follows, worked out by rules_judge: */
@@ -71,7 +74,7 @@ void rules_start_again(struct rules *rules);
 
 /** Whether a job that ended so is tried again, having been tried again `retries` times; how long
  * after the end of that attempt. */
-bool rule_retries(const struct gen_step *step, bool terminated, int code, int retries);
+bool rule_retries(const struct gen_step *step, enum rule_loss how, int code, int retries);
 int64_t rule_delay_ms(const struct gen_step *step, int retry);
 
 /** Whether the next job of the step may be made now, as far as its loop goes. */

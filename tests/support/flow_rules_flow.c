@@ -7,7 +7,7 @@
 
 static bool has_run(const struct rules *rules, uint32_t at)
 {
-    return rule_any_made(&rules->steps[at]) ||
+    return rule_any_made(&rules->steps[at]) || rules->steps[at].begun ||
            (rules->flow->steps[at].chooses && rules->steps[at].end == RULE_COMPLETED);
 }
 
@@ -186,7 +186,7 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
         coming += rules->steps[i].end != RULE_SKIPPED;
         ready += rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER;
     }
-    least = rules->flow->gang_least ? rules->flow->gang_least : (uint32_t)__builtin_popcount(gang);
+    least = gen_gang_least(rules->flow);
     return ready >= (least < coming ? least : coming);
 }
 
@@ -213,7 +213,7 @@ static void begin_again(struct rules *rules, uint32_t at)
 
     step->held = step->held_not = step->took_case = step->took_default = false;
     step->ran_before = ran;
-    step->was_skipped = false;
+    step->was_skipped = step->begun = false;
     if (is_used_up(rules, at))
         *(step->unclear ? &step->perhaps_more : &step->more) += spec->iterations;
     for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {

@@ -8,6 +8,8 @@
 void rule_judge_steps(struct rules *rules);
 bool rule_has_failed(enum rule_end end);
 bool rule_any_made(const struct rule_step *step);
+/** Nobody knows what the loop is over, or it is too much. */
+bool rule_items_are_refused(const struct rules *rules, uint32_t step);
 /** Iterations it has for sure. */
 uint32_t rule_sure_iterations(const struct rules *rules, uint32_t step);
 enum rule_end rule_end_of_loop(const struct rules *rules, uint32_t step);

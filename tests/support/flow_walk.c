@@ -33,7 +33,7 @@ static void run_out(struct flow_walk *w)
             return;
         if (walk_some_job(w, true))
             walk_end_a_job(w);
-        else
+        else if (!walk_take_up_all(w))
             walk_did(w, "time passes", ""), flow_bed_advance(w->bed, CALM_MS);
         walk_obey(w);
     }

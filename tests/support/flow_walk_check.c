@@ -19,7 +19,7 @@ static bool same_text(const char *a, const char *b)
 
 void walk_check_gang(struct flow_walk *w, const struct seen_job *job, const struct object *object)
 {
-    const uint32_t gang = w->flow.gang, least = w->flow.gang_least;
+    const uint32_t gang = w->flow.gang, least = gen_gang_least(&w->flow);
     const bool member = gang >> job->step & 1;
     scoped_str enough = mem_printf("%u", least);
     const bool some = member && least && least < (uint32_t)__builtin_popcount(gang);
@@ -57,6 +57,13 @@ static void check_histories(struct flow_walk *w, const json_t *status)
     json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
     {
         const json_t *spans = json_object_get(entry, "runningHistories");
+        struct seen_job *job = walk_seen(w, json_string_value(json_object_get(entry, "name")));
+
+        if (job && job->there &&
+            json_integer_value(json_object_get(entry, "restartCount")) !=
+                (json_int_t)job->attempt - 1)
+            walk_violated(w, "13.4: %s is attempt %u, and its restartCount another", job->name,
+                          job->attempt);
 
         json_array_foreach(spans, k, span)
         {
@@ -93,7 +100,7 @@ static void check_skipped(struct flow_walk *w, const json_t *status)
         const struct gen_step *step = &w->flow.steps[i];
         char name[NAME_MAX_HERE];
 
-        if (step->chooses || step->loop == GEN_UNTIL)
+        if (step->chooses || step->loop == GEN_UNTIL || step->loop == GEN_ITEMS_FROM)
             continue;
         snprintf(name, sizeof name, step->loop ? "f-s%u-0" : "f-s%u", i);
         if (w->rules.steps[i].end == RULE_SKIPPED && !is_listed(skipped, name))

@@ -110,14 +110,14 @@ void walk_write_template(struct flow_walk *w, bool other)
 /* What the kubelet and then the job controller store; its output is what the seed says. */
 static void end_job(struct flow_walk *w, struct seen_job *job, int code, enum job_phase phase)
 {
-    char message[16];
+    scoped(buf) struct buf message = {0};
 
-    if (job->phase != JOB_RUNNING)
+    if (job->phase != JOB_RUNNING && !walk_is_aborted(job))
         flow_bed_phase(w->bed, job->name, JOB_RUNNING);
-    snprintf(message, sizeof message, "k=%d", job->end.k);
+    gen_end_message(&job->end, &message);
     job->end.code = code;
     if (job->there)
-        flow_bed_end_pod(w->bed, job->name, "main", 0, code, job->end.k >= 0 ? message : NULL);
+        flow_bed_end_pod(w->bed, job->name, "main", 0, code, message.data);
     if (job->there)
         flow_bed_phase(w->bed, job->name, phase);
 }
@@ -180,7 +180,8 @@ struct seen_job *walk_some_job(struct flow_walk *w, bool unfinished)
     for (uint32_t i = 0; i < w->n_seen; i++) {
         struct seen_job *job = &w->seen[(from + i) % w->n_seen];
 
-        if (job->there && job_phase_finished(job->phase) != unfinished)
+        if (job->there && job_phase_finished(job->phase) != unfinished &&
+            !(unfinished && walk_is_aborted(job)))
             return job;
     }
     return NULL;
@@ -267,7 +268,7 @@ static void job_is_deleted(struct flow_walk *w)
     if (!job)
         return;
     walk_did(w, "is deleted by hand:", job->name);
-    if (!job_phase_finished(job->phase) && job->since_retry)
+    if (!walk_has_ended(job) && job->since_retry)
         job->since_retry--;
     w->disturbed = true;
     flow_bed_delete(w->bed, &kind_job, job->name, REGISTRY_BACKGROUND);
@@ -291,13 +292,14 @@ static void flow_is_retried(struct flow_walk *w)
 {
     char value[16];
 
-    if (w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
+    walk_breathe(w); /* what ends meanwhile has ended before */
+    if (!w->exists || w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
     walk_did(w, "is retried:", value);
     w->retry_asked = w->disturbed = true;
     flow_bed_annotate(w->bed, "f", ANNOTATION_FLOW_RETRY, value);
-    flow_bed_settle(w->bed);
+    walk_breathe(w);
 }
 
 static void flow_is_aborted(struct flow_walk *w)
@@ -410,10 +412,23 @@ static const struct {
     int weight;
     void (*happens)(struct flow_walk *w);
 } happenings[] = {
-    {48, walk_end_a_job},  {8, pod_runs},       {14, time_passes},       {12, controller_restarts},
-    {10, writes_go_wrong}, {4, job_is_deleted}, {4, walk_suspend},       {4, flow_is_retried},
-    {2, flow_is_aborted},  {3, flow_is_edited}, {2, walk_template_goes}, {4, template_changes},
-    {2, flow_is_deleted},  {4, NULL},
+    {48, walk_end_a_job},
+    {8, pod_runs},
+    {14, time_passes},
+    {12, controller_restarts},
+    {10, writes_go_wrong},
+    {4, job_is_deleted},
+    {4, walk_suspend},
+    {4, flow_is_retried},
+    {2, flow_is_aborted},
+    {3, flow_is_edited},
+    {2, walk_template_goes},
+    {4, template_changes},
+    {2, flow_is_deleted},
+    {3, walk_abort_a_job},
+    {3, walk_take_up_a_job},
+    {3, walk_suspend_all},
+    {4, NULL},
 };
 
 void walk_happen(struct flow_walk *w)

@@ -22,6 +22,7 @@ struct seen_job {
     struct gen_end end; /* what it was made to come to */
     enum job_phase phase;
     bool there, ended_well;
+    bool spent;    /* it was aborted, and that was an attempt: another follows */
     bool replaces; /* one deleted by hand: after a restart it counts as a retry until that is stored
                     */
     bool blurred;  /* and there was such a restart */
@@ -87,6 +88,18 @@ void walk_check_calm(struct flow_walk *w);
 void walk_check_rest(struct flow_walk *w);
 /** The next job of the step may be made now, and nothing holds it up. */
 bool walk_is_due(struct flow_walk *w, uint32_t step, uint32_t iteration);
+
+/* flow_walk_abort.c: jobs that are put aside, and taken up again */
+/** The phases in which a job neither runs nor has ended. */
+bool walk_is_aborted(const struct seen_job *job);
+/** It has ended, as far as its flow is concerned. */
+bool walk_has_ended(const struct seen_job *job);
+void walk_abort_a_job(struct flow_walk *w);
+void walk_take_up_a_job(struct flow_walk *w);
+/** suspend --jobs, or resume --jobs. */
+void walk_suspend_all(struct flow_walk *w);
+/** Every job that only somebody can take up again is; false: there is none. */
+bool walk_take_up_all(struct flow_walk *w);
 
 /* flow_walk_events.c: the controller, the user, and what happens */
 void walk_stop(struct flow_walk *w);

@@ -121,7 +121,7 @@ void walk_forget(struct flow_walk *w)
         job->there = false;
         job->attempt = job->created = job->since_retry = 0;
         job->retried = 0;
-        job->blurred = false;
+        job->blurred = job->spent = false;
         job->ended_well = false;
     }
 }
@@ -149,7 +149,7 @@ static bool close_retries(struct flow_walk *w)
             continue;
         fact->again = false;
         fact->stopped = true;
-        fact->end = w->seen[i].end.terminated ? RULE_TERMINATED : RULE_FAILED;
+        fact->end = w->seen[i].end.terminated || w->seen[i].spent ? RULE_TERMINATED : RULE_FAILED;
         closed = true;
     }
     return closed;
@@ -183,7 +183,7 @@ static uint32_t count_unfinished(const struct flow_walk *w, uint32_t step)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < w->n_seen; i++)
-        count += w->seen[i].there && !job_phase_finished(w->seen[i].phase) &&
+        count += w->seen[i].there && !walk_has_ended(&w->seen[i]) &&
                  (step == UINT32_MAX || w->seen[i].step == step);
     return count;
 }
@@ -318,6 +318,7 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     if (job->created && attempt <= job->attempt)
         walk_violated(w, "INV-F1: %s was made twice as attempt %u", job->name, attempt);
     walk_judge(w);
+    w->rules.steps[job->step].begun |= w->flow.steps[job->step].loop == GEN_ITEMS_FROM;
     check_allowed(w, job);
     check_order(w, job);
     check_body(w, job, object);
@@ -329,6 +330,7 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     job->since_retry++;
     job->there = true;
     job->phase = JOB_NONE;
+    job->spent = false;
     snprintf(job->uid, sizeof job->uid, "%s", object_uid(object));
     if (!w->first_made_ms)
         w->first_made_ms = walk_now_ms(w);
@@ -336,12 +338,57 @@ static void job_made(struct flow_walk *w, struct seen_job *job, const struct obj
     w->rules.steps[job->step].unclear = false;
     job->replaces = fact->made && !fact->again;
     job->made_ms = walk_now_ms(w);
-    *fact = (struct rule_job){
-        .made = true, .unfinished = true, .k = -1, .passed = fact->passed, .polled = fact->polled};
+    *fact = (struct rule_job){.made = true,
+                              .unfinished = true,
+                              .k = -1,
+                              .items = GEN_NO_ITEMS,
+                              .passed = fact->passed,
+                              .polled = fact->polled};
     walk_judge(w);
 }
 
 /* ---- a job changes ---- */
+
+/* Whether another attempt follows. */
+static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how)
+{
+    struct rule_job *fact = walk_fact(w, job);
+
+    fact->again = !is_over(w, job) && !flow_phase_finished(w->phase) &&
+                  rule_retries(&w->flow.steps[job->step], how, job->end.code, job->retried);
+    job->retried += fact->again;
+}
+
+/* It has not ended, unless that was an attempt of a step that tries again what was aborted. */
+static void job_aborted(struct flow_walk *w, struct seen_job *job)
+{
+    struct rule_job *fact = walk_fact(w, job);
+
+    follow(w, job, RULE_BY_ABORT);
+    if (!fact->again)
+        return;
+    job->spent = true;
+    job->ended_ms = walk_now_ms(w);
+    fact->unfinished = false;
+    fact->known = true;
+    fact->code = job->end.code;
+    fact->k = job->end.k;
+    fact->items = job->end.items;
+    if (job->blurred)
+        fact->end = RULE_UNSURE;
+}
+
+/* Somebody took it up again before the next attempt came. */
+static void job_taken_up(struct flow_walk *w, struct seen_job *job)
+{
+    struct rule_job *fact = walk_fact(w, job);
+
+    job->spent = false;
+    job->retried--; /* it is the same attempt */
+    fact->unfinished = true;
+    fact->again = fact->known = false;
+    fact->end = RULE_OPEN;
+}
 
 static void job_ended(struct flow_walk *w, struct seen_job *job)
 {
@@ -349,21 +396,20 @@ static void job_ended(struct flow_walk *w, struct seen_job *job)
     bool terminated = job->phase == JOB_TERMINATED;
 
     if (job->phase != JOB_COMPLETED && !job->end.code) /* it was told to end */
-        job->end = (struct gen_end){.k = -1};
+        job->end = (struct gen_end){.k = -1, .items = GEN_NO_ITEMS};
     job->end.terminated = terminated;
     job->ended_ms = walk_now_ms(w);
     fact->unfinished = false;
     fact->known = true;
     fact->code = job->end.code;
     fact->k = job->end.k;
+    fact->items = job->end.items;
     if (job->phase == JOB_COMPLETED) {
         job->ended_well = true;
         fact->end = RULE_COMPLETED;
         return;
     }
-    fact->again = !is_over(w, job) && !flow_phase_finished(w->phase) &&
-                  rule_retries(&w->flow.steps[job->step], terminated, job->end.code, job->retried);
-    job->retried += fact->again;
+    follow(w, job, terminated ? RULE_BY_TERMINATION : RULE_BY_FAILURE);
     if (!fact->again)
         fact->end = terminated ? RULE_TERMINATED : RULE_FAILED;
     else if (job->blurred)
@@ -379,6 +425,10 @@ static void job_changed(struct flow_walk *w, struct seen_job *job, const struct 
     job->phase = phase;
     if (job_phase_finished(phase))
         job_ended(w, job);
+    else if (phase == JOB_ABORTED)
+        job_aborted(w, job);
+    else if (job->spent)
+        job_taken_up(w, job);
     walk_judge(w);
 }
 

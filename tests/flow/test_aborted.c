@@ -1,0 +1,204 @@
+/*
+ * Jobs that are aborted and resumed while their flow goes on, ends, restarts; and what else random
+ * walks have found beside them.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_bed.h"
+
+enum { KILLED_CODE = 137 };
+
+static const char *created(const struct flow_bed *bed)
+{
+    return bed->created.data ? bed->created.data : "";
+}
+
+static void maybe_restart(struct flow_bed *bed, size_t run)
+{
+    flow_bed_advance(bed, 1000);
+    if (run)
+        flow_bed_restart(bed);
+}
+
+static void abort_job(struct flow_bed *bed, const char *job)
+{
+    flow_bed_phase(bed, job, JOB_RUNNING);
+    flow_bed_end_pod(bed, job, "main", 0, KILLED_CODE, "k=1\n");
+    flow_bed_phase(bed, job, JOB_ABORTED);
+}
+
+#define TRIES_ABORTED "retry: {maxRetry: 1, backoffSeconds: 60, phases: [Failed, Aborted]}"
+
+/* covers: see jobflow.md 13.4, 13.11: a retry that did not begin was none */
+static void a_job_resumed_in_its_back_off_is_the_same_attempt(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a", "flows: [{name: a, " TRIES_ABORTED "}]");
+        abort_job(bed, "f-a");
+        flow_bed_advance(bed, 20000);
+        maybe_restart(bed, run);
+        check_str("waits", flow_bed_at(bed, "f", "conditions/f-a/phase"), "Retrying");
+        flow_bed_phase(bed, "f-a", JOB_RESTARTING);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_advance(bed, 100000);
+        maybe_restart(bed, run);
+        check_str("goes on", created(bed), "f-a");
+        flow_bed_end(bed, "f-a", 1, NULL);
+        flow_bed_advance(bed, 61000);
+        check_str("its retry is left", created(bed), "f-a f-a");
+    }
+}
+
+/* covers: see jobflow.md 13.4: the end of a flow ends its retries */
+static void the_end_of_a_flow_ends_aborted_attempts(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b", "flows: [{name: a, " TRIES_ABORTED "}, {name: b}]");
+        abort_job(bed, "f-a");
+        flow_bed_end(bed, "f-b", 1, NULL);
+        maybe_restart(bed, run);
+        flow_bed_advance(bed, 1000);
+        check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("it has ended", flow_bed_at(bed, "f", "terminatedJobs"), "[\"f-a\"]");
+        check_str("so it says", flow_bed_at(bed, "f", "nodes/0/phase"), "Terminated");
+    }
+}
+
+/* covers: see jobflow.md 13.3: outputs are those of a job that has finished */
+static void what_an_aborted_job_leaves_behind_are_no_results(void **state)
+{
+    scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+    flow_bed_spec(bed, "f", "a b c",
+                  "flows: [{name: a}, {name: b}, {name: c, dependsOn: {targets: [a, b], strategy: "
+                  "any}, if: {terms: [{target: a, output: {key: k, operator: Exists}}]}}]");
+    abort_job(bed, "f-a");
+    flow_bed_end(bed, "f-b", 0, NULL);
+    flow_bed_advance(bed, 1000);
+    check_str("nothing was put out", flow_bed_at(bed, "f", "skippedJobs"), "[\"f-c\"]");
+}
+
+/* covers: see jobflow.md 13.4: restartCount counts the attempts beyond the first */
+static void restarts_are_counted_once(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b", "flows: [{name: a}, {name: b}]");
+        flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
+        maybe_restart(bed, run);
+        flow_bed_phase(bed, "f-a", JOB_RUNNING);
+        flow_bed_advance(bed, 1000);
+        check_str("deleted", flow_bed_at(bed, "f", "jobStatusList/0/restartCount"), "1");
+        flow_bed_end(bed, "f-b", 1, NULL);
+        flow_bed_advance(bed, 1000);
+        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
+        flow_bed_advance(bed, 1000);
+        maybe_restart(bed, run);
+        flow_bed_phase(bed, "f-b", JOB_RUNNING);
+        flow_bed_advance(bed, 1000);
+        check_str("tried again", flow_bed_at(bed, "f", "jobStatusList/1/restartCount"), "1");
+    }
+}
+
+/* covers: see jobflow.md 13.11: DeadlineExceeded, with final steps still to come */
+static void a_deadline_before_anything_ran_is_remembered(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a z",
+                      "activeDeadlineSeconds: 5, flows: [{name: a, failurePolicy: ignore}, {name: "
+                      "z, when: always}]");
+        flow_bed_advance(bed, 6000);
+        flow_bed_phase(bed, "f-a", JOB_TERMINATED);
+        flow_bed_phase(bed, "f-z", JOB_RUNNING);
+        maybe_restart(bed, run);
+        flow_bed_advance(bed, 1000);
+        check_str("ends", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
+        flow_bed_end(bed, "f-z", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Failed");
+        check_str("why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
+    }
+}
+
+/* covers: see jobflow.md 13.6: a member may wait for a probe of another */
+static void a_gang_does_not_wait_for_who_waits_for_its_probe(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+        const struct object *job;
+
+        flow_bed_spec(bed, "f", "a b c",
+                      "gangs: [{name: g, flows: [a, b, c]}], flows: [{name: a}, {name: b, "
+                      "dependsOn: {targets: [a], probe: {taskStatusList: [{taskName: main, phase: "
+                      "Running}]}}}, {name: c}]");
+        maybe_restart(bed, run);
+        check_str("the others go", created(bed), "f-a f-c");
+        job = flow_bed_get(bed, &kind_job, "f-a");
+        check_str("the scheduler is told", meta_annotation(job->meta, ANNOTATION_FLOW_GANG_LEAST),
+                  "2");
+        flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("it follows", created(bed), "f-a f-c f-b");
+    }
+}
+
+/* covers: see jobflow.md 13.12: Blocked is who would start but for a reason */
+static void a_flow_that_has_failed_has_no_blocked_steps(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a c", "flows: [{name: a}, {name: b}, {name: c}]");
+        flow_bed_phase(bed, "f-c", JOB_RUNNING);
+        flow_bed_advance(bed, 1000);
+        check_str("has no template", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Blocked");
+        flow_bed_end(bed, "f-a", 1, NULL);
+        maybe_restart(bed, run);
+        flow_bed_phase(bed, "f-c", JOB_COMPLETED);
+        flow_bed_advance(bed, 1000);
+        check_str("will not run", flow_bed_at(bed, "f", "conditions/f-b/phase"), "Waiting");
+        check_str("none", flow_bed_at(bed, "f", "stepCounts/blocked"), "");
+    }
+}
+
+/* covers: reliability.md INV-F5 */
+static void a_loop_behind_a_probe_goes_on_in_a_flow_that_has_failed(void **state)
+{
+    for (size_t run = 0; run < 2; run++) {
+        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
+
+        flow_bed_spec(bed, "f", "a b c",
+                      "flows: [{name: a}, {name: b, for: {items: [x]}, dependsOn: {targets: [a], "
+                      "probe: {taskStatusList: [{taskName: main, phase: Running}]}}}, {name: c}]");
+        flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
+        flow_bed_end(bed, "f-a", 0, NULL);
+        flow_bed_phase(bed, "f-b-0", JOB_RUNNING);
+        flow_bed_end(bed, "f-c", 1, NULL);
+        maybe_restart(bed, run);
+        flow_bed_end(bed, "f-b-0", 0, NULL);
+        flow_bed_advance(bed, 1000);
+        check_str("its end shows", flow_bed_at(bed, "f", "nodes/1/phase"), "Completed");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_resumed_in_its_back_off_is_the_same_attempt),
+        cmocka_unit_test(the_end_of_a_flow_ends_aborted_attempts),
+        cmocka_unit_test(what_an_aborted_job_leaves_behind_are_no_results),
+        cmocka_unit_test(restarts_are_counted_once),
+        cmocka_unit_test(a_deadline_before_anything_ran_is_remembered),
+        cmocka_unit_test(a_gang_does_not_wait_for_who_waits_for_its_probe),
+        cmocka_unit_test(a_flow_that_has_failed_has_no_blocked_steps),
+        cmocka_unit_test(a_loop_behind_a_probe_goes_on_in_a_flow_that_has_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

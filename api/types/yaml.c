@@ -18,6 +18,7 @@
 #include "base/mem.h"
 
 #define MIB ((size_t)1 << 20)
+enum { TAG_DIRECTIVES_MAX = 1000 }; /* of a stream */
 
 /* clang-format off */
 const struct yaml_limits yaml_limits_default = {
@@ -401,6 +402,23 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     return true;
 }
 
+/* libyaml compares each %TAG directive with all before it, and reads them all before it says a
+ * word: a body of 100,000 would hold the loop for a minute. */
+static bool check_directives(struct yaml_reader *r)
+{
+    static const char tag[] = "\n%TAG";
+    const char *at = r->text, *end = r->text + r->len;
+    size_t found = 0;
+
+    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1)) != NULL) {
+        at += sizeof tag - 1;
+        if (++found > TAG_DIRECTIVES_MAX)
+            return error_set(r->err, ERR_TOO_LARGE, "",
+                             "line 1, column 1: more than %d %%TAG directives", TAG_DIRECTIVES_MAX);
+    }
+    return true;
+}
+
 static bool check_input(struct yaml_reader *r)
 {
     const unsigned char *bytes = (const unsigned char *)r->text;
@@ -413,7 +431,7 @@ static bool check_input(struct yaml_reader *r)
         ((bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF)))
         return error_set(r->err, ERR_BAD_REQUEST, "",
                          "line 1, column 1: the text is UTF-16: save it as UTF-8");
-    return true;
+    return check_directives(r);
 }
 
 bool yaml_reader_next(struct yaml_reader *r, json_t **out, struct error *err)

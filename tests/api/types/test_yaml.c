@@ -246,6 +246,28 @@ static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
     }
 }
 
+/* Beyond the limit libyaml would be at it for hours: that this ends shows that it is not asked. */
+static void directives_are_few(void **state)
+{
+    static const struct {
+        const char *name;
+        int directives;
+        bool accepted;
+    } cases[] = {{"a thousand", 1000, true}, {"more", 1002, false}, {"a flood", 300000, false}};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf text = {0};
+        struct error err = {0};
+
+        for (int n = 0; n < cases[i].directives; n++)
+            buf_printf(&text, "%%TAG !t%d! tag:example.org,2000:\n", n);
+        buf_str(&text, "--- a\n");
+        check_int(cases[i].name, accepted(&text, &yaml_limits_default, &err), cases[i].accepted);
+        if (!cases[i].accepted)
+            check_has(cases[i].name, err.message, "more than 1000 %TAG directives");
+    }
+}
+
 static void bombs_stay_small(void **state)
 {
     static const char laughs[] =
@@ -316,6 +338,7 @@ int main(void)
         cmocka_unit_test(broken_text_is_explained_with_its_place),
         cmocka_unit_test(paths_have_lines),
         cmocka_unit_test(bounds_hold_at_one_beyond_and_ten_times_beyond),
+        cmocka_unit_test(directives_are_few),
         cmocka_unit_test(bombs_stay_small),
         cmocka_unit_test(aliases_are_copies),
         cmocka_unit_test(a_reader_gives_one_document_after_the_other),

@@ -41,7 +41,9 @@ ON_CHILD_STACK static enum spawn_failure failure_of(int error)
     return error == ENOENT || error == ENOTDIR ? SPAWN_NOT_FOUND : SPAWN_NOT_EXECUTABLE;
 }
 
-ON_CHILD_STACK enum spawn_failure spawn_exec(char *const *argv, char *const *env)
+/* Looks argv[0] up in PATH of `env` and becomes it. Returns only on failure, with errno set.
+ * Async-signal-safe. */
+ON_CHILD_STACK static enum spawn_failure become_program(char *const *argv, char *const *env)
 {
     char candidate[PATH_BYTES];
     size_t name_len = strlen(argv[0]);
@@ -114,7 +116,7 @@ ON_CHILD_STACK static int run_child(void *arg)
         return fail(child->result, SPAWN_SETUP, "working directory");
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
-    return fail(child->result, spawn_exec(plan->argv, plan->env), "exec");
+    return fail(child->result, become_program(plan->argv, plan->env), "exec");
 }
 
 static void *child_stack(void)

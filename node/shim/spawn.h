@@ -46,9 +46,3 @@ struct spawn_result spawn_program(const struct spawn_plan *plan);
 int spawn_exit_code(enum spawn_failure failure);
 /** Why the program `name` did not start, for people. */
 void spawn_explain(const struct spawn_result *result, const char *name, char *out, size_t size);
-
-/**
- * In a child that is about to exec: look argv[0] up in PATH of `env` and exec it. Returns only on
- * failure, with errno set. Async-signal-safe.
- */
-enum spawn_failure spawn_exec(char *const *argv, char *const *env);

@@ -44,6 +44,12 @@ class Skip(Exception):
     """Raised with the reason."""
 
 
+def need_one_thread():
+    """For whatever enters a user namespace: under sanitizers the supervisor of a pod is jobflow itself."""
+    if os.environ.get("JOBFLOW_MODE") == "tsan":
+        raise Skip("ThreadSanitizer runs a thread of its own, and only a process of one thread may enter a user namespace")
+
+
 class Failure(Exception):
     """Raised with what was expected and what was seen."""
 

@@ -45,6 +45,7 @@ def run_mpi(*options, prefix=(), env=None):
 def ranks_meet_with_ids_of_their_own():
     """Level full: sshd is root of its pod and nobody on the host."""
     need_root()
+    need_one_thread()
     need_mpi()
     run_mpi("--isolation", "full")
 
@@ -59,8 +60,7 @@ def ranks_meet_in_a_network_of_their_own():
 # covers: local-runtime.md LRT-50
 def ranks_of_an_ordinary_user_meet_in_a_network_of_their_own():
     """Port 22, without any privilege and with a single id."""
-    if os.environ.get("JOBFLOW_MODE") == "tsan":
-        raise Skip("ThreadSanitizer runs a thread of its own, and only a single-threaded process may enter a user namespace")
+    need_one_thread()
     need_mpi()
     env = place()
     if not can(as_user() + ["unshare", "--user", "--map-root-user", "--net", "ip", "link", "add", "name", "br0", "type", "bridge"]):

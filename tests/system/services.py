@@ -112,8 +112,7 @@ def a_service_hands_its_port_on_to_the_pods():
 
 def an_ordinary_user_has_them_too():
     """Port 80, which is not for him to listen on."""
-    if os.environ.get("JOBFLOW_MODE") == "tsan":
-        raise Skip("ThreadSanitizer runs a thread of its own, and only a single-threaded process may enter a user namespace")
+    need_one_thread()
     env = place()
     if os.geteuid() == 0 and not can(as_user() + ["unshare", "--user", "--map-root-user", "true"]):
         raise Skip("an ordinary user has no pods with names here")

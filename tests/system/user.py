@@ -15,8 +15,7 @@ def ordinary(script, *cases):
         raise Skip("all tests run as this user anyway")
     if not can(ORDINARY + ["true"]):
         raise Skip("setpriv cannot make us nobody here")
-    if os.environ.get("JOBFLOW_MODE") == "tsan":
-        raise Skip("ThreadSanitizer runs a thread of its own, and only a single-threaded process may enter a user namespace")
+    need_one_thread()
     run_there(ORDINARY, script, *cases)
 
 

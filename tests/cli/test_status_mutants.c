@@ -166,8 +166,10 @@ static void mutate_status(const struct subject *subject)
     scoped_str name = NULL;
 
     check(subject->kind->name, object != NULL);
-    s.name = name = mem_strdup(object_name(object));
-    s.mutants.whole = whole = object_to_json(object);
+    name = mem_strdup(object_name(object));
+    s.name = name;
+    whole = object_to_json(object);
+    s.mutants.whole = whole;
     check(subject->kind->name, json_is_object(json_object_get(whole, "status")));
     mutants_walk(&s.mutants, json_object_get(whole, "status"));
     loop_advance(engine_loop(s.engine), AWAY_MS);

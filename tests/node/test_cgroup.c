@@ -45,7 +45,7 @@ static struct outcome outcome_of(const struct cgroup *group, const char *name)
         int before = count_joined(name);
 
         cgroup_join(group, out.born);
-        _exit(before << 4 | count_joined(name));
+        _exit((before & 15) << 4 | (count_joined(name) & 15));
     }
     check("cloned", pid > 0 && waitpid(pid, &wait_status, 0) == pid && WIFEXITED(wait_status));
     out.before = WEXITSTATUS(wait_status) >> 4;

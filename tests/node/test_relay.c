@@ -59,11 +59,11 @@ static int client(uint16_t port)
 /* A listener that is closed resets who is about to be let in; from then on it refuses. */
 static bool is_refused(uint16_t port)
 {
-    int fd, error = try_connect(port, &fd);
+    int fd = -1, error = try_connect(port, &fd);
 
     if (error && error != ECONNRESET)
         check_int("refused", error, ECONNREFUSED);
-    if (!error)
+    if (fd >= 0)
         close(fd);
     return error == ECONNREFUSED;
 }

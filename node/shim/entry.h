@@ -26,6 +26,3 @@ enum {
     SHIM_FD_HOOK
 };
 enum { SHIM_FD_REST = SHIM_FD_HOOK + HOOK_FDS };
-
-/* In the environment of every program: how processes that outlive their parents are told apart. */
-#define SHIM_MARKER "JOBFLOW_POD_UID"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/shim/entry.h"
+#include "node/shim/mark.h"
 
 enum { ENVIRON_MAX = 256 << 10 };
 
@@ -36,11 +36,24 @@ static bool carries(const char *env, size_t len, const struct hunt *hunt)
     return false;
 }
 
+static bool bears(pid_t pid, const struct hunt *hunt)
+{
+    rlim_t number = mark_of(pid);
+
+    for (size_t i = 0; number && i < hunt->count; i++)
+        if (mark_number(hunt->uids[i]) == number)
+            return true;
+    return false;
+}
+
 static bool process_carries(pid_t pid, const struct hunt *hunt, char *env)
 {
     char path[32];
     ssize_t len;
     int fd;
+
+    if (bears(pid, hunt))
+        return true;
 
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);

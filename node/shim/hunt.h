@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Processes of pods that outlived their shim, known by the mark in their environment.
+ * Processes of pods that outlived their shim, known by their mark (mark.h).
  */
 #include <stddef.h>
 

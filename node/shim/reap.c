@@ -4,7 +4,7 @@
  * A program is the leader of its process group. When it has ended, and before it is reaped (so that
  * its number still names this group and no other), the rest of the group is killed. Descendants
  * that had left the group become our children, for we are subreaper; each is assigned to its pod by
- * the marker in its environment, and killed when no program of the pod runs any more. Killing one
+ * its mark (mark.h), and killed when no program of the pod runs any more. Killing one
  * may hand us the next, so this repeats until nothing is left. The kernel's list of our children
  * may miss some while others end, so it is read once more when that has come to rest. A process
  * that is just becoming another program has no environment for a moment: it is asked again, ever
@@ -25,16 +25,29 @@
 #include "base/mem.h"
 #include "node/sandbox/box.h"
 #include "node/shim/beside.h"
+#include "node/shim/mark.h"
 #include "node/shim/shim.h"
 
 enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000, LOOKS = 10 };
 
-/* The pod whose marker a process carries. False when it carries that of none we have. */
+/* By its number. False when it has that of none of ours. */
+static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
+{
+    rlim_t number = mark_of(pid);
+
+    if (!number)
+        return true;
+    for (*out = shim->pods; *out && mark_number((*out)->spec.uid) != number;)
+        *out = (*out)->by_uid.next;
+    return *out != NULL;
+}
+
+/* The pod whose mark a process carries. False when it carries that of none we have. */
 static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
 {
     static const char marker[] = SHIM_MARKER "=";
     char path[32], *env = mem_alloc(ENVIRON_MAX + 1);
-    bool known = true;
+    bool known = true, named = false;
     ssize_t len = -1;
     int fd;
 
@@ -49,12 +62,13 @@ static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
         if (strncmp(at, marker, sizeof marker - 1) != 0)
             continue;
         at += sizeof marker - 1;
+        named = true;
         HASH_FIND(by_uid, shim->pods, at, strlen(at), *out);
         known = *out != NULL;
         break;
     }
     mem_free(env);
-    return known;
+    return named ? known : pod_of_number(shim, pid, out);
 }
 
 static bool stray_may_live(const struct shim *shim, const struct stray *stray)

@@ -109,16 +109,20 @@ static void a_killed_shim_loses_what_ran_and_nothing_else(void **state)
 {
     scoped_str dir = life_directory("killed");
     struct bed *bed = bed_new(dir, NULL);
-    long pid;
+    long pid, changed;
 
     life_start(bed, "done", "exit 9");
     check("ends", bed_final(bed, "done", LIMIT_MS));
     life_start(bed, "runs", "setsid sh -c 'echo pid=$$; exec sleep 300'");
+    life_start(bed, "changed", "env -i setsid sh -c 'echo pid=$$; exec sleep 300' & wait");
     pid = pid_printed(bed, "runs");
-    check("runs", bed_alive(pid));
+    changed = pid_printed(bed, "changed");
+    check("runs", bed_alive(pid) && bed_alive(changed));
     kill(life_shim(dir), SIGKILL);
     life_check_lost(bed, "runs");
+    life_check_lost(bed, "changed");
     life_wait_for_end(pid);
+    life_wait_for_end(changed);
     check_int("told once", bed_finals(bed, "done"), 1);
     check_int("the next pod gets a new shim", bed_shell(bed, "next", "exit 3", NULL), 3);
     life_release(bed, "done");

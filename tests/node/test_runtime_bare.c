@@ -167,6 +167,32 @@ static void what_a_program_leaves_behind_is_killed_with_it(void **state)
     }
 }
 
+/* One that was forked twice, in another session and environment, while another pod runs under the
+ * same supervisor. covers: reliability.md INV-N3 */
+static void a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it(void **state)
+{
+    scoped_str fifo = test_path("began");
+    scoped_str script = mem_printf("(env -i setsid sh -c 'echo pid=$$; echo > %s; exec sleep 300' "
+                                   "&); read began < %s; exit 4",
+                                   fifo, fifo);
+    const struct pod_status *status;
+    scoped_str log = NULL;
+    long pid;
+
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    bed_start(bed, &(struct bed_pod){"neighbour", .main = {{.argv = {"/bin/sleep", "300"}}}});
+    check("runs", bed_phase(bed, "neighbour", POD_RUNNING, LIMIT_MS));
+    status = run_shell("daemon", script);
+    check_int("code", status->containers.items[0].exit_code, 4);
+    log = bed_log(bed, "daemon", NULL);
+    pid = bed_number(log, "pid");
+    check("it has printed", pid > 0);
+    check("it is gone when its pod is", !bed_alive(pid));
+    check_int("the neighbour is not", bed_finals(bed, "neighbour"), 0);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "neighbour", 0);
+    check("ends", bed_final(bed, "neighbour", LIMIT_MS));
+}
+
 /* covers: local-runtime.md LRT-25 LRT-26; reliability.md INV-N4 */
 static void stop_asks_first_and_kills_after_the_grace_period(void **state)
 {
@@ -537,6 +563,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins),
         cmocka_unit_test(a_working_directory_that_is_not_there_is_told),
         cmocka_unit_test(what_a_program_leaves_behind_is_killed_with_it),
+        cmocka_unit_test(a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it),
         cmocka_unit_test(stop_asks_first_and_kills_after_the_grace_period),
         cmocka_unit_test(a_pod_nobody_knows_is_reported_as_such_when_stopped),
         cmocka_unit_test(a_uid_is_started_once),

@@ -12,6 +12,7 @@ from lib import *  # noqa: E402,F403
 from lib_plugins import *  # noqa: E402,F403
 
 LEVELS = ("plain", "user", "mounts", "full")
+LARGE = ("prints-without-end", "digs-deep", "makes-many-files")
 LOG_BOUND = 3 * (10 << 20) + (1 << 20)  # L-38: three files of ten MiB, and what one write adds
 BIG = (1 << 30) // (SLOW * 2 if SLOW > 1 else 1)
 
@@ -30,6 +31,44 @@ while refused < 50:
         print("forked", n, "times:", e.strerror, flush=True)
         time.sleep(0.01)
 os._exit(7)
+"""
+
+# In the volume: what is awkward to walk, to name or to remove.
+DEEP = """
+import os
+os.chdir(os.environ.get("VC_MOUNT_ROOT", "") + "/fill")
+for level in range(3000):
+    os.mkdir("d")
+    os.chdir("d")
+open("bottom", "w").close()
+print("deep")
+"""
+CROWDED = """
+import os
+os.chdir(os.environ.get("VC_MOUNT_ROOT", "") + "/fill")
+for n in range(20000):
+    os.close(os.open(str(n), os.O_CREAT | os.O_WRONLY))
+print("crowded")
+"""
+ODD = """
+import contextlib, os, socket, stat, subprocess
+os.chdir(os.environ.get("VC_MOUNT_ROOT", "") + "/fill")
+os.mkfifo("fifo")
+socket.socket(socket.AF_UNIX).bind("socket")
+for name in ("null", "a\\nb", "-rf", "..x", "\\x1b[2J", "n" * 255, b"\\xff\\xfe", "jobflow-pool", ".deep-0-00000000"):
+    open(name, "w").close()
+for at, to in (("loop", "loop"), ("up", ".."), ("root", "/"), ("fd", "/proc/self/fd/0")):
+    os.symlink(to, at)
+with contextlib.suppress(OSError):
+    os.mknod("device", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+for path in ("locked/in/deep", "hidden"):
+    os.makedirs(path, exist_ok=True)
+    open(path + "/f", "w").close()
+for path in ("locked/in/deep", "locked/in", "locked", "."):
+    os.chmod(path, 0)
+with contextlib.suppress(OSError):
+    subprocess.run(["chattr", "+i", "null", "hidden"], stderr=subprocess.DEVNULL)
+print("odd")
 """
 
 
@@ -121,6 +160,14 @@ CASES = [
          "Succeeded", 0, "Completed", log="left", **disk("1Gi")),
     Case("leaves-daemons-that-print", shell("(setsid sh -c 'while :; do echo still; sleep 0.1; done' &); echo left"), "Succeeded", 0, "Completed",
          log="left"),
+    Case("leaves-daemons-of-another-name", shell("(env -i setsid setsid sleep 600 > /dev/null 2>&1 &); echo left"),
+         "Succeeded", 0, "Completed", log="left"),
+    Case("digs-deep", ["python3", "-c", DEEP], "Succeeded", 0, "Completed", log="deep", **disk("1Gi")),
+    Case("makes-many-files", ["python3", "-c", CROWDED], "Succeeded", 0, "Completed", log="crowded", **disk("1Gi")),
+    Case("makes-odd-files", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", **disk("1Gi")),
+    Case("makes-odd-files-in-memory", ["python3", "-c", ODD], "Succeeded", 0, "Completed", log="odd", needs_a_box=True, **disk("64Mi", medium="Memory")),
+    Case("removes-its-volume", shell("cd $VC_MOUNT_ROOT/fill && touch x && rm -rf ../fill ./* 2> /dev/null; echo removed"), "Succeeded", 0, "Completed",
+         log="removed", **disk("1Gi")),
 ]
 
 
@@ -214,11 +261,11 @@ def levels():
 
 
 def so_it_is_at_every_level_of_isolation():
-    """The same where every pod gets a level, but for the gigabyte, which is nobody's at any of them."""
+    """The same where every pod gets a level, but for what is large, which is alike at each of them."""
     walked = 0
     for name in levels():
         print("  level %s" % name, flush=True)
-        walk([c for c in CASES if c.name != "prints-without-end" and not (name == "plain" and c.needs_a_box)], "--isolation", name)
+        walk([c for c in CASES if c.name not in LARGE and not (name == "plain" and c.needs_a_box)], "--isolation", name)
         shutil.rmtree("data")
         walked += 1
     check("a level works", walked)

@@ -1,0 +1,35 @@
+/*
+ * The number by which processes of a pod are known. See mark.h.
+ */
+#include "node/shim/mark.h"
+#include <string.h>
+
+#include "base/hash.h"
+
+/* As good as no limit, and told apart from what anybody would set. */
+static const rlim_t beyond_all = (rlim_t)1 << 62;
+
+rlim_t mark_number(const char *uid)
+{
+    return beyond_all | (hash_stable(uid, strlen(uid)) & (beyond_all - 1));
+}
+
+ON_CHILD_STACK void mark_bear(rlim_t number)
+{
+    struct rlimit locks;
+
+    if (getrlimit(RLIMIT_LOCKS, &locks) || locks.rlim_max < number)
+        return; /* somebody has set it: they are known by their environment alone */
+    locks.rlim_cur = number;
+    setrlimit(RLIMIT_LOCKS, &locks);
+}
+
+rlim_t mark_of(pid_t pid)
+{
+    struct rlimit locks;
+
+    if (prlimit(pid, RLIMIT_LOCKS, NULL, &locks) || locks.rlim_cur < beyond_all ||
+        locks.rlim_cur >= 2 * beyond_all)
+        return 0;
+    return locks.rlim_cur;
+}

@@ -1,0 +1,19 @@
+#pragma once
+/*
+ * How processes of a pod are known when they have left their parents, their process group and their
+ * session: by a variable in their environment, and, where they have another environment, by a
+ * resource limit that means nothing to the kernel (RLIMIT_LOCKS, since 2.4.25), whose soft value is
+ * the pod's number. Descendants inherit both.
+ */
+#include "node/shim/spawn.h"
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#define SHIM_MARKER "JOBFLOW_POD_UID"
+
+/** The number of a pod, by its uid. */
+rlim_t mark_number(const char *uid);
+/** In a child: bear it from now on. */
+ON_CHILD_STACK void mark_bear(rlim_t number);
+/** The number a process bears; 0 = none, or it may not be asked. */
+rlim_t mark_of(pid_t pid);

@@ -7,8 +7,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -238,6 +240,46 @@ static int open_dir(int parent_fd, const char *name)
     return fd;
 }
 
+/* What its owner has declared unchangeable; whoever could, was root, as we are then. */
+static bool thaw(int fd)
+{
+    int flags;
+
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) || !(flags & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
+        return false;
+    flags &= ~(FS_IMMUTABLE_FL | FS_APPEND_FL);
+    return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+}
+
+/* Others cannot be. They are not opened: a device might do something. */
+static bool thaw_entry(int dir_fd, const char *name)
+{
+    struct stat info;
+
+    if (fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) ||
+        (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)))
+        return false;
+
+    scoped_fd fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+
+    return fd >= 0 && thaw(fd);
+}
+
+/* unlinkat, of what is unchangeable, too, or lies in such a directory of the tree. */
+static int unlink_any(int dir_fd, const char *name, int flags, bool in_tree)
+{
+    bool thawed;
+
+    if (!unlinkat(dir_fd, name, flags))
+        return 0;
+    if (errno != EPERM)
+        return -1;
+    thawed = in_tree && thaw(dir_fd);
+    thawed = thaw_entry(dir_fd, name) || thawed;
+    errno = EPERM;
+    return thawed ? unlinkat(dir_fd, name, flags) : -1;
+}
+
 static void remove_entry(struct removal *removal, int dir_fd, const char *name, unsigned depth);
 
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
@@ -263,7 +305,7 @@ static void empty_dir(struct removal *removal, int dir_fd, unsigned depth)
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than DEPTH_MAX */
 static void remove_entry(struct removal *removal, int dir_fd, const char *name, unsigned depth)
 {
-    if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
+    if (!unlink_any(dir_fd, name, 0, true) || errno == ENOENT)
         return;
     if (errno != EISDIR && errno != EPERM) {
         failed(removal, errno, name);
@@ -298,13 +340,13 @@ static void remove_entry(struct removal *removal, int dir_fd, const char *name, 
         return;
     }
     empty_dir(removal, fd, depth + 1);
-    if (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno != ENOENT)
+    if (unlink_any(dir_fd, name, AT_REMOVEDIR, true) && errno != ENOENT)
         failed(removal, errno, name);
 }
 
 bool file_remove_tree(int dir_fd, const char *name, struct error *err)
 {
-    if (!unlinkat(dir_fd, name, 0) || errno == ENOENT)
+    if (!unlink_any(dir_fd, name, 0, false) || errno == ENOENT)
         return true;
     if (errno != EISDIR && errno != EPERM)
         return error_errno(err, errno, "remove %s", name);
@@ -336,7 +378,7 @@ bool file_remove_tree(int dir_fd, const char *name, struct error *err)
     } while (removal.ok && removal.moved != moved);
     if (!removal.ok)
         return false;
-    if (unlinkat(dir_fd, name, AT_REMOVEDIR) && errno != ENOENT)
+    if (unlink_any(dir_fd, name, AT_REMOVEDIR, false) && errno != ENOENT)
         return error_errno(err, errno, "remove %s", name);
     return true;
 }

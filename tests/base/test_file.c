@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -187,6 +189,48 @@ static void closed_directories_of_ours_are_removed(void **state)
     close(dir_fd);
 }
 
+static bool set_flag(int dir_fd, const char *name, int flag)
+{
+    int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC), flags = 0;
+    bool ok = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0;
+
+    flags |= flag;
+    ok = ok && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/* covers: see reliability.md SEC-21 */
+static void trees_with_what_must_not_be_changed_are_removed_by_root(void **state)
+{
+    static const struct {
+        const char *name;
+        int flag;
+    } rows[] = {
+        {"tree/file", FS_IMMUTABLE_FL},   {"tree/log", FS_APPEND_FL},
+        {"tree/dir/empty", FS_APPEND_FL}, {"tree/dir", FS_IMMUTABLE_FL},
+        {"tree", FS_IMMUTABLE_FL},
+    };
+    scoped_str file = test_path("tree/file");
+    scoped_str log = test_path("tree/log");
+    scoped_str empty = test_path("tree/dir/empty");
+    scoped_str fifo = test_path("tree/dir/fifo");
+    int dir_fd = open_test_dir();
+    struct error err = {0};
+
+    check_ok("tree", file_mkdirs(empty, 0700, &err), err);
+    write_text(file, "x");
+    write_text(log, "x");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    for (size_t i = 0; i < countof(rows); i++)
+        if (!set_flag(dir_fd, rows[i].name, rows[i].flag))
+            print_message("%s: nobody may set that flag here\n", rows[i].name);
+    check_ok("remove", file_remove_tree(dir_fd, "tree", &err), err);
+    assert_int_equal(faccessat(dir_fd, "tree", F_OK, AT_SYMLINK_NOFOLLOW), -1);
+    close(dir_fd);
+}
+
 static void a_very_deep_tree_is_removed(void **state)
 {
     enum { DEPTH = 1500 };
@@ -255,6 +299,7 @@ int main(void)
         cmocka_unit_test(missing_parents_are_made),
         cmocka_unit_test(a_tree_is_removed_and_links_are_not_followed),
         cmocka_unit_test(closed_directories_of_ours_are_removed),
+        cmocka_unit_test(trees_with_what_must_not_be_changed_are_removed_by_root),
         cmocka_unit_test(a_very_deep_tree_is_removed),
         cmocka_unit_test(a_mount_inside_the_tree_is_left_alone),
         cmocka_unit_test(a_path_is_removed_from_a_directory_on_another_mount),

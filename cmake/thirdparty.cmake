@@ -41,6 +41,7 @@ add_library(llhttp STATIC ${LLHTTP_SOURCE}/api.c ${LLHTTP_SOURCE}/http.c ${LLHTT
 target_include_directories(llhttp SYSTEM PUBLIC ${LLHTTP_INCLUDE})
 target_link_libraries(llhttp PRIVATE jobflow_flags)
 target_compile_options(llhttp PRIVATE -w)
+target_compile_definitions(llhttp PRIVATE LLHTTP_STRICT_MODE=1) # else a chunk may end with any two bytes
 target_link_libraries(thirdparty INTERFACE llhttp)
 
 target_link_libraries(thirdparty INTERFACE OpenSSL::SSL OpenSSL::Crypto Threads::Threads m)

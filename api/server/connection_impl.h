@@ -87,6 +87,7 @@ struct connection {
     size_t searched; /* of them, for the end of a head */
     struct buf accept, accept_encoding, content_type, authorization, body;
     size_t head_len, body_max;
+    size_t parsed;              /* bytes of its head, body and framing so far */
     int64_t began_ms, began_ns; /* its first byte */
     bool message_done, wants_continue, is_large, heard;
     struct error *refused;   /* what is wrong with it; NULL: nothing */

@@ -183,6 +183,23 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
     *out = uv_buf_init(scratch, READ_BYTES);
 }
 
+/* TLS begins with a byte that is no letter, a request with its method. */
+static bool is_request(const char *bytes, size_t n)
+{
+    return n > 0 && bytes[0] >= 'A' && bytes[0] <= 'Z';
+}
+
+/* Whoever speaks plain HTTP understands no alarm of TLS. */
+static void refuse_plain(struct connection_io *io)
+{
+    struct buf bytes = {0};
+
+    buf_str(&bytes, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
+                    "Connection: close\r\n\r\nthis port speaks TLS: use https://\n");
+    send_bytes(io, &bytes);
+    io->events->failed(io);
+}
+
 static void take_tls(struct connection_io *io, size_t n)
 {
     struct buf wire = {0};
@@ -210,7 +227,10 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
         io->events->ended(io);
     } else if (n < 0) {
         io->events->failed(io);
+    } else if (n > 0 && io->tls && !io->heard && is_request(bytes->base, (size_t)n)) {
+        refuse_plain(io);
     } else if (n > 0 && io->tls) {
+        io->heard = true;
         take_tls(io, (size_t)n);
     } else if (n > 0) {
         buf_add(io->in, bytes->base, (size_t)n);

@@ -21,6 +21,7 @@ struct connection_io {
         uv_handle_t handle;
     } uv;
     struct tls *tls;  /* NULL: plain */
+    bool heard;       /* something has come */
     struct buf *in;   /* plain bytes that came; borrowed */
     size_t in_flight; /* bytes handed to libuv and not yet written */
     bool closing;

@@ -15,6 +15,10 @@
 
 enum {
     AGENT_BYTES_MAX = 256, /* of the User-Agent */
+    /* Chunk sizes, extensions and trailers beside a body, head included: as much as chunks of
+     * single bytes need, and this. */
+    FRAMING_BYTES_MAX = HEAD_BYTES_MAX + (32 << 10),
+    FRAMING_PER_BYTE = 8,
 };
 
 static enum api_method method_of(const llhttp_t *parser)
@@ -287,16 +291,27 @@ void request_continue(struct connection *c)
     io_send(&c->io, &go_on);
 }
 
+static bool is_framed_well(const struct connection *c, enum llhttp_errno result, struct error *err)
+{
+    if (!c->message_done && result != HPE_OK)
+        return error_set(err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
+                         llhttp_get_error_reason(&c->parser));
+    return c->parsed <= FRAMING_BYTES_MAX + (FRAMING_PER_BYTE + 1) * c->body.len ||
+           error_set(err, ERR_BAD_REQUEST, "",
+                     "chunk extensions and trailers are many times larger than the body");
+}
+
 /* Feed the parser; a complete request is dispatched. True when it has come to an end. */
 static bool take_body(struct connection *c)
 {
     enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);
+    size_t taken =
+        result == HPE_OK ? c->in.len : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data);
     struct error err = {0};
 
-    if (c->message_done || result == HPE_OK) {
-        drop_consumed(c, result == HPE_OK
-                             ? c->in.len
-                             : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data));
+    c->parsed += taken;
+    if (is_framed_well(c, result, &err)) {
+        drop_consumed(c, taken);
         if (c->message_done)
             dispatch(c);
         else
@@ -307,8 +322,6 @@ static bool take_body(struct connection *c)
         answer_early(c);
         return true;
     }
-    error_set(&err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
-              llhttp_get_error_reason(&c->parser));
     answer_refuse(c, c->refused ? c->refused : &err);
     return true;
 }
@@ -390,7 +403,7 @@ void request_reset(struct connection *c)
         empty(&c->in);
     llhttp_init(&c->parser, HTTP_REQUEST, settings());
     c->parser.data = c;
-    c->searched = 0;
+    c->searched = c->parsed = 0;
     mem_free(take(c->refused));
     c->message_done = c->wants_continue = false;
     if (c->is_large)

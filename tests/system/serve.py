@@ -283,6 +283,9 @@ def tls_is_spoken_and_nothing_else():
                     pass
             except OSError:
                 pass
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=DEADLINE) as plain:
+        plain.sendall(b"GET /version HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        check_in("told so", b"this port speaks TLS: use https://", plain.recv(65536))
     daemon.get("/version")
 
 

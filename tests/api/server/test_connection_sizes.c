@@ -140,6 +140,37 @@ static void chunks_are_counted_too(void **state)
     wire_stop(&wire);
 }
 
+static const struct framing {
+    const char *name, *bytes; /* sent again and again behind a head */
+    size_t times;
+    const char *status; /* NULL: more is waited for */
+} framings[] = {
+    {"chunks of one byte", "1\r\n \r\n", 30000, NULL},
+    {"an extension without an end", ";aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 4096, "HTTP/1.1 400 "},
+};
+
+static void framing_may_not_be_many_times_the_body(void **state)
+{
+    for (size_t i = 0; i < countof(framings); i++) {
+        const struct framing *c = &framings[i];
+        struct wire wire;
+
+        wire_start(&wire);
+        wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+        if (c->status)
+            wire_send(&wire, "1");
+        for (size_t n = 0; n < c->times && !wire.in.len; n++)
+            wire_send(&wire, c->bytes);
+        if (c->status)
+            check_has(c->name, wire.in.data ? wire.in.data : "", c->status);
+        else
+            check_str(c->name, wire.in.data ? wire.in.data : "", "");
+        loop_advance(wire.rig.loop, 1000);
+        check(c->name, wire.closed == (c->status != NULL));
+        wire_stop(&wire);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +178,7 @@ int main(void)
         cmocka_unit_test(a_body_that_may_not_come_is_refused_before_it_does),
         cmocka_unit_test(few_large_bodies_are_read_at_once),
         cmocka_unit_test(chunks_are_counted_too),
+        cmocka_unit_test(framing_may_not_be_many_times_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

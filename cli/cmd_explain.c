@@ -206,6 +206,7 @@ static void explain_flow(struct answer *answer, bool all)
                                     .term = &answer->term,
                                     .now_ms = answer->about.now_ms,
                                     .out = stdout};
+    scoped(buf) struct buf path = {0};
 
     print_status(answer);
     print_counts(answer);
@@ -213,6 +214,8 @@ static void explain_flow(struct answer *answer, bool all)
     putchar('\n');
     print_steps(answer, all);
     graph_legend(&form);
+    explain_path(&answer->about, answer->term.utf8 ? " → " : " -> ", &path);
+    fputs(path.len ? path.data : "", stdout);
 }
 
 /* ---- one step ---- */

@@ -21,6 +21,9 @@ void explain_release(struct explain *explain);
 /** Append one line without newline: what the step waits for, since when it runs and until when,
  * why it was skipped, failed, or will never run. */
 void explain_step(struct explain *explain, uint32_t step, struct buf *out);
+/** The critical path of a flow that is not over, in lines: what is over, at work and to come, and
+ * how long each took or is expected to take. Nothing of a path of one step. */
+void explain_path(const struct explain *explain, const char *arrow, struct buf *out);
 /** "main ended with 3, other ended with 1" of an entry of attempts; nothing when all ended well. */
 void explain_exit_codes(const json_t *attempt, struct buf *out);
 /** "in 2m", "2m ago" */

@@ -9,6 +9,7 @@
 #include "base/timefmt.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/pathback.h"
 #include "cli/resource.h"
 #include <string.h>
 #include <unistd.h>
@@ -339,6 +340,7 @@ struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms)
         take_times(source, view);
         estimate(source, view);
         flowview_expect(view, view->phase ? now_ms : 0);
+        pathback_follow(view, source->client);
         return take(view);
     }
     if (source->manifest)

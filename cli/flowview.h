@@ -117,6 +117,8 @@ void flowview_expect(struct flowview *view, int64_t now_ms);
 /** The critical path as the status of a large flow that is over tells it; false when it does not.
  * Nothing need be linked. */
 bool flowview_path_told(struct flowview *view);
+/** Steps that lie before the first of the critical path, backwards; `whole`: with them it is. */
+void flowview_path_before(struct flowview *view, const uint32_t *steps, uint32_t count, bool whole);
 /** The critical path goes from step `from` straight to step `to`. */
 bool flowview_path_goes(const struct flowview *view, uint32_t from, uint32_t to);
 /** What …/jobflows/NAME/steps says of a step that the status of a large flow does not name: when it

@@ -273,6 +273,26 @@ static void mark_path(struct expecting *e)
     view->path_len = view->path_listed = count;
 }
 
+void flowview_path_before(struct flowview *view, const uint32_t *steps, uint32_t count, bool whole)
+{
+    uint32_t *path = mem_array((size_t)view->path_listed + count + 1, sizeof *path);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct flowview_step *step = &view->steps[steps[i]];
+
+        path[count - 1 - i] = steps[i];
+        view->path_ms += step->ended_ms - step->began_ms;
+    }
+    memcpy(path + count, view->path, view->path_listed * sizeof *path);
+    mem_free(view->path);
+    view->path = path;
+    view->path_listed += count;
+    view->path_len += count;
+    view->path_cut = !whole;
+    for (uint32_t i = 0; i < view->path_listed; i++)
+        view->steps[path[i]].path_place = i + 1;
+}
+
 bool flowview_path_goes(const struct flowview *view, uint32_t from, uint32_t to)
 {
     uint32_t place = view->steps[from].path_place;

@@ -3,6 +3,7 @@
 # covers: jobflow.md 181
 """
 import json
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -51,6 +52,26 @@ def all_that_are_at_work_are_counted():
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
     wait_until("all have jobs", lambda: "0 of 1200 steps completed, 1200 at work." in jobflow("explain", "jf/f", "--data-dir", "d", code=None).stdout)
     daemon.stop()
+
+
+def what_is_over_of_the_critical_path_is_told():
+    daemon = Daemon()
+    others = [step("s%d" % i, ["c"], template="t") for i in range(1200)]
+    manifest("f.yaml", flow("f", [step("a", template="t"), step("a2", template="t"), step("b", ["a", "a2"], template="t"),
+                                  step("c", ["b"], template="long")] + others), template("t"),
+             template("long", "sleep 1000", runningEstimate="2h"))
+    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
+    wait_until("c is at work", lambda: "3 of 1204 steps completed, 1 at work" in jobflow("explain", "jf/f", "--data-dir", "d", code=None).stdout)
+    for args in ((), ("--all",)):
+        parts = {line[:9].strip(): line[9:].strip() for line in
+                 jobflow("explain", "jf/f", *args, "--data-dir", "d").stdout.split("critical path")[-1].split("longest way")[-1].splitlines()[1:]}
+        check_equal("parts", sorted(parts), ["at work", "over", "to come"])
+        check(re.match(r"a2? [0-9a-z.]+ (→|->) b [0-9a-z.]+; began [0-9a-z.]+ ago, ended [0-9a-z.]+ ago$", parts["over"]), parts["over"])
+        check(re.match(r"c for [0-9a-z.]+; expected to end in [0-9]+", parts["at work"]), parts["at work"])
+        check(re.match(r"s[0-9]+", parts["to come"]), parts["to come"])
+    daemon.stop()
+    told = jobflow("explain", "jf/f", "--data-dir", "d").stdout
+    check_in("nobody is asked", "--all names them", told)
 
 
 def kubectl_reads_them_raw():

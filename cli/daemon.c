@@ -186,12 +186,20 @@ static struct tls_context *make_tls(const struct daemon *daemon, struct error *e
                       loop_wall_ms(engine_loop(daemon->engine)), err);
 }
 
+/* It holds the authority that clients trust. */
+static bool write_kubeconfig(struct daemon *daemon, struct error *err)
+{
+    mem_free(daemon->kubeconfig);
+    daemon->kubeconfig = access_kubeconfig(daemon->data_dir, daemon->url,
+                                           loop_wall_ms(engine_loop(daemon->engine)), err);
+    return daemon->kubeconfig != NULL;
+}
+
 static bool open_addresses(struct daemon *daemon, struct error *err)
 {
     const struct flag_list *list = &daemon->options.listen;
     struct listen_address addresses[countof(list->items)] = {{"127.0.0.1", SERVE_PORT}};
     size_t n = list->count ? list->count : 1;
-    int64_t now_ms = loop_wall_ms(engine_loop(daemon->engine));
     struct tls_context *tls;
     bool ok = true;
 
@@ -206,10 +214,7 @@ static bool open_addresses(struct daemon *daemon, struct error *err)
     for (size_t i = 0; i < n && ok && tls; i++)
         ok = listen_on(daemon, &addresses[i], list->count == 0, tls, err);
     tls_context_unref(tls);
-    if (!tls || !ok)
-        return false;
-    daemon->kubeconfig = access_kubeconfig(daemon->data_dir, daemon->url, now_ms, err);
-    return daemon->kubeconfig != NULL;
+    return tls && ok && write_kubeconfig(daemon, err);
 }
 
 /* ---- at work ---- */
@@ -223,7 +228,7 @@ static void renew(struct timer *timer)
 
     if (tls)
         listener_set_tls(serving_listener(daemon->serving), tls);
-    else
+    if (!tls || !write_kubeconfig(daemon, &err))
         log_error("the certificate cannot be renewed", kv_str("error", err.message));
     tls_context_unref(tls);
     timer_start(loop, &daemon->renew, RENEW_MS);

@@ -140,6 +140,18 @@ def another_certificate_is_taken_on_demand():
     check_equal("the old connection goes on", daemon.ask("GET", "/version", connection=held)[0], 200)
 
 
+def a_new_authority_is_in_the_kubeconfig():
+    daemon = Daemon()
+    before = read(daemon.kubeconfig)
+    for name in os.listdir("d/access"):
+        if name != "tokens.json":
+            os.unlink("d/access/" + name)
+    daemon.signal(signal.SIGHUP)
+    wait_until("another kubeconfig", lambda: read(daemon.kubeconfig) != before)
+    check_in("the token is the same", "token: %s\n" % daemon.token, read(daemon.kubeconfig))
+    check_equal("by its file", daemon.kubectl("get", "ns/default", "-o", "name").stdout, "namespace/default\n")
+
+
 def addresses_are_taken_as_told():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -2,7 +2,7 @@
 
 Each is tried where it is installed: the Python package for this interpreter or the one JOBFLOW_PYTHON names, the
 JavaScript one under JOBFLOW_NODE_MODULES (or where node finds it), the Go program JOBFLOW_GO_CLIENT names, or one
-that is built when `go` and its modules are there.
+that is built when `go` and its modules are there; Volcano's own clientset in the program JOBFLOW_VOLCANO_CLIENT names.
 
 # covers: kube-api.md 18 132 133
 """
@@ -85,6 +85,14 @@ def one_of_two_candidates_in_go_leads():
     program = go_program_of(os.environ)
     daemon = Daemon()
     run_client([program, "elect"], {"KUBECONFIG": daemon.kubeconfig})
+
+
+def volcanos_own_clientset_and_informers_work():
+    program = os.environ.get("JOBFLOW_VOLCANO_CLIENT")
+    if not program:
+        raise Skip("JOBFLOW_VOLCANO_CLIENT may name the program made of tests/system/clients/volcano")
+    daemon = Daemon()
+    run_client([program], {"KUBECONFIG": daemon.kubeconfig})
 
 
 # ---- a daemon that is killed and started again ----

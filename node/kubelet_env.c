@@ -135,7 +135,7 @@ static enum source_verdict add_source(const struct source *source, struct variab
 
     if (!name)
         return SOURCE_OK;
-    if (!source_data(source, kind, name, NULL, &items)) {
+    if (!source_data(source, kind, name, SOURCE_TEXTS, NULL, &items)) {
         if (source_flag(ref, "optional"))
             return SOURCE_OK;
         return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
@@ -162,7 +162,7 @@ static enum source_verdict key_value(const struct source *source, const struct k
     *out = NULL;
     if (!name || !key)
         return SOURCE_OK;
-    if (!source_data(source, kind, name, key, &items)) {
+    if (!source_data(source, kind, name, SOURCE_TEXTS, key, &items)) {
         if (source_flag(ref, "optional"))
             return SOURCE_OK;
         return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);

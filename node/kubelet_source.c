@@ -99,7 +99,7 @@ static void add_members(const struct source *source, json_t *members, bool base6
 }
 
 bool source_data(const struct source *source, const struct kind *kind, const char *name,
-                 const char *only_key, struct source_items *out)
+                 enum source_part part, const char *only_key, struct source_items *out)
 {
     const struct object *object =
         cluster_get(source->cluster, kind, object_namespace(source->pod), name);
@@ -109,7 +109,8 @@ bool source_data(const struct source *source, const struct kind *kind, const cha
         return false;
 
     scoped(json) json_t *body = object_body_json(object);
-    json_t *data = json_object_get(body, "data"), *binary = json_object_get(body, "binaryData");
+    json_t *data = json_object_get(body, "data");
+    json_t *binary = part == SOURCE_ALL ? json_object_get(body, "binaryData") : NULL;
 
     out->items = arena_array(source->arena, json_object_size(data) + json_object_size(binary) + 1,
                              sizeof *out->items);

@@ -51,9 +51,12 @@ enum source_verdict source_never(const struct source *source, const char *reason
 /** A text for the pod: with addresses for names where that is how it is told of others. */
 const char *source_told(const struct source *source, const char *text);
 
-/** The data of a ConfigMap or Secret, decoded; all of it, or `only_key`. False: no such object. */
+/* Variables are made of texts alone: no binaryData. */
+enum source_part { SOURCE_ALL, SOURCE_TEXTS };
+
+/** The data of a ConfigMap or Secret, decoded; all keys, or `only_key`. False: no such object. */
 bool source_data(const struct source *source, const struct kind *kind, const char *name,
-                 const char *only_key, struct source_items *out);
+                 enum source_part part, const char *only_key, struct source_items *out);
 
 /** A `fieldRef` path; NULL when the path is none we know. */
 const char *source_field(const struct source *source, const char *path);

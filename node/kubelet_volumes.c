@@ -75,7 +75,7 @@ static enum source_verdict add_keys(struct resolver *r, const struct kind *kind,
 
     if (!name)
         return SOURCE_OK;
-    if (!source_data(r->source, kind, name, NULL, &items))
+    if (!source_data(r->source, kind, name, SOURCE_ALL, NULL, &items))
         return optional ? SOURCE_OK
                         : source_wait(r->source, kind, name, "volume %s: %s \"%s\" not found",
                                       r->name, kind->singular, name);

@@ -82,7 +82,7 @@ static pid_t start(const struct init_plan *plan)
             close(result.listener_fd);
         return result.pid;
     }
-    spawn_explain(&result, plan->program.argv[0], text, sizeof text);
+    spawn_explain(&result, &plan->program, text, sizeof text);
     give_up(plan, result.failure, text);
 }
 

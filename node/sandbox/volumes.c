@@ -346,6 +346,9 @@ static int open_sub_path(int fd, const struct shim_volume *volume, const char *p
     inner = open_beneath(fd, path);
     if (inner < 0 && errno == ENOENT && volume->kind != SHIM_FILES_VOLUME && !volume->read_only)
         inner = tree_make(fd, path, true, err);
+    else if (inner < 0 && (errno == EXDEV || errno == ELOOP))
+        error_set(err, ERR_INVALID, "",
+                  "subPath \"%s\": a link there leads out of the volume, or in a circle", path);
     else if (inner < 0)
         error_errno(err, errno, "subPath \"%s\"", path);
     return inner;

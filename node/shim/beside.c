@@ -92,7 +92,7 @@ NORETURN static void run(struct helper *helper, const struct spawn_plan *plan)
     int status = 0;
 
     if (result.pid < 0) {
-        spawn_explain(&result, plan->argv[0], text, sizeof text);
+        spawn_explain(&result, plan, text, sizeof text);
         fail(helper, spawn_exit_code(result.failure), text);
     }
     if (result.listener_fd >= 0) {

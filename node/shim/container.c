@@ -208,11 +208,12 @@ void container_signal(const struct container *c, int number)
     kill(boxed ? c->pid : -c->pid, number);
 }
 
-static void cannot_run(struct container *c, const struct spawn_result *result)
+static void cannot_run(struct container *c, const struct spawn_plan *plan,
+                       const struct spawn_result *result)
 {
     char text[ERROR_MESSAGE_MAX];
 
-    spawn_explain(result, c->spec->argv[0], text, sizeof text);
+    spawn_explain(result, plan, text, sizeof text);
     output_close(c);
     container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun", mem_strdup(text));
 }
@@ -342,7 +343,7 @@ static void bare_start(struct container *c, const struct spawn_plan *program)
     struct spawn_result result = spawn_program(program);
 
     if (result.pid < 0) {
-        cannot_run(c, &result);
+        cannot_run(c, program, &result);
         return;
     }
     container_runs(c, result.pid);
@@ -386,7 +387,8 @@ void container_start(struct container *c)
     c->status->started_ms = now_ms();
     output_close(c); /* of the run before */
     if (pipe2(ends, O_CLOEXEC)) {
-        cannot_run(c, &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});
+        cannot_run(c, &(struct spawn_plan){.argv = c->spec->argv},
+                   &(struct spawn_result){-1, -1, SPAWN_SETUP, errno, "output pipe"});
         return;
     }
     output_open(c, ends[0]);

@@ -23,6 +23,8 @@
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 
+static const char working_directory[] = "working directory", interpreter[] = "interpreter";
+
 struct child {
     const struct spawn_plan *plan;
     struct spawn_result *result;
@@ -90,11 +92,22 @@ ON_CHILD_STACK static int fail(struct spawn_result *result, enum spawn_failure f
     _exit(spawn_exit_code(failure));
 }
 
+/* The kernel says the same of a program that is not there and of one whose interpreter is not. */
+ON_CHILD_STACK static const char *what_is_missing(const char *program)
+{
+    int error = errno;
+    bool there = strchr(program, '/') && access(program, F_OK) == 0;
+
+    errno = error;
+    return there && error == ENOENT ? interpreter : "exec";
+}
+
 ON_CHILD_STACK static int run_child(void *arg)
 {
     const struct child *child = arg;
     const struct spawn_plan *plan = child->plan;
     static const struct rlimit no_core = {0, 0};
+    enum spawn_failure failure;
     sigset_t none;
 
     if (plan->ask) { /* into the table we still share, which is how the parent gets it */
@@ -116,10 +129,11 @@ ON_CHILD_STACK static int run_child(void *arg)
     if (plan->mark)
         mark_bear(plan->mark);
     if (chdir(plan->cwd))
-        return fail(child->result, SPAWN_SETUP, "working directory");
+        return fail(child->result, SPAWN_SETUP, working_directory);
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
-    return fail(child->result, become_program(plan->argv, plan->env), "exec");
+    failure = become_program(plan->argv, plan->env);
+    return fail(child->result, failure, what_is_missing(plan->argv[0]));
 }
 
 static void *child_stack(void)
@@ -190,12 +204,20 @@ ON_CHILD_STACK int spawn_exit_code(enum spawn_failure failure)
     return codes[failure];
 }
 
-void spawn_explain(const struct spawn_result *result, const char *name, char *out, size_t size)
+void spawn_explain(const struct spawn_result *result, const struct spawn_plan *plan, char *out,
+                   size_t size)
 {
-    const char *why = strerrordesc_np(result->error);
+    const char *why = strerrordesc_np(result->error), *name = plan->argv[0];
 
-    if (result->failure == SPAWN_SETUP)
+    if (result->failure == SPAWN_SETUP && result->what == working_directory)
+        snprintf(out, size, "cannot start \"%s\": working directory \"%s\": %s", name, plan->cwd,
+                 why);
+    else if (result->failure == SPAWN_SETUP)
         snprintf(out, size, "cannot start \"%s\": %s: %s", name, result->what, why);
+    else if (result->failure == SPAWN_NOT_FOUND && result->what == interpreter)
+        snprintf(out, size,
+                 "exec: \"%s\": what its first line or its header names to run it is not there: %s",
+                 name, why);
     else if (result->failure == SPAWN_NOT_FOUND && !strchr(name, '/'))
         snprintf(out, size, "exec: \"%s\": executable file not found in $PATH", name);
     else

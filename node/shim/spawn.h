@@ -28,7 +28,7 @@ struct spawn_plan {
 /* Where a start failed, and the exit code that tells so. */
 enum spawn_failure {
     SPAWN_OK,
-    SPAWN_NOT_FOUND,      /* 127 */
+    SPAWN_NOT_FOUND,      /* 127: the program, or what its first line says shall run it */
     SPAWN_NOT_EXECUTABLE, /* 126 */
     SPAWN_SETUP,          /* 128: working directory, descriptors, clone itself */
 };
@@ -38,12 +38,13 @@ struct spawn_result {
     int listener_fd; /* where it asks; -1: it does not, or the kernel cannot; owned */
     enum spawn_failure failure;
     int error;        /* errno of the failure */
-    const char *what; /* literal: which step it was */
+    const char *what; /* literal: which step it was; not found: what was not */
 };
 
 /** Start the program. All signals are blocked by the caller and none has a handler. */
 struct spawn_result spawn_program(const struct spawn_plan *plan);
 
 int spawn_exit_code(enum spawn_failure failure);
-/** Why the program `name` did not start, for people. */
-void spawn_explain(const struct spawn_result *result, const char *name, char *out, size_t size);
+/** Why the program of the plan did not start, for people. */
+void spawn_explain(const struct spawn_result *result, const struct spawn_plan *plan, char *out,
+                   size_t size);

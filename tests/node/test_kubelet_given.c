@@ -296,7 +296,7 @@ static void environment_is_resolved_in_order(void **state)
     struct rig *rig = kubelet_bed(1);
 
     rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
-                    "'default'},'data':{'A':'map','B':'map'}}");
+                    "'default'},'data':{'A':'map','B':'map'},'binaryData':{'BIN':'AAE='}}");
     rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
                     "'default'},'data':{'K':'c2VjcmV0IQ=='}}");
     kubelet_bed_pod(
@@ -308,6 +308,7 @@ static void environment_is_resolved_in_order(void **state)
         "{'name':'A','value':'$(A)+$(B)'},{'name':'N','valueFrom':{'fieldRef':{'fieldPath':"
         "'metadata.name'}}},{'name':'IP','valueFrom':{'fieldRef':{'fieldPath':'status.podIP'"
         "}}},{'name':'CPU','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu'}}},"
+        "{'name':'BIN','valueFrom':{'configMapKeyRef':{'name':'m','key':'BIN','optional':true}}},"
         "{'name':'MB','valueFrom':{'resourceFieldRef':{'resource':'limits.memory','divisor':"
         "'1Mi'}}},{'name':'OPT','valueFrom':{'secretKeyRef':{'name':'s','key':'no','optional'"
         ":true}}},{'name':'NODE','valueFrom':{'fieldRef':{'fieldPath':'spec.nodeName'}}}]",

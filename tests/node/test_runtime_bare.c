@@ -134,19 +134,6 @@ static void the_environment_is_a_base_and_the_containers_own_of_which_the_last_w
     check_str("log", log, "A=2 B=x=y\n/\nenv env\n");
 }
 
-static void a_working_directory_that_is_not_there_is_told(void **state)
-{
-    struct bed_pod pod = {"cwd", .main = {{.argv = {"true"}, .cwd = "/no/such/dir"}}};
-    const struct pod_status *status;
-
-    bed_start(bed, &pod);
-    status = bed_final(bed, "cwd", LIMIT_MS);
-    check("ends", status);
-    check_int("code", status->containers.items[0].exit_code, 128);
-    check_str("reason", status->containers.items[0].reason, "ContainerCannotRun");
-    check_has("message", status->containers.items[0].message, "working directory");
-}
-
 /* covers: reliability.md INV-N3; local-runtime.md LRT-26 LRT-29 */
 static void what_a_program_leaves_behind_is_killed_with_it(void **state)
 {
@@ -561,7 +548,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(exit_codes_and_signals_are_reported_as_they_were),
         cmocka_unit_test(a_program_starts_with_three_descriptors_and_nothing_of_ours),
         cmocka_unit_test(the_environment_is_a_base_and_the_containers_own_of_which_the_last_wins),
-        cmocka_unit_test(a_working_directory_that_is_not_there_is_told),
         cmocka_unit_test(what_a_program_leaves_behind_is_killed_with_it),
         cmocka_unit_test(a_daemon_that_knows_nothing_of_its_pod_is_killed_with_it),
         cmocka_unit_test(stop_asks_first_and_kills_after_the_grace_period),

@@ -89,7 +89,7 @@ def one_container(name, script, mounts):
 LINKS = [
     ("absolute", "ln -s /etc /v/l", "l", "subPath"),
     ("absolute-below", "ln -s / /v/l", "l/etc", "subPath"),
-    ("climbing", "ln -s ../../../../../../../../etc /v/l", "l", "subPath"),
+    ("climbing", "ln -s ../../../../../../../../etc /v/l", "l", "leads out of the volume"),
     ("by-two", "ln -s l2 /v/l; ln -s /etc /v/l2", "l", "subPath"),
     ("in-a-directory", "mkdir /v/d; ln -s /etc /v/d/l", "d/l", "subPath"),
     ("magic", "ln -s /proc/self/root/etc /v/l", "l", "subPath"),

@@ -63,18 +63,31 @@ static void complain(struct audit *audit, int number)
     audit->complained = true;
 }
 
+void audit_reopen(struct audit *audit)
+{
+    struct audit fresh = {.path = audit->path};
+    struct error err = {0};
+    bool ok = reopen(&fresh, &err);
+    int old = ok ? audit->fd : fresh.fd;
+
+    if (ok) {
+        audit->fd = fresh.fd;
+        audit->size = fresh.size;
+    } else {
+        log_error("the audit log cannot be opened", kv_str("error", err.message));
+    }
+    if (old >= 0)
+        close(old);
+}
+
 static void rotate(struct audit *audit)
 {
     scoped_str old = mem_printf("%s.1", audit->path);
-    struct error err = {0};
 
-    if (rename(audit->path, old) < 0) {
+    if (rename(audit->path, old) < 0)
         complain(audit, errno);
-        return;
-    }
-    close(audit->fd);
-    if (!reopen(audit, &err))
-        log_error("the audit log cannot be opened", kv_str("error", err.message));
+    else
+        audit_reopen(audit);
 }
 
 static bool is_change(const struct record *record)

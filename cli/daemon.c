@@ -260,6 +260,7 @@ static void reload(struct daemon *daemon)
 
     notify_manager("RELOADING=1");
     read_settings(daemon);
+    audit_reopen(daemon->audit);
     if (!authn_reload(daemon->authn, &err))
         log_error("tokens cannot be read", kv_str("error", err.message));
     if (daemon->url)

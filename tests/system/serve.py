@@ -314,7 +314,13 @@ def changes_are_in_the_audit_log():
     check_equal("which", lines[0]["object"], "default/x")
     check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", lines[0]["time"]), "when: %s" % lines[0]["time"])
     wait_until("access log", lambda: daemon.errors().count(" INFO request ") == 4)
-    check(daemon.token not in read("d/audit.log") + daemon.errors() + daemon.output(), "the token is written somewhere")
+    os.rename("d/audit.log", "d/moved")  # as logrotate does
+    daemon.signal(signal.SIGHUP)
+    wait_until("a new file", lambda: os.path.exists("d/audit.log"))
+    daemon.ask("POST", CM, config_map("y"))
+    wait_until("the next line", lambda: '"default/y"' in read("d/audit.log"))
+    check("default/y" not in read("d/moved"), "written to the old file")
+    check(daemon.token not in read("d/moved") + daemon.errors() + daemon.output(), "the token is written somewhere")
 
 
 def it_tells_how_it_is():

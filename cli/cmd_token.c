@@ -147,6 +147,7 @@ static int run_list(struct request *request)
     scoped_str path = mem_printf("%s/" ACCESS_TOKENS, request->data_dir);
     scoped(bearers) struct bearers bearers = {0};
     struct error err = {0};
+    int64_t now_ms = clock_wall_ms(clock_real());
     int width = (int)strlen("NAME");
 
     if (!bearers_load(&bearers, path, &err))
@@ -158,13 +159,14 @@ static int run_list(struct request *request)
            "NAME");
     for (size_t i = 0; i < bearers.count; i++) {
         const struct bearer *bearer = &bearers.items[i];
-        char created[TIME_TEXT_MAX] = "", expires[TIME_TEXT_MAX] = "never";
+        char created[TIME_TEXT_MAX] = "", until[TIME_TEXT_MAX] = "never";
+        bool is_over = bearer->expires_ms && bearer->expires_ms <= now_ms;
 
         time_format(bearer->created_ms, created);
         if (bearer->expires_ms)
-            time_format(bearer->expires_ms, expires);
+            time_format(bearer->expires_ms, until);
         printf("%-*s   %-6s   %-20s   %-20s   ", width, bearer->name, role_names[bearer->role],
-               created, expires);
+               created, is_over ? "expired" : until);
         print_namespaces(bearer);
         putchar('\n');
     }

@@ -151,6 +151,16 @@ bool target_query_int(const struct target *target, const char *key, int64_t abse
     return true;
 }
 
+bool target_query_revision(const struct target *target, int64_t *out, struct error *err)
+{
+    const char *value = target_query(target, "resourceVersion");
+
+    if (value && (*value == '-' || *value == '+'))
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "strconv.ParseUint: parsing \"%s\": invalid syntax", value);
+    return target_query_int(target, "resourceVersion", 0, out, err);
+}
+
 bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
                           int64_t *out, struct error *err)
 {

@@ -34,3 +34,5 @@ bool target_query_int(const struct target *target, const char *key, int64_t abse
 /** The same with a least value; INVALID, naming the parameter, below it. */
 bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
                           int64_t *out, struct error *err);
+/** The parameter resourceVersion; 0 when it is not there. BAD_REQUEST when it is no revision. */
+bool target_query_revision(const struct target *target, int64_t *out, struct error *err);

@@ -50,7 +50,7 @@ static bool check_revision(const struct api_call *call, const struct list_query 
     bool has_revision = text && *text;
     int64_t revision;
 
-    if (!target_query_int(&call->target, "resourceVersion", 0, &revision, err))
+    if (!target_query_revision(&call->target, &revision, err))
         return false;
     if (query->after && revision > 0)
         return error_set(err, ERR_BAD_REQUEST, "",

@@ -312,13 +312,13 @@ static bool parse_initial(const struct api_call *call, bool *out, bool *out_mark
     int64_t since;
 
     *out_marks_end = wanted && target_query_bool(&call->target, "sendInitialEvents");
-    if (!target_query_int(&call->target, "resourceVersion", 0, &since, err))
+    if (!target_query_revision(&call->target, &since, err))
         return false;
     if (wanted && (!match || strcmp(match, "NotOlderThan") != 0))
         return error_set(err, ERR_INVALID, "resourceVersionMatch",
                          "Forbidden: sendInitialEvents requires setting resourceVersionMatch to "
                          "NotOlderThan");
-    *out = wanted ? *out_marks_end : since <= 0;
+    *out = wanted ? *out_marks_end : since == 0;
     return true;
 }
 
@@ -329,7 +329,7 @@ static bool watch_parse(struct watch *watch, const struct api_call *call, int64_
     bool initial = false;
 
     if (!target_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
-        !target_query_int(&call->target, "resourceVersion", 0, &watch->since, err) ||
+        !target_query_revision(&call->target, &watch->since, err) ||
         !parse_initial(call, &initial, &watch->ends_initial, err) ||
         !filter_parse(&call->target, call->route.kind, call->route.name, watch->arena,
                       &watch->filter, err) ||

@@ -254,6 +254,13 @@ def roles_are_what_they_say():
     check_in("refused", "Forbidden", daemon.kubectl("create", "ns", "a", kubeconfig="look.kubeconfig", code=1).stderr)
 
 
+def a_token_is_good_until_it_expires():
+    daemon = Daemon()
+    token = jobflow("token", "create", "short", "--expires", "1s", "--data-dir", "d").stdout.strip()
+    wait_until("it is refused", lambda: daemon.ask("GET", "/version", token=token)[0] == 401)
+    check_equal("listed", jobflow("token", "list", "--data-dir", "d").stdout.splitlines()[2].split()[::3], ["short", "expired"])
+
+
 def a_revoked_token_loses_its_watches():
     daemon = Daemon()
     token = jobflow("token", "create", "w", "--data-dir", "d").stdout.strip()

@@ -85,6 +85,33 @@ static void queries_are_pairs_and_the_first_counts(void **state)
     check_str("least", err.field, "n");
 }
 
+static void a_revision_is_a_number_without_a_sign(void **state)
+{
+    static const struct {
+        const char *query;
+        int64_t want; /* -1: refused */
+    } rows[] = {{"/a", 0},
+                {"/a?resourceVersion=", 0},
+                {"/a?resourceVersion=0", 0},
+                {"/a?resourceVersion=17", 17},
+                {"/a?resourceVersion=-1", -1},
+                {"/a?resourceVersion=%2B1", -1},
+                {"/a?resourceVersion=1x", -1},
+                {"/a?resourceVersion=9223372036854775808", -1}};
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped(arena) struct arena *arena = arena_new(0);
+        struct target target;
+        struct error err = {0};
+        int64_t got = -1;
+
+        check_ok(rows[i].query, target_parse(rows[i].query, arena, &target, &err), err);
+        if (!target_query_revision(&target, &got, &err))
+            check_int(rows[i].query, err.code, ERR_BAD_REQUEST);
+        check_int(rows[i].query, got, rows[i].want);
+    }
+}
+
 static void booleans_are_true_unless_they_say_no(void **state)
 {
     static const struct {
@@ -186,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(targets_are_split_before_they_are_decoded),
         cmocka_unit_test(queries_are_pairs_and_the_first_counts),
+        cmocka_unit_test(a_revision_is_a_number_without_a_sign),
         cmocka_unit_test(booleans_are_true_unless_they_say_no),
         cmocka_unit_test(long_targets_and_many_pairs_are_refused),
         cmocka_unit_test(paths_lead_to_kinds_names_and_subresources),

@@ -110,11 +110,11 @@ static void write_way_out(const char *type, const json_t *value, const char *fie
                          : "; as a list it is [");
         write_value(value, out);
         buf_char(out, ']');
-    } else if (strcmp(type, "object") == 0 && json_is_array(value) &&
+    } else if (strcmp(type, "object") == 0 && (json_is_array(value) || json_is_string(value)) &&
                ends_with(field, "dependsOn")) {
-        buf_str(out, "; write {targets: ");
+        buf_str(out, json_is_array(value) ? "; write {targets: " : "; write {targets: [");
         write_value(value, out);
-        buf_char(out, '}');
+        buf_str(out, json_is_array(value) ? "}" : "]}");
     }
 }
 

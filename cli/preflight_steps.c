@@ -162,7 +162,8 @@ static bool first_use(struct steps_run *run, const struct object *template_)
 }
 
 /* A task of the patch that the template does not have is a new one, and most likely a typing
- * mistake. True when there is one that cannot stand alone. */
+ * mistake. True when there is one that cannot stand alone, or has no pods and nearly the name of
+ * another. */
 static bool check_task_names(struct steps_run *run, size_t i, const char *member,
                              const json_t *patch, const struct job_spec *template_)
 {
@@ -185,7 +186,9 @@ static bool check_task_names(struct steps_run *run, size_t i, const char *member
             if (candidate)
                 nearest_offer(&near, name, candidate);
         }
-        if (!name || known || json_object_get(task, "template"))
+        if (!name || known ||
+            (json_object_get(task, "template") &&
+             (json_object_get(task, "replicas") || !near.word)))
             continue;
         snprintf(field, sizeof field, "spec.flows[%zu].patch.%s.tasks[%zu].name", i, member, t);
         error_set(&err, ERR_NOT_FOUND, field, "the template has no task \"%s\"%s%s%s", name,

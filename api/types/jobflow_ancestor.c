@@ -14,6 +14,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/dag.h"
+#include "api/types/jobflow_names.h"
 #include "base/mem.h"
 
 enum {
@@ -118,8 +119,10 @@ void jobflow_check_ancestor(struct control_check *c, const char *target, size_t 
     const struct flow_step *steps = c->spec->steps.items;
 
     if (at == NAME_NONE) {
+        scoped_str near = jobflow_near_step(c->spec, target, c->errors);
+
         FINDING(c->errors, ("%s", path),
-                "Invalid value: \"%.64s\": no step of this flow has that name", target);
+                "Invalid value: \"%.64s\": no step of this flow has that name%s", target, near);
         return;
     }
     if (self && at == step)

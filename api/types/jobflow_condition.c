@@ -7,6 +7,7 @@
 #include "api/types/checks.h"
 #include "api/types/flowref.h"
 #include "api/types/jobflow_ancestor.h"
+#include "api/types/jobflow_names.h"
 #include "base/mem.h"
 
 /* ---- terms ---- */
@@ -79,10 +80,13 @@ static void check_term(struct control_check *c, const struct flow_term *term, si
         FINDING(c->errors, ("%s", at.data), "Required value");
     else if (term->target)
         jobflow_check_ancestor(c, term->target, step, until, at.data);
-    if (term->parameter && !jobflow_find_parameter(c->spec, term->parameter->key))
+    if (term->parameter && !jobflow_find_parameter(c->spec, term->parameter->key)) {
+        scoped_str near = jobflow_near_parameter(c->spec, term->parameter->key, c->errors);
+
         FINDING(c->errors, ("%s.parameter.name", path),
-                "Invalid value: \"%.64s\": the flow has no parameter of that name",
-                term->parameter->key);
+                "Invalid value: \"%.64s\": the flow has no parameter of that name%s",
+                term->parameter->key, near);
+    }
     buf_clear(&at);
     buf_printf(&at, "%s.%s", path,
                term->exit_code ? "exitCode"
@@ -124,14 +128,16 @@ static void check_member(struct control_check *c, size_t g, size_t m, uint32_t *
 {
     const struct flow_gang *gang = &c->spec->gangs.items[g];
     uint32_t at = name_index_get(c->names, gang->steps.items[m]);
+    scoped_str near =
+        at == NAME_NONE ? jobflow_near_step(c->spec, gang->steps.items[m], c->errors) : NULL;
     const char *why = at == NAME_NONE ? "no step of this flow has that name"
                                       : no_member(&c->spec->steps.items[at]);
 
     if (!why && gang_of[at])
         why = "is in a gang already";
     if (why)
-        FINDING(c->errors, ("spec.gangs[%zu].flows[%zu]", g, m), "Invalid value: \"%.64s\": %s",
-                gang->steps.items[m], why);
+        FINDING(c->errors, ("spec.gangs[%zu].flows[%zu]", g, m), "Invalid value: \"%.64s\": %s%s",
+                gang->steps.items[m], why, near ? near : "");
     if (at != NAME_NONE)
         gang_of[at] = (uint32_t)g + 1;
 }

@@ -23,10 +23,10 @@ static void check_listed(struct control_check *c, size_t step, const struct str_
         uint32_t at = name_index_get(c->names, name);
 
         if (at == NAME_NONE) {
+            scoped_str near = jobflow_near_step(c->spec, name, c->errors);
+
             FINDING(c->errors, ("%s[%zu]", path, i),
-                    "Invalid value: \"%.64s\": no step of this "
-                    "flow has that name",
-                    name);
+                    "Invalid value: \"%.64s\": no step of this flow has that name%s", name, near);
             continue;
         }
         if (c->switch_of[at] && c->switch_of[at] != step + 1)
@@ -239,11 +239,13 @@ static void check_reference(void *arg, const struct flow_ref *ref)
     const struct flow_step *step = &c->spec->steps.items[r->step];
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
 
-    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name))
+    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name)) {
+        scoped_str near = jobflow_near_parameter(c->spec, name, c->errors);
+
         FINDING(c->errors, ("%s", r->path),
-                "Invalid value: $(params.%.64s): the flow has no "
-                "parameter of that name",
-                name);
+                "Invalid value: $(params.%.64s): the flow has no parameter of that name%s", name,
+                near);
+    }
     if (ref->kind == FLOW_REF_OUTPUT)
         jobflow_check_ancestor(c, name, r->step, false, r->path);
     if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)

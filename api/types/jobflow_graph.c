@@ -13,12 +13,10 @@
 #include "api/types/dag.h"
 #include "api/types/jobflow_admission.h"
 #include "api/types/jobflow_names.h"
-#include "api/types/nearest.h"
 #include "base/mem.h"
 
 enum {
-    NAMED_IN_CYCLE = 12,  /* steps a message names of a longer cycle */
-    SUGGEST_STEPS = 2000, /* flows up to this size get "did you mean" */
+    NAMED_IN_CYCLE = 12, /* steps a message names of a longer cycle */
 };
 
 struct graph_check {
@@ -55,15 +53,10 @@ static void report_repeated(void *ctx, size_t step)
 
 static void report_undefined(struct graph_check *c, size_t step, size_t target, const char *name)
 {
-    struct nearest best = {0};
+    scoped_str near = jobflow_near_step(c->spec, name, c->errors);
 
-    if (c->spec->steps.count <= SUGGEST_STEPS)
-        for (size_t i = 0; i < c->spec->steps.count; i++)
-            nearest_offer(&best, name, c->spec->steps.items[i].name);
     FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", step, target),
-            "jobflow Flow is not DAG: vertex is not defined: %s%s%s%s", name,
-            best.word ? "; did you mean \"" : "", best.word ? best.word : "",
-            best.word ? "\"?" : "");
+            "jobflow Flow is not DAG: vertex is not defined: %s%s", name, near);
 }
 
 /* Of several steps of one name only one has edges. */

@@ -2,6 +2,7 @@
  * Names and targets, as many together as are worth asking for at once.
  */
 #include "api/types/jobflow_names.h"
+#include "api/types/nearest.h"
 
 #include "base/mem.h"
 
@@ -130,4 +131,39 @@ bool jobflow_is_in_order(const struct jobflow_spec *spec, size_t max_targets)
             return false;
     }
     return true;
+}
+
+/* ---- names that are nearly right ---- */
+
+enum { SUGGEST_MAX = 2000 };
+
+/* Of what is said no more nobody hears. */
+static bool worth_it(size_t names, const struct error_list *errors)
+{
+    return names <= SUGGEST_MAX && errors->count < ERROR_LIST_MAX;
+}
+
+static char *suggestion(const struct nearest *best)
+{
+    return best->word ? mem_printf("; did you mean \"%s\"?", best->word) : mem_strdup("");
+}
+
+char *jobflow_near_step(const struct jobflow_spec *spec, const char *name,
+                        const struct error_list *errors)
+{
+    struct nearest best = {0};
+
+    for (size_t i = 0; worth_it(spec->steps.count, errors) && i < spec->steps.count; i++)
+        nearest_offer(&best, name, spec->steps.items[i].name);
+    return suggestion(&best);
+}
+
+char *jobflow_near_parameter(const struct jobflow_spec *spec, const char *name,
+                             const struct error_list *errors)
+{
+    struct nearest best = {0};
+
+    for (size_t i = 0; worth_it(spec->parameters.count, errors) && i < spec->parameters.count; i++)
+        nearest_offer(&best, name, spec->parameters.items[i].name);
+    return suggestion(&best);
 }

@@ -12,6 +12,13 @@
 void jobflow_index_names(const struct jobflow_spec *spec, struct name_index *names,
                          void (*repeated)(void *ctx, size_t step), void *ctx);
 
+/** "; did you mean \"NAME\"?" of the step, or the parameter, whose name is nearest to a mistyped
+ * one; "" when none is near, there are very many, or `errors` is full. Owned. */
+char *jobflow_near_step(const struct jobflow_spec *spec, const char *name,
+                        const struct error_list *errors);
+char *jobflow_near_parameter(const struct jobflow_spec *spec, const char *name,
+                             const struct error_list *errors);
+
 /** Targets of all steps together. */
 size_t jobflow_count_targets(const struct jobflow_spec *spec);
 

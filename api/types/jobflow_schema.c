@@ -136,7 +136,51 @@ static const struct field step_fields[] = {
      .doc = "always: the step runs when the flow ends, whatever its end; absent: when its targets are satisfied."},
     {0},
 };
-static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flow_step)};
+/* What steps have in Argo, Airflow, GitHub Actions, Nextflow, Prefect, Tekton. */
+#define WRITE_TARGETS "write dependsOn: {targets: [STEP]}"
+#define WRITE_FOR     "write for: {items: [...]}, and $(item) in the patch"
+#define WRITE_RETRY   "write retry: {maxRetry: N}"
+#define IN_TEMPLATE   "what runs is said in the JobTemplate, and in the patch what differs from it"
+static const struct foreign_word step_foreign[] = {
+    {"needs",         WRITE_TARGETS},
+    {"depends",       WRITE_TARGETS},
+    {"dependencies",  WRITE_TARGETS},
+    {"after",         WRITE_TARGETS},
+    {"runAfter",      WRITE_TARGETS},
+    {"upstream",      WRITE_TARGETS},
+    {"targets",       WRITE_TARGETS},
+    {"template",      "write jobTemplateName"},
+    {"templateRef",   "write jobTemplateName"},
+    {"templateName",  "write jobTemplateName"},
+    {"taskRef",       "write jobTemplateName"},
+    {"withItems",     WRITE_FOR},
+    {"withParam",     "write for: {itemsFrom: {target: STEP, key: OUTPUT}, maxIterations: N}"},
+    {"withSequence",  "write for: {range: {start: N, end: N}}"},
+    {"matrix",        WRITE_FOR},
+    {"foreach",       WRITE_FOR},
+    {"loop",          WRITE_FOR},
+    {"items",         WRITE_FOR},
+    {"retries",       WRITE_RETRY},
+    {"maxRetry",      WRITE_RETRY},
+    {"retryStrategy", WRITE_RETRY},
+    {"condition",     "write if: {terms: [...]}"},
+    {"trigger_rule",  "write if: {terms: [{target: STEP, phases: [...]}]}"},
+    {"continueOn",    "write failurePolicy: ignore"},
+    {"onFailure",     "a step that runs when another failed has if: {terms: [{target: STEP, phases: [Failed, Terminated]}]}"},
+    {"onExit",        "a step that runs at the end has when: always"},
+    {"finally",       "a step that runs at the end has when: always"},
+    {"arguments",     "write parameters in spec, and $(params.NAME) in the patch"},
+    {"params",        "write parameters in spec, and $(params.NAME) in the patch"},
+    {"image",         IN_TEMPLATE},
+    {"command",       IN_TEMPLATE},
+    {"script",        IN_TEMPLATE},
+    {"run",           IN_TEMPLATE},
+    {"env",           IN_TEMPLATE},
+    {"container",     IN_TEMPLATE},
+    {"tasks",         IN_TEMPLATE},
+    {0},
+};
+static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flow_step), .foreign = step_foreign};
 
 static const struct field flow_fields[] = {
     {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "The steps."},
@@ -156,7 +200,25 @@ static const struct field flow_fields[] = {
     {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
     {0},
 };
-const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec)};
+static const struct foreign_word flow_foreign[] = {
+    {"steps",       "write flows"},
+    {"tasks",       "write flows"},
+    {"jobs",        "write flows"},
+    {"dag",         "write flows"},
+    {"templates",   "each template is an object of its own: kind: JobTemplate"},
+    {"entrypoint",  "the steps are in flows, and begin with those that have no dependsOn"},
+    {"arguments",   "write parameters: [{name: NAME, default: VALUE}]"},
+    {"params",      "write parameters: [{name: NAME, default: VALUE}]"},
+    {"parallelism", "write scheduling: {maxRunningJobs: N}"},
+    {"maxParallel", "write scheduling: {maxRunningJobs: N}"},
+    {"queue",       "write scheduling: {queue: NAME}"},
+    {"timeout",     "write activeDeadlineSeconds"},
+    {"onExit",      "a step that runs at the end has when: always"},
+    {"finally",     "a step that runs at the end has when: always"},
+    {"schedule",    "a flow runs once: whoever creates it says when"},
+    {0},
+};
+const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec), .foreign = flow_foreign};
 
 /* ---- status ---- */
 

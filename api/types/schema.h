@@ -93,6 +93,11 @@ struct field {
     const char *doc;    /* one sentence for the reference */
 };
 
+/* A member that other engines have in its place, and what to write instead. */
+struct foreign_word {
+    const char *word, *instead;
+};
+
 struct schema {
     const char *name; /* JobSpec; for documentation and OpenAPI */
     const struct field *fields;
@@ -101,6 +106,7 @@ struct schema {
     bool partial; /* a patch: here and everywhere below no defaults, no required members, no
                      min_length of lists, and the members $patch and $retainKeys are kept */
     const char *doc;
+    const struct foreign_word *foreign; /* to a row of zeros; NULL: none */
 };
 
 enum schema_unknown { UNKNOWN_ERROR, UNKNOWN_PRUNE };

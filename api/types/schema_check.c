@@ -212,14 +212,25 @@ static const char *nearest_member(const struct schema_level *level, const char *
     return best.word;
 }
 
+static const char *instead_of(const struct schema *schema, const char *key)
+{
+    for (const struct foreign_word *row = schema->foreign; row && row->word; row++)
+        if (strcmp(row->word, key) == 0)
+            return row->instead;
+    return NULL;
+}
+
 static void report_unknown(const struct schema_level *level, const struct place *place,
                            struct error_list *to)
 {
     scoped_str path = place_text(place);
     char near[64];
-    const char *best = nearest_member(level, place->name, near);
+    const char *instead = instead_of(level->schema, place->name);
+    const char *best = instead ? NULL : nearest_member(level, place->name, near);
 
-    if (best)
+    if (instead)
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\": %s", path, instead);
+    else if (best)
         error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\", did you mean \"%s\"?",
                        path, best);
     else

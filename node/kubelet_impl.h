@@ -8,6 +8,7 @@
  *   kubelet_follow.c  files of running pods that follow their ConfigMaps and Secrets
  *   kubelet_ports.c   ports of which this machine has but one
  *   kubelet_start.c   one pod made ready for the runtime
+ *   kubelet_rights.c  whose rights its programs have
  *   kubelet_serve.c   what Services with addresses get (kubelet_services.h)
  *   kubelet_status.c  what statuses say
  *   kubelet_probes.c  probes of containers: readiness, restarts
@@ -47,7 +48,11 @@ struct held {
 };
 
 struct probing;   /* kubelet_probes.c */
-struct following; /* kubelet_follow.c */
+struct following; /* kubelet_rights.c */
+/** It is started: tell by an event what its securityContext asks for in vain. */
+void kubelet_tell_rights(const struct kubelet_pod *pod);
+
+/* kubelet_follow.c */
 
 struct kubelet_pod {
     UT_hash_handle hh; /* by uid */

@@ -207,6 +207,7 @@ static void give_to_runtime(struct kubelet_pod *pod, struct runtime_pod *start, 
     hosts_run(k->hosts, &pod->hosts, true);
     kubelet_room_take(pod);
     kubelet_follow(pod);
+    kubelet_tell_rights(pod);
     k->runtime->ops->start(k->runtime, start);
 }
 

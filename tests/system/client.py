@@ -66,13 +66,13 @@ def a_run_at_work_can_be_looked_at():
     check_equal("by field", jobflow("get", "pods", "--field-selector", "status.phase=Running", "-o", "name").stdout,
                 "pod/f-a-main-0\n")
     let_go(run)
-    check("socket gone", not os.path.exists(".jobflow/api.sock"))
+    check(not os.path.exists(".jobflow/api.sock"), "socket gone")
 
 
 def a_finished_run_answers_the_same_way():
     finished()
     table = lines(jobflow("get", "jf,vcjob,pods").stdout)
-    check("prefixed", table[1].startswith("jobflow.flow.volcano.sh/f   Succeed"))
+    check(table[1].startswith("jobflow.flow.volcano.sh/f   Succeed"), "prefixed")
     check_equal("three tables", table.count(""), 2)
     check_equal("jsonpath", jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}").stdout, "Succeed")
     document = json.loads(jobflow("get", "jf", "f", "-o", "json").stdout)
@@ -147,7 +147,7 @@ def a_watch_prints_rows_as_they_change():
     rows = [line.split()[:2] for line in lines(watch.output())]
     check_equal("header once", rows.count(["NAME", "STATUS"]), 1)
     for row in (["f-a", "Running"], ["f-a", "Completed"], ["f-b", "Completed"]):
-        check("row %s" % row, row in rows)
+        check(row in rows, "row %s" % row)
     check_in("later pods", "pod/f-b-main-0\n", names.output())
     done = jobflow("get", "jf", "-w", code=0)
     check_in("nobody", "Nobody is at work in .jobflow", done.stderr)
@@ -157,9 +157,9 @@ def words_of_states_have_colours_on_a_terminal():
     finished()
     code, seen = on_terminal("get", "jf")
     check_equal("code", code, 0)
-    check("green", b"\033[32mSucceed\033[0m" in seen)
+    check(b"\033[32mSucceed\033[0m" in seen, "green")
     code, seen = on_terminal("get", "jf", env={"NO_COLOR": "1"})
-    check("plain", b"\033" not in seen)
+    check(b"\033" not in seen, "plain")
 
 
 # ---- describe, events ----
@@ -168,12 +168,12 @@ def a_flow_is_described_step_by_step():
     run = at_work()
     text = wait_until("b waits", lambda: (lambda t: t if "Waiting" in t else "")(jobflow("describe", "jf", "f").stdout))
     rows = [line.split(None, 5) for line in lines(text)]
-    check("a runs", any(r[:3] == ["a", "Running", "1"] for r in rows))
-    check("b waits for a", any(r[:2] == ["b", "Waiting"] and "a (Running)" in " ".join(r) for r in rows))
+    check(any(r[:3] == ["a", "Running", "1"] for r in rows), "a runs")
+    check(any(r[:2] == ["b", "Waiting"] and "a (Running)" in " ".join(r) for r in rows), "b waits for a")
     check_in("events", "create a job named f-a!", text)
     let_go(run)
     text = jobflow("describe", "jf/f").stdout
-    check("done", any(line.split()[:3] == ["b", "Completed", "1"] for line in lines(text)))
+    check(any(line.split()[:3] == ["b", "Completed", "1"] for line in lines(text)), "done")
     job = jobflow("describe", "job/f-a").stdout
     for part in ("Controlled By:", "JobFlow/f", "PHASE", "Completed", "TASK", "main", "f-a-main-0"):
         check_in("job", part, job)
@@ -189,7 +189,7 @@ def events_come_oldest_first_and_of_one_object():
     check_equal("header", table[0].split(), ["LAST", "SEEN", "TYPE", "REASON", "OBJECT", "MESSAGE"])
     one = jobflow("events", "--for", "jf/f").stdout
     check_in("of the flow", "JobFlow/f", one)
-    check("of nothing else", "Job/f-a" not in one)
+    check("Job/f-a" not in one, "of nothing else")
     told = [line.split()[2] for line in lines(one)[1:]]
     check_equal("in the order of what happened", told, ["Created", "Created", "Succeed"])
     jobflow("events", "--for", "jf/g", code=1)

@@ -62,7 +62,7 @@ def fifty_clients_that_count_lose_no_step():
         thread.join()
     check_equal("failures", failures, [])
     check_equal("the sum", ask(UnixConnection(path), "GET", CM + "/counter")[1]["data"]["n"], str(clients * steps))
-    check("the daemon runs", daemon.running())
+    check(daemon.running(), "the daemon runs")
 
 
 def resident(pid):

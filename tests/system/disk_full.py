@@ -84,7 +84,7 @@ def a_full_disk_stops_writes_and_nothing_else():
             os.unlink("small/ballast")
             wait_until("writes go on when there is room", lambda: daemon.ask(
                 "PUT", CM + "/" + sorted(known)[0], config_map(sorted(known)[0], v=known[sorted(known)[0]]))[0] == 200)
-            check("it was not restarted", daemon.running())
+            check(daemon.running(), "it was not restarted")
         daemon.stop(9)
         again = Daemon(data_dir="small/d", name="again")
         check_equal("after a kill", stored(again), known)

@@ -147,10 +147,10 @@ def plain_pods_are_told_addresses_in_every_list():
     out = run_jobs(job("j", [task("w", "true", 2), teller], minAvailable=3, plugins={
         "svc": [], "ssh": [], "mpi": ["--worker=w"], "pytorch": ["--worker=w"], "tensorflow": ["--worker=w"]}))
     found = re.search(r"\[j-master-0\] (.*)\n", out)
-    check("the line\n" + out, found)
+    check(found, "the line\n" + out)
     hosts, file, mpi, master, tf, argument = found.group(1).split(" | ")
     workers = hosts.split(",")
-    check("addresses\n" + out, len(workers) == 2 and all(re.fullmatch(r"127\.\d+\.\d+\.\d+", w) for w in workers))
+    check(len(workers) == 2 and all(re.fullmatch(r"127\.\d+\.\d+\.\d+", w) for w in workers), "addresses\n" + out)
     check_equal("file", file, hosts)
     check_equal("MPI_HOST", mpi, hosts)
     check_equal("workers of TF_CONFIG", json.loads(tf)["cluster"]["worker"], [w + ":2222" for w in workers])

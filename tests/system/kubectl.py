@@ -22,13 +22,13 @@ def resources_and_versions_are_listed():
         for kind in ("JobFlow", "JobTemplate", "Job", "Command", "PodGroup", "Queue", "Pod", "ConfigMap", "Secret", "Lease",
                      "ServiceAccount", "PriorityClass"):
             check_in("kinds", " %s\n" % kind, table)
-        check("short names", re.search(r"^jobflows +jf +flow.volcano.sh/v1alpha1 +true +JobFlow$", table, re.M))
+        check(re.search(r"^jobflows +jf +flow.volcano.sh/v1alpha1 +true +JobFlow$", table, re.M), "short names")
         check_in("verbs", "deletecollection", k.out("api-resources", "-o", "wide"))
         check_equal("names", sorted(k.out("api-resources", "--api-group=flow.volcano.sh", "-o", "name").split()),
                     ["jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"])
         versions = k.out("api-versions").split()
         check_equal("once each", len(versions), len(set(versions)))
-        check("versions", {"v1", "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"} <= set(versions))
+        check({"v1", "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"} <= set(versions), "versions")
         for _ in range(2):  # the second time from what it keeps on disk
             k.run("get", "jf")
         k.says('error: the server doesn\'t have a resource type "zzz"', "get", "zzz", code=1)
@@ -54,7 +54,7 @@ def kinds_and_fields_are_explained():
     daemon = Daemon()
     for k in oldest_and_newest(daemon):
         text = k.out("explain", "jf")
-        check("kind", re.search(r"KIND: +JobFlow\n", text))
+        check(re.search(r"KIND: +JobFlow\n", text), "kind")
         check_in("fields", "spec", text)
         check_in("required", "-required-", k.out("explain", "jf.spec.flows"))
         check_in("tree", "dependsOn", k.out("explain", "jobflow.spec", "--recursive"))
@@ -116,10 +116,10 @@ def mistakes_in_manifests_are_told():
     done = k.says("created", "create", "-f", "jfbad.yaml", "--validate=warn")
     check_equal("warnings", done.stderr.count("Warning: unknown field"), 2)
     spec = json.loads(k.at("jf/bad", ".spec"))
-    check("pruned", "bogus" not in spec and "nope" not in spec["flows"][0])
+    check("bogus" not in spec and "nope" not in spec["flows"][0], "pruned")
     k.run("delete", "jf", "bad", "--force", "--grace-period=0")
     done = k.run("create", "-f", "jfbad.yaml", "--validate=ignore")
-    check("no warning", "unknown field" not in done.stderr)
+    check("unknown field" not in done.stderr, "no warning")
     text = k.says('The JobFlow "bad2" is invalid: \n', "create", "-f", "jfbad2.yaml", "--validate=false", code=1).stderr
     check_equal("causes", len(re.findall(r"^\* spec\.", text, re.M)), 2)
 

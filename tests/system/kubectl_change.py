@@ -40,7 +40,7 @@ def objects_are_edited_patched_labelled_and_replaced():
         k.says("configmap/cm1 replaced", "replace", "-f", "cm.yaml")
         check_equal("same", k.at("cm/cm1", ".metadata.uid"), uid)
         k.says("configmap/cm1 replaced", "replace", "--force", "-f", "cm.yaml")
-        check("another", k.at("cm/cm1", ".metadata.uid") != uid)
+        check(k.at("cm/cm1", ".metadata.uid") != uid, "another")
         k.says('Error from server (NotFound): jobflows.flow.volcano.sh "flow1" not found', "scale", "jf/flow1", "--replicas=2", code=1)
         k.run("delete", "jf/flow1", "cm/cm1", "--force", "--grace-period=0")
 
@@ -149,7 +149,7 @@ def client_side_apply_goes_over_to_the_server():
         check_in("manager", "kubectl", managers)
         check_equal("value", k.at("cm/cm1", ".data.a"), "9")
         if k.version[1] >= 26:
-            check("moved", "kubectl-client-side-apply" not in managers)
+            check("kubectl-client-side-apply" not in managers, "moved")
             check_equal("given up", json.loads(k.at("cm/cm1", ".data")), {"a": "9"})
         k.run("delete", "cm", "cm1")
 

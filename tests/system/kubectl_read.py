@@ -44,7 +44,7 @@ def lists_are_printed_in_every_form():
         check_equal("by field", k.out("get", "jf", "--field-selector", "metadata.name=f2", "-o", "name").split(), names[1:2])
         k.says("field label not supported: spec.foo", "get", "jf", "--field-selector", "spec.foo=bar", code=1)
         both = k.out("get", "jf,queue")
-        check("prefixed", "jobflow.flow.volcano.sh/f1" in both and "queue.scheduling.volcano.sh/default" in both)
+        check("jobflow.flow.volcano.sh/f1" in both and "queue.scheduling.volcano.sh/default" in both, "prefixed")
         k.run("get", "all")
         k.run("delete", "jf", "--all", "--force", "--grace-period=0")
 
@@ -103,7 +103,7 @@ def pods_are_described_and_their_logs_read():
         wait_until("it has written", lambda: "line 4" in k.out("logs", "p1") and "other" in k.out("logs", "p2", "-c", "d"))
         check_equal("tail", k.out("logs", "p1", "-c", "c", "--tail=2"), "line 3\nline 4\n")
         check_equal("bytes", k.out("logs", "p1", "--limit-bytes=6"), "line 0")
-        check("times", re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z line 0\n", k.out("logs", "p1", "--timestamps")))
+        check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z line 0\n", k.out("logs", "p1", "--timestamps")), "times")
         check_in("since", "line 4", k.out("logs", "p1", "--since=1h"))
         k.says("container z is not valid for pod p1", "logs", "p1", "-c", "z", code=1)
         text = k.out("logs", "-l", "app=x", "--all-containers", "--prefix")
@@ -172,7 +172,7 @@ def pods_are_evicted_by_drain():
         check_equal("gone", k.out("get", "pod", "p1", "--ignore-not-found"), "")
         check_in("told", "Ready,SchedulingDisabled", k.out("get", "node", node))
         k.run("uncordon", node)
-        check("no more", "Disabled" not in k.out("get", "node", node))
+        check("Disabled" not in k.out("get", "node", node), "no more")
 
 
 def what_we_do_not_have_is_refused_clearly():

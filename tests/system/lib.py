@@ -55,6 +55,8 @@ class Failure(Exception):
 
 
 def check(condition, text):
+    if not isinstance(text, str):  # a text in the place of the condition is always true
+        raise TypeError("check takes the condition first, and then what was expected")
     if not condition:
         raise Failure(text)
 

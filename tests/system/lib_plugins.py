@@ -49,7 +49,7 @@ def untouched(case):
     def around():
         before = digest("/root/.ssh")
         case()
-        check("the host has no /etc/volcano", not os.path.exists("/etc/volcano"))
+        check(not os.path.exists("/etc/volcano"), "the host has no /etc/volcano")
         check_equal("/root/.ssh of the host", digest("/root/.ssh"), before)
         nothing_left()
 

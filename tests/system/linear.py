@@ -130,8 +130,8 @@ def the_search_tells_right_from_wrong():
         return made
 
     create, late = ("create", "1", 0, 1, 201, None), ("put", "2", 2, 9, 200, None)
-    check("a put seen before it is answered", is_linear(history(create, late, ("get", None, 3, 4, 200, "2"))))
-    check("unanswered, it may be seen", is_linear(history(create, ("put", "2", 2, NEVER, None, None), ("get", None, 3, 4, 200, "2"))))
+    check(is_linear(history(create, late, ("get", None, 3, 4, 200, "2"))), "a put seen before it is answered")
+    check(is_linear(history(create, ("put", "2", 2, NEVER, None, None), ("get", None, 3, 4, 200, "2"))), "unanswered, it may be seen")
     for what, rows in (("a stale read", (create, ("put", "2", 2, 3, 200, None), ("get", None, 4, 5, 200, "1"))),
                        ("two creates", (create, ("create", "3", 0, 1, 201, None))),
                        ("seen, then not", (create, late, ("get", None, 3, 4, 200, "2"), ("get", None, 5, 6, 200, "1")))):

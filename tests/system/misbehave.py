@@ -268,7 +268,7 @@ def so_it_is_at_every_level_of_isolation():
         walk([c for c in CASES if c.name not in LARGE and not (name == "plain" and c.needs_a_box)], "--isolation", name)
         shutil.rmtree("data")
         walked += 1
-    check("a level works", walked)
+    check(walked, "a level works")
 
 
 if __name__ == "__main__":

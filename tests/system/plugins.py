@@ -92,7 +92,7 @@ def a_worker_whose_master_never_listens_fails():
     out = run_jobs(job("j", tasks, plugins={"pytorch": ["--wait-master-enabled", "--wait-master-timeout=4"]},
                        policies=[on("PodFailed", "AbortJob")]), code=1)
     check_in("message", "j-master-0.j:23456 does not answer, waited 4 of 4 s", out)
-    check("the worker's container never ran", "[j-worker-0/main] never" not in out and "] never" not in out)
+    check("[j-worker-0/main] never" not in out and "] never" not in out, "the worker's container never ran")
     pod = json.loads(jobflow("get", "pod/j-worker-0", "-o", "json").stdout)["status"]
     ended = pod["initContainerStatuses"][0]["state"]["terminated"]
     check_equal("exit code", ended["exitCode"], 1)
@@ -291,7 +291,7 @@ def no_key_is_ever_written_where_people_read():
     daemon("delete", "job/slow")
     daemon.stop()
     told += [read("serve.stdout"), read("serve.stderr")]
-    check("the daemon was verbose", len(told[-1]) > 1000)
+    check(len(told[-1]) > 1000, "the daemon was verbose")
     lines = [line for line in secret.splitlines() if not line.startswith("-----")]
     for text in told:
         for part in [CANARY] + lines + [encoded[100:160]]:

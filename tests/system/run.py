@@ -428,7 +428,7 @@ def a_run_ends_after_its_last_pods():
     run = lingering()
     write("go", "")
     check_equal("exit code", run.wait(), 0)
-    check("its end was waited for", os.path.exists("gone"))
+    check(os.path.exists("gone"), "its end was waited for")
     told = jobflow("describe", "job/j").stdout
     check("Waits For" not in told and "MinSuccessReached" in told, told)
     nothing_left()
@@ -438,7 +438,7 @@ def an_interrupt_kills_the_last_pods_of_what_is_over():
     run = lingering()
     run.signal(signal.SIGINT)
     check_equal("exit code", run.wait(), 0)
-    check("it was killed", not os.path.exists("gone"))
+    check(not os.path.exists("gone"), "it was killed")
     nothing_left()
 
 

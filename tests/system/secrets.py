@@ -139,7 +139,7 @@ def secrets_are_seen_by_nobody_they_were_not_given_to():
             done = jobflow(*verb, code=None) if verb[0] == "validate" else daemon(*verb, code=None)
             told.append(done.stdout + done.stderr)
     token = daemon("token", "create", "ci", "--role", "viewer").stdout.strip()
-    check("there is a token", len(token) > 20)
+    check(len(token) > 20, "there is a token")
     daemon.apply(user(), starved(), job("j", [task("w", "exit 3")], plugins={"ssh": ["--ssh-key-type=ed25519"], "svc": []}))
     told += [daemon("token", "list").stdout]
     wait_until("the pod is at work", lambda: daemon.get("pod/user")["status"].get("containerStatuses"))
@@ -153,7 +153,7 @@ def secrets_are_seen_by_nobody_they_were_not_given_to():
     daemon("delete", "secret/good")
     daemon.stop()
     told += [read("serve.stdout"), read("serve.stderr")]
-    check("the daemon was verbose", len(told[-1]) > 1000)
+    check(len(told[-1]) > 1000, "the daemon was verbose")
     check_in("audit log", "secrets", read("data/audit.log"))
     check_files("data")
     for text in told:

@@ -205,7 +205,7 @@ def descriptors_are_kept_for_work():
     wait_until("the others get in again", lambda: len(descriptors(daemon)) < 60)
     status, text = daemon.ask("GET", "/metrics")
     check_equal("it works on", status, 200)
-    check("counted", not re.search(r"connections_refused_total 0$", text, re.M))
+    check(not re.search(r"connections_refused_total 0$", text, re.M), "counted")
 
 
 if __name__ == "__main__":

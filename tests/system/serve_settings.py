@@ -142,7 +142,7 @@ def is_logged(daemon):
 
 def the_log_changes_its_form_and_volume():
     daemon = Configured()
-    check("it is verbose", is_logged(daemon))
+    check(is_logged(daemon), "it is verbose")
     json.loads(daemon.reload(**{"log-format": "json"}).splitlines()[-1])
     daemon.settings["verbose"] = False
     daemon.write()

@@ -103,7 +103,7 @@ def the_files_of_the_store_are_opened_once_and_copied_by_sqlite():
     check_equal("mode", os.stat("copy.db").st_mode & 0o777, 0o600)
     copy = sqlite3.connect("copy.db")
     check_equal("whole", copy.execute("PRAGMA integrity_check").fetchone(), ("ok",))
-    check("all is in it", copy.execute("SELECT count(*) FROM objects").fetchone()[0] >= 50)
+    check(copy.execute("SELECT count(*) FROM objects").fetchone()[0] >= 50, "all is in it")
     copy.close()
     check_equal("no part of it is left", [f for f in os.listdir(daemon.data_dir) if "copy" in f or "backup" in f], [])
     daemon.ask("POST", CM, config_map("after"))

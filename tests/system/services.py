@@ -97,7 +97,7 @@ def run_there(*options, prefix=(), env=None, cwd=None, made=None):
                           capture_output=True, text=True, check=False, timeout=DEADLINE, stdin=subprocess.DEVNULL)
     check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 0)
     check_equal("both answered\n" + done.stdout, sorted(re.findall(r"answered (j-s-\d)", done.stdout)), ["j-s-0", "j-s-1"])
-    check("answers are not mixed up\n" + done.stdout, "another question" not in done.stdout)
+    check("another question" not in done.stdout, "answers are not mixed up\n" + done.stdout)
     nothing_left()
     return re.search(r"address (\S+)", done.stdout).group(1)
 
@@ -107,7 +107,7 @@ def a_service_hands_its_port_on_to_the_pods():
     """Neither pod declares its port, and both listen on it at every address."""
     need_boxes()
     for made in (objects(), datagram_objects()):
-        check("an address of its own", re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)))
+        check(re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)), "an address of its own")
 
 
 def an_ordinary_user_has_them_too():
@@ -138,7 +138,7 @@ def connections_outlive_neither_their_pod_nor_its_service():
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]), job("j", [server], minAvailable=1))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
     check_in("shown", ip, daemon("get", "svc").stdout)
-    check("nobody has a port of that name", refused(ip, 7090))
+    check(refused(ip, 7090), "nobody has a port of that name")
     daemon("delete", "service", "web")
     daemon.apply(service("web", {"app": "web"}, [{"port": 7091, "targetPort": 8080}]))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))

@@ -66,7 +66,7 @@ def host_paths_are_mounted_by_rule():
         check_in(name, told, why(status) + daemon("logs", "pod/" + name, code=None).stdout)
     manifest("climb.yaml", pod("climb", "true", [{"name": "v", "hostPath": {"path": here + "/ro/../other"}}], [{"name": "v", "mountPath": "/m"}]))
     refused = daemon("apply", "-f", "climb.yaml", code=None)
-    check("a path that climbs was accepted", refused.returncode != 0)
+    check(refused.returncode != 0, "a path that climbs was accepted")
     check_in("climbing", "spec.volumes[0].hostPath.path", refused.stderr)
     check_equal("what lies outside", sorted(os.listdir("other") + os.listdir("ro")), ["file", "file", "out"])
     daemon.stop()
@@ -202,12 +202,12 @@ def hostile_names_are_refused_where_they_are_written():
     for volume, mount, field in HOSTILE:
         manifest("one.yaml", pod("p", "true", [volume], [mount]))
         refused = daemon("apply", "-f", "one.yaml", code=None)
-        check("accepted: %s %s" % (volume, mount), refused.returncode == 2)
+        check(refused.returncode == 2, "accepted: %s %s" % (volume, mount))
         check_in("%s %s" % (volume, mount), field, refused.stderr)
     for kind, field in (("ConfigMap", "data"), ("Secret", "stringData")):
         for bad in ("..", ".", "../x", "a/b", "..data", "..2026", "", "x" * 254, "a b", "ä"):
             manifest("one.yaml", {"apiVersion": "v1", "kind": kind, "metadata": {"name": "m", "namespace": "default"}, field: {bad: "v"}})
-            check("accepted: a %s with key %r" % (kind, bad), daemon("apply", "-f", "one.yaml", code=None).returncode == 2)
+            check(daemon("apply", "-f", "one.yaml", code=None).returncode == 2, "accepted: a %s with key %r" % (kind, bad))
     check_equal("pods", daemon.get("pods")["items"], [])
     daemon.stop()
 

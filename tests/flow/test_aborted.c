@@ -8,11 +8,6 @@
 
 enum { KILLED_CODE = 137 };
 
-static const char *created(const struct flow_bed *bed)
-{
-    return bed->created.data ? bed->created.data : "";
-}
-
 static void maybe_restart(struct flow_bed *bed, size_t run)
 {
     flow_bed_advance(bed, 1000);
@@ -44,10 +39,10 @@ static void a_job_resumed_in_its_back_off_is_the_same_attempt(void **state)
         flow_bed_phase(bed, "f-a", JOB_RUNNING);
         flow_bed_advance(bed, 100000);
         maybe_restart(bed, run);
-        check_str("goes on", created(bed), "f-a");
+        check_str("goes on", flow_bed_created(bed), "f-a");
         flow_bed_end(bed, "f-a", 1, NULL);
         flow_bed_advance(bed, 61000);
-        check_str("its retry is left", created(bed), "f-a f-a");
+        check_str("its retry is left", flow_bed_created(bed), "f-a f-a");
     }
 }
 
@@ -139,13 +134,13 @@ static void a_gang_does_not_wait_for_who_waits_for_its_probe(void **state)
                       "dependsOn: {targets: [a], probe: {taskStatusList: [{taskName: main, phase: "
                       "Running}]}}}, {name: c}]");
         maybe_restart(bed, run);
-        check_str("the others go", created(bed), "f-a f-c");
+        check_str("the others go", flow_bed_created(bed), "f-a f-c");
         job = flow_bed_get(bed, &kind_job, "f-a");
         check_str("the scheduler is told", meta_annotation(job->meta, ANNOTATION_FLOW_GANG_LEAST),
                   "2");
         flow_bed_pod(bed, "f-a", "main", 0, POD_RUNNING, NULL);
         flow_bed_advance(bed, 1000);
-        check_str("it follows", created(bed), "f-a f-c f-b");
+        check_str("it follows", flow_bed_created(bed), "f-a f-c f-b");
     }
 }
 

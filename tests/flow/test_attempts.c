@@ -1,5 +1,5 @@
 /*
- * Retry policies, loops, gangs, limits and ends of flows; with restarts in between.
+ * Retry policies, final steps, gangs, limits and ends of flows; with restarts in between.
  */
 #include "tests/unit.h"
 
@@ -8,17 +8,6 @@
 #include "api/types/command.h"
 
 #include <stdio.h>
-
-static const char *created(const struct flow_bed *bed)
-{
-    return bed->created.data ? bed->created.data : "";
-}
-
-static void maybe_restart(struct flow_bed *bed, size_t run)
-{
-    if (run)
-        flow_bed_restart(bed);
-}
 
 /* covers: jobflow.md 167; see DC-06 */
 static void a_step_is_tried_again_until_it_completes(void **state)
@@ -31,28 +20,28 @@ static void a_step_is_tried_again_until_it_completes(void **state)
                       "[a]}}]");
         flow_bed_end(bed, "f-a", 3, NULL);
         flow_bed_advance(bed, 500);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         check_str("retrying", flow_bed_at(bed, "f", "conditions/f-a/phase"), "Retrying");
         check("when", *flow_bed_at(bed, "f", "nodes/0/nextRetryTime"));
         check("the job stays", flow_bed_has_job(bed, "f-a"));
         check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
         flow_bed_advance(bed, 9400);
-        check_str("not yet", created(bed), "f-a");
+        check_str("not yet", flow_bed_created(bed), "f-a");
         flow_bed_advance(bed, 200);
-        check_str("after ten seconds", created(bed), "f-a f-a");
-        maybe_restart(bed, run);
+        check_str("after ten seconds", flow_bed_created(bed), "f-a f-a");
+        flow_bed_restart_if(bed, run);
         flow_bed_end(bed, "f-a", 4, NULL);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         flow_bed_advance(bed, 19000);
-        check_str("after twenty", created(bed), "f-a f-a");
+        check_str("after twenty", flow_bed_created(bed), "f-a f-a");
         flow_bed_advance(bed, 1500);
-        check_str("three attempts", created(bed), "f-a f-a f-a");
+        check_str("three attempts", flow_bed_created(bed), "f-a f-a f-a");
         check_str(
             "attempt",
             meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_FLOW_ATTEMPT),
             "3");
         flow_bed_end(bed, "f-a", 0, NULL);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         flow_bed_end(bed, "f-b", 0, NULL);
         flow_bed_advance(bed, 1000);
         check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
@@ -114,7 +103,7 @@ static void retries_follow_the_policy(void **state)
 
             flow_bed_spec(bed, "f", "a", retries[i].spec);
             fail_until_done(bed, &retries[i], run);
-            check_str(retries[i].name, created(bed), retries[i].created);
+            check_str(retries[i].name, flow_bed_created(bed), retries[i].created);
             if (retries[i].phase != JOB_ABORTED)
                 check_str(retries[i].name, flow_bed_at(bed, "f", "state/phase"), "Failed");
         }
@@ -132,9 +121,9 @@ static void the_wait_survives_a_restart(void **state)
     flow_bed_advance(bed, 20000);
     flow_bed_start(bed);
     flow_bed_advance(bed, 18000);
-    check_str("not yet", created(bed), "f-a");
+    check_str("not yet", flow_bed_created(bed), "f-a");
     flow_bed_advance(bed, 3000);
-    check_str("at the stored time", created(bed), "f-a f-a");
+    check_str("at the stored time", flow_bed_created(bed), "f-a f-a");
 }
 
 /* covers: see jobflow.md 13.4: the end of a flow ends its retries */
@@ -147,216 +136,11 @@ static void a_failed_flow_tries_nothing_again(void **state)
     flow_bed_advance(bed, 500);
     flow_bed_end(bed, "f-b", 1, NULL);
     flow_bed_advance(bed, 600000);
-    check_str("no more", created(bed), "f-a f-b");
+    check_str("no more", flow_bed_created(bed), "f-a f-b");
     check_str("failed", flow_bed_at(bed, "f", "nodes/0/phase"), "Failed");
     flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
     flow_bed_advance(bed, 1000);
-    check_str("both by hand", created(bed), "f-a f-b f-a f-b");
-}
-
-/* ---- loops ---- */
-
-static int unfinished(struct flow_bed *bed, const char *const *jobs, size_t count)
-{
-    int n = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct object *job = flow_bed_get(bed, &kind_job, jobs[i]);
-
-        n += job && !job_phase_finished(job_status_of(job)->phase);
-    }
-    return n;
-}
-
-static const char *const shards[] = {"f-s-0", "f-s-1", "f-s-2", "f-s-3", "f-s-4"};
-
-/* covers: jobflow.md 164 */
-static void a_loop_runs_its_items_a_few_at_once(void **state)
-{
-    for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-        const struct object *job;
-
-        flow_bed_spec(
-            bed, "f", "s b",
-            "flows: [{name: s, for: {items: [eu, us, ap, sa, af], parallelism: 2}, patch: "
-            "{spec: {tasks: [{name: main, template: {spec: {containers: [{name: c, args: "
-            "[\"$(item):$(index)\", \"$$(item)\"]}]}}}]}}}, {name: b, dependsOn: "
-            "{targets: [s]}}]");
-        for (size_t i = 0; i < countof(shards); i++) {
-            check_int("at once", unfinished(bed, shards, countof(shards)),
-                      i + 2 <= countof(shards) ? 2 : 1);
-            check("not yet", !flow_bed_has_job(bed, "f-b"));
-            flow_bed_end(bed, shards[i], 0, NULL);
-            maybe_restart(bed, run);
-        }
-        check_str("then the next", created(bed), "f-s-0 f-s-1 f-s-2 f-s-3 f-s-4 f-b");
-        job = flow_bed_get(bed, &kind_job, "f-s-1");
-        check("item", strstr(job->body->text, "\"us:1\",\"$(item)\""));
-        check("variables", strstr(job->body->text, "\"VC_FLOW_ITEM\",\"value\":\"us\""));
-        check_str("iteration", meta_annotation(job->meta, ANNOTATION_FLOW_ITERATION), "1");
-        check_str("step", meta_annotation(job->meta, ANNOTATION_FLOW_STEP), "s");
-        flow_bed_end(bed, "f-b", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("the loop", flow_bed_at(bed, "f", "nodes/0/phase"), "Completed");
-        check_str("an iteration", flow_bed_at(bed, "f", "nodes/2/item"), "us");
-        check_str("jobs", flow_bed_at(bed, "f", "stepCounts/total"), "6");
-    }
-}
-
-/* covers: see jobflow.md 13.5: items that a step before put out */
-static void a_loop_runs_what_a_step_put_out(void **state)
-{
-    static const struct {
-        const char *output, *first, *second, *reason;
-    } rows[] = {
-        {"l=eu, us", "\"eu:0\"", "\"us:1\"", NULL},
-        {"l=[\"a, b\",{\"n\":[1]}]", "\"a, b:0\"", "\"{\\\"n\\\":[1]}:1\"", NULL},
-        {"l=1,2,3,4", NULL, NULL, "TooManyItems"},
-        {"l=[1", NULL, NULL, "InvalidItems"},
-        {"k=1", NULL, NULL, "MissingOutput"},
-    };
-
-    for (size_t run = 0; run < 2 * countof(rows); run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-        const char *reason = rows[run / 2].reason;
-
-        flow_bed_spec(
-            bed, "f", "a s",
-            "flows: [{name: a}, {name: s, dependsOn: {targets: [a]}, for: {itemsFrom: "
-            "{target: a, key: l}, maxIterations: 3, parallelism: 1}, patch: {spec: {tasks: [{name: "
-            "main, template: {spec: {containers: [{name: c, args: "
-            "[\"$(item):$(index)\"]}]}}}]}}}]");
-        check_str("unknown ones are not counted", flow_bed_at(bed, "f", "stepCounts/total"), "1");
-        flow_bed_end(bed, "f-a", 0, rows[run / 2].output);
-        maybe_restart(bed, run % 2);
-        flow_bed_advance(bed, 1000);
-        if (reason) {
-            check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), reason);
-            check_str("of the step", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
-            maybe_restart(bed, run % 2);
-            check_str("still", flow_bed_at(bed, "f", "nodes/1/reason"), reason);
-            continue;
-        }
-        check_str("jobs", created(bed), "f-a f-s-0");
-        check_str("what is still to do", flow_bed_at(bed, "f", "waitingJobs"), "[\"f-s-1\"]");
-        check("first",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-0")->body->text, rows[run / 2].first));
-        flow_bed_end(bed, "f-s-0", 0, NULL);
-        check("second",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("why the loop failed", flow_bed_at(bed, "f", "nodes/1/message"),
-                  "iteration s-1 is Failed");
-        maybe_restart(bed, run % 2);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        check("with the same item",
-              strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text, rows[run / 2].second));
-        flow_bed_end(bed, "f-s-1", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("those that ran", flow_bed_at(bed, "f", "stepCounts/total"), "3");
-    }
-}
-
-/* covers: jobflow.md 165 166 */
-static void a_loop_runs_until_its_condition_holds(void **state)
-{
-    for (size_t run = 0; run < 4; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-        bool converges = run < 2;
-
-        flow_bed_spec(bed, "f", "s b",
-                      "flows: [{name: s, for: {maxIterations: 4, until: {terms: [{target: s, "
-                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
-                      "dependsOn: {targets: [s]}, patch: {spec: {tasks: [{name: main, template: "
-                      "{spec: {containers: [{name: c, args: [$(steps.s.outputs.loss)]}]}}}]}}}]");
-        for (int i = 0; i < 4 && flow_bed_has_job(bed, shards[i]); i++) {
-            check_int("one after the other", unfinished(bed, shards, countof(shards)), 1);
-            flow_bed_end(bed, shards[i], 0, converges && i == 2 ? "loss=0.005" : "loss=0.5");
-            maybe_restart(bed, run % 2);
-        }
-        flow_bed_advance(bed, 1000);
-        check_str("jobs", created(bed),
-                  converges ? "f-s-0 f-s-1 f-s-2 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
-        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
-        check_str("what may never be is not listed", flow_bed_at(bed, "f", "waitingJobs"),
-                  converges ? "" : "[\"f-b\"]");
-        if (converges)
-            check("its last output",
-                  strstr(flow_bed_get(bed, &kind_job, "f-b")->body->text, "\"0.005\""));
-        else
-            check_str("why", flow_bed_at(bed, "f", "state/message"),
-                      "the condition of step s did not hold after 4 iterations");
-    }
-}
-
-/* covers: see jobflow.md 13.4: a manual retry of a loop that was used up */
-static void a_used_up_loop_goes_on_after_a_retry(void **state)
-{
-    for (size_t run = 0; run < 4; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-        bool converges = run < 2;
-
-        flow_bed_spec(bed, "f", "s b",
-                      "flows: [{name: s, for: {maxIterations: 2, until: {terms: [{target: s, "
-                      "output: {key: loss, operator: Lt, values: [\"0.01\"]}}]}}}, {name: b, "
-                      "dependsOn: {targets: [s]}}]");
-        flow_bed_end(bed, shards[0], 0, "loss=0.5");
-        flow_bed_end(bed, shards[1], 0, "loss=0.4");
-        flow_bed_advance(bed, 1000);
-        check_str("used up", flow_bed_at(bed, "f", "state/reason"), "LoopExhausted");
-        maybe_restart(bed, run % 2);
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        check_str("what was done stays", created(bed), "f-s-0 f-s-1 f-s-2");
-        maybe_restart(bed, run % 2);
-        flow_bed_end(bed, shards[2], 0, "loss=0.3");
-        maybe_restart(bed, run % 2);
-        flow_bed_end(bed, shards[3], 0, converges ? "loss=0.005" : "loss=0.2");
-        flow_bed_advance(bed, 1000);
-        check_str("as many again", created(bed),
-                  converges ? "f-s-0 f-s-1 f-s-2 f-s-3 f-b" : "f-s-0 f-s-1 f-s-2 f-s-3");
-        check_str("phase", flow_bed_at(bed, "f", "state/phase"), converges ? "Running" : "Failed");
-        check_str("told", flow_bed_at(bed, "f", "nodes/0/iterations"), "4");
-        if (!converges)
-            check_str("why", flow_bed_at(bed, "f", "state/message"),
-                      "the condition of step s did not hold after 4 iterations");
-    }
-}
-
-/* covers: see jobflow.md 13.5: a failing iteration */
-static void a_failed_iteration_fails_the_loop(void **state)
-{
-    for (size_t run = 0; run < 2; run++) {
-        scoped(flow_bed) struct flow_bed *bed = flow_bed_new(NULL);
-
-        flow_bed_spec(bed, "f", "s",
-                      "flows: [{name: s, for: {range: {start: 2, end: 10, step: 3}, parallelism: "
-                      "1}, retry: {maxRetry: 1, backoffSeconds: 1}}]");
-        flow_bed_end(bed, "f-s-0", 0, NULL);
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 2000);
-        maybe_restart(bed, run);
-        check_str("again", created(bed), "f-s-0 f-s-1 f-s-1");
-        check("its number", strstr(flow_bed_get(bed, &kind_job, "f-s-1")->body->text,
-                                   "\"VC_FLOW_ITEM\",\"value\":\"5\""));
-        flow_bed_end(bed, "f-s-1", 1, NULL);
-        flow_bed_advance(bed, 2000);
-        check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
-        check_str("the rest is skipped", flow_bed_at(bed, "f", "skippedJobs"), "[\"f-s-2\"]");
-        flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, "1");
-        flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run);
-        check_str("by hand", created(bed), "f-s-0 f-s-1 f-s-1 f-s-1");
-        flow_bed_end(bed, "f-s-1", 0, NULL);
-        flow_bed_end(bed, "f-s-2", 0, NULL);
-        flow_bed_advance(bed, 1000);
-        check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-    }
+    check_str("both by hand", flow_bed_created(bed), "f-a f-b f-a f-b");
 }
 
 /* ---- final steps ---- */
@@ -379,21 +163,21 @@ static void final_steps_run_whatever_the_end(void **state)
         if (!fails)
             flow_bed_end(bed, "f-b", 0, NULL);
         flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run % 2);
+        flow_bed_restart_if(bed, run % 2);
         check("not while a job runs", !flow_bed_has_job(bed, "f-u"));
         check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
         flow_bed_end(bed, "f-x", 0, NULL);
-        maybe_restart(bed, run % 2);
+        flow_bed_restart_if(bed, run % 2);
         check("then", flow_bed_has_job(bed, "f-u"));
         check("it is told", strstr(flow_bed_get(bed, &kind_job, "f-u")->body->text,
                                    fails ? "[\"Failed\"]" : "[\"Succeed\"]"));
         flow_bed_end(bed, "f-u", 0, NULL);
-        maybe_restart(bed, run % 2);
+        flow_bed_restart_if(bed, run % 2);
         if (fails)
             flow_bed_end(bed, "f-v", 0, NULL);
         flow_bed_advance(bed, 1000);
         check_str("its end", flow_bed_at(bed, "f", "state/phase"), fails ? "Failed" : "Succeed");
-        check_str("jobs", created(bed), fails ? "f-a f-x f-u f-v" : "f-a f-x f-b f-u");
+        check_str("jobs", flow_bed_created(bed), fails ? "f-a f-x f-u f-v" : "f-a f-x f-b f-u");
         check_str("reason", flow_bed_at(bed, "f", "state/reason"), fails ? "JobFailed" : "");
     }
 }
@@ -412,7 +196,7 @@ static void a_failed_final_step_fails_the_flow(void **state)
     flow_bed_advance(bed, 1000);
     flow_bed_end(bed, "f-u", 0, NULL);
     flow_bed_advance(bed, 1000);
-    check_str("only that again", created(bed), "f-a f-u f-u");
+    check_str("only that again", flow_bed_created(bed), "f-a f-u f-u");
     check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
@@ -431,10 +215,10 @@ static void so_many_jobs_at_once(void **state)
     for (size_t i = 0; i < countof(roots); i++) {
         int left = (int)(countof(roots) - i);
 
-        check_int("at once", unfinished(bed, roots, countof(roots)), left < 3 ? left : 3);
+        check_int("at once", flow_bed_unfinished(bed, roots, countof(roots)), left < 3 ? left : 3);
         flow_bed_end(bed, roots[i], 0, NULL);
     }
-    check_str("in order", created(bed), "f-a f-b f-c f-d f-e f-g f-h f-i f-j f-k");
+    check_str("in order", flow_bed_created(bed), "f-a f-b f-c f-d f-e f-g f-h f-i f-j f-k");
 }
 
 static void the_longest_path_goes_first(void **state)
@@ -452,7 +236,7 @@ static void the_longest_path_goes_first(void **state)
     flow_bed_end(bed, "f-d", 0, NULL);
     flow_bed_end(bed, "f-b", 0, NULL);
     flow_bed_end(bed, "f-a", 0, NULL);
-    check_str("by what is behind them", created(bed), "f-d f-b f-a f-c");
+    check_str("by what is behind them", flow_bed_created(bed), "f-d f-b f-a f-c");
 }
 
 /* covers: jobflow.md 176 */
@@ -487,10 +271,10 @@ static void a_gang_starts_together(void **state)
                       "gangs: [{name: g, flows: [b, c, d], minAvailable: 2}], flows: [{name: a}, "
                       "{name: x}, {name: b}, {name: c, dependsOn: {targets: [a]}}, {name: d, "
                       "dependsOn: {targets: [x]}}]");
-        maybe_restart(bed, run);
-        check_str("b waits for c", created(bed), "f-a f-x");
+        flow_bed_restart_if(bed, run);
+        check_str("b waits for c", flow_bed_created(bed), "f-a f-x");
         flow_bed_end(bed, "f-a", 0, NULL);
-        check_str("together", created(bed), "f-a f-x f-b f-c");
+        check_str("together", flow_bed_created(bed), "f-a f-x f-b f-c");
         check_str("named",
                   meta_annotation(flow_bed_get(bed, &kind_job, "f-c")->meta, ANNOTATION_FLOW_GANG),
                   "default.f.g");
@@ -498,9 +282,9 @@ static void a_gang_starts_together(void **state)
             "of whom two are enough",
             meta_annotation(flow_bed_get(bed, &kind_job, "f-c")->meta, ANNOTATION_FLOW_GANG_LEAST),
             "2");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         flow_bed_end(bed, "f-x", 0, NULL);
-        check_str("the last comes later", created(bed), "f-a f-x f-b f-c f-d");
+        check_str("the last comes later", flow_bed_created(bed), "f-a f-x f-b f-c f-d");
     }
 }
 
@@ -511,9 +295,9 @@ static void a_gang_forms_without_skipped_members(void **state)
     flow_bed_spec(bed, "f", "a b c",
                   "gangs: [{name: g, flows: [b, c]}], flows: [{name: a}, {name: b}, {name: c, "
                   "dependsOn: {targets: [a]}, if: {terms: [{target: a, phases: [Failed]}]}}]");
-    check_str("waits", created(bed), "f-a");
+    check_str("waits", flow_bed_created(bed), "f-a");
     flow_bed_end(bed, "f-a", 0, NULL);
-    check_str("alone", created(bed), "f-a f-b");
+    check_str("alone", flow_bed_created(bed), "f-a f-b");
 }
 
 /* ---- suspend, deadline, time to live ---- */
@@ -530,12 +314,12 @@ static void a_suspended_flow_starts_nothing(void **state)
         flow_bed_spec(bed, "f", "", "suspend: true, " CHAIN);
         flow_bed_end(bed, "f-a", 0, NULL);
         flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run);
-        check_str("held", created(bed), "f-a");
+        flow_bed_restart_if(bed, run);
+        check_str("held", flow_bed_created(bed), "f-a");
         check_str("why", flow_bed_at(bed, "f", "state/reason"), "Suspended");
         check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
         flow_bed_spec(bed, "f", "", "suspend: false, " CHAIN);
-        check_str("at once", created(bed), "f-a f-b");
+        check_str("at once", flow_bed_created(bed), "f-a f-b");
         flow_bed_advance(bed, 1000);
         check_str("no reason", flow_bed_at(bed, "f", "state/reason"), "");
     }
@@ -550,16 +334,16 @@ static void a_deadline_ends_the_flow(void **state)
         flow_bed_spec(bed, "f", "a b", "activeDeadlineSeconds: 5, maxRetry: 3, " CHAIN);
         flow_bed_phase(bed, "f-a", JOB_RUNNING);
         flow_bed_advance(bed, 3000);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
         flow_bed_advance(bed, 3000);
         check_str("fails", flow_bed_at(bed, "f", "state/phase"), "Failed");
         check_str("why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
         check_int("the job is told", (int)store_count(bed->store, &kind_command, NULL), 1);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         flow_bed_phase(bed, "f-a", JOB_TERMINATED);
         flow_bed_advance(bed, 60000);
-        check_str("no retry", created(bed), "f-a");
+        check_str("no retry", flow_bed_created(bed), "f-a");
         check_str("still why", flow_bed_at(bed, "f", "state/reason"), "DeadlineExceeded");
     }
 }
@@ -587,7 +371,7 @@ static void a_finished_flow_goes_after_its_time(void **state)
         flow_bed_spec(bed, "f", "a", "ttlSecondsAfterFinished: 1, flows: [{name: a}]");
         flow_bed_end(bed, "f-a", 0, NULL);
         flow_bed_advance(bed, 500);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run);
         check("there", flow_bed_get(bed, &kind_job_flow, "f") != NULL);
         flow_bed_advance(bed, 2500);
         check("gone", !flow_bed_get(bed, &kind_job_flow, "f"));
@@ -602,11 +386,6 @@ int main(void)
         cmocka_unit_test(retries_follow_the_policy),
         cmocka_unit_test(the_wait_survives_a_restart),
         cmocka_unit_test(a_failed_flow_tries_nothing_again),
-        cmocka_unit_test(a_loop_runs_its_items_a_few_at_once),
-        cmocka_unit_test(a_loop_runs_what_a_step_put_out),
-        cmocka_unit_test(a_loop_runs_until_its_condition_holds),
-        cmocka_unit_test(a_used_up_loop_goes_on_after_a_retry),
-        cmocka_unit_test(a_failed_iteration_fails_the_loop),
         cmocka_unit_test(final_steps_run_whatever_the_end),
         cmocka_unit_test(a_failed_final_step_fails_the_flow),
         cmocka_unit_test(so_many_jobs_at_once),

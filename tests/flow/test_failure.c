@@ -8,11 +8,6 @@
 #include "api/types/command.h"
 #include <stdio.h>
 
-static const char *created(const struct flow_bed *bed)
-{
-    return bed->created.data ? bed->created.data : "";
-}
-
 static void run_flow(struct flow_bed *bed, const char *steps, const char *extra)
 {
     flow_bed_templates(bed, "a b c d e");
@@ -20,12 +15,6 @@ static void run_flow(struct flow_bed *bed, const char *steps, const char *extra)
 }
 
 /* Half of the runs are without restarts, the others have one after every change. */
-static void maybe_restart(struct flow_bed *bed, size_t run)
-{
-    if (run % 2)
-        flow_bed_restart(bed);
-}
-
 /* covers: jobflow.md 171 */
 static void continue_runs_what_does_not_depend_on_the_failure(void **state)
 {
@@ -35,19 +24,19 @@ static void continue_runs_what_does_not_depend_on_the_failure(void **state)
         run_flow(bed, "a, b, c<-a, d<-b, e<-d+c", "failurePolicy: continue");
         flow_bed_phase(bed, "f-a", JOB_FAILED);
         flow_bed_advance(bed, run < 2 ? 0 : 1000);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_advance(bed, 1000);
         check_str("goes on", flow_bed_at(bed, "f", "state/phase"), "Running");
         check_str("and says so", flow_bed_at(bed, "f", "state/reason"), "JobFailed");
         flow_bed_complete(bed, "f-b");
-        maybe_restart(bed, run);
-        check_str("d starts", created(bed), "f-a f-b f-d");
+        flow_bed_restart_if(bed, run % 2);
+        check_str("d starts", flow_bed_created(bed), "f-a f-b f-d");
         check_str("not over", flow_bed_at(bed, "f", "state/phase"), "Running");
         flow_bed_complete(bed, "f-d");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         check_str("over", flow_bed_at(bed, "f", "state/phase"), "Failed");
         check_has("why", flow_bed_at(bed, "f", "state/message"), "f-a is Failed");
-        check_str("c and e never", created(bed), "f-a f-b f-d");
+        check_str("c and e never", flow_bed_created(bed), "f-a f-b f-d");
         check_str("phases", bed->phases.data, "f:Pending f:Running f:Failed");
     }
 }
@@ -143,7 +132,7 @@ static void abort_terminates_what_runs(void **state)
         flow_bed_phase_soon(bed, "f-a", JOB_FAILED);
         if (run % 2)
             flow_bed_stop(bed); /* before anything was decided */
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_settle(bed);
         check_str("failed at once", flow_bed_at(bed, "f", "state/phase"), "Failed");
         check_int("b, c and e are told", count_commands(bed), 3);
@@ -152,7 +141,7 @@ static void abort_terminates_what_runs(void **state)
         check_str("to end", command_of(command)->action, "TerminateJob");
         check_str("by its uid", command_of(command)->target.uid,
                   object_uid(flow_bed_get(bed, &kind_job, "f-b")));
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         check_int("once each", count_commands(bed), 3);
         flow_bed_phase(bed, "f-b", JOB_TERMINATING);
         flow_bed_phase(bed, "f-b", JOB_TERMINATED);
@@ -206,7 +195,7 @@ static void a_person_may_abort_a_flow(void **state)
         flow_bed_phase(bed, "f-a", JOB_RUNNING);
         flow_bed_complete(bed, "f-c");
         flow_bed_annotate(bed, "f", ANNOTATION_FLOW_ABORT, "please");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_settle(bed);
         check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
         check_str("and says why", flow_bed_at(bed, "f", "state/reason"), "Aborted");
@@ -214,7 +203,7 @@ static void a_person_may_abort_a_flow(void **state)
         check_int("nobody else", count_commands(bed), 1);
         flow_bed_phase(bed, "f-a", JOB_TERMINATED);
         flow_bed_templates(bed, "zzz");
-        check_str("nothing starts any more", created(bed), "f-a f-c");
+        check_str("nothing starts any more", flow_bed_created(bed), "f-a f-c");
     }
 }
 
@@ -227,7 +216,7 @@ static void an_abort_may_come_before_the_first_job(void **state)
     flow_bed_settle(bed);
     check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
     flow_bed_templates(bed, "a");
-    check_str("nothing starts", created(bed), "");
+    check_str("nothing starts", flow_bed_created(bed), "");
 }
 
 static void an_aborted_flow_may_be_retried(void **state)

@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-static const char *created(const struct flow_bed *bed)
-{
-    return bed->created.data ? bed->created.data : "";
-}
-
 /* covers: jobflow.md 115 116; reliability.md INV-F9 */
 static void delete_policy_removes_the_jobs(void **state)
 {
@@ -28,10 +23,10 @@ static void delete_policy_removes_the_jobs(void **state)
     check("gone", !flow_bed_has_job(bed, "f-a") && !flow_bed_has_job(bed, "f-b"));
     check("not the other flow's", flow_bed_has_job(bed, "g-a"));
     check_str("the record stays", flow_bed_at(bed, "f", "completedJobs"), "[\"f-a\",\"f-b\"]");
-    check_str("none came back", created(bed), "g-a f-a f-b");
+    check_str("none came back", flow_bed_created(bed), "g-a f-a f-b");
     flow_bed_restart(bed);
     flow_bed_advance(bed, 1000);
-    check_str("nor after a restart", created(bed), "g-a f-a f-b");
+    check_str("nor after a restart", flow_bed_created(bed), "g-a f-a f-b");
 }
 
 /* covers: jobflow.md 117 */
@@ -97,7 +92,7 @@ static void background_deletion_takes_the_jobs_along(void **state)
     flow_bed_advance(bed, 1000);
     check("flow", !flow_bed_get(bed, &kind_job_flow, "f"));
     check("job", !flow_bed_has_job(bed, "f-a"));
-    check_str("none made meanwhile", created(bed), "f-a");
+    check_str("none made meanwhile", flow_bed_created(bed), "f-a");
 }
 
 /* Something that holds a job back, as the job controller does while pods end. */
@@ -128,7 +123,7 @@ static void foreground_deletion_creates_nothing_more(void **state)
     check("b is gone", !flow_bed_has_job(bed, "f-b"));
     flow_bed_phase(bed, "f-a", JOB_COMPLETED);
     flow_bed_advance(bed, 10000);
-    check_str("nothing new", created(bed), "f-a f-b f-c");
+    check_str("nothing new", flow_bed_created(bed), "f-a f-b f-c");
     check_str("phase", flow_bed_at(bed, "f", "state/phase"), "Terminating");
 }
 
@@ -167,7 +162,7 @@ static void unfinished_job_deleted_by_hand_is_made_again(void **state)
     flow_bed_run(bed, "f", "a, b<-a");
     flow_bed_phase(bed, "f-a", JOB_RUNNING);
     flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
-    check_str("at once", created(bed), "f-a f-a");
+    check_str("at once", flow_bed_created(bed), "f-a f-a");
     check_int("said", flow_bed_events(bed, "Recreated"), 1);
     check_str("a further attempt",
               meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_FLOW_ATTEMPT),
@@ -195,7 +190,7 @@ static void job_lost_while_the_controller_was_down_is_made_again(void **state)
     flow_bed_stop(bed);
     flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
     flow_bed_start(bed);
-    check_str("made again", created(bed), "f-a f-b f-a");
+    check_str("made again", flow_bed_created(bed), "f-a f-b f-a");
     check_str("a further attempt",
               meta_annotation(flow_bed_get(bed, &kind_job, "f-a")->meta, ANNOTATION_FLOW_ATTEMPT),
               "2");
@@ -209,12 +204,12 @@ static void completed_job_deleted_by_hand_stays_completed(void **state)
     flow_bed_run(bed, "f", "a, b<-a, c<-a+b");
     flow_bed_complete(bed, "f-a");
     flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
-    check_str("not again", created(bed), "f-a f-b");
+    check_str("not again", flow_bed_created(bed), "f-a f-b");
     check_str("recorded at once", flow_bed_at(bed, "f", "nodes/0/phase"), "Completed");
     check_str("with its history", flow_bed_at(bed, "f", "jobStatusList/0/state"), "Completed");
     flow_bed_restart(bed);
     flow_bed_advance(bed, 1000);
-    check_str("nor after a restart", created(bed), "f-a f-b");
+    check_str("nor after a restart", flow_bed_created(bed), "f-a f-b");
     check_str("still listed", flow_bed_at(bed, "f", "completedJobs"), "[\"f-a\"]");
     check_str("still described", flow_bed_at(bed, "f", "conditions/f-a/phase"), "Completed");
     check_str("attempt kept", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Completed");
@@ -235,7 +230,7 @@ static void jobs_that_vanish_when_done_run_once(void **state)
         flow_bed_phase_soon(bed, jobs[i], JOB_COMPLETED);
         flow_bed_delete(bed, &kind_job, jobs[i], REGISTRY_BACKGROUND); /* all in one turn */
     }
-    check_str("once each", created(bed), "f-a f-b f-c");
+    check_str("once each", flow_bed_created(bed), "f-a f-b f-c");
     check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
@@ -253,7 +248,7 @@ static void succeeded_flow_never_runs_again(void **state)
     flow_bed_delete(bed, &kind_job, "f-b", REGISTRY_BACKGROUND);
     flow_bed_start(bed);
     flow_bed_advance(bed, 60000);
-    check_str("nothing", created(bed), "f-a f-b");
+    check_str("nothing", flow_bed_created(bed), "f-a f-b");
     check_str("still so", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
@@ -333,7 +328,7 @@ static void restarts_at_any_moment_change_nothing(void **state)
     }
     flow_bed_advance(bed, 5000);
     check_str("ended", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-    for (const char *c = created(bed); *c; c++)
+    for (const char *c = flow_bed_created(bed); *c; c++)
         jobs += *c == ' ';
     check_int("each job once", jobs, 100);
 }
@@ -368,9 +363,9 @@ static void added_step_starts_at_once(void **state)
     flow_bed_complete(bed, "f-a");
     flow_bed_templates(bed, "c d");
     flow_bed_flow(bed, "f", "d<-b, c<-a, a, b<-a", NULL);
-    check_str("its target is met", created(bed), "f-a f-b f-c");
+    check_str("its target is met", flow_bed_created(bed), "f-a f-b f-c");
     flow_bed_complete(bed, "f-b");
-    check_str("and later the other's", created(bed), "f-a f-b f-c f-d");
+    check_str("and later the other's", flow_bed_created(bed), "f-a f-b f-c f-d");
     flow_bed_advance(bed, 1000);
     check_str("in the new order", flow_bed_at(bed, "f", "completedJobs"), "[\"f-a\",\"f-b\"]");
     check_str("generation", flow_bed_at(bed, "f", "observedGeneration"), "2");

@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-static const char *created(const struct flow_bed *bed)
-{
-    return bed->created.data ? bed->created.data : "";
-}
-
 static void ask_retry(struct flow_bed *bed, const char *value)
 {
     flow_bed_annotate(bed, "f", ANNOTATION_FLOW_RETRY, value);
@@ -33,12 +28,6 @@ static const char *attempt_of(struct flow_bed *bed, const char *job)
 }
 
 /* Half of the runs are without restarts, the others have one after every change. */
-static void maybe_restart(struct flow_bed *bed, size_t run)
-{
-    if (run % 2)
-        flow_bed_restart(bed);
-}
-
 /* covers: jobflow.md 173; see DC-06 */
 static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
 {
@@ -50,7 +39,7 @@ static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
         flow_bed_phase(bed, "f-b", JOB_RUNNING);
         flow_bed_phase(bed, "f-b", JOB_FAILED);
         flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         if (run < 2) {
             ask_retry(bed, "1");
         } else {
@@ -58,21 +47,21 @@ static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
                               "1"); /* while the engine is down, or at once */
             flow_bed_restart(bed);
         }
-        maybe_restart(bed, run);
-        check_str("b again", created(bed), "f-a f-b f-b");
+        flow_bed_restart_if(bed, run % 2);
+        check_str("b again", flow_bed_created(bed), "f-a f-b f-b");
         check_str("a second attempt", attempt_of(bed, "f-b"), "2");
         check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
         check_str("no reason", flow_bed_at(bed, "f", "state/reason"), "");
         check_str("not over", flow_bed_at(bed, "f", "completionTime"), "");
         check_str("acted on", flow_bed_at(bed, "f", "observedRetry"), "1");
         flow_bed_complete(bed, "f-b");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_complete(bed, "f-c");
         flow_bed_complete(bed, "f-d");
         flow_bed_advance(bed, 1000);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        check_str("each once", created(bed), "f-a f-b f-b f-c f-d");
+        check_str("each once", flow_bed_created(bed), "f-a f-b f-b f-c f-d");
         check_str("phases", bed->phases.data, "f:Pending f:Running f:Failed f:Running f:Succeed");
         check_str("first attempt", flow_bed_at(bed, "f", "nodes/1/attempts/0/phase"), "Failed");
         check_str("its number", flow_bed_at(bed, "f", "nodes/1/attempts/0/attempt"), "1");
@@ -98,7 +87,7 @@ static void retry_needs_no_jobs(void **state)
     flow_bed_delete(bed, &kind_job, "f-a", REGISTRY_BACKGROUND);
     flow_bed_advance(bed, 1000);
     ask_retry(bed, "x");
-    check_str("again", created(bed), "f-a f-a");
+    check_str("again", flow_bed_created(bed), "f-a f-a");
     check_str("a second attempt", attempt_of(bed, "f-a"), "2");
     check_str("the first is known", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
 }
@@ -113,16 +102,16 @@ static void only_a_new_value_on_a_failed_flow_counts(void **state)
     flow_bed_phase(bed, "f-a", JOB_FAILED);
     flow_bed_advance(bed, 1000);
     flow_bed_restart(bed);
-    check_str("asked too early", created(bed), "f-a");
+    check_str("asked too early", flow_bed_created(bed), "f-a");
     check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
     ask_retry(bed, "early");
     flow_bed_advance(bed, 1000);
-    check_str("not new", created(bed), "f-a");
+    check_str("not new", flow_bed_created(bed), "f-a");
     ask_retry(bed, "one");
     flow_bed_phase(bed, "f-a", JOB_FAILED);
     flow_bed_advance(bed, 1000);
     flow_bed_restart(bed);
-    check_str("once", created(bed), "f-a f-a");
+    check_str("once", flow_bed_created(bed), "f-a f-a");
     ask_retry(bed, "two");
     flow_bed_complete(bed, "f-a");
     flow_bed_advance(bed, 1000);
@@ -130,7 +119,7 @@ static void only_a_new_value_on_a_failed_flow_counts(void **state)
     ask_retry(bed, "three");
     flow_bed_restart(bed);
     flow_bed_advance(bed, 1000);
-    check_str("never a success", created(bed), "f-a f-a f-a");
+    check_str("never a success", flow_bed_created(bed), "f-a f-a f-a");
     check_str("success stays", flow_bed_at(bed, "f", "state/phase"), "Succeed");
 }
 
@@ -145,7 +134,7 @@ static void upstream_knows_no_retry(void **state)
     flow_bed_advance(bed, 1000);
     ask_retry(bed, "1");
     flow_bed_advance(bed, 1000);
-    check_str("no", created(bed), "f-a");
+    check_str("no", flow_bed_created(bed), "f-a");
     check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
 }
 
@@ -159,7 +148,7 @@ static void retry_leaves_running_jobs_alone(void **state)
     flow_bed_phase(bed, "f-a", JOB_FAILED);
     ask_retry(bed, "1");
     flow_bed_advance(bed, 1000);
-    check_str("a alone", created(bed), "f-a f-b f-a");
+    check_str("a alone", flow_bed_created(bed), "f-a f-b f-a");
     flow_bed_complete(bed, "f-a");
     flow_bed_phase(bed, "f-b", JOB_COMPLETED);
     flow_bed_complete(bed, "f-c");
@@ -178,14 +167,14 @@ static void retry_waits_for_terminating_jobs(void **state)
         flow_bed_phase(bed, "f-a", JOB_FAILED);
         flow_bed_phase(bed, "f-b", JOB_TERMINATING);
         ask_retry(bed, "1");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_advance(bed, 5000);
         check_str("waits", flow_bed_at(bed, "f", "state/phase"), "Failed");
         flow_bed_phase(bed, "f-b", JOB_TERMINATED);
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_advance(bed, 1000);
         check_str("runs", flow_bed_at(bed, "f", "state/phase"), "Running");
-        check_str("both again", created(bed), "f-a f-b f-a f-b");
+        check_str("both again", flow_bed_created(bed), "f-a f-b f-a f-b");
     }
 }
 
@@ -244,10 +233,10 @@ static void restart_while_old_jobs_go(void **state)
     flow_bed_restart(bed);
     flow_bed_advance(bed, 1000);
     check_str("nor after a restart", flow_bed_at(bed, "f", "state/phase"), "Failed");
-    check_str("none yet", created(bed), "f-a f-b");
+    check_str("none yet", flow_bed_created(bed), "f-a f-b");
     hold(bed, "f-b", false);
     flow_bed_advance(bed, 1000);
-    check_str("both together", created(bed), "f-a f-b f-a f-b");
+    check_str("both together", flow_bed_created(bed), "f-a f-b f-a f-b");
     check_str("with its record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
     check_str("with its record", flow_bed_at(bed, "f", "nodes/1/attempts/0/phase"), "Failed");
     check_str("second attempts", attempt_of(bed, "f-a"), "2");
@@ -304,7 +293,7 @@ static void large_flow_is_retried(void **state)
         check_str("failed", flow_bed_at(bed, "f", "state/phase"), "Failed");
         check_has("how many", flow_bed_at(bed, "f", "state/message"), "399 more failed");
         ask_retry(bed, "1");
-        maybe_restart(bed, run);
+        flow_bed_restart_if(bed, run % 2);
         flow_bed_advance(bed, 5000);
         for (int i = 0; i < STEPS; i += 3) {
             char name[32];
@@ -317,7 +306,7 @@ static void large_flow_is_retried(void **state)
         flow_bed_complete(bed, "f-end");
         flow_bed_advance(bed, 5000);
         check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        for (const char *c = created(bed); *c; c++)
+        for (const char *c = flow_bed_created(bed); *c; c++)
             jobs += *c == ' ';
         check_int("no job too many", jobs, STEPS + STEPS / 3 + 1);
         check_str("the record", flow_bed_at(bed, "f", "nodes/0/attempts/0/phase"), "Failed");
@@ -407,7 +396,7 @@ static void restarts_at_any_moment_lose_and_double_nothing(void **state)
         }
         flow_bed_advance(bed, 5000);
         check_str("succeeds", flow_bed_at(bed, "f", "state/phase"), "Succeed");
-        for (const char *c = created(bed); *c; c++)
+        for (const char *c = flow_bed_created(bed); *c; c++)
             jobs += *c == ' ';
         check("something failed", failures > 0);
         check_int("a job for each failure and each success", jobs, WIDE + failures);
@@ -488,9 +477,9 @@ static void orders_are_given_until_they_arrive(void **state)
     flow_bed_advance(bed, 1000);
     faults_left = 5;
     ask_retry(bed, "1");
-    check_str("not yet", created(bed), "f-a f-b");
+    check_str("not yet", flow_bed_created(bed), "f-a f-b");
     flow_bed_advance(bed, 60000);
-    check_str("in the end", created(bed), "f-a f-b f-a f-b");
+    check_str("in the end", flow_bed_created(bed), "f-a f-b f-a f-b");
     bed->cluster->ops = real;
 }
 

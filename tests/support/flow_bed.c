@@ -121,6 +121,12 @@ void flow_bed_advance(struct flow_bed *bed, int64_t ms)
     loop_advance(bed->loop, ms);
 }
 
+void flow_bed_restart_if(struct flow_bed *bed, bool wanted)
+{
+    if (wanted)
+        flow_bed_restart(bed);
+}
+
 /* ---- the user ---- */
 
 static void check_none(const struct error_list *errors)
@@ -424,97 +430,4 @@ void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int i
         create_pod(bed, job_of(bed, job), task, name);
     put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
     flow_bed_settle(bed);
-}
-
-/* ---- looking ---- */
-
-json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow)
-{
-    const struct object *object = flow_bed_get(bed, &kind_job_flow, flow);
-
-    check("the flow exists", object != NULL);
-    return object_status_json(object);
-}
-
-const char *flow_bed_at(struct flow_bed *bed, const char *flow, const char *path)
-{
-    static char text[65536];
-    scoped(json) json_t *status = flow_bed_flow_status(bed, flow);
-    scoped_str copy = mem_strdup(path);
-    const json_t *value = status;
-    char *rest = NULL, *dumped;
-
-    for (char *part = strtok_r(copy, "/", &rest); part; part = strtok_r(NULL, "/", &rest))
-        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10))
-                                     : json_object_get(value, part);
-    if (json_is_string(value)) {
-        snprintf(text, sizeof text, "%s", json_string_value(value));
-        return text;
-    }
-    dumped = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    snprintf(text, sizeof text, "%s", dumped ? dumped : "");
-    free(dumped);
-    return text;
-}
-
-struct event_search {
-    const char *reason;
-    int count;
-    char text[512];
-};
-
-static void visit_event(void *arg, const struct object *event)
-{
-    struct event_search *search = arg;
-    scoped(json) json_t *body = object_body_json(event);
-    const char *reason = json_string_value(json_object_get(body, "reason"));
-    json_int_t count = json_integer_value(json_object_get(body, "count"));
-    const char *message = json_string_value(json_object_get(body, "message"));
-
-    if (!reason || strcmp(reason, search->reason) != 0)
-        return;
-    search->count += (int)(count > 0 ? count : 1);
-    if (!*search->text)
-        snprintf(search->text, sizeof search->text, "%s", message ? message : "");
-}
-
-int flow_bed_events(struct flow_bed *bed, const char *reason)
-{
-    struct event_search search = {.reason = reason};
-
-    store_each(bed->store, &kind_event, NULL, visit_event, &search);
-    return search.count;
-}
-
-const char *flow_bed_event_text(struct flow_bed *bed, const char *reason)
-{
-    static struct event_search search;
-
-    search = (struct event_search){.reason = reason};
-    store_each(bed->store, &kind_event, NULL, visit_event, &search);
-    return search.text;
-}
-
-/* Choosing as the jobs pass by: the n-th takes the place of the one chosen with a chance of 1/n. */
-struct choice {
-    struct dice *dice;
-    char *out;
-    int count;
-};
-
-static void offer_unfinished(void *arg, const struct object *job)
-{
-    struct choice *choice = arg;
-
-    if (!job_phase_finished(job_status_of(job)->phase) &&
-        dice_roll(choice->dice, ++choice->count) == 0)
-        snprintf(choice->out, JOB_NAME_ROOM, "%s", object_name(job));
-}
-
-bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM])
-{
-    struct choice choice = {.dice = dice, .out = out};
-
-    store_each(bed->store, &kind_job, "default", offer_unfinished, &choice);
-    return choice.count > 0;
 }

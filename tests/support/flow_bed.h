@@ -35,6 +35,8 @@ SCOPED_DEFINE_PTR(flow_bed, struct flow_bed *, flow_bed_free)
 void flow_bed_stop(struct flow_bed *bed);
 void flow_bed_start(struct flow_bed *bed);
 void flow_bed_restart(struct flow_bed *bed);
+/** For tests that are run with and without restarts. */
+void flow_bed_restart_if(struct flow_bed *bed, bool wanted);
 
 void flow_bed_settle(struct flow_bed *bed);
 void flow_bed_advance(struct flow_bed *bed, int64_t ms);
@@ -89,6 +91,10 @@ enum { JOB_NAME_ROOM = 64 };
 bool flow_bed_pick_unfinished(struct flow_bed *bed, struct dice *dice, char out[JOB_NAME_ROOM]);
 
 /** The stored status of a flow, owned. */
+/** The names of all jobs created so far, in order: "f-a f-b". */
+const char *flow_bed_created(const struct flow_bed *bed);
+/** How many of these jobs exist and have not ended. */
+int flow_bed_unfinished(struct flow_bed *bed, const char *const *jobs, size_t count);
 json_t *flow_bed_flow_status(struct flow_bed *bed, const char *flow);
 /** The value at a path of a flow's status as compact JSON text ("" when absent), strings
  * bare; good until the next call. List elements by index: "nodes/0/phase". */

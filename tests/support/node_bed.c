@@ -78,6 +78,14 @@ void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *opt
     rig_settle(rig);
 }
 
+struct rig *rig_with_scheduler(int64_t pods)
+{
+    struct rig *rig = rig_new();
+
+    rig_start_scheduler(rig, (struct amount){4000, 8LL << 30, pods});
+    return rig;
+}
+
 void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options)
 {
     rig->runtime = node_script_new(rig);
@@ -272,4 +280,10 @@ void rig_pods(struct rig *rig, const char *group, int from, int to, const char *
                    "'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'i',"
                    "'command':['true']}]%s}}",
                    group, i, group, more_spec ? more_spec : "");
+}
+
+void rig_set_phase(struct rig *rig, const char *pod, const char *phase)
+{
+    rig_set_status(rig, &kind_pod, pod, "{'phase':'%s'}", phase);
+    rig_settle(rig);
 }

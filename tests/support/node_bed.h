@@ -64,6 +64,8 @@ void rig_free(struct rig *rig);
 /** Another life of the daemon: scheduler and kubelet end and start again. */
 void rig_start_scheduler(struct rig *rig, struct amount capacity);
 void rig_start_scheduler_on(struct rig *rig, const struct scheduler_options *options);
+/** A rig with the scheduler of one node: 4 CPUs, 8 GiB, room for `pods` pods. */
+struct rig *rig_with_scheduler(int64_t pods);
 void rig_start_kubelet(struct rig *rig, const struct kubelet_options *options);
 void rig_stop(struct rig *rig);
 
@@ -94,6 +96,12 @@ size_t rig_count_bound(struct rig *rig);
 /** A group and pods as the job controller makes them: `pods` of them named GROUP-0 … */
 void rig_group(struct rig *rig, const char *name, int min_member, const char *more_spec);
 void rig_pods(struct rig *rig, const char *group, int from, int to, const char *more_spec);
+/** What their specification says to ask for so much of a CPU. */
+#define RIG_CPU(amount)                                                                            \
+    ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"    \
+    "'" amount "'}}}]"
+/** A pod's phase, as a kubelet would write it, and what comes of it. */
+void rig_set_phase(struct rig *rig, const char *pod, const char *phase);
 
 struct rig_pod *rig_started(struct rig *rig, const char *name); /* NULL = not started */
 /** The scripted runtime tells: the pod runs; it ended with `exit_code`. */

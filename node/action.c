@@ -115,8 +115,8 @@ static bool sleep_of(const struct pod_container *container, const json_t *doc, s
 static bool grpc_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
                     struct action *out, struct error *err)
 {
-    return error_set(err, ERR_INVALID, "grpc",
-                     "gRPC is not spoken here; use httpGet, tcpSocket or exec");
+    out->service = source_text(doc, "service");
+    return port_of(container, doc, &out->port, err);
 }
 
 static const struct {
@@ -127,7 +127,7 @@ static const struct {
 } handlers[] = {
     {"exec", ACTION_EXEC, exec_of},    {"httpGet", ACTION_HTTP, http_of},
     {"tcpSocket", ACTION_TCP, tcp_of}, {"sleep", ACTION_SLEEP, sleep_of},
-    {"grpc", ACTION_NONE, grpc_of},
+    {"grpc", ACTION_GRPC, grpc_of},
 };
 
 bool action_of(const struct pod_container *container, const json_t *doc, struct arena *arena,

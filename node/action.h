@@ -7,20 +7,21 @@
 #include "api/types/pod.h"
 #include "base/arena.h"
 
-enum action_kind { ACTION_NONE, ACTION_EXEC, ACTION_HTTP, ACTION_TCP, ACTION_SLEEP };
+enum action_kind { ACTION_NONE, ACTION_EXEC, ACTION_HTTP, ACTION_TCP, ACTION_GRPC, ACTION_SLEEP };
 
 struct action {
     enum action_kind kind;
     const char **argv; /* EXEC: [n_argv] */
     size_t n_argv;
-    int32_t port;           /* HTTP, TCP; names are resolved */
+    int32_t port;           /* HTTP, TCP, GRPC; names are resolved */
+    const char *service;    /* GRPC; NULL = none */
     struct probe_http http; /* HTTP: all of it */
     int64_t sleep_s;        /* SLEEP */
 };
 
 /**
  * Read the handler in a probe or hook of `container`. `doc` NULL is no action. Texts live in `doc`
- * and `arena`. False with INVALID for what cannot be done here: gRPC, another host, a port name
+ * and `arena`. False with INVALID for what cannot be done here: another host, a port name
  * that the container does not declare.
  */
 bool action_of(const struct pod_container *container, const json_t *doc, struct arena *arena,

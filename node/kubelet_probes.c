@@ -4,9 +4,9 @@
  *   runs ──► startup passes ──► liveness: fails ─► the container is ended, its policy decides
  *                         └───► readiness: good ─► ready, bad ─► not ready
  *
- * HTTP and TCP are asked from here, at the pod's own address (SEC-13); programs are run by the
- * container's shim. Each run of a container begins anew. What a probe changes is told by writing
- * the last status again: kubelet_write_report asks us who is ready.
+ * HTTP, gRPC and TCP are asked from here, at the pod's own address (SEC-13); programs are run by
+ * the container's shim. Each run of a container begins anew. What a probe changes is told by
+ * writing the last status again: kubelet_write_report asks us who is ready.
  */
 #include "node/kubelet_impl.h"
 
@@ -66,7 +66,7 @@ static struct loop *loop_of(const struct probe *probe)
 static void cancel(struct probe *probe)
 {
     timer_stop(loop_of(probe), &probe->next);
-    if (probe->action.kind == ACTION_HTTP)
+    if (probe->action.kind == ACTION_HTTP || probe->action.kind == ACTION_GRPC)
         probe_http_cancel(&probe->attempt);
     if (probe->action.kind == ACTION_TCP)
         probe_tcp_cancel(&probe->attempt);
@@ -83,20 +83,40 @@ static bool address_of(const struct probe *probe, struct probe_address *out)
     return true;
 }
 
-static bool ask_http(struct probe *probe)
+static struct probe_http_client *client_of(const struct probe *probe)
 {
     struct kubelet *k = probe->of->probing->pod->kubelet;
-    struct probe_http http = probe->action.http;
-    struct probe_address address;
 
     if (!k->http)
         k->http = probe_http_client_new(k->cluster->loop);
+    return k->http;
+}
+
+static bool ask_http(struct probe *probe)
+{
+    struct probe_http http = probe->action.http;
+    struct probe_address address;
+
     http.timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S);
     if (!address_of(probe, &address))
         return false;
     snprintf(probe->why, sizeof probe->why, "GET %s%s: no answer of 200 to 399 within %ds",
              address.text, http.path ? http.path : "/", (int)http.timeout_s);
-    return probe_http_start(k->http, &probe->attempt, &http, &address);
+    return probe_http_start(client_of(probe), &probe->attempt, &http, &address);
+}
+
+static bool ask_grpc(struct probe *probe)
+{
+    const struct probe_grpc grpc = {.service = probe->action.service,
+                                    .timeout_s = (int32_t)(probe->rule.timeout_ms / MS_PER_S)};
+    struct probe_address address;
+
+    if (!address_of(probe, &address))
+        return false;
+    snprintf(probe->why, sizeof probe->why, "gRPC health of %s%s%s: not SERVING within %ds",
+             address.text, grpc.service ? "/" : "", grpc.service ? grpc.service : "",
+             (int)grpc.timeout_s);
+    return probe_grpc_start(client_of(probe), &probe->attempt, &grpc, &address);
 }
 
 static bool ask_tcp(struct probe *probe)
@@ -132,8 +152,10 @@ static void tried(struct probe *probe, bool passed);
 
 static void try_now(struct timer *timer)
 {
-    static bool (*const asks[])(struct probe *) = {
-        [ACTION_EXEC] = ask_program, [ACTION_HTTP] = ask_http, [ACTION_TCP] = ask_tcp};
+    static bool (*const asks[])(struct probe *) = {[ACTION_EXEC] = ask_program,
+                                                   [ACTION_HTTP] = ask_http,
+                                                   [ACTION_TCP] = ask_tcp,
+                                                   [ACTION_GRPC] = ask_grpc};
     struct probe *probe = container_of(timer, struct probe, next);
 
     timer_start(loop_of(probe), &probe->next, probe->rule.period_ms);

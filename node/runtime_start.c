@@ -161,6 +161,7 @@ static void fill_hook(struct arena *arena, const struct pod_container *spec,
     static const enum shim_act acts[] = {[ACTION_EXEC] = ACT_EXEC,
                                          [ACTION_HTTP] = ACT_HTTP,
                                          [ACTION_TCP] = ACT_NONE,
+                                         [ACTION_GRPC] = ACT_NONE,
                                          [ACTION_SLEEP] = ACT_SLEEP};
     struct action action;
 

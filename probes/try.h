@@ -1,6 +1,6 @@
 #pragma once
 /*
- * One try of one polled probe: a GET or a connection, over within its time limit.
+ * One try of one polled probe: a GET, a call or a connection, over within its time limit.
  *
  * A try is a struct inside the asker's struct. `done` runs once, on the loop, never inside start.
  * Real time limits a try even on a virtual clock, for the peer lives in real time; the loop is held
@@ -34,6 +34,14 @@ void probe_http_client_free(struct probe_http_client *client); /* no try may be 
 bool probe_http_start(struct probe_http_client *client, struct probe_try *attempt,
                       const struct probe_http *entry, const struct probe_address *address);
 void probe_http_cancel(struct probe_try *attempt); /* `done` will not run; idle is fine */
+
+struct probe_grpc {
+    const char *service; /* NULL or "": the server as a whole */
+    int32_t timeout_s;
+};
+/** Ended by probe_http_cancel. */
+bool probe_grpc_start(struct probe_http_client *client, struct probe_try *attempt,
+                      const struct probe_grpc *entry, const struct probe_address *address);
 
 bool probe_tcp_start(struct loop *loop, struct probe_try *attempt, const struct probe_tcp *entry,
                      const struct probe_address *address);

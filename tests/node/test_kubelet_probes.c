@@ -203,13 +203,38 @@ static void another_life_still_knows_who_is_ready(void **state)
     rig_free(rig);
 }
 
+/* Nobody listens at the pod's address: its program is a scripted one. */
+static void a_server_is_asked_for_its_health_at_the_pods_address(void **state)
+{
+    static const struct {
+        const char *probe, *says;
+    } rows[] = {
+        {"'livenessProbe':{'grpc':{'port':1,'service':'s.v1'},'failureThreshold':1}",
+         "livenessProbe failed 1 times: gRPC health of 127.10.4.0:1/s.v1: not SERVING"},
+        {"'livenessProbe':{'grpc':{'port':1},'failureThreshold':1}",
+         "gRPC health of 127.10.4.0:1: not SERVING"},
+        {"'livenessProbe':{'httpGet':{'port':1,'path':'/x'},'failureThreshold':1}",
+         "GET 127.10.4.0:1/x: no answer of 200 to 399"},
+        {"'livenessProbe':{'tcpSocket':{'port':1},'failureThreshold':1}",
+         "cannot connect to 127.10.4.0:1"},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = set_up(rows[i].probe);
+
+        rig_tell_running(rig, "p");
+        rig_advance(rig, 10000);
+        check_int(rows[i].probe, rig_started(rig, "p")->kills, 1);
+        check_has(rows[i].probe, rig_started(rig, "p")->kill_why, rows[i].says);
+        rig_free(rig);
+    }
+}
+
 static void what_cannot_be_asked_is_refused_with_the_way_out(void **state)
 {
     static const struct {
         const char *probe, *says;
     } rows[] = {
-        {"'livenessProbe':{'grpc':{'port':1}}",
-         "container c: livenessProbe: gRPC is not spoken here; use httpGet, tcpSocket or exec"},
         {"'readinessProbe':{'tcpSocket':{'port':'none'}}",
          "container c: readinessProbe: port \\\"none\\\" is none the container declares"},
         {"'startupProbe':{'httpGet':{'port':80,'host':'10.0.0.1'}}",
@@ -239,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_sidecars_startup_probe_lets_the_others_start),
         cmocka_unit_test(a_container_that_never_starts_up_is_ended),
         cmocka_unit_test(another_life_still_knows_who_is_ready),
+        cmocka_unit_test(a_server_is_asked_for_its_health_at_the_pods_address),
         cmocka_unit_test(what_cannot_be_asked_is_refused_with_the_way_out),
     };
 

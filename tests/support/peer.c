@@ -21,7 +21,8 @@ struct visitor {
 struct peer {
     uv_tcp_t listener;
     struct loop *loop;
-    char *answer;
+    char *answer, *after; /* NULL: after anything */
+    size_t answer_len;
     bool keep_open;
     struct buf received;
     struct visitor *visitors;
@@ -35,6 +36,7 @@ static void release(struct peer *peer)
     if (--peer->handles > 0 || !peer->closing)
         return;
     mem_free(peer->answer);
+    mem_free(peer->after);
     buf_release(&peer->received);
     mem_free(peer);
 }
@@ -86,12 +88,15 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
         return;
     }
     buf_add(&peer->received, bytes->base, (size_t)count);
-    if (!peer->answer || visitor->answered)
+    if (!peer->answer || visitor->answered ||
+        (peer->after &&
+         !memmem(peer->received.data, peer->received.len, peer->after, strlen(peer->after))))
         return;
     visitor->answered = true;
-    visitor->answer = mem_strdup(peer->answer);
+    visitor->answer = mem_alloc(peer->answer_len + 1);
+    memcpy(visitor->answer, peer->answer, peer->answer_len);
     visitor->write.data = visitor;
-    answer = uv_buf_init(visitor->answer, (unsigned)strlen(visitor->answer));
+    answer = uv_buf_init(visitor->answer, (unsigned)peer->answer_len);
     uv_write(&visitor->write, stream, &answer, 1, on_written);
 }
 
@@ -123,6 +128,7 @@ struct peer *peer_new(struct loop *loop, const char *answer)
     peer->handles = 1;
     peer->listener.data = peer;
     peer->answer = mem_strdup(answer);
+    peer->answer_len = answer ? strlen(answer) : 0;
     uv_tcp_init(loop_uv(loop), &peer->listener);
     if (uv_tcp_bind(&peer->listener, (struct sockaddr *)&any, 0) != 0 ||
         uv_listen((uv_stream_t *)&peer->listener, 128, on_connection) != 0 ||
@@ -154,6 +160,17 @@ void peer_answer(struct peer *peer, const char *answer)
 {
     mem_free(peer->answer);
     peer->answer = mem_strdup(answer);
+    peer->answer_len = answer ? strlen(answer) : 0;
+}
+
+void peer_answer_bytes(struct peer *peer, const void *bytes, size_t len, const char *after)
+{
+    mem_free(peer->answer);
+    mem_free(peer->after);
+    peer->answer = mem_alloc(len + 1);
+    memcpy(peer->answer, bytes, len);
+    peer->answer_len = len;
+    peer->after = mem_strdup(after);
 }
 
 void peer_keep_open(struct peer *peer)

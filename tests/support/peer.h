@@ -13,6 +13,8 @@ struct peer *peer_new(struct loop *loop, const char *answer);
 void peer_free(struct peer *peer);
 int peer_port(const struct peer *peer);
 void peer_answer(struct peer *peer, const char *answer); /* from now on */
-void peer_keep_open(struct peer *peer);                  /* after the answer; default: close */
-const char *peer_received(const struct peer *peer);      /* all bytes of all connections */
-int peer_connections(const struct peer *peer);           /* taken so far */
+/** What may have zeroes in it, and only when `after` has come. */
+void peer_answer_bytes(struct peer *peer, const void *bytes, size_t len, const char *after);
+void peer_keep_open(struct peer *peer);             /* after the answer; default: close */
+const char *peer_received(const struct peer *peer); /* all bytes of all connections */
+int peer_connections(const struct peer *peer);      /* taken so far */

@@ -1,0 +1,155 @@
+/*
+ * probes/http_grpc: the health of gRPC servers, which here are frames of HTTP/2 written by hand.
+ */
+#include "tests/unit.h"
+#include <arpa/inet.h>
+
+#include "base/buf.h"
+#include "probes/try.h"
+#include "tests/support/peer.h"
+
+enum frame_type { FRAME_DATA, FRAME_HEADERS, FRAME_SETTINGS = 4 };
+enum { END_STREAM = 1, END_HEADERS = 4, ACK = 1 };
+
+static void frame(struct buf *out, enum frame_type type, int flags, int stream, const void *bytes,
+                  size_t len)
+{
+    uint32_t on = htonl((uint32_t)stream);
+
+    buf_char(out, (char)(len >> 16));
+    buf_char(out, (char)(len >> 8));
+    buf_char(out, (char)len);
+    buf_char(out, (char)type);
+    buf_char(out, (char)flags);
+    buf_add(out, &on, sizeof on);
+    if (len)
+        buf_add(out, bytes, len);
+}
+
+static void header(struct buf *out, const char *name, const char *value) /* literal, not indexed */
+{
+    buf_char(out, 0);
+    buf_char(out, (char)strlen(name));
+    buf_str(out, name);
+    buf_char(out, (char)strlen(value));
+    buf_str(out, value);
+}
+
+struct grpc_case {
+    const char *name;
+    const char *message; /* [7] of DATA; NULL = none: there are trailers only */
+    const char *status;  /* grpc-status */
+    bool passes;
+};
+
+#define SERVING_IS(status) "\0\0\0\0\2\x08" status
+
+static const struct grpc_case cases[] = {
+    {"serving", SERVING_IS("\1"), "0", true},
+    {"not serving", SERVING_IS("\2"), "0", false},
+    {"unknown", SERVING_IS("\0"), "0", false},
+    {"serving, and a failure behind it", SERVING_IS("\1"), "2", false},
+    {"no such service", NULL, "5", false},
+    {"not implemented", NULL, "12", false},
+};
+
+static void put_answer(const struct grpc_case *c, struct buf *out)
+{
+    scoped(buf) struct buf head = {0}, trailers = {0};
+
+    buf_char(&head, (char)0x88); /* :status 200 */
+    header(&head, "content-type", "application/grpc");
+    header(c->message ? &trailers : &head, "grpc-status", c->status);
+    frame(out, FRAME_SETTINGS, 0, 0, NULL, 0);
+    frame(out, FRAME_SETTINGS, ACK, 0, NULL, 0);
+    frame(out, FRAME_HEADERS, END_HEADERS | (c->message ? 0 : END_STREAM), 1, head.data, head.len);
+    if (!c->message)
+        return;
+    frame(out, FRAME_DATA, 0, 1, c->message, 7);
+    frame(out, FRAME_HEADERS, END_HEADERS | END_STREAM, 1, trailers.data, trailers.len);
+}
+
+struct outcome {
+    struct probe_try attempt;
+    struct loop *loop;
+    int calls;
+    bool passed;
+};
+
+static void on_done(struct probe_try *attempt, bool passed)
+{
+    struct outcome *outcome = container_of(attempt, struct outcome, attempt);
+
+    outcome->calls++;
+    outcome->passed = passed;
+    loop_stop(outcome->loop);
+}
+
+static bool ask(struct loop *loop, struct probe_http_client *client, struct peer *peer,
+                int32_t timeout_s)
+{
+    const struct probe_grpc entry = {"name.of.service", timeout_s};
+    struct outcome outcome = {.attempt.done = on_done, .loop = loop};
+    struct probe_address address;
+
+    check("address", probe_address_of("127.0.0.1", peer_port(peer), NULL, &address, NULL));
+    check("begun", probe_grpc_start(client, &outcome.attempt, &entry, &address));
+    check_int("never inside the call", outcome.calls, 0);
+    loop_run(loop);
+    check_int("once", outcome.calls, 1);
+    return outcome.passed;
+}
+
+static void the_answer_decides(void **state)
+{
+    struct loop *loop = loop_new(clock_real());
+    struct probe_http_client *client = probe_http_client_new(loop);
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct peer *peer = peer_new(loop, NULL);
+        scoped(buf) struct buf answer = {0};
+
+        put_answer(&cases[i], &answer);
+        peer_answer_bytes(peer, answer.data, answer.len, "\x0fname.of.service");
+        peer_keep_open(peer);
+        check_int(cases[i].name, ask(loop, client, peer, 30), cases[i].passes);
+        peer_free(peer);
+    }
+    probe_http_client_free(client);
+    loop_settle(loop);
+    loop_free(loop);
+}
+
+/* covers: reliability.md L-33 */
+static void others_do_not_pass(void **state)
+{
+    static const struct {
+        const char *name, *answer;
+    } others[] = {
+        {"never answers", NULL},
+        {"a web server", "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nSERVING"},
+        {"none at all", "hello\r\n"},
+    };
+    struct loop *loop = loop_new(clock_real());
+    struct probe_http_client *client = probe_http_client_new(loop);
+
+    for (size_t i = 0; i < countof(others); i++) {
+        struct peer *peer = peer_new(loop, others[i].answer);
+
+        check(others[i].name, !ask(loop, client, peer, 1));
+        peer_free(peer);
+    }
+    probe_http_client_free(client);
+    loop_settle(loop);
+    loop_free(loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_answer_decides),
+        cmocka_unit_test(others_do_not_pass),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

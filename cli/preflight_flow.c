@@ -30,9 +30,25 @@ static const struct manifest *template_in_files(const struct preflight_run *run,
     return NULL;
 }
 
-static void report_template(struct preflight_run *run, const struct manifest *manifest,
-                            const struct object *flow, const char *field, const char *name)
+/* Templates that are not there, and how many steps want each. */
+struct missing {
+    const char *name;
+    char field[64]; /* of the first of them */
+    size_t steps;
+};
+
+/* Whether what is stored counts, too. */
+static bool asks_store(const struct preflight_run *run)
 {
+    return run->options->live || run->options->known;
+}
+
+static void report_template(struct preflight_run *run, const struct manifest *manifest,
+                            const struct object *flow, const struct missing *missing)
+{
+    const char *field = missing->field, *name = missing->name;
+    scoped_str others =
+        missing->steps > 1 ? mem_printf(" (%zu steps name it)", missing->steps) : mem_strdup("");
     const struct manifest *elsewhere = template_in_files(run, name);
     const char *ns = elsewhere ? json_string_value(json_object_get(
                                      json_object_get(elsewhere->doc, "metadata"), "namespace"))
@@ -53,17 +69,36 @@ static void report_template(struct preflight_run *run, const struct manifest *ma
             object_namespace(flow));
     else
         error_set(&err, ERR_NOT_FOUND, field,
-                  "JobTemplate \"%s\" is not defined in these files or in the store%s%s%s", name,
+                  "JobTemplate \"%s\" is not defined in these files%s%s%s%s%s", name,
+                  asks_store(run) ? " or in the store" : "", others,
                   near.word ? "; did you mean \""
                             : "; add it, or name an existing one with jobTemplateName",
                   near.word ? near.word : "", near.word ? "\"?" : "");
     preflight_error(run, manifest, &err);
 }
 
+static void note_missing(struct missing *all, size_t *count, size_t *dropped, const char *name,
+                         const char *field)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(all[i].name, name) == 0) {
+            all[i].steps++;
+            return;
+        }
+    if (*count == ERROR_LIST_MAX) {
+        ++*dropped;
+        return;
+    }
+    all[*count].name = name;
+    all[*count].steps = 1;
+    snprintf(all[(*count)++].field, sizeof all->field, "%s", field);
+}
+
 void preflight_check_templates(struct preflight_run *run, const struct object *flow)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     const struct manifest *manifest = preflight_manifest_of(run, flow);
+    struct missing all[ERROR_LIST_MAX];
     size_t missing = 0, dropped = 0;
 
     if (!manifest)
@@ -75,14 +110,12 @@ void preflight_check_templates(struct preflight_run *run, const struct object *f
 
         if (flow_step_is_switch(step) || preflight_template(engine_store(run->scratch), flow, step))
             continue;
-        if (missing++ >= ERROR_LIST_MAX) {
-            dropped++;
-            continue;
-        }
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
                  step->template_name ? "jobTemplateName" : "name");
-        report_template(run, manifest, flow, field, name);
+        note_missing(all, &missing, &dropped, name, field);
     }
+    for (size_t i = 0; i < missing; i++)
+        report_template(run, manifest, flow, &all[i]);
     preflight_errors_dropped(manifest, dropped);
     run->result->errors += dropped;
 }

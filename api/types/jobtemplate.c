@@ -44,11 +44,19 @@ static void warn_about_job(const struct admission *adm, const struct object *tem
     error_list_release(&findings);
 }
 
+static bool same_body(const struct object *a, const struct object *b)
+{
+    scoped(json) json_t *one = a->body == b->body ? NULL : object_body_json(a);
+    scoped(json) json_t *other = one ? object_body_json(b) : NULL;
+
+    return !one || json_equal(one, other);
+}
+
 /* What a flow has pinned is what it runs with. */
 static void check_pinned(const struct object *old, const struct object *template,
                          struct error_list *errors)
 {
-    if (!old || old->body == template->body || !jobflow_pin_origin(old))
+    if (!old || !jobflow_pin_origin(old) || same_body(old, template))
         return;
     FINDING(errors, ("spec"),
             "Forbidden: it is the version of template %s that jobflow %s runs with: change the "

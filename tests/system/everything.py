@@ -30,6 +30,17 @@ def ends_as_it_should(name):
     check_in("what the end said", "ended everything Succeed", logs)
 
 
+def goes_there_and_back(kinds):
+    """What is printed is accepted again, and changes nothing."""
+    before = {kind: jobflow("get", kind, "-o", "yaml").stdout for kind in kinds}
+    write("back.yaml", before["jt"] + "---\n" + before["jf"])
+    check_equal("valid", jobflow("validate", "back.yaml").stderr, "")
+    told = jobflow("apply", "-f", "back.yaml").stdout.splitlines()
+    check(len(told) == 5 and all(line.endswith(" unchanged") for line in told), "five objects, none changed: %s" % told)
+    for kind, text in before.items():
+        check_equal(kind, jobflow("get", kind, "-o", "yaml").stdout, text)
+
+
 def it_is_valid_and_drawn():
     check_equal("findings", jobflow("validate", "--strict", FILE).stderr, "")
     drawn = jobflow("graph", FILE, env={"LC_ALL": "C.UTF-8"}).stdout
@@ -41,6 +52,7 @@ def it_is_valid_and_drawn():
 def it_runs_to_its_end():
     jobflow("run", FILE)
     ends_as_it_should("everything")
+    goes_there_and_back(("jf", "jt"))
 
 
 def it_goes_on_after_a_kill():

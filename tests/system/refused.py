@@ -115,7 +115,9 @@ TABLE = [
     ("two flows of one name", FLOW + "---\n" + FLOW + TEMPLATE, [":13: metadata.name: a JobFlow of this name is already defined at f.yaml:4"]),
     # references
     ("an unknown template", FLOW.replace("Name: train", "Name: report") + TEMPLATE,
-     [':8: spec.flows[0].jobTemplateName: JobTemplate "report" is not defined in these files or in the store; add it']),
+     [':8: spec.flows[0].jobTemplateName: JobTemplate "report" is not defined in these files; add it']),
+    ("one that many steps name", (FLOW + "  - {name: b, jobTemplateName: train}\n").replace("Name: train", "Name: report") + TEMPLATE,
+     [':8: spec.flows[0].jobTemplateName: JobTemplate "report" is not defined in these files (2 steps name it); add it']),
     ("a mistyped template", FLOW.replace("Name: train", "Name: trian") + TEMPLATE, [':8: spec.flows[0].jobTemplateName: ', 'did you mean "train"?']),
     ("a template of another namespace", FLOW + TEMPLATE.replace("name: train", "name: train, namespace: other"),
      [':8: spec.flows[0].jobTemplateName: JobTemplate "train" at f.yaml:12 is in namespace other, the flow in default']),

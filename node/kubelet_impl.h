@@ -48,11 +48,7 @@ struct held {
 };
 
 struct probing;   /* kubelet_probes.c */
-struct following; /* kubelet_rights.c */
-/** It is started: tell by an event what its securityContext asks for in vain. */
-void kubelet_tell_rights(const struct kubelet_pod *pod);
-
-/* kubelet_follow.c */
+struct following; /* kubelet_follow.c */
 
 struct kubelet_pod {
     UT_hash_handle hh; /* by uid */
@@ -239,6 +235,10 @@ void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec);
 bool kubelet_tells_addresses(const struct kubelet_pod *pod);
 /** Has none of its own, and could want to look up a Service. */
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
+
+/* kubelet_rights.c */
+/** It is started: tell by an event what its securityContext asks for in vain. */
+void kubelet_tell_rights(const struct kubelet_pod *pod);
 
 /* kubelet_serve.c */
 void kubelet_serve(struct kubelet *kubelet); /* before pods are looked at */

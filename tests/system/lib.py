@@ -80,7 +80,7 @@ def wait_until(what, condition, seconds=None):
         if value:
             return value
         if late:
-            raise Failure("waited in vain: %s" % what)
+            raise Failure("waited in vain: %s%s" % (what, "".join(b.last_words() for b in Background.all)))
         time.sleep(0.005)
 
 
@@ -229,6 +229,10 @@ class Background:
         except subprocess.TimeoutExpired:
             raise Failure("still running after %s s\n%s%s"
                           % (seconds or DEADLINE, self.output()[-2000:], self.errors()[-2000:])) from None
+
+    def last_words(self):
+        """Why it has failed, if it has."""
+        return "" if self.process.poll() in (None, 0) else "\nexit code %d\n%s%s" % (self.process.returncode, self.output()[-2000:], self.errors()[-4000:])
 
     def output(self):
         return read(self.out_path)

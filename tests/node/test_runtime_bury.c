@@ -160,6 +160,44 @@ static void what_nobody_knows_is_removed_before_adoption_has_ended(void **state)
     life_finish(bed, dir);
 }
 
+static void nobody_hears(void *ctx, const char *uid)
+{
+    check_fail("told of %s", uid);
+}
+
+static void nobody_is_told(struct task *task)
+{
+    check_fail("told that adoption has ended");
+}
+
+static void a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_began_to(void **state)
+{
+    scoped_str dir = life_directory("freed-adopting");
+    struct runtime_host_options options = {.directory = dir};
+    struct task adopted = {.run = nobody_is_told};
+    scoped_str files = NULL;
+    struct error err = {0};
+    struct runtime *rt;
+    struct loop *loop;
+    struct bed *bed;
+
+    life(dir, start_two);
+    life_kill_shim(dir);
+    files = leave_files(dir, "long.volume");
+    loop = loop_new(clock_real());
+    rt = runtime_host_new(loop, &options, NULL, NULL, &err);
+    check_ok("runtime", rt != NULL, err);
+    rt->ops->adopt(rt, nobody_hears, &adopted);
+    rt->ops->free(rt);
+    loop_settle(loop);
+    loop_free(loop);
+    check("removed", !there(files));
+    bed = bed_new(dir, NULL);
+    life_check_lost(bed, "long");
+    life_check_lost(bed, "other");
+    life_finish(bed, dir);
+}
+
 /* The name of the shared shim's directory, and so of its control group. */
 static char *shim_id(const char *dir)
 {
@@ -218,6 +256,7 @@ int main(int argc, char **argv)
             a_pod_is_told_as_lost_when_nothing_is_left_of_it_and_others_go_on_meanwhile),
         cmocka_unit_test(what_is_being_removed_is_removed_when_the_runtime_is_freed_meanwhile),
         cmocka_unit_test(what_nobody_knows_is_removed_before_adoption_has_ended),
+        cmocka_unit_test(a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_began_to),
         cmocka_unit_test(groups_of_supervisors_nobody_can_find_go_with_the_next_start),
     };
     int code = runtime_shim_main(argc, argv);

@@ -190,6 +190,14 @@ bool client_place_may_be(const struct client_place *place)
     return client_place_is_server(place) || has_store(place->data_dir, NULL);
 }
 
+bool client_place_is_implied(const struct client_place *place)
+{
+    scoped_str daemon_dir = access_default_dir();
+
+    return !client_place_may_be(place) && strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0 &&
+           (environment("KUBECONFIG") || (daemon_dir && has_store(daemon_dir, NULL)));
+}
+
 struct client *client_open_at(const struct client_place *place, enum client_access access,
                               struct error *err)
 {

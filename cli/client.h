@@ -72,6 +72,8 @@ struct client *client_open_at(const struct client_place *place, enum client_acce
 bool client_place_is_server(const struct client_place *place);
 /** Whether it does, or there is a store in the directory. */
 bool client_place_may_be(const struct client_place *place);
+/** Neither, and yet somebody would be asked: the server of $KUBECONFIG, the user's daemon. */
+bool client_place_is_implied(const struct client_place *place);
 void client_close(struct client *client); /* after its last call; NULL is fine */
 SCOPED_DEFINE_PTR(client, struct client *, client_close)
 

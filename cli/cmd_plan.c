@@ -208,6 +208,34 @@ static void print_jobs(const json_t *plan)
     }
 }
 
+/* A server that does not answer has nothing stored, as far as a plan could tell: it is asked first.
+ */
+static bool answers(struct client *client, struct error *err)
+{
+    scoped_str path = mem_printf("/apis/%s", kind_api_version(&kind_job_flow));
+    scoped(json) json_t *answer = client ? client_get(client, path, err) : NULL;
+
+    return answer != NULL;
+}
+
+/* What is stored, for comparison; `out` stays NULL where there is nothing. Whom nobody has named is
+ * not needed. */
+static bool open_store(const struct client_place *place, struct client **out, struct error *err)
+{
+    bool implied = client_place_is_implied(place);
+
+    if (!implied && !client_place_may_be(place))
+        return true;
+    *out = client_open_at(place, CLIENT_LOOK, err);
+    if (answers(*out, err))
+        return true;
+    if (!implied)
+        return false;
+    fprintf(stderr, "note: compared with nothing stored: %s\n", err->message);
+    client_close(take(*out));
+    return true;
+}
+
 static int run(const void *opaque, int n_operands, char **operands)
 {
     struct plan_command options = *(const struct plan_command *)opaque;
@@ -221,12 +249,9 @@ static int run(const void *opaque, int n_operands, char **operands)
         options.max_pods = engine_default_pods();
     if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))
         return EXIT_REFUSED;
-    if (client_place_may_be(&options.place)) {
-        client = client_open_at(&options.place, CLIENT_LOOK, &err);
-        if (!client) {
-            cli_error(&err);
-            return EXIT_FAILED;
-        }
+    if (!open_store(&options.place, &client, &err)) {
+        cli_error(&err);
+        return EXIT_FAILED;
     }
 
     const struct plan_options how = {.namespace_ = client_namespace(client, options.namespace_),

@@ -50,14 +50,19 @@ struct amount fit_need(const struct job_spec *job)
     return gang;
 }
 
+/* The host is looked at once: a command asks for every step of a flow, and speaks of one moment. */
 struct amount fit_machine(int max_pods)
 {
-    struct machine machine;
+    static struct machine machine;
+    static bool known;
+    struct amount room;
 
-    machine_read(&machine, &(const struct machine_options){.max_pods = max_pods});
-    if (max_pods == 0)
-        machine.allocatable.pods = AMOUNT_UNLIMITED;
-    return machine.allocatable;
+    if (!known)
+        machine_read(&machine, &(const struct machine_options){.max_pods = 1});
+    known = true;
+    room = machine.allocatable;
+    room.pods = max_pods > 0 ? max_pods : AMOUNT_UNLIMITED;
+    return room;
 }
 
 char *fit_problem(const struct job_spec *job, int max_pods)

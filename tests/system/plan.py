@@ -7,6 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
+from lib_serve import Daemon  # noqa: E402
 
 FILES = [flow("f", [step("a"), dict(step("b", ["a"], template="a"),
                                     patch={"spec": {"queue": "default", "tasks": [{"name": "main", "replicas": 3}]}})]), template("a")]
@@ -51,6 +52,23 @@ def an_edit_is_shown_field_by_field():
     text = plan("f.yaml").stdout
     check_in("text", '~ JobTemplate default/a\n', text)
     check_in("text", '    spec.runningEstimate: (nothing) ', text)
+
+
+def it_is_compared_with_who_would_be_asked():
+    """As apply and get do: the server of flags, of the directory, of $KUBECONFIG."""
+    daemon = Daemon()
+    manifest("f.yaml", *FILES)
+    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
+    asked = {"KUBECONFIG": daemon.kubeconfig}
+    for args, env in ((("--data-dir", "d"), {}), (("--kubeconfig", daemon.kubeconfig), {}), ((), asked)):
+        objects = json.loads(jobflow("plan", "f.yaml", "-o", "json", *args, env=env).stdout)["objects"]
+        check_equal("%s %s" % (args, env), {o["action"] for o in objects}, {"keep"})
+    write("gone", read(daemon.kubeconfig))
+    daemon.stop()
+    check_in("named, and does not answer", "no answer from", plan("f.yaml", "--kubeconfig", "gone", code=1).stderr)
+    planned = jobflow("plan", "f.yaml", env={"KUBECONFIG": "gone"})
+    check_in("nobody has named it", "note: compared with nothing stored: no answer from", planned.stderr)
+    check_in("so all is new", "+ JobFlow default/f", planned.stdout)
 
 
 def steps_that_come_and_go_are_named():

@@ -350,7 +350,7 @@ def the_doctor_finds_a_sound_machine():
     check(read(".jobflow/store.db") == before, "the store has changed")
     findings = {f["check"]: f for f in json.loads(jobflow("doctor", "-o", "json").stdout)}
     check_equal("store", findings["store"]["verdict"], "ok")
-    check(all(f["verdict"] != "wrong" for f in findings.values()), findings)
+    check(all(f["verdict"] != "wrong" for f in findings.values()), str(findings))
     check_in("nothing yet", "nothing is stored yet", jobflow("doctor", "--data-dir", "none").stdout)
 
 

@@ -77,8 +77,12 @@ void walk_judge(struct flow_walk *w);
 struct rule_step walk_new_step(void); /* nothing is known of it */
 /** A new flow of the name. */
 void walk_forget(struct flow_walk *w);
+
+/* flow_walk_body.c */
 /** The template that the step is made from, as far as it is known. */
 struct walk_template *walk_template_of(struct flow_walk *w, uint32_t step);
+/** 6.3, 13.5, 13.7: a job that is made is made of what it should be. */
+void walk_check_body(struct flow_walk *w, const struct seen_job *job, const struct object *object);
 
 /* flow_walk_check.c: what must hold when all is quiet */
 void walk_check_status(struct flow_walk *w);

@@ -5,6 +5,7 @@
 #include "flow/condition.h"
 #include "api/types/flowref.h"
 #include "api/types/pod.h"
+#include "base/mem.h"
 #include "flow/items.h"
 #include "flow/retry_policy.h"
 #include <inttypes.h>
@@ -75,18 +76,12 @@ static bool add_output(const struct flow_record *r, const struct flow_ref *ref, 
 static bool add_parameter(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,
                           struct error *err)
 {
-    const struct jobflow_spec *spec = r->graph->spec;
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
 
-    for (size_t i = 0; i < spec->parameters.count; i++) {
-        const char *name = spec->parameters.items[i].name;
-
-        if (strlen(name) != ref->name_len || memcmp(name, ref->name, ref->name_len) != 0)
-            continue;
-        buf_str(out, jobflow_parameter(spec, name));
-        return true;
-    }
-    return error_set(err, ERR_INVALID, "patch", "the flow has no parameter %.*s",
-                     (int)ref->name_len, ref->name);
+    if (!jobflow_find_parameter(r->graph->spec, name))
+        return error_set(err, ERR_INVALID, "patch", "the flow has no parameter %s", name);
+    buf_str(out, jobflow_parameter(r->graph->spec, name));
+    return true;
 }
 
 static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,

@@ -7,6 +7,7 @@
 #include "api/types/enumtext.h"
 #include "api/types/jobflow_admission.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const phase_texts[] = {FLOW_PHASES(ENUM_TEXT)};
@@ -41,11 +42,32 @@ static bool spec_borrows(const void *decoded)
     return spec->scheduling != NULL;
 }
 
+static int compare_parameters(const void *a, const void *b)
+{
+    const struct flow_parameter *const *left = a, *const *right = b;
+
+    return strcmp((*left)->name, (*right)->name);
+}
+
+static void sort_parameters(void *decoded, const json_t *doc, struct arena *arena)
+{
+    struct jobflow_spec *spec = decoded;
+    size_t n = spec->parameters.count;
+
+    if (!n)
+        return;
+    spec->parameters_by_name = arena_array(arena, n, sizeof(struct flow_parameter *));
+    for (size_t i = 0; i < n; i++)
+        spec->parameters_by_name[i] = &spec->parameters.items[i];
+    qsort(spec->parameters_by_name, n, sizeof(struct flow_parameter *), compare_parameters);
+}
+
 static const struct decoded_type spec_type = {
     .member = "spec",
     .schema = &jobflow_spec_schema,
     .keep_document = true,
     .borrows = spec_borrows,
+    .finish = sort_parameters,
 };
 
 const struct jobflow_spec *jobflow_spec_of(const struct object *flow)
@@ -61,10 +83,13 @@ const json_t *jobflow_spec_document(const struct object *flow)
 const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
                                                     const char *name)
 {
-    for (size_t i = 0; i < spec->parameters.count; i++)
-        if (strcmp(spec->parameters.items[i].name, name) == 0)
-            return &spec->parameters.items[i];
-    return NULL;
+    const struct flow_parameter wanted = {.name = name}, *key = &wanted;
+    const struct flow_parameter *const *found =
+        spec->parameters.count ? bsearch(&key, spec->parameters_by_name, spec->parameters.count,
+                                         sizeof(struct flow_parameter *), compare_parameters)
+                               : NULL;
+
+    return found ? *found : NULL;
 }
 
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name)

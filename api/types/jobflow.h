@@ -195,9 +195,10 @@ struct jobflow_spec {
         struct flow_parameter *items;
         size_t count;
     } parameters;
+    const struct flow_parameter **parameters_by_name; /* [parameters.count] */
 };
 
-/** The parameter of that name, or NULL. */
+/** The parameter of that name, or NULL. O(log parameters): patches may refer to them often. */
 const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
                                                     const char *name);
 /** The value of a parameter, or NULL when the flow has none of that name, or it has no value. */

@@ -3,6 +3,7 @@
  */
 #include "tests/api/types/kinds/world.h"
 
+#include "api/types/jobflow.h"
 #include "base/mem.h"
 
 #include "tests/support/cpu.h"
@@ -117,12 +118,43 @@ static void flows_may_be_larger_where_that_is_asked_for(void **state)
     }
 }
 
+/* They are looked up by name, for a patch may refer to them as often as there is room for it. */
+static void each_of_many_parameters_is_found(void **state)
+{
+    enum { PARAMETERS = 2000, STRIDE = 777 }; /* without a common divisor: every one, in no order */
+    scoped(buf) struct buf text = {0};
+    struct world world;
+    char name[16];
+
+    world_init(&world);
+    buf_str(&text, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: f, namespace: ns}\nspec: {flows: [{name: a}], parameters: [");
+    for (int i = 0; i < PARAMETERS; i++)
+        buf_printf(&text, "{name: p%d, %s: v%d}, ", i * STRIDE % PARAMETERS,
+                   i % 2 ? "value" : "default", i);
+    buf_str(&text, "]}\n");
+
+    scoped(object) struct object *flow = world_admit(&world, text.data, NULL);
+
+    assert_non_null(flow);
+    for (int i = 0; i < PARAMETERS; i++) {
+        scoped_str value = mem_printf("v%d", i);
+
+        snprintf(name, sizeof name, "p%d", i * STRIDE % PARAMETERS);
+        check_str(name, jobflow_parameter(jobflow_spec_of(flow), name), value);
+    }
+    check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p"), NULL);
+    check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p2000"), NULL);
+    world_release(&world);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_thousand_steps_are_admitted_at_once),
         cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_named),
         cmocka_unit_test(a_join_may_have_thousands_of_targets),
+        cmocka_unit_test(each_of_many_parameters_is_found),
         cmocka_unit_test(flows_may_be_larger_where_that_is_asked_for),
     };
 

@@ -82,6 +82,8 @@ DEAF = "trap '' TERM HUP INT; for i in 1 2 3; do (setsid sh -c \"trap '' TERM; s
 # covers: reliability.md SEC-26
 def a_deletion_ends_with_all_that_is_the_pods():
     levels = [level()] + re.search(r"--isolation can be (.*)", jobflow("doctor").stdout + "--isolation can be ").group(1).split(", ")
+    if os.environ.get("JOBFLOW_MODE") == "tsan":  # need_one_thread: a trial of these may succeed all the same
+        levels = [one for one in levels if one not in ("user", "full")]
     for one in sorted(set(levels) - {""}):
         fresh_dir()
         daemon = Daemon("--isolation", one)

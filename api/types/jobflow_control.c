@@ -218,7 +218,7 @@ static void check_parameters(struct control_check *c)
         if (name_index_put(&seen, p->name, (uint32_t)i) != NAME_NONE)
             FINDING(c->errors, ("spec.parameters[%zu].name", i), "Duplicate value: \"%.64s\"",
                     p->name);
-        if (!p->value && !p->fallback)
+        if (*p->name && !p->value && !p->fallback)
             FINDING(c->errors, ("spec.parameters[%zu].value", i),
                     "Required value: parameter %.64s has no default: set its value, or run with "
                     "-p %.64s=VALUE",

@@ -96,6 +96,11 @@ static void print_counts(const struct answer *answer)
     puts(".");
 }
 
+static bool is_blocked(const struct flowview_step *step)
+{
+    return step->phase && strcmp(step->phase, "Blocked") == 0;
+}
+
 /* When the flow ends: with the last expected end; or which step keeps that from being known. */
 static void print_expected_end(const struct answer *answer)
 {
@@ -111,9 +116,13 @@ static void print_expected_end(const struct answer *answer)
 
         if (step->settled)
             continue;
-        if (step->estimated == ESTIMATE_NONE && step->template_)
+        if (is_blocked(step) || (step->estimated == ESTIMATE_NONE && step->template_))
             unknown = step;
         last_ms = step->expected_end_ms > last_ms ? step->expected_end_ms : last_ms;
+    }
+    if (unknown && is_blocked(unknown)) {
+        printf("Expected end: not known, for %s is blocked.\n", unknown->name);
+        return;
     }
     if (unknown) {
         printf("Expected end: not known, for nothing says how long %s takes (spec.runningEstimate "

@@ -7,7 +7,7 @@
 
 /* All live texts come from the newest arena, whether they have changed or not. */
 static void compare(const struct flag *flag, struct daemon_options *options,
-                 const struct daemon_options *fresh)
+                    const struct daemon_options *fresh)
 {
     bool same = flag_equal(flag, options, fresh);
 

@@ -279,7 +279,6 @@ static void write_counts(struct page *page)
         enum flow_list list;
     } rows[] = {
         /* clang-format off */
-        {"waiting",    FLOW_LIST_WAITING},
         {"pending",    FLOW_LIST_PENDING},
         {"running",    FLOW_LIST_RUNNING},
         {"completed",  FLOW_LIST_COMPLETED},
@@ -292,6 +291,8 @@ static void write_counts(struct page *page)
 
     jsonw_member_open(&page->w, "stepCounts");
     jsonw_member_int(&page->w, "total", page->r->graph->steps - page->r->hidden);
+    jsonw_member_int_opt(&page->w, "waiting",
+                         page->r->lists[FLOW_LIST_WAITING].count - page->r->blocked.count);
     for (size_t i = 0; i < countof(rows); i++)
         jsonw_member_int_opt(&page->w, rows[i].key, page->r->lists[rows[i].list].count);
     jsonw_member_int_opt(&page->w, "blocked", page->r->blocked.count);

@@ -177,6 +177,8 @@ static void missing_template_holds_up_its_step_alone(void **state)
         check_str("in the conditions", flow_bed_at(bed, "f", "conditions/f-y/phase"), "Blocked");
         check_str("of the flow", flow_bed_at(bed, "f", "state/reason"), "TemplateNotFound");
         check_int("one warning", flow_bed_events(bed, "TemplateNotFound"), 1);
+        check_str("counted once", flow_bed_at(bed, "f", "stepCounts/blocked"), "1");
+        check_str("not among those that wait", flow_bed_at(bed, "f", "stepCounts/waiting"), "");
         flow_bed_templates(bed, "y");
         check("at once", flow_bed_has_job(bed, "f-y"));
         flow_bed_advance(bed, 1000);

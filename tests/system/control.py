@@ -50,6 +50,17 @@ def a_run_that_is_held_says_by_whom_and_how_it_goes_on():
     check_equal("wide", jobflow("get", "jf", "-o", "wide").stdout.splitlines()[1].split()[3:], ["1", "1"])
 
 
+def a_blocked_step_is_counted_as_such_and_has_no_end():
+    run = gated(step("a"), step("b", ["a"]))
+    jobflow("delete", "--force", "jt/b")
+    write("go-a", "")
+    wait_until("b is blocked", lambda: "TemplateNotFound" in jobflow("explain", "jf/f").stdout)
+    check_in("end", "Expected end: not known, for b is blocked.\n", jobflow("explain", "jf/f").stdout)
+    check_in("counts", "2: 1 completed, 1 blocked\n", jobflow("describe", "jf/f").stdout)
+    run.signal(signal.SIGINT)
+    check_equal("exit code", run.wait(), 130)
+
+
 def what_ends_a_flow_is_said_with_its_jobs():
     manifest("f.yaml", flow("f", [step("a")], activeDeadlineSeconds=1), template("a", "while :; do sleep 0.02; done"))
     done = jobflow("run", "f.yaml", "-o", "plain", code=1)

@@ -402,17 +402,26 @@ static bool read_document(struct yaml_reader *r, const yaml_event_t *start, json
     return true;
 }
 
+/* The last byte of each line break that libyaml knows: \n, \r, NEL, LS, PS. */
+static bool ends_line(char c)
+{
+    return c && strchr("\n\r\x85\xA8\xA9", c);
+}
+
 /* libyaml compares each %TAG directive with all before it, and reads them all before it says a
  * word: a body of 100,000 would hold the loop for a minute. */
 static bool check_directives(struct yaml_reader *r)
 {
-    static const char tag[] = "\n%TAG";
-    const char *at = r->text, *end = r->text + r->len;
+    static const char tag[] = "%TAG";
+    const size_t len = sizeof tag - 1;
+    const char *end = r->text + r->len;
     size_t found = 0;
 
-    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1)) != NULL) {
-        at += sizeof tag - 1;
-        if (++found > TAG_DIRECTIVES_MAX)
+    for (const char *at = r->text; at < end && (at = memchr(at, '%', (size_t)(end - at))); at++) {
+        if ((size_t)(end - at) < len || memcmp(at, tag, len) != 0)
+            continue;
+        found += at == r->text || ends_line(at[-1]);
+        if (found > TAG_DIRECTIVES_MAX)
             return error_set(r->err, ERR_TOO_LARGE, "",
                              "line 1, column 1: more than %d %%TAG directives", TAG_DIRECTIVES_MAX);
     }

@@ -250,22 +250,40 @@ static void bounds_hold_at_one_beyond_and_ten_times_beyond(void **state)
 static void directives_are_few(void **state)
 {
     static const struct {
-        const char *name;
+        const char *name, *line_break;
         int directives;
         bool accepted;
-    } cases[] = {{"a thousand", 1000, true}, {"more", 1002, false}, {"a flood", 300000, false}};
+    } cases[] = {
+        {"a thousand", "\n", 1000, true},
+        {"more", "\n", 1002, false},
+        {"a flood", "\n", 300000, false},
+        {"as on old machines", "\r", 300000, false},
+        {"next lines", "\xC2\x85", 300000, false},
+        {"separated lines", "\xE2\x80\xA8", 300000, false},
+        {"paragraphs", "\xE2\x80\xA9", 300000, false},
+    };
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf text = {0};
         struct error err = {0};
 
         for (int n = 0; n < cases[i].directives; n++)
-            buf_printf(&text, "%%TAG !t%d! tag:example.org,2000:\n", n);
+            buf_printf(&text, "%%TAG !t%d! tag:example.org,2000:%s", n, cases[i].line_break);
         buf_str(&text, "--- a\n");
         check_int(cases[i].name, accepted(&text, &yaml_limits_default, &err), cases[i].accepted);
         if (!cases[i].accepted)
             check_has(cases[i].name, err.message, "more than 1000 %TAG directives");
     }
+}
+
+static void no_text_has_no_document(void **state)
+{
+    scoped(yaml_reader) struct yaml_reader *reader = yaml_reader_new(NULL, 0, &yaml_limits_default);
+    scoped(json) json_t *doc = NULL;
+    struct error err = {0};
+
+    check("read", yaml_reader_next(reader, &doc, &err));
+    check("nothing", !doc);
 }
 
 static void bombs_stay_small(void **state)
@@ -339,6 +357,7 @@ int main(void)
         cmocka_unit_test(paths_have_lines),
         cmocka_unit_test(bounds_hold_at_one_beyond_and_ten_times_beyond),
         cmocka_unit_test(directives_are_few),
+        cmocka_unit_test(no_text_has_no_document),
         cmocka_unit_test(bombs_stay_small),
         cmocka_unit_test(aliases_are_copies),
         cmocka_unit_test(a_reader_gives_one_document_after_the_other),

@@ -363,7 +363,7 @@ void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_p
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
         .input_fd = SHIM_FD_NULL,
         .files = shim->files,
-        .mark = mark_number(c->pod->spec.uid),
+        .mark = mark_limit(c->pod->spec.uid),
         .processes = shim->box ? box_processes(shim->box) : 0,
         .ask = shim->box && box_asks(shim->box),
     };

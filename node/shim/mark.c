@@ -14,14 +14,15 @@ rlim_t mark_number(const char *uid)
     return beyond_all | (hash_stable(uid, strlen(uid)) & (beyond_all - 1));
 }
 
-ON_CHILD_STACK void mark_bear(rlim_t number)
+struct rlimit mark_limit(const char *uid)
 {
+    rlim_t number = mark_number(uid);
     struct rlimit locks;
 
     if (getrlimit(RLIMIT_LOCKS, &locks) || locks.rlim_max < number)
-        return; /* somebody has set it: they are known by their environment alone */
+        return (struct rlimit){0}; /* somebody has set it */
     locks.rlim_cur = number;
-    setrlimit(RLIMIT_LOCKS, &locks);
+    return locks;
 }
 
 rlim_t mark_of(pid_t pid)

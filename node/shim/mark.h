@@ -5,15 +5,16 @@
  * resource limit that means nothing to the kernel (RLIMIT_LOCKS, since 2.4.25), whose soft value is
  * the pod's number. Descendants inherit both.
  */
-#include "node/shim/spawn.h"
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #define SHIM_MARKER "JOBFLOW_POD_UID"
 
 /** The number of a pod, by its uid. */
 rlim_t mark_number(const char *uid);
-/** In a child: bear it from now on. */
-ON_CHILD_STACK void mark_bear(rlim_t number);
+/** RLIMIT_LOCKS of its programs, which bear the number then. All 0 where somebody has lowered that
+ * limit: they are known by their environment alone. */
+struct rlimit mark_limit(const char *uid);
 /** The number a process bears; 0 = none, or it may not be asked. */
 rlim_t mark_of(pid_t pid);

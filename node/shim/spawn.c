@@ -19,7 +19,6 @@
 
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/notify.h"
-#include "node/shim/mark.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 
@@ -126,8 +125,8 @@ ON_CHILD_STACK static int run_child(void *arg)
     setrlimit(RLIMIT_NOFILE, &plan->files);
     if (plan->processes)
         setrlimit(RLIMIT_NPROC, &(struct rlimit){plan->processes, plan->processes});
-    if (plan->mark)
-        mark_bear(plan->mark);
+    if (plan->mark.rlim_max)
+        setrlimit(RLIMIT_LOCKS, &plan->mark);
     if (chdir(plan->cwd))
         return fail(child->result, SPAWN_SETUP, working_directory);
     sigemptyset(&none);

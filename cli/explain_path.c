@@ -48,10 +48,10 @@ static void write_names(const struct story *story, enum part part, const uint32_
     uint32_t from = part == PART_OVER && n > NAMED ? n - NAMED : 0;
     uint32_t to = part == PART_OVER || n <= NAMED ? n : NAMED;
 
-    if (from)
-        buf_printf(story->out, "(%u more)%s", from, story->arrow);
-    else if (part == PART_OVER && story->about->view->path_cut)
+    if (part == PART_OVER && story->about->view->path_cut)
         buf_printf(story->out, "(earlier steps: --all names them)%s", story->arrow);
+    else if (from)
+        buf_printf(story->out, "(%u more)%s", from, story->arrow);
     for (uint32_t i = from; i < to; i++) {
         buf_str(story->out, i > from ? story->arrow : "");
         write_step(story, &story->about->view->steps[path[i]]);

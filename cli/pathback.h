@@ -10,6 +10,6 @@
 #include "cli/client.h"
 #include "cli/flowview.h"
 
-/** Of a view with path_cut. It stays cut when a job is gone, after some hundred questions, and
+/** Of a view with path_cut. It stays cut when a job is gone, after some ten questions, and
  * where nobody is at work: there each question would be a search in the whole store. */
 void pathback_follow(struct flowview *view, struct client *client);

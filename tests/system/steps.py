@@ -54,24 +54,42 @@ def all_that_are_at_work_are_counted():
     daemon.stop()
 
 
+def large_flow(*steps):
+    """A flow that is large, and waits at its last step but 1200."""
+    others = [step("s%d" % i, ["long"], template="t") for i in range(1200)]
+    manifest("f.yaml", flow("f", list(steps) + others), template("t"), template("long", "sleep 1000", runningEstimate="2h"))
+    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
+    wait_until("the long step is at work", lambda: "%d of %d steps completed, 1 at work" % (len(steps) - 1, len(steps) + 1200)
+               in jobflow("explain", "jf/f", "--data-dir", "d", code=None).stdout)
+
+
+def path_parts(*args):
+    told = jobflow("explain", "jf/f", *args, "--data-dir", "d").stdout
+    return {line[:9].strip(): line[9:].strip() for line in told.split("critical path")[-1].split("longest way")[-1].splitlines()[1:]}
+
+
 def what_is_over_of_the_critical_path_is_told():
     daemon = Daemon()
-    others = [step("s%d" % i, ["c"], template="t") for i in range(1200)]
-    manifest("f.yaml", flow("f", [step("a", template="t"), step("a2", template="t"), step("b", ["a", "a2"], template="t"),
-                                  step("c", ["b"], template="long")] + others), template("t"),
-             template("long", "sleep 1000", runningEstimate="2h"))
-    jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
-    wait_until("c is at work", lambda: "3 of 1204 steps completed, 1 at work" in jobflow("explain", "jf/f", "--data-dir", "d", code=None).stdout)
+    large_flow(step("a", template="t"), step("a2", template="t"), step("b", ["a", "a2"], template="t"), step("long", ["b"]))
     for args in ((), ("--all",)):
-        parts = {line[:9].strip(): line[9:].strip() for line in
-                 jobflow("explain", "jf/f", *args, "--data-dir", "d").stdout.split("critical path")[-1].split("longest way")[-1].splitlines()[1:]}
+        parts = path_parts(*args)
         check_equal("parts", sorted(parts), ["at work", "over", "to come"])
         check(re.match(r"a2? [0-9a-z.]+ (→|->) b [0-9a-z.]+; began [0-9a-z.]+ ago, ended [0-9a-z.]+ ago$", parts["over"]), parts["over"])
-        check(re.match(r"c for [0-9a-z.]+; expected to end in [0-9]+", parts["at work"]), parts["at work"])
+        check(re.match(r"long for [0-9a-z.]+; expected to end in [0-9]+", parts["at work"]), parts["at work"])
         check(re.match(r"s[0-9]+", parts["to come"]), parts["to come"])
     daemon.stop()
     told = jobflow("explain", "jf/f", "--data-dir", "d").stdout
     check_in("nobody is asked", "--all names them", told)
+
+
+def of_a_long_path_the_end_is_asked_for():
+    daemon = Daemon()
+    large_flow(step("k0", template="t"), *[step("k%d" % i, ["k%d" % (i - 1)], template="t") for i in range(1, 50)], step("long", ["k49"]))
+    over = path_parts()["over"]
+    check(re.match(r"\(earlier steps: --all names them\) (→|->) k44 .* (→|->) k49 [0-9a-z.]+; ended [0-9a-z.]+ ago$", over), over)
+    over = path_parts("--all")["over"]
+    check(re.match(r"\(44 more\) (→|->) k44 .* (→|->) k49 [0-9a-z.]+; began [0-9a-z.]+ ago, ended [0-9a-z.]+ ago$", over), over)
+    daemon.stop()
 
 
 def kubectl_reads_them_raw():

@@ -3,25 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/peer.h"
-
-#include "probes/try.h"
-
-struct outcome {
-    struct probe_try attempt;
-    struct loop *loop;
-    int calls;
-    bool passed;
-};
-
-static void on_done(struct probe_try *attempt, bool passed)
-{
-    struct outcome *outcome = container_of(attempt, struct outcome, attempt);
-
-    outcome->calls++;
-    outcome->passed = passed;
-    loop_stop(outcome->loop);
-}
+#include "tests/support/probe_bed.h"
 
 struct http_case {
     const char *name;
@@ -55,39 +37,33 @@ static const struct http_case cases[] = {
     /* clang-format on */
 };
 
-static bool ask(struct loop *loop, struct probe_http_client *client, const struct http_case *c,
-                struct peer *peer, struct outcome *outcome)
+/* False: the try is not made. */
+static bool ask(struct probe_bed *bed, const struct http_case *c, struct peer *peer,
+                bool *out_passed)
 {
-    struct probe_address address;
+    const struct probe_address address = probe_bed_address(peer);
+    struct probe_outcome outcome = probe_outcome_of(bed);
 
-    *outcome = (struct outcome){.attempt.done = on_done, .loop = loop};
-    check("address", probe_address_of("127.0.0.1", peer_port(peer), NULL, &address, NULL));
-    if (!probe_http_start(client, &outcome->attempt, &c->entry, &address))
+    if (!probe_http_start(bed->client, &outcome.attempt, &c->entry, &address))
         return false;
-    check_int("never inside the call", outcome->calls, 0);
-    loop_run(loop);
-    check_int("once", outcome->calls, 1);
+    *out_passed = probe_outcome_wait(&outcome);
     return true;
 }
 
 static void status_decides(void **state)
 {
-    struct loop *loop = loop_new(clock_real());
-    struct probe_http_client *client = probe_http_client_new(loop);
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct peer *peer = peer_new(loop, cases[i].answer);
-        struct outcome outcome;
+        struct peer *peer = peer_new(bed->loop, cases[i].answer);
+        bool passed = false;
 
-        check(cases[i].name, ask(loop, client, &cases[i], peer, &outcome));
-        check_int(cases[i].name, outcome.passed, cases[i].passes);
+        check(cases[i].name, ask(bed, &cases[i], peer, &passed));
+        check_int(cases[i].name, passed, cases[i].passes);
         if (cases[i].asked)
             check_has(cases[i].name, peer_received(peer), cases[i].asked);
         peer_free(peer);
     }
-    probe_http_client_free(client);
-    loop_settle(loop);
-    loop_free(loop);
 }
 
 /* covers: reliability.md L-30 */
@@ -102,27 +78,23 @@ static void flood_is_cut_and_the_status_counts(void **state)
         {"a body without end of a failure", "HTTP/1.1 500 No\r\n\r\n", 'x', false},
         {"a header without end", "HTTP/1.1 200 OK\r\nX: ", 'x', false},
     };
-    struct loop *loop = loop_new(clock_real());
-    struct probe_http_client *client = probe_http_client_new(loop);
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
 
     for (size_t i = 0; i < countof(floods); i++) {
         const struct http_case c = {floods[i].name, {.timeout_s = 20}, NULL, false, NULL};
         scoped(buf) struct buf text = {0};
-        struct outcome outcome;
+        bool passed = false;
         struct peer *peer;
 
         buf_str(&text, floods[i].head);
         for (int n = 0; n < 400000; n++)
             buf_char(&text, floods[i].filler);
-        peer = peer_new(loop, text.data);
+        peer = peer_new(bed->loop, text.data);
         peer_keep_open(peer);
-        check(floods[i].name, ask(loop, client, &c, peer, &outcome));
-        check_int(floods[i].name, outcome.passed, floods[i].passes);
+        check(floods[i].name, ask(bed, &c, peer, &passed));
+        check_int(floods[i].name, passed, floods[i].passes);
         peer_free(peer);
     }
-    probe_http_client_free(client);
-    loop_settle(loop);
-    loop_free(loop);
 }
 
 /* covers: reliability.md SEC-15 L-34 */
@@ -141,90 +113,70 @@ static void bad_entries_are_not_asked(void **state)
         {.header_name = "X", .header_value = "a\nb"},
         {.path = long_path},
     };
-    struct loop *loop = loop_new(clock_real());
-    struct probe_http_client *client = probe_http_client_new(loop);
-    struct peer *peer = peer_new(loop, "HTTP/1.1 200 OK\r\n\r\n");
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    struct peer *peer = peer_new(bed->loop, "HTTP/1.1 200 OK\r\n\r\n");
 
     memset(long_path, 'a', sizeof long_path - 1);
     for (size_t i = 0; i < countof(bad); i++) {
         const struct http_case c = {"bad", bad[i], NULL, false, NULL};
-        struct outcome outcome;
+        bool passed = false;
 
-        check(bad[i].header_name ? bad[i].header_name : "path",
-              !ask(loop, client, &c, peer, &outcome));
+        check(bad[i].header_name ? bad[i].header_name : "path", !ask(bed, &c, peer, &passed));
     }
     check_str("nothing was sent", peer_received(peer), "");
     peer_free(peer);
-    probe_http_client_free(client);
-    loop_settle(loop);
-    loop_free(loop);
 }
 
 /* covers: reliability.md SEC-14 */
 static void proxy_of_the_environment_is_not_used(void **state)
 {
     static const struct http_case c = {"proxy", {0}, NULL, true, NULL};
-    struct loop *loop = loop_new(clock_real());
-    struct probe_http_client *client = probe_http_client_new(loop);
-    struct peer *peer = peer_new(loop, "HTTP/1.1 204 No Content\r\n\r\n");
-    struct outcome outcome;
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    struct peer *peer = peer_new(bed->loop, "HTTP/1.1 204 No Content\r\n\r\n");
+    bool passed = false;
 
     setenv("http_proxy", "http://127.0.0.1:1/", 1);
     setenv("ALL_PROXY", "http://127.0.0.1:1/", 1);
-    check("asked", ask(loop, client, &c, peer, &outcome));
-    check("the peer itself", outcome.passed);
+    check("asked", ask(bed, &c, peer, &passed));
+    check("the peer itself", passed);
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
     peer_free(peer);
-    probe_http_client_free(client);
-    loop_settle(loop);
-    loop_free(loop);
 }
 
 static void tcp_opens_or_not(void **state)
 {
     static const struct probe_tcp entry = {.timeout_s = 1};
-    struct loop *loop = loop_new(clock_real());
-    struct peer *peer = peer_new(loop, NULL);
-    struct outcome outcome = {.attempt.done = on_done, .loop = loop};
-    struct probe_address address;
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    struct peer *peer = peer_new(bed->loop, NULL);
+    const struct probe_address address = probe_bed_address(peer);
+    struct probe_outcome open = probe_outcome_of(bed), closed = open;
 
-    check("address", probe_address_of("127.0.0.1", peer_port(peer), NULL, &address, NULL));
-    check("starts", probe_tcp_start(loop, &outcome.attempt, &entry, &address));
-    loop_run(loop);
-    check("opens", outcome.passed);
+    check("starts", probe_tcp_start(bed->loop, &open.attempt, &entry, &address));
+    check("opens", probe_outcome_wait(&open));
     peer_free(peer);
-    loop_settle(loop);
-    check("starts", probe_tcp_start(loop, &outcome.attempt, &entry, &address));
-    loop_run(loop);
-    check_int("twice", outcome.calls, 2);
-    check("nobody listens", !outcome.passed);
-    loop_settle(loop);
-    loop_free(loop);
+    loop_settle(bed->loop);
+    check("starts", probe_tcp_start(bed->loop, &closed.attempt, &entry, &address));
+    check("nobody listens", !probe_outcome_wait(&closed));
 }
 
 static void cancelled_tries_are_silent(void **state)
 {
     static const struct probe_http http = {0};
     static const struct probe_tcp tcp = {0};
-    struct loop *loop = loop_new(clock_real());
-    struct probe_http_client *client = probe_http_client_new(loop);
-    struct peer *peer = peer_new(loop, NULL);
-    struct outcome a = {.attempt.done = on_done, .loop = loop}, b = a;
-    struct probe_address address;
+    scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
+    struct peer *peer = peer_new(bed->loop, NULL);
+    const struct probe_address address = probe_bed_address(peer);
+    struct probe_outcome a = probe_outcome_of(bed), b = a;
 
-    check("address", probe_address_of("127.0.0.1", peer_port(peer), NULL, &address, NULL));
-    check("starts", probe_http_start(client, &a.attempt, &http, &address));
-    check("starts", probe_tcp_start(loop, &b.attempt, &tcp, &address));
+    check("starts", probe_http_start(bed->client, &a.attempt, &http, &address));
+    check("starts", probe_tcp_start(bed->loop, &b.attempt, &tcp, &address));
     probe_http_cancel(&a.attempt);
     probe_tcp_cancel(&b.attempt);
     probe_tcp_cancel(&b.attempt);
-    loop_settle(loop);
+    loop_settle(bed->loop);
     check_int("none", a.calls + b.calls, 0);
     peer_free(peer);
-    probe_http_client_free(client);
-    loop_settle(loop);
-    loop_free(loop);
 }
 
 int main(void)

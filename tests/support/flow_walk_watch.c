@@ -294,6 +294,19 @@ static void follow(struct flow_walk *w, struct seen_job *job, enum rule_loss how
     job->retried += fact->again;
 }
 
+/* It has come to an end, if only for now: what it left is known. */
+static void know_end(struct flow_walk *w, struct seen_job *job)
+{
+    struct rule_job *fact = walk_fact(w, job);
+
+    job->ended_ms = walk_now_ms(w);
+    fact->unfinished = false;
+    fact->known = true;
+    fact->code = job->end.code;
+    fact->k = job->end.k;
+    fact->items = job->end.items;
+}
+
 /* It has not ended, unless that was an attempt of a step that tries again what was aborted. */
 static void job_aborted(struct flow_walk *w, struct seen_job *job)
 {
@@ -303,12 +316,7 @@ static void job_aborted(struct flow_walk *w, struct seen_job *job)
     if (!fact->again)
         return;
     job->spent = true;
-    job->ended_ms = walk_now_ms(w);
-    fact->unfinished = false;
-    fact->known = true;
-    fact->code = job->end.code;
-    fact->k = job->end.k;
-    fact->items = job->end.items;
+    know_end(w, job);
     if (job->blurred)
         fact->end = RULE_UNSURE;
 }
@@ -333,12 +341,7 @@ static void job_ended(struct flow_walk *w, struct seen_job *job)
     if (job->phase != JOB_COMPLETED && !job->end.code) /* it was told to end */
         job->end = (struct gen_end){.k = -1, .items = GEN_NO_ITEMS};
     job->end.terminated = terminated;
-    job->ended_ms = walk_now_ms(w);
-    fact->unfinished = false;
-    fact->known = true;
-    fact->code = job->end.code;
-    fact->k = job->end.k;
-    fact->items = job->end.items;
+    know_end(w, job);
     if (job->phase == JOB_COMPLETED) {
         job->ended_well = true;
         fact->end = RULE_COMPLETED;

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "node/runtime.h"
+#include "node/shim/entry.h"
 
 enum { VOLUMES = 4 };
 
@@ -143,7 +144,7 @@ static void measure(struct bench *bench, const char *level, int total)
 
 int main(int argc, char **argv)
 {
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     if (code >= 0)
         return code;

@@ -2,6 +2,7 @@
  * The command `jobflow describe`: a page for each object, by kind; kinds without one of their own
  * get a general page.
  */
+#include "api/types/doc.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/commands.h"
@@ -36,8 +37,8 @@ struct descriptions {
 
 static void print_one(struct descriptions *all, const json_t *doc, struct flowview *view)
 {
-    const char *ns = describe_text(doc, "metadata.namespace");
-    const char *name = describe_text(doc, "metadata.name");
+    const char *ns = doc_text(doc, "metadata.namespace");
+    const char *name = doc_text(doc, "metadata.name");
     struct describer d = {
         .client = all->client,
         .kind = all->kind,

@@ -2,13 +2,15 @@
  * The command `jobflow explain`: a table of all steps, or everything about one. What is said of a
  * step is in explain.c.
  */
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/commands.h"
-#include "cli/describe.h"
 #include "cli/explain.h"
 #include "cli/flowsource.h"
 #include "cli/graph_forms.h"
+#include "cli/tableprint.h"
+#include "cli/term.h"
 #include <string.h>
 
 /* Of a flow with more than FULL_STEPS steps, SHOWN_STEPS are told of, the most telling ones. */
@@ -45,11 +47,11 @@ struct answer {
 static void print_status(const struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
-    const char *reason = describe_text(view->doc, "status.state.reason");
-    const char *message = describe_text(view->doc, "status.state.message");
+    const char *reason = doc_text(view->doc, "status.state.reason");
+    const char *message = doc_text(view->doc, "status.state.message");
     enum color color = tableprint_word_color(view->phase);
-    int64_t began_ms = describe_time_ms(view->doc, "status.startTime");
-    int64_t ended_ms = describe_time_ms(view->doc, "status.completionTime");
+    int64_t began_ms = doc_time_ms(view->doc, "status.startTime");
+    int64_t ended_ms = doc_time_ms(view->doc, "status.completionTime");
     char took[TIME_TEXT_MAX];
 
     printf("%s/%s is %s%s%s", view->ns, view->name, term_color(&answer->term, color), view->phase,
@@ -72,7 +74,7 @@ static json_int_t count_of(const json_t *counts, const char *member)
 static void print_counts(const struct answer *answer)
 {
     const struct flowview *view = answer->about.view;
-    const json_t *counts = describe_at(view->doc, "status.stepCounts");
+    const json_t *counts = doc_at(view->doc, "status.stepCounts");
     uint32_t done = 0, at_work = 0, failed = 0, skipped = 0;
 
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -270,10 +272,10 @@ static void print_attempts(const struct answer *answer, const struct flowview_st
 
     json_array_foreach(json_object_get(step->node, "attempts"), i, attempt)
     {
-        int64_t from = describe_time_ms(attempt, "startTime");
-        int64_t to = describe_time_ms(attempt, "endTime");
-        const char *reason = describe_text(attempt, "reason");
-        const char *phase = describe_text(attempt, "phase");
+        int64_t from = doc_time_ms(attempt, "startTime");
+        int64_t to = doc_time_ms(attempt, "endTime");
+        const char *reason = doc_text(attempt, "reason");
+        const char *phase = doc_text(attempt, "phase");
         scoped(buf) struct buf codes = {0};
         char took[TIME_TEXT_MAX] = "";
 

@@ -1,14 +1,16 @@
 /*
  * The command `jobflow plan`: prints what plan.c has worked out, as text, YAML or JSON.
  */
+#include "api/types/doc.h"
 #include "api/types/yaml.h"
 #include "base/mem.h"
 #include "cli/commands.h"
-#include "cli/describe.h"
 #include "cli/engine.h"
 #include "cli/fit.h"
 #include "cli/parameters.h"
 #include "cli/plan.h"
+#include "cli/tableprint.h"
+#include "cli/term.h"
 #include <string.h>
 
 enum { VALUE_COLUMNS = 60 };
@@ -59,8 +61,8 @@ static void print_changes(const json_t *object, const struct term *term)
 
         write_value(json_object_get(change, "from"), &from);
         write_value(json_object_get(change, "to"), &to);
-        printf("    %s: %s %s %s\n", describe_text(change, "path"), from.data,
-               term->utf8 ? "→" : "->", to.data);
+        printf("    %s: %s %s %s\n", doc_text(change, "path"), from.data, term->utf8 ? "→" : "->",
+               to.data);
     }
 }
 
@@ -76,20 +78,20 @@ static void print_objects(const json_t *plan, const struct term *term)
 
     json_array_foreach(json_object_get(plan, "objects"), i, object)
     {
-        const char *ns = describe_text(object, "namespace");
+        const char *ns = doc_text(object, "namespace");
 
         for (size_t r = 0; r < countof(rows); r++)
-            if (strcmp(rows[r].action, describe_text(object, "action")) == 0)
+            if (strcmp(rows[r].action, doc_text(object, "action")) == 0)
                 printf("%s%s %s %s%s%s%s\n", term_color(term, rows[r].color), rows[r].sign,
-                       describe_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
-                       describe_text(object, "name"), term_reset(term));
+                       doc_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
+                       doc_text(object, "name"), term_reset(term));
         print_changes(object, term);
-        if (describe_text(object, "refused"))
+        if (doc_text(object, "refused"))
             printf("    %s! %s: %s%s\n", term_color(term, COLOR_RED),
                    json_object_get(object, "begunAnewByRun")
                        ? "run begins it anew, apply would be refused"
                        : "this would be refused",
-                   describe_text(object, "refused"), term_reset(term));
+                   doc_text(object, "refused"), term_reset(term));
     }
 }
 
@@ -106,7 +108,7 @@ static char *names_of(const json_t *list)
 
 static const char *text_or_empty(const json_t *object, const char *path)
 {
-    const char *text = describe_text(object, path);
+    const char *text = doc_text(object, path);
 
     return text ? text : "";
 }
@@ -125,7 +127,7 @@ static void print_pinned(const json_t *flow, const struct term *term)
                                 ? "the flow goes on without what has changed since:"
                                 : "unchanged since";
 
-        printf("  pinned: template %s as of version %s; %s\n", describe_text(template_, "name"),
+        printf("  pinned: template %s as of version %s; %s\n", doc_text(template_, "name"),
                text_or_empty(template_, "version"), state);
         print_changes(template_, term);
     }
@@ -140,8 +142,8 @@ static void print_flow(const json_t *flow, const struct term *term)
     char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
     json_t *step, *problem;
 
-    printf("\nFlow %s/%s, %zu step%s:\n", describe_text(flow, "namespace"),
-           describe_text(flow, "name"), n, n == 1 ? "" : "s");
+    printf("\nFlow %s/%s, %zu step%s:\n", doc_text(flow, "namespace"), doc_text(flow, "name"), n,
+           n == 1 ? "" : "s");
     tableprint_init(&table, stdout, &(struct tableprint_options){.indent = "  "});
     tableprint_columns(&table, titles, countof(titles));
     json_array_foreach(steps, i, step)
@@ -150,7 +152,7 @@ static void print_flow(const json_t *flow, const struct term *term)
 
         row[0] =
             mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(step, "stage")));
-        row[1] = mem_strdup(describe_text(step, "name"));
+        row[1] = mem_strdup(doc_text(step, "name"));
         row[2] = mem_strdup(text_or_empty(step, "template"));
         row[3] = mem_strdup(text_or_empty(step, "needs"));
         row[4] = names_of(json_object_get(step, "after"));
@@ -162,11 +164,11 @@ static void print_flow(const json_t *flow, const struct term *term)
     mem_free(cells);
     json_array_foreach(steps, i, step)
     {
-        if (describe_text(step, "problem"))
-            printf("  ! %s %s\n", describe_text(step, "name"), describe_text(step, "problem"));
+        if (doc_text(step, "problem"))
+            printf("  ! %s %s\n", doc_text(step, "name"), doc_text(step, "problem"));
     }
     json_array_foreach(json_object_get(flow, "problems"), i, problem)
-        printf("  ! %s: %s\n", describe_text(problem, "path"), describe_text(problem, "message"));
+        printf("  ! %s: %s\n", doc_text(problem, "path"), doc_text(problem, "message"));
     print_pinned(flow, term);
 }
 

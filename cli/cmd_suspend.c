@@ -4,11 +4,12 @@
  * They only ask: of a flow by its spec.suspend or an annotation, of a job by a Command, as
  * Volcano's own command line does. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand.
  */
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "base/clock.h"
 #include "cli/client.h"
 #include "cli/commands.h"
-#include "cli/describe.h"
+#include "cli/lister.h"
 #include "cli/resource.h"
 #include <string.h>
 
@@ -68,7 +69,7 @@ static bool is_one_of(const char *text, const char *const *list)
 
 static const char *phase_of(const json_t *doc)
 {
-    const char *phase = describe_text(doc, "status.state.phase");
+    const char *phase = doc_text(doc, "status.state.phase");
 
     return phase && *phase ? phase : "Pending";
 }
@@ -77,10 +78,10 @@ static const char *phase_of(const json_t *doc)
 
 static json_t *command_to(const struct control *control, const json_t *job)
 {
-    const char *name = describe_text(job, "metadata.name");
+    const char *name = doc_text(job, "metadata.name");
     scoped(json) json_t *target = json_pack(
         "{s:s, s:s, s:s, s:s, s:b}", "apiVersion", kind_api_version(&kind_job), "kind",
-        kind_job.name, "name", name, "uid", describe_text(job, "metadata.uid"), "controller", 1);
+        kind_job.name, "name", name, "uid", doc_text(job, "metadata.uid"), "controller", 1);
     json_t *command = json_pack(
         "{s:s, s:s, s:s, s:s, s:s, s:O, s:{s:[O]}}", "apiVersion", kind_api_version(&kind_command),
         "kind", kind_command.name, "action", control->action, "reason", "CommandLine", "message",
@@ -99,7 +100,7 @@ static json_t *command_to(const struct control *control, const json_t *job)
 static bool tell_job(struct controlling *c, const json_t *job, struct error *err)
 {
     scoped(json) json_t *command = command_to(c->control, job);
-    const char *ns = describe_text(job, "metadata.namespace");
+    const char *ns = doc_text(job, "metadata.namespace");
     scoped(buf) struct buf path = {0};
     scoped(client_call) struct client_call call = {.method = "POST",
                                                    .content_type = "application/json"};
@@ -147,8 +148,8 @@ static bool control_job(struct controlling *c, const char *name, struct error *e
 static bool tell_one(void *ctx, json_t *job)
 {
     struct controlling *c = ctx;
-    const json_t *owner = json_array_get(describe_at(job, "metadata.ownerReferences"), 0);
-    const char *uid = describe_text(owner, "uid");
+    const json_t *owner = json_array_get(doc_at(job, "metadata.ownerReferences"), 0);
+    const char *uid = doc_text(owner, "uid");
     struct error err = {0};
 
     if (!uid || strcmp(uid, c->flow_uid) != 0 || !may_tell(c, phase_of(job)))
@@ -200,7 +201,7 @@ static bool control_flow(struct controlling *c, const char *name, struct error *
     if (is_one_of(phase_of(flow), ended))
         return error_set(err, ERR_CONFLICT, "", "jobflow \"%s\" is %s: it cannot be %s", name,
                          phase_of(flow), c->control->done);
-    c->flow_uid = describe_text(flow, "metadata.uid");
+    c->flow_uid = doc_text(flow, "metadata.uid");
     c->jobs = 0;
     if (!patch_flow(c, path.data, err) || (c->options->jobs && !tell_jobs(c, err)))
         return false;

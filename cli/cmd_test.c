@@ -2,14 +2,15 @@
  * The command `jobflow test`: finds test files, checks that they name what exists, runs their tests
  * and prints the verdicts.
  */
+#include "api/types/doc.h"
 #include "api/types/nearest.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/commands.h"
-#include "cli/describe.h"
 #include "cli/parameters.h"
 #include "cli/preflight.h"
+#include "cli/term.h"
 #include "cli/testcheck.h"
 #include "cli/testjudge.h"
 #include <dirent.h>
@@ -95,7 +96,7 @@ static const struct manifest *find_flow(const struct test_file *file, const stru
     struct nearest near = {0};
 
     for (size_t i = 0; i < set->count; i++) {
-        const char *name = describe_text(set->items[i].doc, "metadata.name");
+        const char *name = doc_text(set->items[i].doc, "metadata.name");
 
         if (set->items[i].kind != &kind_job_flow || !name)
             continue;
@@ -148,7 +149,7 @@ static void run_test(struct tally *tally, const struct test_file *file, size_t t
         return;
     give_parameters(test, flow);
     if (!test->parameters.count || check_manifests(file, set))
-        testrun(file, test, set, describe_text(flow->doc, "metadata.name"), &run);
+        testrun(file, test, set, doc_text(flow->doc, "metadata.name"), &run);
     parameters_restore(flow, before);
     tally->run++;
     if (run.end == TESTRUN_REFUSED) {

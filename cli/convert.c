@@ -2,9 +2,9 @@
  * Job to JobTemplate and back, member by member of the document.
  */
 #include "cli/convert.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/engine.h"
 #include "template/instantiate.h"
 #include "template/job_meta.h"
@@ -33,11 +33,11 @@ static void copy_map(const json_t *from, const char *member, json_t *to)
 static json_t *metadata_of(const json_t *doc, const char *name)
 {
     const json_t *metadata = json_object_get(doc, "metadata");
-    const char *ns = describe_text(metadata, "namespace");
+    const char *ns = doc_text(metadata, "namespace");
     json_t *out = json_object();
 
     if (!name)
-        name = describe_text(metadata, "name");
+        name = doc_text(metadata, "name");
     if (name)
         json_object_set_new(out, "name", json_string(name));
     if (ns)
@@ -134,8 +134,8 @@ static void set_member(json_t *metadata, const char *map, const char *key, const
 /* `spec` is consumed; NULL gives NULL. */
 static json_t *job_document(const json_t *template_, const char *name, const char *ns, json_t *spec)
 {
-    const char *its_ns = describe_text(template_, "metadata.namespace");
-    const char *its_name = describe_text(template_, "metadata.name");
+    const char *its_ns = doc_text(template_, "metadata.namespace");
+    const char *its_name = doc_text(template_, "metadata.name");
     char label[TEMPLATE_LABEL_MAX + 1];
     json_t *metadata;
 

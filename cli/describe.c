@@ -2,6 +2,7 @@
  * The common parts of descriptions, and the form of kinds that have none of their own.
  */
 #include "cli/describe.h"
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/command.h"
@@ -65,33 +66,6 @@ void describe_time(const struct describer *d, const char *key, const char *time)
     duration_human(d->now_ms - at_ms, age);
     print_key(key);
     printf("%s (%s ago)\n", time, age);
-}
-
-const json_t *describe_at(const json_t *doc, const char *path)
-{
-    char step[96];
-
-    while (doc && *path) {
-        size_t n = strcspn(path, ".");
-
-        snprintf(step, sizeof step, "%.*s", (int)n, path);
-        doc = json_object_get(doc, step);
-        path += n + (path[n] == '.');
-    }
-    return doc;
-}
-
-const char *describe_text(const json_t *doc, const char *path)
-{
-    return json_string_value(describe_at(doc, path));
-}
-
-int64_t describe_time_ms(const json_t *doc, const char *path)
-{
-    const char *text = describe_text(doc, path);
-    int64_t at_ms;
-
-    return text && time_parse(text, &at_ms, NULL) ? at_ms : 0;
 }
 
 char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms)
@@ -254,8 +228,7 @@ void describe_pods(const struct describer *d, const char *labels)
 static void describe_events(const struct describer *d)
 {
     static const char *const titles[] = {"TYPE", "REASON", "AGE", "FROM", "MESSAGE"};
-    scoped_str fields =
-        event_selector(d->kind->name, d->name, describe_text(d->doc, "metadata.uid"));
+    scoped_str fields = event_selector(d->kind->name, d->name, doc_text(d->doc, "metadata.uid"));
     scoped(eventlist) struct eventlist list = {0};
     struct error err = {0};
     char **cells;
@@ -283,14 +256,13 @@ static void describe_events(const struct describer *d)
 
 static void describe_owner(const struct describer *d)
 {
-    const json_t *owners = describe_at(d->doc, "metadata.ownerReferences");
+    const json_t *owners = doc_at(d->doc, "metadata.ownerReferences");
     size_t i;
     json_t *owner;
 
     json_array_foreach(owners, i, owner)
     {
-        scoped_str text =
-            mem_printf("%s/%s", describe_text(owner, "kind"), describe_text(owner, "name"));
+        scoped_str text = mem_printf("%s/%s", doc_text(owner, "kind"), doc_text(owner, "name"));
 
         if (json_is_true(json_object_get(owner, "controller")))
             describe_line("Controlled By", text);
@@ -302,10 +274,10 @@ static void describe_head(const struct describer *d)
     describe_line("Name", d->name);
     if (d->kind->namespaced)
         describe_line("Namespace", d->ns);
-    describe_pairs("Labels", json_object_get(describe_at(d->doc, "metadata"), "labels"));
-    describe_pairs("Annotations", json_object_get(describe_at(d->doc, "metadata"), "annotations"));
-    describe_time(d, "Created", describe_text(d->doc, "metadata.creationTimestamp"));
-    describe_time(d, "Deleted", describe_text(d->doc, "metadata.deletionTimestamp"));
+    describe_pairs("Labels", json_object_get(doc_at(d->doc, "metadata"), "labels"));
+    describe_pairs("Annotations", json_object_get(doc_at(d->doc, "metadata"), "annotations"));
+    describe_time(d, "Created", doc_text(d->doc, "metadata.creationTimestamp"));
+    describe_time(d, "Deleted", doc_text(d->doc, "metadata.deletionTimestamp"));
     describe_owner(d);
 }
 

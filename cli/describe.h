@@ -39,10 +39,6 @@ void describe_int(const char *key, int64_t value);
 void describe_phase(const struct describer *d, const char *key, const char *phase);
 /** "2026-01-02T03:04:05Z (5m ago)"; nothing for NULL. */
 void describe_time(const struct describer *d, const char *key, const char *time);
-/** The text at a dotted path; NULL if absent. Borrowed. */
-const char *describe_text(const json_t *doc, const char *path);
-const json_t *describe_at(const json_t *doc, const char *path);
-int64_t describe_time_ms(const json_t *doc, const char *path); /* 0 if absent */
 /** Between two moments, for people: "1.5s", "3m12s"; "" when the first is not known, up to now when
  * the second is not. Owned. */
 char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms);

@@ -2,6 +2,7 @@
  * What a job will do unless something happens first: the delayed actions of its policies, read from
  * its status (job/delayed_notes.c).
  */
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/describe.h"
@@ -20,10 +21,10 @@ struct due {
 
 static const json_t *task_of(const struct describer *d, const char *name)
 {
-    const json_t *tasks = describe_at(d->doc, "spec.tasks");
+    const json_t *tasks = doc_at(d->doc, "spec.tasks");
 
     for (size_t i = 0; i < json_array_size(tasks); i++) {
-        const char *own = describe_text(json_array_get(tasks, i), "name");
+        const char *own = doc_text(json_array_get(tasks, i), "name");
 
         if (own && strcmp(own, name) == 0)
             return json_array_get(tasks, i);
@@ -34,8 +35,7 @@ static const json_t *task_of(const struct describer *d, const char *name)
 /* Consumes `cause`. */
 static void add(struct due *due, const json_t *policy, int64_t since_ms, char *cause)
 {
-    const char *action = describe_text(policy, "action"),
-               *timeout = describe_text(policy, "timeout");
+    const char *action = doc_text(policy, "action"), *timeout = doc_text(policy, "timeout");
     char **row = due->cells + due->n * COLUMNS, at[TIME_TEXT_MAX];
     int64_t delay_ns;
 
@@ -81,15 +81,15 @@ static void add_noted(struct due *due, const char *note)
         sscanf(note, "%31[^/]/%7[^[][%u]@%" SCNd64, event, source, &position, &since_ms) != 4)
         return;
     /* NOLINTEND(cert-err34-c) */
-    policies = strcmp(source, "job") == 0 ? describe_at(due->d->doc, "spec.policies")
-                                          : describe_at(task_of(due->d, task), "policies");
+    policies = strcmp(source, "job") == 0 ? doc_at(due->d->doc, "spec.policies")
+                                          : doc_at(task_of(due->d, task), "policies");
     add(due, json_array_get(policies, position), since_ms, cause_of(due->d, event, task, pods));
 }
 
 void describe_due(const struct describer *d)
 {
     static const char *const titles[] = {"AT", "ACTION", "UNLESS IT IS OVER BY THEN"};
-    const json_t *made = describe_at(d->doc, "status.controlledResources");
+    const json_t *made = doc_at(d->doc, "status.controlledResources");
     const char *noted = json_string_value(json_object_get(made, "delayed-actions"));
     scoped_str notes = mem_strdup(noted ? noted : "");
     struct due due = {.d = d};

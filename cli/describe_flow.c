@@ -3,6 +3,7 @@
  *
  * Of very many steps those are told of that have not come to their end, or to a bad one.
  */
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -40,7 +41,7 @@ static char *waits_for(struct flowview *view, uint32_t i)
         buf_printf(&text, " and %u more", open - NAMES_MAX);
     if (text.len && step->any)
         return mem_printf("any of %s", text.data);
-    if (!text.len && describe_at(flowview_step_spec(step), "dependsOn.probe"))
+    if (!text.len && doc_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(&text, "its probes");
     return buf_take(&text);
 }
@@ -117,9 +118,8 @@ static void describe_counts(const struct describer *d)
 {
     static const char *const names[] = {"completed",  "running", "pending", "waiting", "failed",
                                         "terminated", "unknown", "blocked", "skipped"};
-    const json_t *counts = describe_at(d->doc, "status.stepCounts");
-    const size_t steps =
-        d->view ? d->view->n_steps : json_array_size(describe_at(d->doc, "spec.flows"));
+    const json_t *counts = doc_at(d->doc, "status.stepCounts");
+    const size_t steps = d->view ? d->view->n_steps : json_array_size(doc_at(d->doc, "spec.flows"));
     const size_t counted = (size_t)json_integer_value(json_object_get(counts, "total"));
     scoped(buf) struct buf text = {0};
 
@@ -138,16 +138,16 @@ static void describe_counts(const struct describer *d)
 
 void describe_flow(const struct describer *d)
 {
-    const char *policy = describe_text(d->doc, "spec.jobRetainPolicy");
-    scoped_str span = describe_span(d, describe_time_ms(d->doc, "status.startTime"),
-                                    describe_time_ms(d->doc, "status.completionTime"));
+    const char *policy = doc_text(d->doc, "spec.jobRetainPolicy");
+    scoped_str span = describe_span(d, doc_time_ms(d->doc, "status.startTime"),
+                                    doc_time_ms(d->doc, "status.completionTime"));
 
     describe_line("Job Retain Policy", policy ? policy : "retain");
-    describe_phase(d, "Status", describe_text(d->doc, "status.state.phase"));
-    describe_line("Reason", describe_text(d->doc, "status.state.reason"));
-    describe_line("Message", describe_text(d->doc, "status.state.message"));
-    describe_time(d, "Started", describe_text(d->doc, "status.startTime"));
-    describe_time(d, "Finished", describe_text(d->doc, "status.completionTime"));
+    describe_phase(d, "Status", doc_text(d->doc, "status.state.phase"));
+    describe_line("Reason", doc_text(d->doc, "status.state.reason"));
+    describe_line("Message", doc_text(d->doc, "status.state.message"));
+    describe_time(d, "Started", doc_text(d->doc, "status.startTime"));
+    describe_time(d, "Finished", doc_text(d->doc, "status.completionTime"));
     describe_line("Duration", span);
     describe_counts(d);
     if (d->view)

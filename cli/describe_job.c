@@ -2,6 +2,7 @@
  * A job: where it stands and what it waits for, the phases it went through, what restarted it, its
  * tasks by the phases of their pods, the pods.
  */
+#include "api/types/doc.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -25,25 +26,24 @@ static void describe_history(const struct describer *d)
 {
     enum { PHASE, SINCE, DURATION, COLUMNS };
     static const char *const titles[] = {"PHASE", "SINCE", "DURATION"};
-    const json_t *conditions = describe_at(d->doc, "status.conditions");
+    const json_t *conditions = doc_at(d->doc, "status.conditions");
     size_t n = json_array_size(conditions);
     char **cells = mem_array(n * COLUMNS + 1, sizeof *cells);
 
     for (size_t i = 0; i < n; i++) {
         const json_t *condition = json_array_get(conditions, i),
                      *next = json_array_get(conditions, i + 1);
-        const char *phase = describe_text(condition, "status");
-        const char *since = describe_text(condition, "lastTransitionTime");
+        const char *phase = doc_text(condition, "status");
+        const char *since = doc_text(condition, "lastTransitionTime");
         char **row = cells + i * COLUMNS;
 
         row[PHASE] = mem_strdup(phase ? phase : "");
         row[SINCE] = mem_strdup(since ? since : "");
-        row[DURATION] =
-            next ? describe_span(d, describe_time_ms(condition, "lastTransitionTime"),
-                                 describe_time_ms(next, "lastTransitionTime"))
-            : is_at_rest(phase)
-                ? mem_strdup("")
-                : describe_span(d, describe_time_ms(condition, "lastTransitionTime"), 0);
+        row[DURATION] = next ? describe_span(d, doc_time_ms(condition, "lastTransitionTime"),
+                                             doc_time_ms(next, "lastTransitionTime"))
+                        : is_at_rest(phase)
+                            ? mem_strdup("")
+                            : describe_span(d, doc_time_ms(condition, "lastTransitionTime"), 0);
     }
     describe_table("Phases", titles, COLUMNS, cells, n);
     mem_free(cells);
@@ -70,13 +70,12 @@ static void describe_restarts(const struct describer *d)
 {
     enum { AT, CAUSE, COLUMNS };
     static const char *const titles[] = {"AT", "RESTART"};
-    scoped_str fields =
-        event_selector(d->kind->name, d->name, describe_text(d->doc, "metadata.uid"));
+    scoped_str fields = event_selector(d->kind->name, d->name, doc_text(d->doc, "metadata.uid"));
     scoped(eventlist) struct eventlist list = {0};
     size_t n = 0;
     char **cells;
 
-    if (json_integer_value(describe_at(d->doc, "status.retryCount")) == 0 ||
+    if (json_integer_value(doc_at(d->doc, "status.retryCount")) == 0 ||
         !eventlist_get(d->client, d->ns, fields, &list, NULL))
         return;
     cells = mem_array(list.count * COLUMNS + 1, sizeof *cells);
@@ -101,9 +100,9 @@ static void describe_restarts(const struct describer *d)
 /* A task that has no pods yet because others come first. */
 static char *waits_for(const struct describer *d, const json_t *task, const json_t *count)
 {
-    const json_t *names = describe_at(task, "dependsOn.name");
-    const char *phase = describe_text(d->doc, "status.state.phase");
-    const char *iteration = describe_text(task, "dependsOn.iteration");
+    const json_t *names = doc_at(task, "dependsOn.name");
+    const char *phase = doc_text(d->doc, "status.state.phase");
+    const char *iteration = doc_text(task, "dependsOn.iteration");
     bool any = json_array_size(names) > 1 && iteration &&
                (strcasecmp(iteration, "any") == 0 || strcasecmp(iteration, "IterationAny") == 0);
     struct buf out = {0};
@@ -123,9 +122,9 @@ static bool any_waits(const struct describer *d, const json_t *tasks, const json
 {
     for (size_t i = 0; i < json_array_size(tasks); i++) {
         const json_t *task = json_array_get(tasks, i);
-        const char *name = describe_text(task, "name");
+        const char *name = doc_text(task, "name");
         scoped_str what =
-            waits_for(d, task, name ? describe_at(json_object_get(counts, name), "phase") : NULL);
+            waits_for(d, task, name ? doc_at(json_object_get(counts, name), "phase") : NULL);
 
         if (*what)
             return true;
@@ -139,15 +138,15 @@ static void describe_tasks(const struct describer *d)
                                          "SUCCEEDED", "FAILED",   "UNKNOWN", "WAITS FOR"};
     static const char *const phases[] = {"Pending", "Running", "Succeeded", "Failed", "Unknown"};
     enum { FIRST_PHASE = 3, WAITS = FIRST_PHASE + countof(phases) };
-    const json_t *tasks = describe_at(d->doc, "spec.tasks");
-    const json_t *counts = describe_at(d->doc, "status.taskStatusCount");
+    const json_t *tasks = doc_at(d->doc, "spec.tasks");
+    const json_t *counts = doc_at(d->doc, "status.taskStatusCount");
     size_t n = json_array_size(tasks), columns = any_waits(d, tasks, counts) ? WAITS + 1 : WAITS;
     char **cells = mem_array(n * columns + 1, sizeof *cells);
 
     for (size_t i = 0; i < n; i++) {
         const json_t *task = json_array_get(tasks, i);
-        const char *name = describe_text(task, "name");
-        const json_t *count = name ? describe_at(json_object_get(counts, name), "phase") : NULL;
+        const char *name = doc_text(task, "name");
+        const json_t *count = name ? doc_at(json_object_get(counts, name), "phase") : NULL;
         const json_t *least = json_object_get(task, "minAvailable");
         json_int_t replicas = json_integer_value(json_object_get(task, "replicas"));
         char **row = cells + i * columns;
@@ -168,12 +167,12 @@ static void describe_tasks(const struct describer *d)
 /* "2 of 3, 1 of them a resume": only restarts after failures use the budget up. */
 static void describe_retries(const struct describer *d)
 {
-    json_int_t retries = json_integer_value(describe_at(d->doc, "status.retryCount"));
-    const json_t *annotations = describe_at(d->doc, "metadata.annotations");
+    json_int_t retries = json_integer_value(doc_at(d->doc, "status.retryCount"));
+    const json_t *annotations = doc_at(d->doc, "metadata.annotations");
     const char *resumes =
         json_string_value(json_object_get(annotations, "volcano.sh/job-resume-count"));
     scoped_str text = mem_printf("%" JSON_INTEGER_FORMAT " of %" JSON_INTEGER_FORMAT "%s%s%s",
-                                 retries, json_integer_value(describe_at(d->doc, "spec.maxRetry")),
+                                 retries, json_integer_value(doc_at(d->doc, "spec.maxRetry")),
                                  resumes ? ", " : "", resumes ? resumes : "",
                                  !resumes                    ? ""
                                  : strcmp(resumes, "1") == 0 ? " of them a resume"
@@ -197,9 +196,9 @@ static void describe_wait(const char *message)
 /* All the time in Running; the status has it up to the last time the job left it. */
 static void describe_running(const struct describer *d)
 {
-    const char *phase = describe_text(d->doc, "status.state.phase");
-    const char *before = describe_text(d->doc, "status.runningDuration");
-    int64_t since_ms = describe_time_ms(d->doc, "status.state.lastTransitionTime"), ran_ns = 0;
+    const char *phase = doc_text(d->doc, "status.state.phase");
+    const char *before = doc_text(d->doc, "status.runningDuration");
+    int64_t since_ms = doc_time_ms(d->doc, "status.state.lastTransitionTime"), ran_ns = 0;
     char text[TIME_TEXT_MAX];
 
     if (!phase || strcmp(phase, "Running") != 0) {
@@ -216,9 +215,9 @@ static void describe_running(const struct describer *d)
  * made it end stands in the message: "REASON: text" (O-38). */
 static void describe_state(const struct describer *d)
 {
-    const char *phase = describe_text(d->doc, "status.state.phase");
-    const char *message = describe_text(d->doc, "status.state.message");
-    const char *reason = describe_text(d->doc, "status.state.reason");
+    const char *phase = doc_text(d->doc, "status.state.phase");
+    const char *message = doc_text(d->doc, "status.state.message");
+    const char *reason = doc_text(d->doc, "status.state.reason");
     const char *colon = message ? strstr(message, ": ") : NULL;
     bool waits = phase && strcmp(phase, "Pending") == 0 && message && *message &&
                  strncmp(message, "Restart", 7) != 0;
@@ -243,9 +242,9 @@ void describe_job(const struct describer *d)
 {
     scoped_str labels = mem_printf("%s=%s", LABEL_JOB_NAME, d->name);
 
-    describe_line("Queue", describe_text(d->doc, "spec.queue"));
-    describe_line("Priority Class", describe_text(d->doc, "spec.priorityClassName"));
-    describe_int("Min Available", json_integer_value(describe_at(d->doc, "spec.minAvailable")));
+    describe_line("Queue", doc_text(d->doc, "spec.queue"));
+    describe_line("Priority Class", doc_text(d->doc, "spec.priorityClassName"));
+    describe_int("Min Available", json_integer_value(doc_at(d->doc, "spec.minAvailable")));
     describe_retries(d);
     describe_state(d);
     describe_history(d);

@@ -1,6 +1,7 @@
 /*
  * A pod: its containers with their states, exit codes and restarts.
  */
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "cli/describe.h"
 #include <inttypes.h>
@@ -13,7 +14,7 @@ static const json_t *status_of(const json_t *pod, const char *list, const char *
 
     json_array_foreach(json_object_get(json_object_get(pod, "status"), list), i, status)
     {
-        const char *name = describe_text(status, "name");
+        const char *name = doc_text(status, "name");
 
         if (name && strcmp(name, container) == 0)
             return status;
@@ -48,10 +49,10 @@ static void describe_state(const struct describer *d, const char *key, json_t *s
     snprintf(title, sizeof title, "%c%s", word[0] - ('a' - 'A'), word + 1);
     printf("    ");
     describe_line(key, title);
-    printf("%s", describe_text(what, "reason") ? "      " : "");
-    describe_phase(d, "Reason", describe_text(what, "reason"));
-    printf("%s", describe_text(what, "message") ? "      " : "");
-    describe_line("Message", describe_text(what, "message"));
+    printf("%s", doc_text(what, "reason") ? "      " : "");
+    describe_phase(d, "Reason", doc_text(what, "reason"));
+    printf("%s", doc_text(what, "message") ? "      " : "");
+    describe_line("Message", doc_text(what, "message"));
     if (code) {
         printf("      ");
         describe_int("Exit Code", json_integer_value(code));
@@ -60,16 +61,16 @@ static void describe_state(const struct describer *d, const char *key, json_t *s
         printf("      ");
         describe_int("Signal", json_integer_value(json_object_get(what, "signal")));
     }
-    printf("%s", describe_text(what, "startedAt") ? "      " : "");
-    describe_line("Started", describe_text(what, "startedAt"));
-    printf("%s", describe_text(what, "finishedAt") ? "      " : "");
-    describe_line("Finished", describe_text(what, "finishedAt"));
+    printf("%s", doc_text(what, "startedAt") ? "      " : "");
+    describe_line("Started", doc_text(what, "startedAt"));
+    printf("%s", doc_text(what, "finishedAt") ? "      " : "");
+    describe_line("Finished", doc_text(what, "finishedAt"));
 }
 
 static void describe_container(const struct describer *d, const json_t *container,
                                const char *statuses)
 {
-    const char *name = describe_text(container, "name");
+    const char *name = doc_text(container, "name");
     const json_t *status = name ? status_of(d->doc, statuses, name) : NULL;
     scoped_str command = command_line(container);
 
@@ -89,7 +90,7 @@ static void describe_container(const struct describer *d, const json_t *containe
 static void describe_containers(const struct describer *d, const char *heading, const char *list,
                                 const char *statuses)
 {
-    const json_t *containers = json_object_get(describe_at(d->doc, "spec"), list);
+    const json_t *containers = json_object_get(doc_at(d->doc, "spec"), list);
     size_t i;
     json_t *container;
 
@@ -102,13 +103,13 @@ static void describe_conditions(const struct describer *d)
 {
     static const char *const titles[] = {"TYPE", "STATUS", "REASON", "MESSAGE"};
     static const char *const members[] = {"type", "status", "reason", "message"};
-    const json_t *conditions = describe_at(d->doc, "status.conditions");
+    const json_t *conditions = doc_at(d->doc, "status.conditions");
     size_t n = json_array_size(conditions);
     char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
 
     for (size_t i = 0; i < n * countof(titles); i++) {
-        const char *text = describe_text(json_array_get(conditions, i / countof(titles)),
-                                         members[i % countof(titles)]);
+        const char *text =
+            doc_text(json_array_get(conditions, i / countof(titles)), members[i % countof(titles)]);
 
         cells[i] = mem_strdup(text ? text : "");
     }
@@ -118,7 +119,7 @@ static void describe_conditions(const struct describer *d)
 
 static void describe_volumes(const struct describer *d)
 {
-    const json_t *volumes = describe_at(d->doc, "spec.volumes");
+    const json_t *volumes = doc_at(d->doc, "spec.volumes");
 
     if (json_array_size(volumes)) {
         puts("Volumes:");
@@ -128,13 +129,13 @@ static void describe_volumes(const struct describer *d)
 
 void describe_pod(const struct describer *d)
 {
-    describe_line("Node", describe_text(d->doc, "spec.nodeName"));
-    describe_time(d, "Start Time", describe_text(d->doc, "status.startTime"));
-    describe_phase(d, "Status", describe_text(d->doc, "status.phase"));
-    describe_line("Reason", describe_text(d->doc, "status.reason"));
-    describe_line("Message", describe_text(d->doc, "status.message"));
-    describe_line("IP", describe_text(d->doc, "status.podIP"));
-    describe_line("Restart Policy", describe_text(d->doc, "spec.restartPolicy"));
+    describe_line("Node", doc_text(d->doc, "spec.nodeName"));
+    describe_time(d, "Start Time", doc_text(d->doc, "status.startTime"));
+    describe_phase(d, "Status", doc_text(d->doc, "status.phase"));
+    describe_line("Reason", doc_text(d->doc, "status.reason"));
+    describe_line("Message", doc_text(d->doc, "status.message"));
+    describe_line("IP", doc_text(d->doc, "status.podIP"));
+    describe_line("Restart Policy", doc_text(d->doc, "spec.restartPolicy"));
     describe_containers(d, "Init Containers", "initContainers", "initContainerStatuses");
     describe_containers(d, "Containers", "containers", "containerStatuses");
     describe_conditions(d);

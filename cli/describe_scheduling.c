@@ -2,6 +2,7 @@
  * A PodGroup: what must be placed together, whether it has been, and what it waits for. A Queue:
  * its limits, what is used of them, and how many PodGroups are in it.
  */
+#include "api/types/doc.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
 #include "cli/describe.h"
@@ -10,11 +11,11 @@
 /* The message of the condition that says it waits. */
 static const char *waits_for(const json_t *doc)
 {
-    const json_t *conditions = describe_at(doc, "status.conditions");
+    const json_t *conditions = doc_at(doc, "status.conditions");
     const json_t *last = json_array_get(conditions, json_array_size(conditions) - 1);
-    const char *type = describe_text(last, "type");
+    const char *type = doc_text(last, "type");
 
-    return type && strcmp(type, "Unschedulable") == 0 ? describe_text(last, "message") : NULL;
+    return type && strcmp(type, "Unschedulable") == 0 ? doc_text(last, "message") : NULL;
 }
 
 static void describe_amounts(const char *key, const json_t *amounts)
@@ -37,7 +38,7 @@ static void describe_amounts(const char *key, const json_t *amounts)
 
 static void describe_count(const struct describer *d, const char *key, const char *path)
 {
-    const json_t *value = describe_at(d->doc, path);
+    const json_t *value = doc_at(d->doc, path);
 
     if (value)
         describe_int(key, json_integer_value(value));
@@ -45,12 +46,12 @@ static void describe_count(const struct describer *d, const char *key, const cha
 
 void describe_podgroup(const struct describer *d)
 {
-    describe_line("Queue", describe_text(d->doc, "spec.queue"));
-    describe_line("Priority Class", describe_text(d->doc, "spec.priorityClassName"));
+    describe_line("Queue", doc_text(d->doc, "spec.queue"));
+    describe_line("Priority Class", doc_text(d->doc, "spec.priorityClassName"));
     describe_count(d, "Min Member", "spec.minMember");
-    describe_amounts("Min Task Member", describe_at(d->doc, "spec.minTaskMember"));
-    describe_amounts("Min Resources", describe_at(d->doc, "spec.minResources"));
-    describe_phase(d, "Status", describe_text(d->doc, "status.phase"));
+    describe_amounts("Min Task Member", doc_at(d->doc, "spec.minTaskMember"));
+    describe_amounts("Min Resources", doc_at(d->doc, "spec.minResources"));
+    describe_phase(d, "Status", doc_text(d->doc, "status.phase"));
     describe_line("Waits For", waits_for(d->doc));
     describe_count(d, "Running", "status.running");
     describe_count(d, "Succeeded", "status.succeeded");
@@ -71,15 +72,15 @@ void describe_queue(const struct describer *d)
                   {"Unknown", "status.unknown"},
                   {"Completed", "status.completed"}};
 
-    describe_phase(d, "State", describe_text(d->doc, "status.state"));
-    describe_line("Parent", describe_text(d->doc, "spec.parent"));
+    describe_phase(d, "State", doc_text(d->doc, "status.state"));
+    describe_line("Parent", doc_text(d->doc, "spec.parent"));
     describe_count(d, "Weight", "spec.weight");
     describe_count(d, "Priority", "spec.priority");
-    describe_line("Strategy", describe_text(d->doc, "spec.dequeueStrategy"));
-    if (json_is_false(describe_at(d->doc, "spec.reclaimable")))
+    describe_line("Strategy", doc_text(d->doc, "spec.dequeueStrategy"));
+    if (json_is_false(doc_at(d->doc, "spec.reclaimable")))
         describe_line("Reclaimable", "no");
     for (size_t i = 0; i < countof(amounts); i++)
-        describe_amounts(amounts[i].key, describe_at(d->doc, amounts[i].path));
+        describe_amounts(amounts[i].key, doc_at(d->doc, amounts[i].path));
     for (size_t i = 0; i < countof(counts); i++)
         describe_count(d, counts[i].key, counts[i].path);
 }

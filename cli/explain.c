@@ -3,11 +3,11 @@
  * record and, where that is not enough, from gang and pods.
  */
 #include "cli/explain.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "api/types/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/describe.h"
 #include "cli/lister.h"
 #include <string.h>
 
@@ -59,8 +59,8 @@ static char *job_name(const struct explain *explain, const struct flowview_step 
 
 static void write_ended(const json_t *container, struct buf *out)
 {
-    const json_t *ended = describe_at(container, "state.terminated");
-    const char *reason = describe_text(ended, "reason"), *message = describe_text(ended, "message");
+    const json_t *ended = doc_at(container, "state.terminated");
+    const char *reason = doc_text(ended, "reason"), *message = doc_text(ended, "message");
     json_int_t signal = json_integer_value(json_object_get(ended, "signal"));
 
     if (signal)
@@ -84,16 +84,16 @@ static void write_failed_pods(const struct explain *explain, const char *job, st
 
     json_array_foreach(json_object_get(pods, "items"), i, pod)
     {
-        const char *phase = describe_text(pod, "status.phase");
-        const char *reason = describe_text(pod, "status.reason");
+        const char *phase = doc_text(pod, "status.phase");
+        const char *reason = doc_text(pod, "status.reason");
         bool told = false;
 
         if (!phase || strcmp(phase, "Failed") != 0 || failed++ > 0)
             continue;
-        buf_printf(out, "%spod %s: ", out->len ? "; " : "", describe_text(pod, "metadata.name"));
-        json_array_foreach(describe_at(pod, "status.containerStatuses"), k, container)
+        buf_printf(out, "%spod %s: ", out->len ? "; " : "", doc_text(pod, "metadata.name"));
+        json_array_foreach(doc_at(pod, "status.containerStatuses"), k, container)
         {
-            if (told || !json_integer_value(describe_at(container, "state.terminated.exitCode")))
+            if (told || !json_integer_value(doc_at(container, "state.terminated.exitCode")))
                 continue;
             write_ended(container, out);
             told = true;
@@ -126,18 +126,18 @@ static void write_unschedulable(struct explain *explain, const char *job, struct
         explain->groups = groups_of_flow(explain);
     json_array_foreach(json_object_get(explain->groups, "items"), i, group)
     {
-        const json_t *owner = json_array_get(describe_at(group, "metadata.ownerReferences"), 0);
-        const char *name = describe_text(owner, "name");
+        const json_t *owner = json_array_get(doc_at(group, "metadata.ownerReferences"), 0);
+        const char *name = doc_text(owner, "name");
         const char *message = NULL;
 
         if (!name || strcmp(name, job) != 0)
             continue;
-        json_array_foreach(describe_at(group, "status.conditions"), k, condition)
+        json_array_foreach(doc_at(group, "status.conditions"), k, condition)
         {
-            const char *type = describe_text(condition, "type");
+            const char *type = doc_text(condition, "type");
 
             if (type && strcmp(type, "Unschedulable") == 0)
-                message = describe_text(condition, "message");
+                message = doc_text(condition, "message");
         }
         if (message)
             buf_printf(out, "%s%s", out->len ? ": " : "", message);
@@ -182,10 +182,10 @@ static bool write_gang(const struct explain *explain, uint32_t i, struct buf *ou
     size_t g, m;
     json_t *gang, *member;
 
-    json_array_foreach(describe_at(view->doc, "spec.gangs"), g, gang)
+    json_array_foreach(doc_at(view->doc, "spec.gangs"), g, gang)
     {
         scoped(buf) struct buf others = {0};
-        const char *name = describe_text(gang, "name");
+        const char *name = doc_text(gang, "name");
         bool mine = false;
 
         json_array_foreach(json_object_get(gang, "flows"), m, member)
@@ -236,7 +236,7 @@ static void write_targets(const struct explain *explain, uint32_t i, struct buf 
         buf_printf(out, "waits for %s%s", step->any ? "any of " : "", names.data);
     else
         buf_str(out, "its targets are done: it starts as soon as there is room");
-    if (open && describe_at(flowview_step_spec(step), "dependsOn.probe"))
+    if (open && doc_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(out, ", or until its probes pass");
 }
 
@@ -288,7 +288,7 @@ static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
         write_reason(step, out);
         return;
     }
-    if (json_is_true(describe_at(view->doc, "spec.suspend")))
+    if (json_is_true(doc_at(view->doc, "spec.suspend")))
         buf_str(out, "the flow is suspended; ");
     write_targets(explain, i, out);
 }
@@ -323,7 +323,7 @@ void explain_exit_codes(const json_t *attempt, struct buf *out)
 static void say_retrying(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
-    int64_t next_ms = describe_time_ms(step->node, "nextRetryTime");
+    int64_t next_ms = doc_time_ms(step->node, "nextRetryTime");
     scoped(buf) struct buf codes = {0};
 
     buf_printf(out, "attempt %lld has failed", (long long)step->attempt);
@@ -351,7 +351,7 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
     flowview_link(explain->view, NULL);
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flowview_step *target = &view->steps[view->targets.next[t]];
-        const char *choice = describe_text(target->node, "case");
+        const char *choice = doc_text(target->node, "case");
 
         if (!json_object_get(flowview_step_spec(target), "switch"))
             continue;
@@ -412,7 +412,7 @@ static void say_running(struct explain *explain, uint32_t i, struct buf *out)
 static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flowview_step *step = &explain->view->steps[i];
-    const char *choice = describe_text(step->node, "case");
+    const char *choice = doc_text(step->node, "case");
     char text[TIME_TEXT_MAX];
 
     if (choice) {

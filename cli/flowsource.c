@@ -3,12 +3,13 @@
  * the estimates.
  */
 #include "cli/flowsource.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/command.h"
-#include "cli/describe.h"
+#include "cli/lister.h"
 #include "cli/pathback.h"
 #include "cli/resource.h"
 #include <string.h>
@@ -31,7 +32,7 @@ struct found {
 static bool add_template(void *ctx, json_t *template)
 {
     struct found *found = ctx;
-    const char *name = describe_text(template, "metadata.name");
+    const char *name = doc_text(template, "metadata.name");
 
     if (name && !json_object_get(found->by_name, name))
         json_object_set(found->by_name, name, template);
@@ -50,10 +51,10 @@ static void stored_templates(struct client *client, const char *ns, json_t *by_n
 static bool add_past(void *ctx, json_t *job)
 {
     struct found *found = ctx;
-    const json_t *annotations = describe_at(job, "metadata.annotations");
+    const json_t *annotations = doc_at(job, "metadata.annotations");
     const char *from = json_string_value(json_object_get(annotations, LABEL_CREATED_BY_TEMPLATE));
-    const char *phase = describe_text(job, "status.state.phase");
-    const char *took = describe_text(job, "status.runningDuration");
+    const char *phase = doc_text(job, "status.state.phase");
+    const char *took = doc_text(job, "status.runningDuration");
     const char *dot = from ? strchr(from, '.') : NULL;
     int64_t ns;
 
@@ -152,7 +153,7 @@ static int load_stored(const struct flowsource_options *options, int n, char **w
 
 static const char *namespace_of(const struct flowsource_options *options, const json_t *doc)
 {
-    const char *ns = describe_text(doc, "metadata.namespace");
+    const char *ns = doc_text(doc, "metadata.namespace");
 
     return ns ? ns : options->namespace_;
 }
@@ -162,7 +163,7 @@ static void file_templates(const struct flowsource_options *options, const struc
 {
     for (size_t i = 0; i < set->count; i++) {
         json_t *doc = set->items[i].doc;
-        const char *name = describe_text(doc, "metadata.name");
+        const char *name = doc_text(doc, "metadata.name");
 
         if (set->items[i].kind == &kind_job_template && name &&
             strcmp(namespace_of(options, doc), source->ns) == 0)
@@ -172,7 +173,7 @@ static void file_templates(const struct flowsource_options *options, const struc
 
 static void take_status(struct client *client, struct flowsource *source)
 {
-    const char *name = describe_text(source->flow, "metadata.name");
+    const char *name = doc_text(source->flow, "metadata.name");
     scoped(buf) struct buf path = {0};
     scoped(json) json_t *stored = NULL;
     json_t *status, *copy;

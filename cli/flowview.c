@@ -3,9 +3,9 @@
  * flowview_load.c.
  */
 #include "cli/flowview.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include <string.h>
 
 uint32_t flowview_find(const struct flowview *view, const char *name)
@@ -80,9 +80,9 @@ void flowview_step_marks(const struct flowview_step *step, struct buf *out)
 
     if (step->any)
         buf_str(out, "any of");
-    if (describe_text(spec, "when"))
+    if (doc_text(spec, "when"))
         buf_printf(out, "%salways", out->len > before ? ", " : "");
-    if (describe_at(spec, "dependsOn.probe"))
+    if (doc_at(spec, "dependsOn.probe"))
         buf_printf(out, "%sprobe", out->len > before ? ", " : "");
     if (json_object_get(spec, "if"))
         buf_printf(out, "%sif", out->len > before ? ", " : "");
@@ -92,7 +92,7 @@ void flowview_step_marks(const struct flowview_step *step, struct buf *out)
         buf_printf(out, "%suntil", out->len > before ? ", " : "");
     else if (json_object_get(loop, "itemsFrom"))
         buf_printf(out, "%sfor %s.%s", out->len > before ? ", " : "",
-                   describe_text(loop, "itemsFrom.target"), describe_text(loop, "itemsFrom.key"));
+                   doc_text(loop, "itemsFrom.target"), doc_text(loop, "itemsFrom.key"));
     else if (loop)
         buf_printf(out, "%sfor %u", out->len > before ? ", " : "", flowview_step_iterations(step));
 }

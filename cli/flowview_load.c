@@ -1,9 +1,9 @@
 /*
  * From the document of a JobFlow to steps, and from what steps write to edges between them.
  */
+#include "api/types/doc.h"
 #include "base/jsonscan.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/flowview_impl.h"
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static void take_targets(const struct flowview_step *step, uint32_t i, struct wr
     size_t t;
     json_t *target;
 
-    json_array_foreach(describe_at(step->spec, "dependsOn.targets"), t, target)
+    json_array_foreach(doc_at(step->spec, "dependsOn.targets"), t, target)
     {
         const char *name = json_is_string(target) ? json_string_value(target) : "";
 
@@ -268,8 +268,8 @@ struct flowview *flowview_make(json_t *doc, struct flowview_step *steps, uint32_
                                struct error *err)
 {
     struct flowview *view = mem_alloc(sizeof *view);
-    const char *name = describe_text(doc, "metadata.name");
-    const char *ns = describe_text(doc, "metadata.namespace");
+    const char *name = doc_text(doc, "metadata.name");
+    const char *ns = doc_text(doc, "metadata.namespace");
 
     view->doc = json_incref(doc);
     view->name = name ? name : "";
@@ -286,11 +286,11 @@ struct flowview *flowview_make(json_t *doc, struct flowview_step *steps, uint32_
 
 static void load_step(struct flowview_step *step, json_t *spec)
 {
-    const char *template_ = describe_text(spec, "jobTemplateName");
-    const char *strategy = describe_text(spec, "dependsOn.strategy");
+    const char *template_ = doc_text(spec, "jobTemplateName");
+    const char *strategy = doc_text(spec, "dependsOn.strategy");
 
     step->spec = json_incref(spec);
-    step->name = describe_text(spec, "name");
+    step->name = doc_text(spec, "name");
     step->any = strategy && strcmp(strategy, "any") == 0;
     step->loops = json_object_get(spec, "for") != NULL;
     step->final = json_object_get(spec, "when") != NULL;
@@ -302,7 +302,7 @@ static void load_step(struct flowview_step *step, json_t *spec)
 
 struct flowview *flowview_new(json_t *doc, struct error *err)
 {
-    const json_t *flows = describe_at(doc, "spec.flows");
+    const json_t *flows = doc_at(doc, "spec.flows");
     uint32_t n = (uint32_t)json_array_size(flows);
     struct flowview_step *steps = mem_array((size_t)n + 1, sizeof *steps);
     struct flowview *view;

@@ -5,10 +5,10 @@
  * have, and how the others ended stands in bitmaps, which count a loop's iterations behind the
  * loop.
  */
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/describe.h"
 #include "cli/flowview_impl.h"
 #include "flow/step_bits.h"
 #include <string.h>
@@ -40,16 +40,16 @@ static void take_node(struct flowview_step *step, const json_t *node)
     const json_t *attempts = json_object_get(node, "attempts");
     size_t n = json_array_size(attempts);
     const json_t *newest = n ? json_array_get(attempts, n - 1) : NULL;
-    const char *phase = describe_text(node, "phase");
+    const char *phase = doc_text(node, "phase");
 
     step->node = node;
     if (phase)
         set_phase(step, phase);
-    step->reason = describe_text(node, "reason");
-    step->message = describe_text(node, "message");
+    step->reason = doc_text(node, "reason");
+    step->message = doc_text(node, "message");
     step->attempt = json_integer_value(json_object_get(node, "attempt"));
-    step->began_ms = describe_time_ms(newest, "startTime");
-    step->ended_ms = describe_time_ms(newest, "endTime");
+    step->began_ms = doc_time_ms(newest, "startTime");
+    step->ended_ms = doc_time_ms(newest, "endTime");
 }
 
 /* A loop begins with the first of its iterations and ends with the last of them. */
@@ -63,7 +63,7 @@ static void take_span(struct flowview_step *loop, int64_t began_ms, int64_t ende
 
 static void take_iteration(struct flowview *view, const json_t *node)
 {
-    uint32_t at = flowview_find(view, describe_text(node, "step"));
+    uint32_t at = flowview_find(view, doc_text(node, "step"));
     struct flowview_step own = {0};
 
     take_node(&own, node);
@@ -78,7 +78,7 @@ static void take_nodes(struct flowview *view, const json_t *nodes)
 
     json_array_foreach(nodes, i, node)
     {
-        uint32_t step = flowview_find(view, describe_text(node, "name"));
+        uint32_t step = flowview_find(view, doc_text(node, "name"));
 
         if (step != UINT32_MAX)
             take_node(&view->steps[step], node);
@@ -123,7 +123,7 @@ static void take_results(struct flowview *view, const json_t *stored)
     struct step_set sets[RESULTS] = {0};
 
     for (size_t k = 0; k < RESULTS; k++) {
-        const char *bits = describe_text(stored, results[k].member);
+        const char *bits = doc_text(stored, results[k].member);
 
         if (!bits)
             continue;
@@ -139,7 +139,7 @@ static void take_results(struct flowview *view, const json_t *stored)
 void flowview_load_states(struct flowview *view)
 {
     const json_t *status = json_object_get(view->doc, "status");
-    const char *phase = describe_text(status, "state.phase");
+    const char *phase = doc_text(status, "state.phase");
 
     if (!phase || !*phase)
         return;
@@ -152,9 +152,9 @@ void flowview_load_states(struct flowview *view)
 
 bool flowview_path_told(struct flowview *view)
 {
-    const json_t *told = describe_at(view->doc, "status.criticalPath");
+    const json_t *told = doc_at(view->doc, "status.criticalPath");
     const json_t *ends = json_object_get(told, "ends");
-    const char *duration = describe_text(told, "duration");
+    const char *duration = doc_text(told, "duration");
     int64_t took_ns = 0;
     size_t i;
     json_t *end;
@@ -164,7 +164,7 @@ bool flowview_path_told(struct flowview *view)
     view->path = mem_array(json_array_size(ends), sizeof *view->path);
     json_array_foreach(ends, i, end)
     {
-        uint32_t at = flowview_find(view, describe_text(end, "name"));
+        uint32_t at = flowview_find(view, doc_text(end, "name"));
 
         if (at == UINT32_MAX)
             continue; /* the spec has changed */
@@ -179,10 +179,10 @@ bool flowview_path_told(struct flowview *view)
 
 void flowview_take_step(struct flowview *view, const json_t *item)
 {
-    uint32_t at = flowview_find(view, describe_text(item, "name"));
-    uint32_t loop = flowview_find(view, describe_text(item, "step"));
-    const int64_t began_ms = describe_time_ms(item, "startTime");
-    const int64_t ended_ms = describe_time_ms(item, "endTime");
+    uint32_t at = flowview_find(view, doc_text(item, "name"));
+    uint32_t loop = flowview_find(view, doc_text(item, "step"));
+    const int64_t began_ms = doc_time_ms(item, "startTime");
+    const int64_t ended_ms = doc_time_ms(item, "endTime");
 
     if (at != UINT32_MAX && !view->steps[at].node) {
         view->steps[at].began_ms = began_ms;

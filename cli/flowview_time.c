@@ -6,10 +6,10 @@
  * targets (under `any` the first). Walking back from the last end along the target each step waited
  * for gives the path.
  */
+#include "api/types/doc.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/describe.h"
 #include "cli/flowview.h"
 #include <string.h>
 
@@ -64,7 +64,7 @@ static struct guess *guess_of(struct guesses *guesses, const char *template_)
 
         guess = mem_alloc(sizeof *guess + len + 1);
         memcpy(guess->template_, template_, len + 1);
-        if (!duration_ms(describe_at(known, "spec.runningEstimate"), &guess->said_ms))
+        if (!duration_ms(doc_at(known, "spec.runningEstimate"), &guess->said_ms))
             guess->said_ms = -1;
         HASH_ADD_KEYPTR(hh, guesses->by_template, guess->template_, len, guess);
     }
@@ -111,9 +111,9 @@ static void add_attempts(struct guesses *guesses, const struct flowview_step *st
 
     json_array_foreach(json_object_get(step->node, "attempts"), i, attempt)
     {
-        const char *phase = describe_text(attempt, "phase");
-        int64_t from = describe_time_ms(attempt, "startTime");
-        int64_t to = describe_time_ms(attempt, "endTime");
+        const char *phase = doc_text(attempt, "phase");
+        int64_t from = doc_time_ms(attempt, "startTime");
+        int64_t to = doc_time_ms(attempt, "endTime");
 
         if (phase && strcmp(phase, "Completed") == 0 && from && to >= from)
             add_sample(guesses, step->template_, to - from);
@@ -125,8 +125,8 @@ static bool own_estimate(const struct flowview_step *step, int64_t *out_ms)
     const json_t *patch =
         step->estimate ? json_object_get(flowview_step_spec(step), "patch") : NULL;
 
-    return duration_ms(describe_at(patch, "spec.runningEstimate"), out_ms) ||
-           duration_ms(describe_at(patch, "jobSpec.runningEstimate"), out_ms);
+    return duration_ms(doc_at(patch, "spec.runningEstimate"), out_ms) ||
+           duration_ms(doc_at(patch, "jobSpec.runningEstimate"), out_ms);
 }
 
 static void estimate_step(struct guesses *guesses, struct flowview_step *step)

@@ -4,8 +4,8 @@
  * which is read as long as one of them is open. Their times are those of what decided them: the
  * status is written a little later.
  */
+#include "api/types/doc.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/follow_internal.h"
 #include <string.h>
 
@@ -65,9 +65,9 @@ static void end_jobless(struct follow *follow, struct follow_step *step,
                         const struct flow_step *spec, const json_t *node, enum job_phase phase,
                         bool tell)
 {
-    const char *chosen = describe_text(node, "case");
+    const char *chosen = doc_text(node, "case");
     int64_t end_ms = decided_ms(step, spec), now_ms = loop_wall_ms(follow->loop);
-    const char *why = describe_text(node, "reason"), *message = describe_text(node, "message");
+    const char *why = doc_text(node, "reason"), *message = doc_text(node, "message");
     scoped_str reason = chosen && *chosen ? mem_printf("chose %s", chosen)
                         : chosen          ? mem_strdup("chose the default")
                         : why             ? mem_printf("%s: %s", why, message ? message : "")
@@ -98,7 +98,7 @@ void follow_read_jobless(struct follow *follow, struct follow_flow *flow, bool t
     status = object_status_json(flow->object);
     json_array_foreach(json_object_get(status, "nodes"), i, node)
     {
-        const char *name = describe_text(node, "name"), *text = describe_text(node, "phase");
+        const char *name = doc_text(node, "name"), *text = doc_text(node, "phase");
         struct follow_step *step = name ? follow_named(flow, name) : NULL;
         enum job_phase phase;
 

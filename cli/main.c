@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "node/runtime.h"
+#include "node/shim/entry.h"
 #include <locale.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static bool is_called(const char *path, const char *name)
 int main(int argc, char **argv)
 {
     static char help[] = "help", version[] = "version";
-    int code = runtime_shim_main(argc, argv); /* the supervisors of pods are this program, too */
+    int code = shim_main(argc, argv); /* the supervisors of pods are this program, too */
     const struct command *command;
 
     if (code >= 0)

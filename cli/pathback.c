@@ -3,8 +3,8 @@
  * first under `any`.
  */
 #include "cli/pathback.h"
+#include "api/types/doc.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/resource.h"
 #include <string.h>
 
@@ -35,8 +35,8 @@ static json_t *ask(struct way *way, const char *job)
 static bool take_job(struct way *way, struct flowview_step *step, const char *name)
 {
     scoped(json) json_t *job = ask(way, name);
-    int64_t began_ms = describe_time_ms(job, "metadata.creationTimestamp");
-    int64_t ended_ms = describe_time_ms(job, "status.state.lastTransitionTime");
+    int64_t began_ms = doc_time_ms(job, "metadata.creationTimestamp");
+    int64_t ended_ms = doc_time_ms(job, "status.state.lastTransitionTime");
 
     if (!began_ms || !ended_ms)
         return false;
@@ -95,7 +95,7 @@ static void know_begin(struct way *way, struct flowview_step *step)
     if (!step->running || step->began_ms || step->loops)
         return;
     job = ask(way, name);
-    step->began_ms = describe_time_ms(job, "metadata.creationTimestamp");
+    step->began_ms = doc_time_ms(job, "metadata.creationTimestamp");
 }
 
 void pathback_follow(struct flowview *view, struct client *client)

@@ -3,13 +3,14 @@
  * with what is stored.
  */
 #include "cli/plan.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "api/types/jobflow_pin.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/difference.h"
 #include "cli/fit.h"
 #include "cli/flowview.h"
+#include "cli/lister.h"
 #include "cli/preflight.h"
 #include "cli/resource.h"
 #include <string.h>
@@ -58,7 +59,7 @@ static json_t *stored(const struct planning *p, const struct kind *kind, const c
 /* What pinned templates are compared with in the end. */
 static void note_templates(struct planning *p, const struct object *object, json_t *known)
 {
-    const char *policy = describe_text(known, "spec.templatePolicy");
+    const char *policy = doc_text(known, "spec.templatePolicy");
     scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
 
     if (object->kind == &kind_job_template)
@@ -287,12 +288,12 @@ static json_t *newest_template(const struct planning *p, const char *ns, const c
 /* One template of a flow: as it was pinned against as it would be now. */
 static void compare_pinned(struct planning *p, const json_t *flow, const char *name, json_t *out)
 {
-    const char *ns = describe_text(flow, "metadata.namespace");
+    const char *ns = doc_text(flow, "metadata.namespace");
     char copy_name[PIN_NAME_MAX + 1];
     scoped(json) json_t *copy = NULL, *newest = NULL;
     json_t *entry, *changes;
 
-    jobflow_pin_name(describe_text(flow, "metadata.uid"), name, copy_name);
+    jobflow_pin_name(doc_text(flow, "metadata.uid"), name, copy_name);
     copy = stored(p, &kind_job_template, ns, copy_name);
     newest = newest_template(p, ns, name);
     if (!copy)
@@ -314,8 +315,8 @@ static void compare_pinned(struct planning *p, const json_t *flow, const char *n
 
 static void look_at_pinned(struct planning *p, const json_t *flow)
 {
-    scoped_str key = mem_printf("%s/%s", describe_text(flow, "metadata.namespace"),
-                                describe_text(flow, "metadata.name"));
+    scoped_str key =
+        mem_printf("%s/%s", doc_text(flow, "metadata.namespace"), doc_text(flow, "metadata.name"));
     json_t *entry = json_object_get(p->by_flow, key), *list = json_array();
     scoped(json) json_t *seen = json_object();
     const json_t *step;
@@ -323,8 +324,8 @@ static void look_at_pinned(struct planning *p, const json_t *flow)
 
     json_array_foreach(json_object_get(json_object_get(flow, "spec"), "flows"), i, step)
     {
-        const char *named = describe_text(step, "jobTemplateName");
-        const char *name = named ? named : describe_text(step, "name");
+        const char *named = doc_text(step, "jobTemplateName");
+        const char *name = named ? named : doc_text(step, "name");
 
         if (json_object_get(step, "switch") || json_object_get(seen, name))
             continue;

@@ -3,10 +3,10 @@
  * only counted.
  */
 #include "cli/stuck.h"
+#include "api/types/doc.h"
 #include "api/types/json_text.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/describe.h"
 #include "cli/flowview.h"
 
 enum { STEPS_TOLD_MAX = 10 };
@@ -32,7 +32,7 @@ static void write_why(const struct follow *follow, const struct follow_flow *flo
     if (out->len == before && step->message)
         buf_printf(out, "%s%s%s", step->reason ? step->reason : "", step->reason ? ": " : "",
                    step->message);
-    else if (out->len == before && describe_at(flowview_step_spec(step), "dependsOn.probe"))
+    else if (out->len == before && doc_at(flowview_step_spec(step), "dependsOn.probe"))
         buf_str(out, "it waits for its probes, which nothing answers in a simulation");
     if (out->len == before)
         buf_str(out, "it waits for something that never comes");
@@ -42,12 +42,12 @@ static void tell_flow(const struct follow *follow, const struct follow_flow *flo
 {
     scoped(json) json_t *doc = object_to_json(flow->object);
     scoped(flowview) struct flowview *view = flowview_new(doc, NULL);
-    const char *message = describe_text(doc, "status.state.message");
+    const char *message = doc_text(doc, "status.state.message");
     uint32_t told = 0, behind = 0;
 
     cli_errorf("jobflow \"%s\" can never go on: nothing comes of what is still under way%s%s",
                flow->name, message ? "; " : "", message ? message : "");
-    if (json_is_true(describe_at(doc, "spec.suspend")))
+    if (json_is_true(doc_at(doc, "spec.suspend")))
         fputs("  it is suspended\n", stderr);
     for (uint32_t i = 0; view && i < view->n_steps; i++) {
         const struct flowview_step *step = &view->steps[i];

@@ -3,9 +3,9 @@
  * parameters.
  */
 #include "cli/testcheck.h"
+#include "api/types/doc.h"
 #include "api/types/nearest.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include <string.h>
 
 /* Which steps a member of a test may name. */
@@ -72,7 +72,7 @@ static void check_list(struct checking *c, size_t test, const char *member,
 static const json_t *template_of(const struct checking *c, const struct flowview_step *step)
 {
     for (size_t i = 0; i < c->set->count && step->template_; i++) {
-        const char *name = describe_text(c->set->items[i].doc, "metadata.name");
+        const char *name = doc_text(c->set->items[i].doc, "metadata.name");
 
         if (c->set->items[i].kind == &kind_job_template && name &&
             strcmp(name, step->template_) == 0)
@@ -89,7 +89,7 @@ static bool offer_tasks(const json_t *job_spec, const char *wanted, struct neare
 
     json_array_foreach(json_object_get(job_spec, "tasks"), i, task)
     {
-        const char *name = describe_text(task, "name");
+        const char *name = doc_text(task, "name");
         scoped_str by_place = name ? NULL : mem_printf("default%zu", i);
 
         if (strcmp(name ? name : by_place, wanted) == 0)
@@ -130,7 +130,7 @@ static void check_parameter(struct checking *c, size_t test, const char *name)
 
     json_array_foreach(json_object_get(spec, "parameters"), i, parameter)
     {
-        const char *known = describe_text(parameter, "name");
+        const char *known = doc_text(parameter, "name");
 
         if (strcmp(known, name) == 0)
             return;

@@ -2,9 +2,9 @@
  * Compares expectation and record field by field; what the test does not mention is not compared.
  */
 #include "cli/testjudge.h"
+#include "api/types/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/describe.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -212,7 +212,7 @@ size_t testjudge(const struct test_case *test, const struct testrun *run, struct
     else if (run->end == TESTRUN_TIMED_OUT)
         differ(&j, "end", "the flow is over", "it is not, when its time is up");
     compare_text(&j, "phase", test->expect.phase, run->view->phase);
-    compare_text(&j, "reason", test->expect.reason, describe_text(status, "state.reason"));
+    compare_text(&j, "reason", test->expect.reason, doc_text(status, "state.reason"));
     if (run->end == TESTRUN_OVER)
         compare_time(&j, "duration", test->expect.duration_ns, run->took_ms);
     compare_order(&j);

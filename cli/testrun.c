@@ -3,11 +3,11 @@
  * what happens until the flow has ended.
  */
 #include "cli/testrun.h"
+#include "api/types/doc.h"
 #include "api/types/jobflow.h"
 #include "api/types/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cli/describe.h"
 #include "cli/engine.h"
 #include "cli/takeup.h"
 #include "node/runtime.h"
@@ -117,7 +117,7 @@ static bool asks_for_job(const struct running *run, const char *step)
 /* The job of the newest attempt. */
 static void keep_job(struct running *run, const struct follow_step *step)
 {
-    const char *kept = describe_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
+    const char *kept = doc_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
     scoped_str name = mem_printf("%s-%s", run->flow, step->name);
     const struct object *job;
 
@@ -261,11 +261,11 @@ static void record_reasons(struct testrun *out)
 
     json_array_foreach(nodes, i, node)
     {
-        const char *name = describe_text(node, "name");
+        const char *name = doc_text(node, "name");
         struct testrun_iteration *iteration = name ? find_iteration(out, name) : NULL;
 
         if (iteration)
-            iteration->step.reason = describe_text(node, "reason");
+            iteration->step.reason = doc_text(node, "reason");
     }
 }
 

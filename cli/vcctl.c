@@ -2,6 +2,7 @@
  * The verbs, one function each; what differs between the two kinds is a row of `words`.
  */
 #include "cli/vcctl.h"
+#include "api/types/doc.h"
 #include "api/types/kinds.h"
 #include "api/types/yaml.h"
 #include "base/clock.h"
@@ -53,7 +54,7 @@ static const struct words *words_of(const struct kind *kind)
 
 static char *age_of(const json_t *item, int64_t now_ms)
 {
-    const char *text = describe_text(item, "metadata.creationTimestamp");
+    const char *text = doc_text(item, "metadata.creationTimestamp");
     char age[TIME_TEXT_MAX];
     int64_t at_ms;
 
@@ -90,7 +91,7 @@ void vcctl_write_table(const struct kind *kind, const json_t *items, int64_t now
         const json_t *item = row ? json_array_get(items, row - 1) : NULL;
 
         for (size_t c = 0; c < n; c++) {
-            const char *path = w->columns[c].path, *text = item ? describe_text(item, path) : NULL;
+            const char *path = w->columns[c].path, *text = item ? doc_text(item, path) : NULL;
             char **cell = &cells[row * n + c];
 
             *cell = !item   ? mem_strdup(w->columns[c].title)
@@ -319,8 +320,8 @@ static int change_file(const struct options *options, const struct change *chang
         return EXIT_FAILED;
     for (size_t i = 0; i < set.count; i++) {
         const json_t *doc = set.items[i].doc;
-        const char *name = describe_text(doc, "metadata.name");
-        const char *ns = describe_text(doc, "metadata.namespace");
+        const char *name = doc_text(doc, "metadata.name");
+        const char *ns = doc_text(doc, "metadata.namespace");
 
         if (set.items[i].kind != options->kind || !name) {
             printf("Failed to %s %s: %s:%zu: a %s%s\n", change->to, options->kind->name,

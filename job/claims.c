@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/types/job.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/pod.h"

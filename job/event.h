@@ -6,6 +6,7 @@
  * Events come from slot state, not from pairs of watch objects, so a pod first seen after a restart
  * of the process raises what its state means, and a repeated or missed notice changes nothing.
  */
+#include "api/types/job.h"
 #include "api/types/pod.h"
 
 /* A pod, as far as the job core cares. */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/types/job.h"
 #include "api/types/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/types/job.h"
 #include "api/types/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"

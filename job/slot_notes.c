@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/types/job.h"
 #include "base/mem.h"
 #include "job/names.h"
 

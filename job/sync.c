@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/job.h"
 #include "api/types/podgroup.h"
 #include "base/mem.h"
 #include "job/podgroup.h"

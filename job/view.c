@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "api/types/job.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/slot_notes.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "node/kubelet_source.h"
+#include "api/types/doc.h"
 
 const json_t *action_doc(const struct pod_container *container, enum action_place place)
 {
@@ -61,7 +61,7 @@ static bool port_of(const struct pod_container *container, const json_t *doc, in
 
 static bool own_host(const json_t *doc, struct error *err)
 {
-    const char *host = source_text(doc, "host");
+    const char *host = doc_text(doc, "host");
 
     return !host || !*host ||
            error_set(err, ERR_INVALID, "host",
@@ -88,11 +88,11 @@ static bool http_of(const struct pod_container *container, const json_t *doc, st
     struct probe_header *rows = arena_array(arena, n, sizeof *rows);
 
     for (size_t i = 0; i < n; i++)
-        rows[i] = (struct probe_header){source_text(json_array_get(headers, i), "name"),
-                                        source_text(json_array_get(headers, i), "value")};
+        rows[i] = (struct probe_header){doc_text(json_array_get(headers, i), "name"),
+                                        doc_text(json_array_get(headers, i), "value")};
     out->http = (struct probe_http){
-        .path = source_text(doc, "path"),
-        .scheme = source_text(doc, "scheme"),
+        .path = doc_text(doc, "path"),
+        .scheme = doc_text(doc, "scheme"),
         .headers = rows,
         .n_headers = n,
     };
@@ -115,7 +115,7 @@ static bool sleep_of(const struct pod_container *container, const json_t *doc, s
 static bool grpc_of(const struct pod_container *container, const json_t *doc, struct arena *arena,
                     struct action *out, struct error *err)
 {
-    out->service = source_text(doc, "service");
+    out->service = doc_text(doc, "service");
     return port_of(container, doc, &out->port, err);
 }
 

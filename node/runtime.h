@@ -198,7 +198,3 @@ typedef bool (*sim_script_fn)(void *ctx, const struct object *pod, const char *c
                               size_t run, struct sim_outcome *out);
 /** Ask `script` about every container from now on (simulated runtimes only). */
 void runtime_sim_script(struct runtime *rt, sim_script_fn script, void *ctx);
-
-/** Entry of the supervisor processes: `jobflow` started under another argv[0]. Never returns to
- * main's dispatch when it applies. -1 = not one. */
-int runtime_shim_main(int argc, char **argv);

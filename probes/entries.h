@@ -6,6 +6,7 @@
  * applies to every task. Each applying entry gives one *need* per task: so many of the task's pods
  * must pass. All needs of a target must be met. Ref: spec/jobflow.md 6.2.
  */
+#include "api/types/job.h"
 #include "api/types/jobflow.h"
 #include "api/types/pod.h"
 

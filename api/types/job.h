@@ -2,8 +2,7 @@
 /*
  * Job (batch.volcano.sh/v1alpha1), as our code reads it. Ref: spec/job.md section 2.
  */
-#include "api/types/object.h"
-#include "api/types/schema.h"
+#include "api/types/pod.h"
 
 /* clang-format off */
 #define JOB_PHASES(X)          \
@@ -125,8 +124,6 @@ struct job_spec {
     } plugins;
     json_t *network_topology; /* or NULL */
 };
-
-enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN, POD_PHASE_N };
 
 struct job_task_count {
     const char *key; /* task name */

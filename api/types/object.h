@@ -57,8 +57,6 @@ struct meta {
     uint32_t n_labels, n_annotations, n_owners, n_finalizers;
 };
 
-extern const struct schema metadata_schema; /* ObjectMeta */
-
 struct meta *meta_new(const struct meta *draft); /* owned deep copy in one allocation */
 struct meta *meta_ref(const struct meta *meta);
 void meta_unref(struct meta *meta);

@@ -3,7 +3,10 @@
  * Pod (v1), as our code reads it: what the runtime needs to start it, what the controllers need of
  * its status.
  */
-#include "api/types/job.h" /* enum pod_phase */
+#include "api/types/object.h"
+#include "api/types/schema.h"
+
+enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN, POD_PHASE_N };
 
 struct env_var {
     const char *name;

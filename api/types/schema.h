@@ -111,6 +111,8 @@ struct schema {
 
 enum schema_unknown { UNKNOWN_ERROR, UNKNOWN_PRUNE };
 
+extern const struct schema metadata_schema; /* ObjectMeta; see object.h */
+
 struct schema_options {
     enum schema_unknown unknown;
     bool defaults;  /* write schema defaults into the document */

@@ -2,7 +2,6 @@
  * One step down: the row of a member, or nowhere when the table ends here.
  */
 #include "api/types/schema_walk.h"
-#include "api/types/object.h"
 
 struct schema_at schema_at_root(const struct schema *schema, bool partial)
 {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/shim/entry.h"
 #include "node/shim/program/image.h"
 
 const char *self_program(void)

@@ -1,11 +1,10 @@
 #pragma once
 /*
- * How a shim is started: `jobflow` under this name, with these descriptors; see
- * runtime_shim_main.
+ * How a shim is started: `jobflow` under the name SHIM_NAME, with these descriptors.
  */
 #include "node/sandbox/hook.h"
+#include "node/sandbox/self.h"
 
-#define SHIM_NAME   "jobflow-shim"
 #define SHIM_SOCKET "ctl" /* in its directory */
 
 #define PODS_DIRECTORY "pods" /* beside that of shims: what boxed pods have on disk */
@@ -26,3 +25,8 @@ enum {
     SHIM_FD_HOOK
 };
 enum { SHIM_FD_REST = SHIM_FD_HOOK + HOOK_FDS };
+
+/** Entry of the processes that jobflow starts from itself: shims, the holder of the private
+ * network, trials. Their argv[0] says which. Returns an exit code, or -1 when argv[0] names none of
+ * them. */
+int shim_main(int argc, char **argv);

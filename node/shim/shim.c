@@ -13,7 +13,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/runtime.h"
 #include "node/sandbox/box.h"
 #include "node/sandbox/trial.h"
 #include "node/shim/place.h"
@@ -245,7 +244,7 @@ int shim_run(struct shim *shim, struct pod *pod)
     return 0;
 }
 
-int runtime_shim_main(int argc, char **argv)
+int shim_main(int argc, char **argv)
 {
     struct shim shim = {
         .pool = true,

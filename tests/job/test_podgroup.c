@@ -3,6 +3,7 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/job.h"
 #include "api/types/podgroup.h"
 #include "api/types/quantity.h"
 #include "job/podgroup.h"

@@ -14,6 +14,7 @@
 #include "api/cluster_embedded.h"
 #include "base/file.h"
 #include "node/node.h"
+#include "node/shim/entry.h"
 
 enum { LIMIT_MS = 60000 };
 
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_container_that_is_not_alive_is_started_again),
         cmocka_unit_test(many_short_pods_all_end_well),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     if (code >= 0)
         return code;

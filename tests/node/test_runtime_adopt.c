@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/shim/entry.h"
 #include "node/shim/message.h"
 #include "node/shim/records.h"
 #include "tests/support/lives.h"
@@ -332,7 +333,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_shim_without_pods_ends_with_its_node),
         cmocka_unit_test(pods_nobody_can_find_any_more_are_ended),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

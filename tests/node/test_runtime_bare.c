@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "node/shim/entry.h"
 #include "tests/support/pods.h"
 
 enum { LIMIT_MS = 60000 };
@@ -567,7 +568,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_follower_goes_on_where_it_was),
         cmocka_unit_test(a_pod_that_prints_nothing_makes_no_file_and_purge_removes_what_one_made),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     if (code >= 0)
         return code;

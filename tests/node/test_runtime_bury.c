@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "node/runtime_host.h"
+#include "node/shim/entry.h"
 #include "tests/support/lives.h"
 
 /* Keeps the only thread of the pool busy until it is told to go on: by a task, or at once. */
@@ -259,7 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_runtime_freed_while_it_adopts_tells_nobody_and_removes_what_it_began_to),
         cmocka_unit_test(groups_of_supervisors_nobody_can_find_go_with_the_next_start),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     setenv("UV_THREADPOOL_SIZE", "1", 1); /* see struct gate */
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "node/sandbox/network.h"
+#include "node/shim/entry.h"
 #include "tests/support/pods.h"
 
 enum { LIMIT_MS = 60000 };
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_network_that_cannot_be_is_refused_with_the_reason),
         cmocka_unit_test(a_port_below_1024_of_the_machine_is_refused_to_a_user_and_told),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
     struct error err = {0};
 
     if (code >= 0)

@@ -4,6 +4,7 @@
 #include "tests/unit.h"
 
 #include "base/file.h"
+#include "node/shim/entry.h"
 #include "tests/support/pods.h"
 
 enum { LIMIT_MS = 60000 };
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(of_plain_pods),
         cmocka_unit_test(of_boxed_pods),
     };
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@
 #include "node/sandbox/root.h"
 #include "node/sandbox/sandbox.h"
 #include "node/sandbox/volumes.h"
+#include "node/shim/entry.h"
 
 static void put(const char *dir, const char *name, const char *text)
 {
@@ -348,7 +349,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_level_is_found_or_refused_with_a_reason),
     };
 
-    int code = runtime_shim_main(argc, argv); /* levels are tried by a process of ours */
+    int code = shim_main(argc, argv); /* levels are tried by a process of ours */
 
     return code >= 0 ? code : cmocka_run_group_tests(tests, NULL, NULL);
 }

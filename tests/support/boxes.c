@@ -2,6 +2,7 @@
  * Levels, lives and what tests of boxed pods share.
  */
 #include "tests/support/boxes.h"
+#include "node/shim/entry.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -133,7 +134,7 @@ int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t cou
                const struct box_mode *modes)
 {
     static const char *const levels[] = {"full", "mounts", "user", "plain"};
-    int code = runtime_shim_main(argc, argv), failed = 0;
+    int code = shim_main(argc, argv), failed = 0;
 
     if (code >= 0)
         return code;

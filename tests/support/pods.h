@@ -4,7 +4,7 @@
  *
  * The test program is its own shim: its main begins with
  *
- *   if (runtime_shim_main(argc, argv) >= 0) return 0;
+ *   if (shim_main(argc, argv) >= 0) return 0;
  */
 #include "node/runtime.h"
 

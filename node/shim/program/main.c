@@ -3,11 +3,11 @@
  * node and forked for every pod, and a fork costs what is mapped: without the libraries of the rest
  * of jobflow that is a tenth.
  */
-#include "node/runtime.h"
+#include "node/shim/entry.h"
 
 int main(int argc, char **argv)
 {
-    int code = runtime_shim_main(argc, argv);
+    int code = shim_main(argc, argv);
 
     return code < 0 ? 2 : code;
 }

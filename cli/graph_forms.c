@@ -4,7 +4,6 @@
 #include "cli/graph_forms.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "cli/describe.h"
 #include <string.h>
 
 void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out)

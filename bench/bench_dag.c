@@ -16,11 +16,11 @@
 #include <time.h>
 
 #include "api/types/admission.h"
-#include "api/types/dag.h"
-#include "api/types/jobflow.h"
-#include "api/types/jobflow_admission.h"
+#include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/dag.h"
 #include "base/mem.h"
 
 enum { ROUNDS = 3 };

@@ -14,11 +14,11 @@
 #include <time.h>
 
 #include "api/cluster_embedded.h"
-#include "api/types/command.h"
-#include "api/types/job.h"
-#include "api/types/pod.h"
-#include "api/types/podgroup.h"
-#include "api/types/yaml.h"
+#include "api/types/kinds/command.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/text/yaml.h"
 #include "base/mem.h"
 #include "job/controller.h"
 

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "api/cluster_embedded.h"
-#include "api/types/podgroup.h"
-#include "node/scheduler.h"
+#include "api/types/kinds/job/podgroup.h"
+#include "node/scheduler/scheduler.h"
 
 enum { QUEUES = 4, SIZES = 7, NODE_CPUS = 128, NODE_PODS = 64 };
 

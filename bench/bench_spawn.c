@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "node/runtime.h"
+#include "node/runtime/runtime.h"
 #include "node/shim/entry.h"
 
 enum { VOLUMES = 4 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "api/types/admission.h"
-#include "api/types/yaml.h"
+#include "api/types/text/yaml.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"

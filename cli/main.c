@@ -1,8 +1,8 @@
 /*
  * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
-#include "cli/commands.h"
-#include "node/runtime.h"
+#include "cli/cmd/commands.h"
+#include "node/runtime/runtime.h"
 #include "node/shim/entry.h"
 #include <locale.h>
 #include <string.h>

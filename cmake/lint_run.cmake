@@ -3,7 +3,7 @@ math(EXPR last "${CMAKE_ARGC} - 1")
 set(what ${CMAKE_ARGV${last}})
 
 set(DIRS "")
-foreach(dir api base bench cli flow job node probes template tests)
+foreach(dir api base bench cli flow job node probes template tests view)
     if(EXISTS ${SOURCE}/${dir})
         list(APPEND DIRS ${dir})
     endif()

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include "flow/retry_policy.h"
+#include "flow/model/retry_policy.h"
 
 enum { AGAIN_MS = 1000 }; /* a removal that failed */
 

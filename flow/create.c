@@ -2,13 +2,13 @@
  * Creates the jobs of steps that are ready: template, patch and names are resolved, the write is
  * sent, and its answer adopts the job or blocks the step.
  */
-#include "api/types/flowref.h"
-#include "api/types/jobflow_admission.h"
+#include "api/types/kinds/jobflow/admission.h"
+#include "api/types/schema/flow_reference.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "flow/condition.h"
 #include "flow/internal.h"
-#include "flow/spec_hash.h"
+#include "flow/model/condition.h"
+#include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
 #include <assert.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * Ref: spec/jobflow.md 8.3 [O]; Volcano pkg/controllers/jobflow/state, where the same rules are
  * written once per phase and drift apart.
  */
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 
 /* clang-format off */
 enum flow_fact {

@@ -2,13 +2,13 @@
  * The life of a flow: opened from its object and its jobs, kept current, closed when nothing can
  * change any more. flow_sync is the one place where decisions follow from what is known.
  */
-#include "api/types/jobflow_admission.h"
+#include "api/types/kinds/jobflow/admission.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "flow/budget.h"
 #include "flow/internal.h"
-#include "flow/path.h"
-#include "flow/step_probe.h"
+#include "flow/model/budget.h"
+#include "flow/model/critical_path.h"
+#include "flow/model/step_probe.h"
 #include <string.h>
 
 struct flow *flow_new(struct flow_controller *controller, const struct object *object)

@@ -13,7 +13,7 @@
 #include "flow/block.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
-#include "flow/figures.h"
+#include "flow/metrics.h"
 #include "flow/pin.h"
 #include "flow/restore.h"
 #include "probes/probe.h"

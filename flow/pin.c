@@ -2,8 +2,8 @@
  * Copies of templates: one record per name, made and looked up.
  */
 #include "flow/pin.h"
-#include "api/types/jobflow_admission.h"
-#include "api/types/jobflow_pin.h"
+#include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/pin.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include "flow/step_probe.h"
+#include "flow/model/step_probe.h"
 #include "probes/entries.h"
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include "flow/path.h"
+#include "flow/model/critical_path.h"
 
 enum { WINDOW_DEFAULT_MS = 100, WINDOW_GROWTH_MAX = 10, RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
 

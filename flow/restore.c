@@ -2,13 +2,13 @@
  * The inverse of status.c: reads a stored status, tolerating whatever people have edited into it.
  */
 #include "flow/restore.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "flow/control.h"
-#include "flow/spec_hash.h"
-#include "flow/step_bits.h"
-#include "flow/step_probe.h"
+#include "flow/model/control.h"
+#include "flow/model/spec_hash.h"
+#include "flow/model/step_bits.h"
+#include "flow/model/step_probe.h"
 #include <string.h>
 
 static const char *text_of(const json_t *object, const char *member)

@@ -4,11 +4,11 @@
 #include "flow/status.h"
 #include "base/mem.h"
 #include "flow/block.h"
-#include "flow/condition.h"
-#include "flow/control.h"
-#include "flow/spec_hash.h"
-#include "flow/step_bits.h"
-#include "flow/step_probe.h"
+#include "flow/model/condition.h"
+#include "flow/model/control.h"
+#include "flow/model/spec_hash.h"
+#include "flow/model/step_bits.h"
+#include "flow/model/step_probe.h"
 #include <string.h>
 
 #define FLOW_LIST_KEY(name, key) key,

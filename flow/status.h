@@ -12,7 +12,7 @@
  * completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts, nodes, and in the
  * compact form results {completed, failed, skipped, …} and criticalPath.
  */
-#include "flow/record.h"
+#include "flow/model/flow_model.h"
 
 enum {
     COMPACT_LIST_MAX = 100,  /* names per list, steps per cause of being shown */

@@ -11,10 +11,10 @@
 
 #include "base/mem.h"
 #include "job/names.h"
+#include "job/reason.h"
 #include "job/run.h"
-#include "job/slot_notes.h"
+#include "job/slot_annotations.h"
 #include "job/state/rules.h"
-#include "job/story.h"
 
 /* How often pods of a targeted kill that could not be marked are tried again before the rest goes
  * on without them. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/pod.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/types/command.h"
+#include "api/types/kinds/command.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/run.h"

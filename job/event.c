@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "job/names.h"
 
 /* The first container that ended with an error decides; init containers count when no regular one

@@ -6,8 +6,8 @@
  * Events come from slot state, not from pairs of watch objects, so a pod first seen after a restart
  * of the process raises what its state means, and a repeated or missed notice changes nothing.
  */
-#include "api/types/job.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/pod/pod.h"
 
 /* A pod, as far as the job core cares. */
 struct pod_facts {

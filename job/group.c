@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "api/types/job.h"
-#include "api/types/podgroup.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/podgroup.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 
 #define JOB_COMPONENT   "vc-controller-manager"
 #define JOB_API_VERSION "batch.volcano.sh/v1alpha1"

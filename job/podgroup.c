@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/types/job.h"
-#include "api/types/podgroup.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/resources.h"

@@ -5,7 +5,7 @@
  * A job's policies are compiled once per body (job/shape.h) into rows with an event mask, so that
  * matching an event costs a few comparisons.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 
 struct job_policy_row {
     uint32_t events; /* bit EVENT_x; 0 for an exit-code policy */

@@ -2,8 +2,8 @@
 /*
  * What pods use, as quotas count it: a PodGroup's minResources. Ref: spec/job.md 15.3.
  */
-#include "api/types/job.h"
-#include "api/types/quantity.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/text/quantity.h"
 
 struct usage_item {
     char *name; /* owned */

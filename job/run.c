@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "api/types/podgroup.h"
+#include "api/types/kinds/job/podgroup.h"
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/podgroup.h"
-#include "job/slot_notes.h"
+#include "job/slot_annotations.h"
 
 /* Requests taken up in one go before others get their turn. */
 enum { REQUESTS_PER_GO = 64 };

@@ -20,7 +20,7 @@
 #include "job/commands.h"
 #include "job/controller.h"
 #include "job/delayed.h"
-#include "job/figures.h"
+#include "job/metrics.h"
 #include "job/ttl.h"
 #include "job/view.h"
 #include "job/waits.h"

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "job/names.h"
 #include "job/run.h"
-#include "job/slot_notes.h"
+#include "job/slot_annotations.h"
 
 /* How long counters are gathered before they are written. */
 enum { COUNTER_WINDOW_MS = 20 };

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/types/job.h"
-#include "api/types/podgroup.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/podgroup.h"
 #include "base/mem.h"
 #include "job/podgroup.h"
+#include "job/reason.h"
 #include "job/run.h"
-#include "job/slot_notes.h"
-#include "job/story.h"
+#include "job/slot_annotations.h"
 
 /* Pods begun in one go; then other jobs get their turn (O-41). */
 enum { BATCH = 256 };

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/log.h"
 #include "base/mem.h"
 

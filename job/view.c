@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/mem.h"
 #include "job/names.h"
-#include "job/slot_notes.h"
+#include "job/slot_annotations.h"
 
 /* Nobody runs more replicas of a task; a forged pod with a higher index is none of ours. */
 enum { INDEX_MAX = 1000000 };

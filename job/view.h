@@ -15,8 +15,8 @@
  * No I/O: the view is told about pods and asked for numbers. One pod change costs O(1) (O-40); a
  * change of epoch or of the spec costs O(pods).
  */
+#include "job/compiled_spec.h"
 #include "job/event.h"
-#include "job/shape.h"
 #include "job/state/phase.h"
 #include "job/state/verdicts.h"
 

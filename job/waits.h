@@ -3,7 +3,7 @@
  * Jobs that wait for something by name: a queue or a claim to appear, a pod name to become free.
  * Looked up when such a thing changes, so that waiting costs nothing.
  */
-#include "api/types/kinds.h"
+#include "api/types/kind.h"
 
 struct job_run;
 struct wait_list;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "node/endpoints.h"
-#include "node/kubelet.h"
-#include "node/kubelet_claims.h"
-#include "node/machine.h"
-#include "node/plain_groups.h"
-#include "node/queue_state.h"
-#include "node/queue_usage.h"
-#include "node/scheduler.h"
+#include "node/kubelet/claims.h"
+#include "node/kubelet/kubelet.h"
+#include "node/node_object.h"
+#include "node/proxy/endpoints_controller.h"
+#include "node/scheduler/podgroup_controller.h"
+#include "node/scheduler/queue_state.h"
+#include "node/scheduler/queue_usage.h"
+#include "node/scheduler/scheduler.h"
 
 struct node {
     struct cluster *cluster;

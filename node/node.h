@@ -13,9 +13,9 @@
  *   endpoints     says who is behind each Service
  */
 #include "api/cluster.h"
-#include "node/amount.h"
-#include "node/host_paths.h"
-#include "node/runtime.h"
+#include "node/machine/amount.h"
+#include "node/machine/host_paths.h"
+#include "node/runtime/runtime.h"
 
 struct node;
 

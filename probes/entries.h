@@ -6,9 +6,9 @@
  * applies to every task. Each applying entry gives one *need* per task: so many of the task's pods
  * must pass. All needs of a target must be met. Ref: spec/jobflow.md 6.2.
  */
-#include "api/types/job.h"
-#include "api/types/jobflow.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/pod/pod.h"
 
 /* In the order of the entries: all of httpGetList, then tcpSocketList, then taskStatusList. */
 enum probe_kind { PROBE_HTTP, PROBE_TCP, PROBE_TASK_STATUS, PROBE_KIND_N };

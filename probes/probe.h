@@ -13,7 +13,7 @@
  * PASSED it stays, and looking ends. Without targets nothing is watched.
  */
 #include "api/cluster.h"
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "probes/address.h"
 #include "probes/entries.h"
 

@@ -3,7 +3,7 @@
  * RESULT_OUTPUT_BYTES, pods by what a job may have.
  */
 #include "probes/results.h"
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "api/types/limits.h"
 #include "base/mem.h"
 #include <ctype.h>

@@ -7,8 +7,8 @@
  * later keeps them. Ref: spec/jobflow.md 13.3; DC-06.
  */
 #include "api/cluster.h"
-#include "api/types/job.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
 
 enum {

@@ -6,7 +6,7 @@
  * Real time limits a try even on a virtual clock, for the peer lives in real time; the loop is held
  * meanwhile.
  */
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "base/loop.h"
 #include "probes/address.h"
 

@@ -8,7 +8,7 @@
  * The stored template is never changed. Defaulting and validation are those of a job written by
  * hand: they happen at create.
  */
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "base/error.h"
 
 struct template_cache;

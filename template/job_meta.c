@@ -2,7 +2,7 @@
  * Names, labels, annotations and the owner of generated jobs.
  */
 #include "template/job_meta.h"
-#include "api/types/jobflow_pin.h"
+#include "api/types/kinds/jobflow/pin.h"
 #include "base/hash.h"
 #include <ctype.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * The metadata of a generated job. Ref: spec/jobflow.md section 4.
  */
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 
 /* Which version of the template the job was made from. Ref: spec/jobflow.md section 11, row 6. */
 #define ANNOTATION_TEMPLATE_REVISION "volcano.sh/jobTemplateResourceVersion"

@@ -6,7 +6,7 @@
  * table names the members that merge (maps by key, lists by the keys of their elements); everything
  * else is replaced. Neither input is changed: the result shares unchanged parts with both.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/error.h"
 
 /** The merged JobSpec (owned), or NULL with INVALID at the member below `path` that cannot be

@@ -5,7 +5,7 @@
  * Neither is a patch of a step: the flow's scheduling comes before it and may be changed by it, the
  * iteration's variables come after it. Ref: spec/jobflow.md 6.3, 13.5, 13.7.
  */
-#include "api/types/jobflow.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 
 /** `spec` is consumed and not changed; the result is owned. A template's plugin wins over one of
  * the same name. */

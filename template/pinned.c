@@ -2,7 +2,7 @@
  * Builds the copy: name, label, owner and the annotation that says which template it was made from.
  */
 #include "template/pinned.h"
-#include "api/types/jobflow_pin.h"
+#include "api/types/kinds/jobflow/pin.h"
 #include "template/job_meta.h"
 #include <inttypes.h>
 #include <stdio.h>

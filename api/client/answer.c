@@ -3,7 +3,7 @@
  * the beginning of the text.
  */
 #include "api/client/answer.h"
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include <string.h>
 
 static json_t *document(const struct buf *text)

@@ -4,7 +4,7 @@
  */
 #include "api/client/elector.h"
 #include "api/client/resource_path.h"
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include <string.h>

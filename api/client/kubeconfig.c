@@ -4,8 +4,8 @@
  */
 #include "api/client/kubeconfig.h"
 #include "api/client/kubeconfig_plugin.h"
-#include "api/types/json_text.h"
-#include "api/types/yaml.h"
+#include "api/types/text/json_text.h"
+#include "api/types/text/yaml.h"
 #include "base/base64.h"
 #include "base/mem.h"
 #include <openssl/crypto.h>

@@ -2,7 +2,7 @@
  * The program is spawned with two pipes, and read until both end, for at most a minute.
  */
 #include "api/client/kubeconfig_plugin.h"
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/secret.h"

@@ -6,8 +6,8 @@
  * (SEC-34).
  */
 #include "api/client/kubeconfig_plugin.h"
-#include "api/types/json_text.h"
-#include "api/types/yaml.h"
+#include "api/types/text/json_text.h"
+#include "api/types/text/yaml.h"
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/mem.h"

@@ -7,7 +7,7 @@
  */
 #include "api/client/reflector.h"
 #include "api/client/resource_path.h"
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include <stdio.h>
 #include <string.h>

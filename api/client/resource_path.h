@@ -2,7 +2,7 @@
 /*
  * Builds the URL path of a resource and the query of a list, as the Kubernetes API lays them out.
  */
-#include "api/types/kinds.h"
+#include "api/types/kind.h"
 #include "base/buf.h"
 
 /** Append the path of an object, or without `name` of the collection; without `ns` over all

@@ -8,8 +8,8 @@
  * Ref: spec/kube-api.md 10.5.
  */
 #include "api/registry/internal.h"
-#include "api/types/json_text.h"
-#include "api/types/managed.h"
+#include "api/types/patch/managed_fields.h"
+#include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include <string.h>

@@ -9,7 +9,7 @@
  *                               └─ otherwise ────────────────► gone
  */
 #include "api/registry/internal.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * Patch: the stored document, patched, goes the way of an update. Ref: spec/kube-api.md 6.6, 10.
  */
-#include "api/types/patch.h"
+#include "api/types/patch/patch.h"
 #include "api/registry/internal.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * write-ahead log into the file.
  */
 #include "api/store/db_impl.h"
-#include "base/resident.h"
+#include "base/rss.h"
 #include <errno.h>
 #include <malloc.h>
 

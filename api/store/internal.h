@@ -7,8 +7,8 @@
 #include "api/store/changes.h"
 #include "api/store/committer.h"
 #include "api/store/index.h"
-#include "api/store/place.h"
 #include "api/store/store.h"
+#include "api/store/store_dir.h"
 
 enum {
     REVISIONS_RESERVED = 1 << 20, /* a durable high-water mark allows for as many (P-03) */

@@ -5,7 +5,7 @@
  */
 #include "api/types/limits.h"
 #include "api/types/object.h"
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
 
 struct admission;
 struct job_spec;

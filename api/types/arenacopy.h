@@ -2,7 +2,7 @@
 /*
  * Deep copies into an arena, for the decoded form a writer leaves with its text.
  */
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
 #include <string.h>
 
 enum { STATUS_ARENA_BYTES = 512 }; /* first chunk: a common status fits */

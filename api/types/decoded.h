@@ -7,7 +7,7 @@
  * one for each type that asked; nearly always it has one entry. Loop thread only.
  */
 #include "api/types/blob.h"
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
 #include "base/jsonw.h"
 
 /* How one struct type is read; one constant per type. */

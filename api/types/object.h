@@ -15,8 +15,8 @@
  * untouched.
  */
 #include "api/types/blob.h"
-#include "api/types/json_text.h"
-#include "api/types/kinds.h"
+#include "api/types/kind.h"
+#include "api/types/text/json_text.h"
 #include "base/error.h"
 #include "base/jsonw.h"
 #include <jansson.h>

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/types/json_text.h"
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
+#include "api/types/text/json_text.h"
 #include "base/mem.h"
 
 /* ObjectMeta as its table decodes it; `struct meta` is made of it. */

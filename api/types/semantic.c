@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/types/quantity.h"
+#include "api/types/text/quantity.h"
 #include "base/timefmt.h"
 
 typedef bool (*equal_fn)(const struct field *field, const json_t *a, const json_t *b);

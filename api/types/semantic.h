@@ -4,7 +4,7 @@
  *
  * Ref: Kubernetes apiequality.Semantic.DeepEqual on the Go types.
  */
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
 
 /**
  * Whether `a` and `b` (either may be NULL) mean the same to `schema`: absent and empty are equal

@@ -12,7 +12,7 @@
  * Unlike Go, a bad argument leaves its default in place, is reported, and the rest is still read.
  * Values may be private keys: a report shows only short ones.
  */
-#include "api/types/schema.h"
+#include "api/types/schema/schema.h"
 
 enum job_arg_type {
     ARG_STR,   /* const char *, borrowed from the words */

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/types/kinds/pod/pod.h"
 #include "api/types/labels.h"
 #include "api/types/limits.h"
-#include "api/types/pod.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 

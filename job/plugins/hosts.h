@@ -2,7 +2,7 @@
 /*
  * Names of a job's pods as plugins write them. Ref: spec/job-plugins.md 0.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/buf.h"
 
 /** The two-part name of a replica: host(task, i) "." sub(task); and its first part alone. */

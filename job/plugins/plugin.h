@@ -7,7 +7,7 @@
  * JOB_PLUGINS; admission, implied plugins, argument findings and the records in the job's status
  * follow from the constant (docs/plugins.md).
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "job/plugins/args.h"
 #include "job/plugins/hosts.h"
 #include "job/plugins/plan.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "api/types/volume_check.h"
+#include "api/types/kinds/pod/volume_check.h"
 #include "base/base64.h"
 #include "base/jsonw.h"
 #include "base/mem.h"

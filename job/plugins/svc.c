@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "api/types/kinds/pod/pod.h"
 #include "api/types/labels.h"
 #include "api/types/limits.h"
-#include "api/types/pod.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 

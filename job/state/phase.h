@@ -16,7 +16,7 @@
  * entry a phase, newest last), the transition time and the running time. Ref: spec/job.md 8.5,
  * O-02, O-03, O-63.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 
 enum { JOB_REASON_MAX = 48 };
 

@@ -2,7 +2,7 @@
 /*
  * The next phase of a job from its numbers: pure functions of counters. Ref: spec/job.md 8.1, 8.3.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 
 /* Everything a decision may look at. */
 struct job_counts {

@@ -17,7 +17,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "node/sandbox/cgroup_find.h"
-#include "node/shim/spawn.h"
+#include "node/sandbox/spawn.h"
 
 enum { TEXT_MAX = 1 << 20, PERIOD_US = 100000, PROCESSES_MAX = 1024 /* L-37 */, MAKE_TRIES = 8 };
 

@@ -8,8 +8,8 @@
  *   cpu      cpu.max | cpu.cfs_quota_us
  *   pids     pids.max, for every container whose processes no rlimit bounds
  */
-#include "node/sandbox/hook.h"
-#include "node/shim/message.h"
+#include "node/sandbox/sockaddr_bpf.h"
+#include "node/wire/message.h"
 #include <sys/types.h>
 
 enum { CGROUP_HIERARCHIES = 4 };

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "node/sandbox/tree.h"
+#include "node/sandbox/mount_tree.h"
 
 enum { PATH_BYTES = 4096 };
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "node/sandbox/sandbox.h"
-#include "node/shim/spawn.h" /* ON_CHILD_STACK */
+#include "node/sandbox/spawn.h" /* ON_CHILD_STACK */
 
 static bool write_text(const char *path, const char *text, struct error *err)
 {

@@ -6,7 +6,7 @@
  * taken as the user sees it (DC-08). What is kept is never shown: neither a path in it nor one that
  * it lies in. Ref: spec/reliability.md SEC-18, SEC-20.
  */
-#include "node/shim/message.h"
+#include "node/wire/message.h"
 
 /** Is it there, and of the type that was asked for? Where the type says so, a missing one is made.
  * Before the pod's first container. */

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/box.h"
 #include "node/sandbox/cgroup.h"
-#include "node/sandbox/fdpass.h"
+#include "node/sandbox/pod_sandbox.h"
+#include "node/wire/fdpass.h"
 
 enum { KILL_STEPS = 200 }; /* of a millisecond */
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/compiler.h"
-#include "node/sandbox/root.h"
-#include "node/shim/spawn.h"
+#include "node/sandbox/rootfs.h"
+#include "node/sandbox/spawn.h"
 
 /* The signal that stands for SIGKILL: what it took from us would be lost. Others are passed on. */
 #define INIT_KILL SIGPWR

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node/sandbox/capability_check.h"
 #include "node/sandbox/netlink.h"
-#include "node/sandbox/trial.h"
 
 #define BRIDGE "pods"
 #define INSIDE "eth0"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/sandbox/tree.h"
+#include "node/sandbox/mount_tree.h"
 
 static const char *const name_libraries[] = {
     "/usr/lib/x86_64-linux-gnu/libnss_wrapper.so",

@@ -7,7 +7,7 @@
  *   VC_HOSTS_FILE   the hosts file
  *   VC_SSH_DIR      what would be mounted at …/.ssh
  */
-#include "node/sandbox/box.h"
+#include "node/sandbox/pod_sandbox.h"
 
 /** The library with which programs that are linked dynamically find the pod's names; NULL = this
  * machine has none. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/sandbox/root.h"
+#include "node/sandbox/rootfs.h"
 
 enum { LINKS_MAX = 40 };
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "node/sandbox/filter.h"
 #include "node/sandbox/hostkey.h" /* HOSTKEY_NAME */
+#include "node/sandbox/seccomp_filter.h"
 
 enum { ACCOUNTS_MAX = 4 << 20 };
 

@@ -14,10 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "api/types/volume_check.h"
+#include "api/types/kinds/pod/volume_check.h"
 #include "base/file.h"
 #include "node/sandbox/host_path.h"
-#include "node/sandbox/tree.h"
+#include "node/sandbox/mount_tree.h"
 
 enum { NAME_BYTES = 96, PATH_BYTES = 4096, BLOCK_BYTES = 512, DEPTH_MAX = 64 };
 

@@ -11,7 +11,7 @@
  * What is in memory is mounted in the shim's mount namespace, from which those of the containers
  * come.
  */
-#include "node/shim/message.h"
+#include "node/wire/message.h"
 
 struct volumes_where {
     int disk_fd; /* the directory of pods */

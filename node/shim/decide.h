@@ -6,8 +6,8 @@
  * turn and kept. Then all main containers are started. The pod ends when no main container will run
  * again, or an init container has failed for good. Ref: kubelet computePodActions, getPhase.
  */
-#include "api/types/pod.h"
-#include "node/shim/message.h"
+#include "api/types/kinds/pod/pod.h"
+#include "node/wire/message.h"
 
 /* One container as the decision sees it. */
 struct decide_container {

@@ -2,8 +2,8 @@
 /*
  * How a shim is started: `jobflow` under the name SHIM_NAME, with these descriptors.
  */
-#include "node/sandbox/hook.h"
-#include "node/sandbox/self.h"
+#include "node/exe/self_exe.h"
+#include "node/sandbox/sockaddr_bpf.h"
 
 #define SHIM_SOCKET "ctl" /* in its directory */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "node/sandbox/box.h"
+#include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
 
 struct names { /* open addressing over the names kept so far */

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "node/sandbox/box.h"
+#include "node/sandbox/pod_sandbox.h"
 #include "node/sandbox/pss.h"
-#include "node/shim/beside.h"
+#include "node/sandbox/spawn.h"
+#include "node/shim/exec_helper.h"
 #include "node/shim/shim.h"
-#include "node/shim/spawn.h"
 
 enum {
     NS_PER_MS = 1000000,

@@ -10,11 +10,11 @@
  * What to do next is decided purely (decide.h) whenever something has happened, and carried out
  * here. The pod is final once no program, no stray child and no open output is left.
  */
-#include "node/sandbox/notify.h"
+#include "base/reactor.h"
+#include "node/sandbox/sockaddr_notify.h"
 #include "node/shim/decide.h"
 #include "node/shim/logfile.h"
-#include "node/shim/message.h"
-#include "node/shim/reactor.h"
+#include "node/wire/message.h"
 
 #include "base/hash.h"
 #include <sys/resource.h>

@@ -23,9 +23,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "node/sandbox/box.h"
-#include "node/shim/beside.h"
-#include "node/shim/mark.h"
+#include "node/sandbox/pod_sandbox.h"
+#include "node/shim/exec_helper.h"
+#include "node/shim/pod_mark.h"
 #include "node/shim/shim.h"
 
 enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000, LOOKS = 10 };

@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "node/shim/message.h"
+#include "node/wire/message.h"
 
 enum {
     BLOCK_HEAD = sizeof(uint32_t) + sizeof(uint64_t),

@@ -12,7 +12,7 @@
  */
 #include "base/buf.h"
 #include "base/error.h"
-#include "node/shim/wire.h"
+#include "node/wire/frame.h"
 
 enum { BOOT_ID_MAX = 40 };
 

@@ -13,9 +13,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/sandbox/box.h"
-#include "node/sandbox/trial.h"
-#include "node/shim/place.h"
+#include "node/sandbox/capability_check.h"
+#include "node/sandbox/pod_sandbox.h"
+#include "node/shim/shim_dir.h"
 
 enum {
     NS_PER_MS = 1000000,

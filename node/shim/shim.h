@@ -15,13 +15,13 @@
  * to its end; start what was asked; tell the node. Nothing is started or told before it is written
  * down. A shim with nothing to do and nobody connected ends by itself; it leaves its records.
  */
+#include "base/reactor.h"
 #include "node/shim/entry.h"
-#include "node/shim/holder.h"
-#include "node/shim/message.h"
-#include "node/shim/peer.h"
+#include "node/shim/netns_holder.h"
 #include "node/shim/pod.h"
-#include "node/shim/reactor.h"
 #include "node/shim/records.h"
+#include "node/wire/message.h"
+#include "node/wire/peer.h"
 
 #include <sys/resource.h>
 

@@ -4,7 +4,7 @@
 
 #include "api/cluster_embedded.h"
 #include "tests/fake/faulty.h"
-#include "tests/support/world.h"
+#include "tests/support/registry_fixture.h"
 
 struct bed {
     struct world *world;

@@ -4,7 +4,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 
 enum { KILLED_CODE = 137 };
 

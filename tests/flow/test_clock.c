@@ -6,7 +6,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 
 static const int64_t jumps_ms[] = {1000, 3600000, 86400000, -1000, -3600000, -86400000};
 

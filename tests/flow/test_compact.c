@@ -2,8 +2,8 @@
  * DC-20 */
 #include "tests/unit.h"
 
-#include "flow/graph.h"
-#include "tests/support/flow_bed.h"
+#include "flow/model/graph.h"
+#include "tests/support/flow_fixture.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 
 #include <stdio.h>
 

@@ -4,9 +4,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 
-#include "api/types/command.h"
+#include "api/types/kinds/command.h"
 
 #include <stdio.h>
 

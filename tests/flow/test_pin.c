@@ -3,8 +3,8 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/jobflow_pin.h"
-#include "tests/support/flow_bed.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include "tests/support/flow_fixture.h"
 
 #include <stdio.h>
 #include <string.h>

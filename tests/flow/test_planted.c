@@ -12,16 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "api/types/jobflow_pin.h"
-#include "flow/budget.h"
-#include "flow/condition.h"
-#include "flow/control.h"
+#include "api/types/kinds/jobflow/pin.h"
 #include "flow/decide.h"
 #include "flow/internal.h"
-#include "flow/items.h"
-#include "flow/queue.h"
-#include "flow/retry_policy.h"
-#include "flow/spec_hash.h"
+#include "flow/model/budget.h"
+#include "flow/model/condition.h"
+#include "flow/model/control.h"
+#include "flow/model/items.h"
+#include "flow/model/ready_queue.h"
+#include "flow/model/retry_policy.h"
+#include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
 #include "tests/support/flow_walk.h"
 

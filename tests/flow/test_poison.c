@@ -7,7 +7,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 #include "tests/support/objects.h"
 
 #define STEPS(text) "{\"spec\":{\"flows\":[" text "]}}"

@@ -4,7 +4,7 @@
 #include "tests/unit.h"
 
 #include "base/metrics.h"
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 #include "tests/support/peer.h"
 
 #include <stdio.h>

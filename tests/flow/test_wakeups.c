@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 
 static unsigned writes_since(struct flow_bed *bed, unsigned *before)
 {

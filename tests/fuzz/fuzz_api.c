@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/server/target.h"
-#include "api/types/kinds.h"
+#include "api/server/message/request_target.h"
+#include "api/types/kind.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "tests/support/api.h"

@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "api/types/fieldset.h"
-#include "api/types/json_text.h"
-#include "api/types/kinds.h"
+#include "api/types/kind.h"
+#include "api/types/patch/fieldset.h"
+#include "api/types/text/json_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "api/server/connection.h"
-#include "api/server/head.h"
+#include "api/server/http/connection.h"
+#include "api/server/message/request_head.h"
 #include "base/mem.h"
 #include "tests/support/api.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/server/filter.h"
+#include "api/server/rest/filter.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

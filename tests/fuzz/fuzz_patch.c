@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/types/kinds.h"
-#include "api/types/patch.h"
+#include "api/types/kind.h"
+#include "api/types/patch/patch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

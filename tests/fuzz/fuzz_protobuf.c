@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "api/server/protobuf.h"
-#include "api/types/json_text.h"
+#include "api/server/message/protobuf.h"
+#include "api/types/text/json_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "api/types/labels.h"
-#include "api/types/quantity.h"
-#include "api/types/yaml_scalar.h"
+#include "api/types/text/quantity.h"
+#include "api/types/text/yaml_scalar.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 

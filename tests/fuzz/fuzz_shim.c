@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "node/shim/logfile.h"
-#include "node/shim/message.h"
 #include "node/shim/records.h"
+#include "node/wire/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/server/accept.h"
-#include "api/server/filter.h"
-#include "api/server/route.h"
-#include "api/server/token.h"
+#include "api/server/message/accept.h"
+#include "api/server/rest/continue_token.h"
+#include "api/server/rest/filter.h"
+#include "api/server/rest/route.h"
 #include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/types/json_text.h"
-#include "api/types/yaml.h"
+#include "api/types/text/json_text.h"
+#include "api/types/text/yaml.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 
 #include "tests/fake/faulty.h"
 #include "tests/support/job_faults.h"
-#include "tests/support/job_stage.h"
+#include "tests/support/job_fixture.h"
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 
 static struct stage *new_stage(void)
 {

@@ -5,9 +5,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_stage.h"
+#include "tests/support/job_fixture.h"
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 
 enum { ODD_MS = 437, TIMEOUT_MS = 7000, LATEST_MS = 2 * TIMEOUT_MS };

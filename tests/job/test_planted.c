@@ -18,7 +18,7 @@
 #include "job/pod.h"
 #include "job/podgroup.h"
 #include "job/run.h"
-#include "job/slot_notes.h"
+#include "job/slot_annotations.h"
 #include "job/state/rules.h"
 #include "job/state/verdicts.h"
 #include "job/ttl.h"

@@ -3,9 +3,9 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/job.h"
-#include "api/types/podgroup.h"
-#include "api/types/quantity.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/podgroup.h"
+#include "api/types/text/quantity.h"
 #include "job/podgroup.h"
 #include "job/resources.h"
 #include "tests/support/manifest.h"

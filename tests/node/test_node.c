@@ -3,8 +3,8 @@
  */
 #include "tests/unit.h"
 
-#include "node/machine.h"
-#include "tests/support/node_bed.h"
+#include "node/node_object.h"
+#include "tests/support/node_fixture.h"
 
 static struct rig *set_up(int max_pods)
 {

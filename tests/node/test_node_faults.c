@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "tests/fake/faulty.h"
-#include "tests/support/node_bed.h"
+#include "tests/support/node_fixture.h"
 
 static const struct kubelet_options options = {
     .node_name = "here",

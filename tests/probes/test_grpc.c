@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 
 #include "base/buf.h"
-#include "tests/support/probe_bed.h"
+#include "tests/support/probe_fixture.h"
 
 enum frame_type { FRAME_DATA, FRAME_HEADERS, FRAME_SETTINGS = 4 };
 enum { END_STREAM = 1, END_HEADERS = 4, ACK = 1 };

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/probe_bed.h"
+#include "tests/support/probe_fixture.h"
 
 struct http_case {
     const char *name;

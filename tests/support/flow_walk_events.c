@@ -6,7 +6,7 @@
 
 #include "tests/support/flow_walk_impl.h"
 
-#include "api/types/command.h"
+#include "api/types/kinds/command.h"
 #include "tests/fake/faulty.h"
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * The parts of a random walk through a flow: what was done, what was seen, and what the rules make
  * of it. For tests/support/flow_walk*.c alone.
  */
-#include "tests/support/flow_bed.h"
+#include "tests/support/flow_fixture.h"
 #include "tests/support/flow_rules.h"
 #include "tests/support/flow_walk.h"
 

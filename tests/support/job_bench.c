@@ -1,7 +1,7 @@
 /*
  * Texts of pods for tests of plugins.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "tests/unit.h"
 
 #include "tests/support/job_bench.h"

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/fake/faulty.h"
-#include "tests/support/job_stage.h"
+#include "tests/support/job_fixture.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * Random jobs: small specs that use much of what a Job can say, as a struct for an oracle and as a
  * manifest for the program. The same dice give the same job.
  */
-#include "api/types/job.h"
+#include "api/types/kinds/job/job.h"
 #include "base/buf.h"
 #include "tests/support/dice.h"
 

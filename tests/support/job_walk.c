@@ -7,7 +7,7 @@
 
 #include "tests/support/job_walk_impl.h"
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "tests/fake/faulty.h"
 
 enum { STEPS = 22 };

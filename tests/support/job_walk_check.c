@@ -5,7 +5,7 @@
 
 #include "tests/support/job_walk_impl.h"
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 
 /* ---- what delayed policies may answer ---- */
 

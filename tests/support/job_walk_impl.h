@@ -3,8 +3,8 @@
  * The parts of a random walk: what is remembered of the job, what a step is expected to bring
  * about, and what it did. For tests/support/job_walk*.c alone.
  */
+#include "tests/support/job_fixture.h"
 #include "tests/support/job_rules.h"
-#include "tests/support/job_stage.h"
 #include "tests/support/job_walk.h"
 
 enum { PODS_MAX = 64, MOVES_MAX = 32, SLACK_MS = 100 };

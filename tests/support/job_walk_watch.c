@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "api/types/pod.h"
+#include "api/types/kinds/pod/pod.h"
 #include "job/names.h"
 
 void walk_violated(struct walk *walk, const char *format, ...)

@@ -6,7 +6,7 @@
 #include "tests/support/manifest.h"
 
 #include "api/types/admission.h"
-#include "api/types/yaml.h"
+#include "api/types/text/yaml.h"
 
 static json_t *read_document(const char *yaml)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include "base/compiler.h"
 
 static const char *const shapes[] = {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "node/shim/holder.h"
+#include "node/shim/netns_holder.h"
 
 struct script {
     struct runtime base;

@@ -2,7 +2,7 @@
 /*
  * The scripted runtime of node_bed.h, which makes one for each kubelet.
  */
-#include "tests/support/node_bed.h"
+#include "tests/support/node_fixture.h"
 
 /** A runtime that works on the pods of `rig` (borrowed); freed by its own ops. */
 struct runtime *node_script_new(struct rig *rig);

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "node/shim/entry.h"
-#include "node/shim/message.h"
+#include "node/wire/message.h"
 
 struct seen {
     UT_hash_handle hh;

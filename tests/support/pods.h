@@ -6,7 +6,7 @@
  *
  *   if (shim_main(argc, argv) >= 0) return 0;
  */
-#include "node/runtime.h"
+#include "node/runtime/runtime.h"
 
 enum { BED_ARGS_MAX = 12, BED_MOUNTS_MAX = 8 };
 

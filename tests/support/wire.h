@@ -3,7 +3,7 @@
  * Raw bytes over a socket pair: one end is a connection of ours, the other the test's. The clock is
  * virtual, so deadlines cost no time.
  */
-#include "api/server/connection.h"
+#include "api/server/http/connection.h"
 #include "tests/support/api.h"
 
 struct wire {

@@ -2,7 +2,7 @@
 #include "tests/unit.h"
 
 #include "api/client/elector.h"
-#include "api/types/json_text.h"
+#include "api/types/text/json_text.h"
 #include "tests/support/scripted.h"
 #include <ctype.h>
 

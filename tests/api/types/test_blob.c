@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds.h"
+#include "api/types/kind.h"
 
 static void equal_texts_are_one_blob(void **state)
 {

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "tests/api/types/kinds/world.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define SPEC(text)                                                                                 \
     "apiVersion: v1\nkind: Service\nmetadata: {name: s, namespace: ns}\nspec: {" text "}\n"

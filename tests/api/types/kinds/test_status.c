@@ -4,10 +4,10 @@
 #include "tests/unit.h"
 
 #include "api/types/decoded.h"
-#include "api/types/job.h"
-#include "api/types/nameindex.h"
-#include "api/types/pod.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/pod/pod.h"
 #include "api/types/semantic.h"
+#include "base/name_index.h"
 
 static struct object *with_status(const struct kind *kind, struct blob *status)
 {

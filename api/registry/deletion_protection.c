@@ -1,0 +1,139 @@
+/*
+ * Deletion protection (DC-02): a flow that has not finished, and a template that such a flow still
+ * needs, are not deleted by mistake. Ref: spec/jobflow.md 13.9.
+ *
+ * A template is needed by a step whose job does not exist; steps with a job keep the definition
+ * they were made from.
+ */
+#include "api/registry/internal.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include <stdio.h>
+#include <string.h>
+
+#define ANNOTATION_PROTECTION "flow.volcano.sh/deletion-protection"
+
+/* The annotation on the object wins over the server's option. */
+static bool is_protected(const struct registry *r, const struct object *object)
+{
+    const char *annotation = meta_annotation(object->meta, ANNOTATION_PROTECTION);
+
+    if (annotation && strcmp(annotation, "false") == 0)
+        return false;
+    return r->options.flows.deletion_protection || (annotation && strcmp(annotation, "true") == 0);
+}
+
+static bool is_unfinished(const struct object *flow)
+{
+    return !object_deleting(flow) && !flow_phase_finished(jobflow_phase_of(flow));
+}
+
+static bool refuse(const struct object *object, const char *why, struct error *err)
+{
+    char resource[RESOURCE_TEXT_MAX];
+
+    return error_set(err, ERR_FORBIDDEN, "",
+                     "%s \"%s\" is forbidden: %s; delete it with --force (gracePeriodSeconds: 0) "
+                     "or set its annotation " ANNOTATION_PROTECTION "=false first",
+                     registry_resource(object->kind, resource), object_name(object), why);
+}
+
+static bool flow_may_go(const struct object *flow, struct error *err)
+{
+    enum flow_phase phase = jobflow_phase_of(flow);
+    char why[ERROR_FIELD_MAX];
+
+    if (!is_unfinished(flow))
+        return true;
+    snprintf(why, sizeof why, "jobflow %s is %s, wait for it to finish or abort it",
+             object_name(flow), phase == FLOW_NONE ? "new" : flow_phase_text(phase));
+    return refuse(flow, why, err);
+}
+
+/* Which unfinished flows still need a template. */
+struct search {
+    const struct registry *r;
+    const struct object *template_;
+    const char *name; /* as steps say it: of a copy, the original's */
+    size_t count;
+    char names[160]; /* of the first ones */
+};
+
+static bool has_job(const struct registry *r, const struct object *flow,
+                    const struct flow_step *step)
+{
+    char name[512];
+    const struct object *job;
+    const struct owner_ref *controller;
+
+    snprintf(name, sizeof name, "%s-%s", object_name(flow), step->name);
+    job = store_get(r->store, &kind_job, object_namespace(flow), name);
+    controller = job ? meta_controller(job->meta) : NULL;
+    return controller && strcmp(controller->uid, object_uid(flow)) == 0;
+}
+
+/* Whether the flow makes jobs from this very object: one that pins its templates needs its copies,
+ * once they are there. */
+static bool runs_with(const struct search *search, const struct object *flow)
+{
+    const struct object *copy = NULL;
+    char name[PIN_NAME_MAX + 1];
+
+    if (jobflow_pins(flow)) {
+        jobflow_pin_name(object_uid(flow), search->name, name);
+        copy = store_get(search->r->store, &kind_job_template, object_namespace(flow), name);
+    }
+    if (copy && jobflow_pin_is_of(copy, object_uid(flow)))
+        return strcmp(object_uid(copy), object_uid(search->template_)) == 0;
+    return !jobflow_pin_origin(search->template_);
+}
+
+static bool needs(const struct search *search, const struct object *flow)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow);
+
+    for (size_t i = 0; spec && i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+        const char *name = step->template_name ? step->template_name : step->name;
+
+        if (strcmp(name, search->name) == 0 && !has_job(search->r, flow, step))
+            return runs_with(search, flow);
+    }
+    return false;
+}
+
+static void search_flow(void *arg, const struct object *flow)
+{
+    struct search *search = arg;
+    size_t used = strlen(search->names);
+
+    if (!is_unfinished(flow) || !needs(search, flow))
+        return;
+    if (search->count++ < 3)
+        snprintf(search->names + used, sizeof search->names - used, "%s%.40s", used ? ", " : "",
+                 object_name(flow));
+}
+
+static bool template_may_go(const struct registry *r, const struct object *template_,
+                            struct error *err)
+{
+    const char *origin = jobflow_pin_origin(template_);
+    struct search search = {
+        .r = r, .template_ = template_, .name = origin ? origin : object_name(template_)};
+    char why[ERROR_FIELD_MAX];
+
+    store_each(r->store, &kind_job_flow, object_namespace(template_), search_flow, &search);
+    if (search.count == 0)
+        return true;
+    snprintf(why, sizeof why, "unfinished jobflows still need it: %s%s", search.names,
+             search.count > 3 ? ", …" : "");
+    return refuse(template_, why, err);
+}
+
+bool registry_may_delete(const struct registry *r, const struct object *object, struct error *err)
+{
+    if ((object->kind != &kind_job_flow && object->kind != &kind_job_template) ||
+        !is_protected(r, object))
+        return true;
+    return object->kind == &kind_job_flow ? flow_may_go(object, err)
+                                          : template_may_go(r, object, err);
+}

@@ -1,0 +1,336 @@
+/*
+ * Tokens in memory and in their file, which is replaced as a whole, and refused when others than
+ * its owner may read it.
+ */
+#include "api/server/auth/bearer.h"
+#include "api/types/text/json_text.h"
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 8 << 20, NAME_MAX_BYTES = 253 };
+
+static const char prefix[] = "jf_";
+
+static void bearer_release(struct bearer *bearer)
+{
+    identity_unref(bearer->identity);
+    for (size_t i = 0; i < bearer->n_namespaces; i++)
+        mem_free(bearer->namespaces[i]);
+    mem_free(bearer->namespaces);
+    mem_free(bearer->name);
+}
+
+void bearers_release(struct bearers *bearers)
+{
+    for (size_t i = 0; i < bearers->count; i++)
+        bearer_release(&bearers->items[i]);
+    mem_free(bearers->items);
+    *bearers = (struct bearers){0};
+}
+
+/* ---- text forms ---- */
+
+/* base64url without padding; 32 bytes are 43 characters */
+static void write_text(const unsigned char bytes[BEARER_HASH], char out[BEARER_TEXT + 1])
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    size_t n = sizeof prefix - 1;
+    unsigned bits = 0, have = 0;
+
+    memcpy(out, prefix, n);
+    for (size_t i = 0; i < BEARER_HASH; i++) {
+        bits = bits << 8 | bytes[i];
+        for (have += 8; have >= 6; have -= 6)
+            out[n++] = alphabet[bits >> (have - 6) & 63];
+    }
+    out[n++] = alphabet[bits << (6 - have) & 63];
+    out[n] = '\0';
+}
+
+static void write_hex(const unsigned char *bytes, struct buf *out)
+{
+    for (size_t i = 0; i < BEARER_HASH; i++)
+        buf_printf(out, "%02x", bytes[i]);
+}
+
+static bool read_hex(const char *text, unsigned char out[BEARER_HASH])
+{
+    if (!text || strlen(text) != (size_t)BEARER_HASH * 2)
+        return false;
+    for (size_t i = 0; i < BEARER_HASH; i++) {
+        int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        out[i] = (unsigned char)(high << 4 | low);
+    }
+    return true;
+}
+
+/* ---- the file ---- */
+
+static bool read_namespaces(struct bearer *bearer, const json_t *list)
+{
+    json_t *value;
+    size_t i;
+
+    bearer->namespaces = mem_array(json_array_size(list) + 1, sizeof *bearer->namespaces);
+    json_array_foreach(list, i, value)
+    {
+        if (!json_is_string(value) || !*json_string_value(value))
+            return false;
+        bearer->namespaces[bearer->n_namespaces++] = mem_strdup(json_string_value(value));
+    }
+    return true;
+}
+
+static int64_t read_time(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    int64_t ms = 0;
+
+    return text && time_parse(text, &ms, NULL) ? ms : 0;
+}
+
+static void make_identity(struct bearer *bearer)
+{
+    bearer->identity = identity_with_role(
+        bearer->name, bearer->role, (const char *const *)bearer->namespaces, bearer->n_namespaces);
+}
+
+static bool read_bearer(const json_t *from, struct bearer *out)
+{
+    const char *name = json_string_value(json_object_get(from, "name"));
+    const char *role = json_string_value(json_object_get(from, "role"));
+    const json_t *expires = json_object_get(from, "expiresAt");
+
+    if (!name || !*name || !role || (out->role = role_by_name(role)) == ROLE_NONE ||
+        !read_hex(json_string_value(json_object_get(from, "sha256")), out->hash) ||
+        !read_namespaces(out, json_object_get(from, "namespaces")))
+        return false;
+    out->name = mem_strdup(name);
+    out->created_ms = read_time(json_object_get(from, "createdAt"));
+    out->expires_ms = read_time(expires);
+    make_identity(out);
+    return !expires || out->expires_ms > 0; /* what cannot be read must not last for ever */
+}
+
+static bool read_all(const json_t *doc, struct bearers *out, const char *path, struct error *err)
+{
+    const json_t *list = json_object_get(doc, "tokens");
+    json_t *value;
+    size_t i;
+
+    if (!json_is_array(list))
+        return error_set(err, ERR_INVALID, "", "%s: there is no list \"tokens\" in it", path);
+    json_array_foreach(list, i, value)
+    {
+        mem_grow(out->items, out->count, out->cap);
+        out->items[out->count] = (struct bearer){0};
+        if (!read_bearer(value, &out->items[out->count++]))
+            return error_set(err, ERR_INVALID, "", "%s: tokens[%zu] is damaged", path, i);
+    }
+    return true;
+}
+
+static bool is_private(int fd, const char *path, struct error *err)
+{
+    struct stat info;
+
+    if (fstat(fd, &info) < 0)
+        return error_errno(err, errno, "cannot look at %s", path);
+    if (info.st_uid != geteuid())
+        return error_set(err, ERR_FORBIDDEN, "", "%s belongs to another user (uid %u)", path,
+                         (unsigned)info.st_uid);
+    return (info.st_mode & 077) == 0 ||
+           error_set(err, ERR_FORBIDDEN, "",
+                     "%s is open to other users (mode %03o): make it private with chmod 600", path,
+                     (unsigned)info.st_mode & 0777);
+}
+
+static bool same_rights(const struct bearer *a, const struct bearer *b)
+{
+    if (!a->name || !b->name || strcmp(a->name, b->name) != 0 ||
+        memcmp(a->hash, b->hash, sizeof a->hash) != 0 || a->role != b->role ||
+        a->n_namespaces != b->n_namespaces)
+        return false;
+    for (size_t i = 0; i < a->n_namespaces; i++)
+        if (strcmp(a->namespaces[i], b->namespaces[i]) != 0)
+            return false;
+    return true;
+}
+
+/* Who is still there stays the same identity; who is not any more is marked. */
+static void keep_identities(const struct bearers *before, struct bearers *now)
+{
+    for (size_t i = 0; i < before->count; i++)
+        before->items[i].identity->revoked = true;
+    for (size_t n = 0; n < now->count; n++)
+        for (size_t i = 0; i < before->count; i++) {
+            struct identity *kept = before->items[i].identity;
+
+            if (!same_rights(&before->items[i], &now->items[n]))
+                continue;
+            identity_unref(now->items[n].identity);
+            now->items[n].identity = identity_ref(kept);
+            kept->revoked = false;
+            break;
+        }
+}
+
+bool bearers_load(struct bearers *out, const char *path, struct error *err)
+{
+    scoped(bearers) struct bearers read = {0};
+    scoped(buf) struct buf text = {0};
+    scoped(json) json_t *doc = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool ok;
+
+    if (fd < 0 && errno != ENOENT)
+        return error_errno(err, errno, "cannot open %s", path);
+    if (fd >= 0) {
+        ok = is_private(fd, path, err) && file_read_fd(fd, path, FILE_BYTES_MAX, &text, err);
+        close(fd);
+        if (!ok)
+            return false;
+        doc = json_parse(text.data ? text.data : "", text.len, &json_limits_body, err);
+        if (!doc || !read_all(doc, &read, path, err)) {
+            if (!doc)
+                error_prefix(err, "%s: ", path);
+            return false;
+        }
+    }
+    keep_identities(out, &read);
+    bearers_release(out);
+    *out = read;
+    read = (struct bearers){0};
+    return true;
+}
+
+bool bearers_save(const struct bearers *bearers, const char *path, struct error *err)
+{
+    scoped(buf) struct buf text = {0}, hex = {0};
+    struct jsonw w = jsonw_to(&text);
+
+    jsonw_open(&w);
+    jsonw_member_open_list(&w, "tokens");
+    for (size_t i = 0; i < bearers->count; i++) {
+        const struct bearer *bearer = &bearers->items[i];
+
+        jsonw_open(&w);
+        jsonw_member_str(&w, "name", bearer->name);
+        jsonw_member_str(&w, "role", role_names[bearer->role]);
+        if (bearer->n_namespaces) {
+            jsonw_member_open_list(&w, "namespaces");
+            for (size_t n = 0; n < bearer->n_namespaces; n++)
+                jsonw_str(&w, bearer->namespaces[n]);
+            jsonw_close_list(&w);
+        }
+        buf_clear(&hex);
+        write_hex(bearer->hash, &hex);
+        jsonw_member_str(&w, "sha256", hex.data);
+        jsonw_member_time_opt(&w, "createdAt", bearer->created_ms);
+        jsonw_member_time_opt(&w, "expiresAt", bearer->expires_ms);
+        jsonw_close(&w);
+    }
+    jsonw_close_list(&w);
+    jsonw_close(&w);
+    buf_char(&text, '\n');
+    return file_write_atomic(path, text.data, text.len, 0600, err);
+}
+
+/* ---- use ---- */
+
+static struct bearer *by_name(const struct bearers *bearers, const char *name)
+{
+    for (size_t i = 0; i < bearers->count; i++)
+        if (strcmp(bearers->items[i].name, name) == 0)
+            return &bearers->items[i];
+    return NULL;
+}
+
+static bool check_name(const char *name, struct error *err)
+{
+    size_t n = 0;
+
+    for (; n <= NAME_MAX_BYTES && name[n]; n++)
+        if (!isalnum((unsigned char)name[n]) && (n == 0 || !strchr("-_.@", name[n])))
+            break;
+    return (n > 0 && n <= NAME_MAX_BYTES && !name[n]) ||
+           error_set(err, ERR_INVALID, "",
+                     "\"%s\" is no name for a token: it begins with a letter or digit and has "
+                     "letters, digits, -, _, . and @",
+                     name);
+}
+
+bool bearers_add(struct bearers *bearers, const char *name, enum role role,
+                 const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
+                 int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err)
+{
+    unsigned char secret[BEARER_HASH];
+    struct bearer *bearer;
+
+    if (!check_name(name, err))
+        return false;
+    if (by_name(bearers, name))
+        return error_set(err, ERR_EXISTS, "",
+                         "there is a token \"%s\" already; revoke it first, or choose another name",
+                         name);
+    if (bearers->count == BEARER_MAX)
+        return error_set(err, ERR_TOO_MANY, "", "there are %d tokens; revoke some", BEARER_MAX);
+    if (RAND_bytes(secret, sizeof secret) != 1)
+        mem_fatal("no random numbers");
+    mem_grow(bearers->items, bearers->count, bearers->cap);
+    bearer = &bearers->items[bearers->count++];
+    *bearer = (struct bearer){.name = mem_strdup(name),
+                              .role = role,
+                              .namespaces = mem_array(n_namespaces + 1, sizeof(char *)),
+                              .n_namespaces = n_namespaces,
+                              .created_ms = now_ms,
+                              .expires_ms = expires_ms};
+    for (size_t i = 0; i < n_namespaces; i++)
+        bearer->namespaces[i] = mem_strdup(namespaces[i]);
+    make_identity(bearer);
+    write_text(secret, text);
+    OPENSSL_cleanse(secret, sizeof secret);
+    SHA256((const unsigned char *)text, BEARER_TEXT, bearer->hash);
+    return true;
+}
+
+bool bearers_remove(struct bearers *bearers, const char *name)
+{
+    struct bearer *bearer = by_name(bearers, name);
+
+    if (!bearer)
+        return false;
+    bearer_release(bearer);
+    memmove(bearer, bearer + 1,
+            (size_t)(bearers->items + --bearers->count - bearer) * sizeof *bearer);
+    return true;
+}
+
+const struct bearer *bearers_find(const struct bearers *bearers, const char *text, size_t len,
+                                  int64_t now_ms)
+{
+    unsigned char hash[BEARER_HASH];
+    const struct bearer *found = NULL;
+
+    SHA256((const unsigned char *)text, len, hash);
+    for (size_t i = 0; i < bearers->count; i++) /* all of them: time must not tell */
+        if (CRYPTO_memcmp(bearers->items[i].hash, hash, sizeof hash) == 0)
+            found = &bearers->items[i];
+    return found && (!found->expires_ms || now_ms < found->expires_ms) ? found : NULL;
+}

@@ -1,0 +1,276 @@
+/*
+ * The life of a connection: its states, its deadline, and when it takes further requests.
+ *
+ * One timer serves whatever is waited for. Its time is that of the whole: it begins anew when
+ * something else is waited for, or when something has come of it (connection_progress).
+ */
+#include "api/server/http/internal.h"
+#include "api/server/message/request_head.h"
+#include "base/mem.h"
+
+static struct connection *of_io(struct connection_io *io)
+{
+    return container_of(io, struct connection, io);
+}
+
+uv_stream_t *connection_stream(struct connection *c)
+{
+    return &c->io.uv.stream;
+}
+
+const char *connection_peer_name(const struct connection *c)
+{
+    return c->peer;
+}
+
+bool connection_is_revoked(const struct connection *c)
+{
+    for (const struct exchange *x = c->first; x; x = x->next)
+        if (x->identity && x->identity->revoked)
+            return true;
+    return false;
+}
+
+bool connection_is_admin(const struct connection *c)
+{
+    return c->is_admin;
+}
+
+void connection_set_peer(struct connection *c, struct identity *identity, char *name)
+{
+    mem_free(c->peer);
+    identity_unref(c->socket_identity);
+    c->peer = name;
+    c->socket_identity = identity;
+}
+
+/* ---- what it waits for ---- */
+
+static enum connection_awaits awaited(const struct connection *c)
+{
+    if (c->state == LINGERING)
+        return AWAITS_GOODBYE;
+    if (c->io.in_flight > 0)
+        return AWAITS_READER;
+    if (c->first)
+        return c->first->request && !c->first->has_head && !c->first->endless ? AWAITS_ANSWER
+                                                                              : AWAITS_NOTHING;
+    if (c->state == READING_BODY)
+        return AWAITS_BODY;
+    if (c->in.len > 0)
+        return AWAITS_HEAD;
+    return c->io.tls && !c->heard ? AWAITS_HANDSHAKE : AWAITS_REQUEST;
+}
+
+static void await(struct connection *c)
+{
+    static const int wait_ms[] = {
+        [AWAITS_HANDSHAKE] = HEAD_MS, [AWAITS_REQUEST] = IDLE_MS,  [AWAITS_HEAD] = HEAD_MS,
+        [AWAITS_BODY] = BODY_MS,      [AWAITS_ANSWER] = ANSWER_MS, [AWAITS_READER] = STALL_MS,
+        [AWAITS_GOODBYE] = LINGER_MS,
+    };
+    enum connection_awaits what = awaited(c);
+
+    if (what == c->awaits)
+        return;
+    c->awaits = what;
+    if (what == AWAITS_NOTHING)
+        timer_stop(c->loop, &c->deadline);
+    else
+        timer_start(c->loop, &c->deadline, wait_ms[what]);
+}
+
+void connection_progress(struct connection *c)
+{
+    c->awaits = AWAITS_NOTHING;
+    timer_stop(c->loop, &c->deadline);
+}
+
+static void on_deadline(struct timer *timer)
+{
+    struct connection *c = container_of(timer, struct connection, deadline);
+    enum connection_awaits what = c->awaits;
+
+    c->awaits = AWAITS_NOTHING;
+    if (what == AWAITS_HEAD || what == AWAITS_BODY)
+        answer_refuse_slow(c);
+    else if (what == AWAITS_ANSWER)
+        answer_refuse_late(c);
+    else
+        connection_close(c);
+}
+
+/* ---- closing ---- */
+
+static void on_closed(struct connection_io *io)
+{
+    struct connection *c = of_io(io);
+
+    request_release(c);
+    identity_unref(c->certificate);
+    identity_unref(c->socket_identity);
+    c->env->closed(c->env->ctx, c);
+    mem_free(c->peer);
+    mem_free(c);
+}
+
+void connection_close(struct connection *c)
+{
+    if (c->state == CLOSING)
+        return;
+    c->state = CLOSING;
+    exchange_drop_all(c);
+    request_reset(c);
+    connection_progress(c);
+    loop_cancel(c->loop, &c->flush);
+    io_close(&c->io);
+}
+
+void connection_stop(struct connection *c)
+{
+    if (c->first && c->state != CLOSING)
+        answer_flush(c);
+    connection_close(c);
+}
+
+/* Closing with bytes unread could take the answer back: let the client read it first. */
+static void part(struct connection *c)
+{
+    if (!c->parting || !c->lingers || c->peer_ended) {
+        connection_close(c);
+        return;
+    }
+    c->state = LINGERING;
+    io_end(&c->io);
+    io_read_start(&c->io);
+}
+
+/* ---- from one request to the next ---- */
+
+static bool takes_requests(const struct connection *c)
+{
+    return !c->parting && !c->draining && exchange_has_room(c);
+}
+
+static bool is_over(const struct connection *c)
+{
+    bool may_come = c->state != CLOSING && !c->parting && !c->draining && !c->peer_ended;
+
+    return !c->first && c->io.in_flight == 0 && !may_come;
+}
+
+void connection_go_on(struct connection *c)
+{
+    if (c->io.in_flight == 0 && c->first && c->first->request && !c->flush.posted)
+        api_drained(c->first->request);
+    if (c->state == ANSWERING && takes_requests(c)) {
+        c->state = READING_HEAD;
+        if (!c->peer_ended)
+            io_read_start(&c->io); /* already reading is fine */
+        request_consume(c);
+    }
+    if (c->state == CLOSING || c->state == LINGERING)
+        return;
+    if (is_over(c))
+        part(c);
+    else
+        request_continue(c);
+    if (c->state != CLOSING)
+        await(c);
+}
+
+/* ---- what happens to it ---- */
+
+/* The client has no more to say. It may still wait for its answers, but not for an endless one. */
+static void on_end(struct connection_io *io)
+{
+    struct connection *c = of_io(io);
+
+    io_read_stop(io);
+    c->peer_ended = true;
+    if (c->state == LINGERING || (!c->first && io->in_flight == 0) ||
+        (c->first && c->first->request && c->first->endless))
+        connection_close(c);
+}
+
+static void on_failed(struct connection_io *io)
+{
+    connection_close(of_io(io));
+}
+
+static void on_received(struct connection_io *io)
+{
+    struct connection *c = of_io(io);
+
+    c->heard = true;
+    if (c->state == LINGERING) {
+        buf_clear(&c->in);
+        return;
+    }
+    if (c->state != ANSWERING)
+        request_consume(c);
+    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
+        io_read_stop(io);
+    if (c->state != CLOSING)
+        await(c);
+}
+
+/* The kernel has taken what was in flight, or some of it. */
+static void on_written(struct connection_io *io)
+{
+    struct connection *c = of_io(io);
+
+    connection_progress(c);
+    if (c->first && c->first->lines.n && !c->first->paced.link)
+        answer_flush(c);
+    if (c->state != CLOSING)
+        connection_go_on(c);
+}
+
+static const struct io_events io_events = {on_received, on_end, on_failed, on_written, on_closed};
+
+/* ---- life ---- */
+
+struct connection *connection_new(const struct connection_env *env,
+                                  const struct connection_peer *peer)
+{
+    struct connection *c = mem_alloc(sizeof *c);
+
+    c->env = env;
+    c->loop = env->loop;
+    c->peer = peer->name;
+    c->socket_identity = peer->identity;
+    c->deadline.fire = on_deadline;
+    c->last = &c->first;
+    answer_start(c);
+    io_init(&c->io, loop_uv(c->loop), peer->socket, peer->tls, &c->in, &io_events);
+    request_reset(c);
+    return c;
+}
+
+void connection_start(struct connection *c)
+{
+    io_read_start(&c->io);
+    if (c->state != CLOSING)
+        await(c);
+}
+
+void connection_turn_away(struct connection *c)
+{
+    struct error err = {0};
+
+    error_set(&err, ERR_UNAVAILABLE, "", "too many connections; try again later");
+    if (c->io.tls) /* there is no session to say it in */
+        connection_close(c);
+    else
+        answer_refuse(c, &err);
+}
+
+void connection_drain(struct connection *c)
+{
+    c->draining = true;
+    if (!c->first && c->state != LINGERING)
+        connection_close(c);
+    else if (c->state != LINGERING && c->state != CLOSING)
+        c->state = ANSWERING;
+}

@@ -1,0 +1,166 @@
+/*
+ * Exchanges: a request and its answer, in the order in which they were asked.
+ *
+ *   head read ─► asking ─► asked: first … last ─► answered, and handed to the socket ─► spare
+ *
+ * More than one is under way only while all of them are answered in one piece and wait for the disk
+ * alone: what was decided stands in the order in which it was asked, and a commit serves them all.
+ */
+#include "api/server/http/internal.h"
+#include "api/types/blob.h"
+#include "base/mem.h"
+
+enum {
+    KEPT_BYTES_MAX = 16 << 10,     /* buffers above it are not kept for the next one */
+    EXCHANGES_MAX = 64,            /* asked and not yet answered */
+    WAITING_BYTES_MAX = 256 << 10, /* of their answers together */
+};
+
+static void each_buffer(struct exchange *x, void (*act)(struct buf *buf))
+{
+    struct buf *const buffers[] = {&x->target, &x->user_agent, &x->head, &x->out, &x->object};
+
+    for (size_t i = 0; i < countof(buffers); i++)
+        act(buffers[i]);
+}
+
+static void empty(struct buf *buf)
+{
+    buf_clear(buf);
+    if (buf->cap > KEPT_BYTES_MAX)
+        buf_release(buf);
+}
+
+static void drop_lines(struct exchange_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        blob_unref(lines->at[i]);
+    mem_free(lines->at);
+    *lines = (struct exchange_lines){0};
+}
+
+static void exchange_free(struct exchange *x)
+{
+    if (!x)
+        return;
+    if (x->request)
+        api_cancel(take(x->request));
+    exchange_tell(x);
+    pacer_remove(&x->paced);
+    drop_lines(&x->lines);
+    identity_unref(x->identity);
+    each_buffer(x, buf_release);
+    mem_free(x);
+}
+
+/* As new, but for the memory of its buffers. */
+static void clean(struct exchange *x)
+{
+    struct exchange fresh = {.connection = x->connection};
+
+    each_buffer(x, empty);
+    fresh.target = x->target;
+    fresh.user_agent = x->user_agent;
+    fresh.head = x->head;
+    fresh.out = x->out;
+    fresh.object = x->object;
+    drop_lines(&x->lines);
+    identity_unref(x->identity);
+    *x = fresh;
+}
+
+struct exchange *exchange_begin(struct connection *c)
+{
+    struct exchange *x = take(c->spare);
+
+    if (!x)
+        x = mem_alloc(sizeof *x);
+    x->connection = c;
+    x->method = API_OTHER;
+    x->method_name = "-";
+    x->began_ms = c->began_ms;
+    x->began_ns = c->began_ns;
+    answer_init(x);
+    c->asking = x;
+    return x;
+}
+
+void exchange_put(struct connection *c)
+{
+    struct exchange *x = take(c->asking);
+
+    *c->last = x;
+    c->last = &x->next;
+}
+
+void exchange_pop(struct connection *c)
+{
+    struct exchange *x = c->first;
+
+    c->first = x->next;
+    if (!c->first)
+        c->last = &c->first;
+    pacer_remove(&x->paced);
+    if (c->spare) {
+        exchange_free(x);
+        return;
+    }
+    clean(x);
+    c->spare = x;
+}
+
+void exchange_drop_all(struct connection *c)
+{
+    while (c->first) {
+        struct exchange *x = c->first;
+
+        c->first = x->next;
+        exchange_free(x);
+    }
+    c->last = &c->first;
+    exchange_free(take(c->asking));
+    exchange_free(take(c->spare));
+}
+
+bool exchange_has_room(const struct connection *c)
+{
+    size_t n = 0, bytes = 0;
+
+    for (const struct exchange *x = c->first; x; x = x->next) {
+        size_t held = x->request ? api_held(x->request) : 0;
+
+        if (!x->keep_alive || held == API_IN_PIECES)
+            return false;
+        bytes += held + x->out.len;
+        n++;
+    }
+    return n < EXCHANGES_MAX && bytes <= WAITING_BYTES_MAX && c->io.in_flight <= WAITING_BYTES_MAX;
+}
+
+void exchange_tell(struct exchange *x)
+{
+    const struct connection *c = x->connection;
+    const struct record record = {
+        .identity = x->identity,
+        .method = x->method,
+        .method_name = x->method_name,
+        .target = x->target.data ? x->target.data : "",
+        .peer = c->peer ? c->peer : "",
+        .user_agent = x->user_agent.data ? x->user_agent.data : "",
+        .id = x->id,
+        .object = x->object.data ? x->object.data : "",
+        .revision = x->revision,
+        .status = x->status,
+        .began_ms = x->began_ms,
+        .duration_ns = loop_mono_ns(c->loop) - x->began_ns,
+        .bytes_in = x->bytes_in,
+        .bytes_out = x->bytes_out,
+    };
+
+    if (!x->status)
+        return;
+    api_note(c->env->api, &record, x->endless);
+    if (c->env->answered)
+        c->env->answered(c->env->ctx, &record);
+    x->status = 0;
+}

@@ -1,0 +1,418 @@
+/*
+ * The request of a connection: from bytes to a call of the API.
+ *
+ *   in ─► head: whole, checked as raw bytes ─► llhttp: framing, body ─► who asks ─► api_handle
+ *
+ * A head is looked at once it is complete, and what of it we act on is copied; the parser then has
+ * only the framing to find out. Bytes behind the end of a request stay in `in`: they are the next
+ * one. Whatever is wrong ends in a refusal (connection_answer.c) and the end of the connection.
+ */
+#include "api/server/http/internal.h"
+#include "api/server/message/request_head.h"
+#include "base/mem.h"
+#include <string.h>
+#include <strings.h>
+
+enum {
+    AGENT_BYTES_MAX = 256, /* of the User-Agent */
+    /* Chunk sizes, extensions and trailers beside a body, head included: as much as chunks of
+     * single bytes need, and this. */
+    FRAMING_BYTES_MAX = HEAD_BYTES_MAX + (32 << 10),
+    FRAMING_PER_BYTE = 8,
+};
+
+static enum api_method method_of(const llhttp_t *parser)
+{
+    static const struct {
+        llhttp_method_t theirs;
+        enum api_method ours;
+    } rows[] = {
+        {HTTP_GET, API_GET},         {HTTP_HEAD, API_HEAD},   {HTTP_POST, API_POST},
+        {HTTP_PUT, API_PUT},         {HTTP_PATCH, API_PATCH}, {HTTP_DELETE, API_DELETE},
+        {HTTP_OPTIONS, API_OPTIONS},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].theirs == (llhttp_method_t)parser->method)
+            return rows[i].ours;
+    return API_OTHER;
+}
+
+/* ---- who asks, for what ---- */
+
+static const char *text_or_null(const struct buf *buf)
+{
+    return buf->len ? buf->data : NULL;
+}
+
+/* Who the client's certificate names: asked once, when the handshake is over. */
+static void look_at_certificate(struct connection *c)
+{
+    enum { GROUPS_MAX = 32 };
+    scoped(buf) struct buf user = {0}, groups = {0};
+    const char *list[GROUPS_MAX];
+    enum tls_certificate shown;
+    size_t n = 0;
+
+    if (c->looked_at_certificate || !c->io.tls)
+        return;
+    c->looked_at_certificate = true;
+    shown = tls_peer(c->io.tls, &user, &groups);
+    c->certificate_refused = shown == TLS_CERTIFICATE_UNKNOWN;
+    if (shown != TLS_CERTIFICATE_GOOD)
+        return;
+    for (size_t at = 0; at < groups.len && n < GROUPS_MAX; at += strlen(groups.data + at) + 1)
+        list[n++] = groups.data + at;
+    c->certificate = identity_new(user.data, list, n);
+}
+
+static bool authenticate(struct connection *c, struct error *err)
+{
+    struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
+
+    if (!c->env->authn || c->asking->identity)
+        return true;
+    look_at_certificate(c);
+    credentials.certificate = c->certificate;
+    credentials.certificate_refused = c->certificate_refused;
+    if (c->authorization.len)
+        credentials.authorization =
+            (struct head_value){c->authorization.data, c->authorization.len};
+    c->asking->identity = authn_identify(c->env->authn, &credentials, err);
+    if (c->asking->identity && identity_role(c->asking->identity, NULL) == ROLE_ADMIN)
+        c->is_admin = true;
+    return c->asking->identity != NULL;
+}
+
+static struct api_request request_of(const struct connection *c)
+{
+    const struct exchange *x = c->asking;
+
+    return (struct api_request){
+        .method = x->method,
+        .target = x->target.data ? x->target.data : "",
+        .accept = text_or_null(&c->accept),
+        .content_type = text_or_null(&c->content_type),
+        .accept_encoding = text_or_null(&c->accept_encoding),
+        .user_agent = text_or_null(&x->user_agent),
+        .body = c->body.data,
+        .body_len = c->body.len,
+        .identity = x->identity,
+    };
+}
+
+/* The API's answer to it has begun, whatever it is. */
+static void ask_api(struct connection *c,
+                    struct api_stream *(*ask)(struct connection *c,
+                                              const struct api_request *request))
+{
+    struct exchange *x = c->asking;
+    struct api_request request;
+    struct error err = {0};
+
+    x->method = method_of(&c->parser);
+    x->method_name = llhttp_method_name((llhttp_method_t)c->parser.method);
+    x->head_only = x->method == API_HEAD;
+    if (!authenticate(c, &err)) {
+        x->request = api_refuse(c->env->api, &err, &x->answer);
+        return;
+    }
+    request = request_of(c);
+    x->request = ask(c, &request);
+}
+
+static struct api_stream *judge(struct connection *c, const struct api_request *request)
+{
+    return api_judge(c->env->api, request, &c->asking->answer, &c->body_max);
+}
+
+static struct api_stream *handle(struct connection *c, const struct api_request *request)
+{
+    return api_handle(c->env->api, request, &c->asking->answer);
+}
+
+static void dispatch(struct connection *c)
+{
+    struct exchange *x = c->asking;
+
+    x->bytes_in = c->body.len;
+    ask_api(c, handle);
+    x->endless = api_is_endless(x->request);
+    exchange_put(c);
+    request_reset(c);
+    c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : ANSWERING;
+}
+
+/* ---- the parser's callbacks ---- */
+
+static int on_target(llhttp_t *parser, const char *at, size_t len)
+{
+    struct connection *c = parser->data;
+
+    buf_add(&c->asking->target, at, len);
+    return 0;
+}
+
+/* Where it is said: few connections ever need the room. */
+static struct error *why_refused(struct connection *c)
+{
+    if (!c->refused)
+        c->refused = mem_alloc(sizeof *c->refused);
+    return c->refused;
+}
+
+static int refuse_size(struct connection *c)
+{
+    error_set(why_refused(c), ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+              c->body_max);
+    return -1;
+}
+
+/* A body that is on its way is read only when its sender may send it. One that is here already is
+ * judged with its request, so that the connection can go on. */
+static int on_headers(llhttp_t *parser)
+{
+    struct connection *c = parser->data;
+    bool chunked = parser->flags & F_CHUNKED;
+
+    c->body_max = c->in.len;
+    if (parser->http_major != 1) {
+        error_set(why_refused(c), ERR_BAD_REQUEST, "",
+                  "the request line names no version of HTTP that is spoken here: HTTP/1.1");
+        return -1;
+    }
+    if (!chunked && parser->content_length <= c->in.len - c->head_len)
+        return 0;
+    ask_api(c, judge);
+    if (c->asking->request)
+        return -1;
+    return parser->content_length > c->body_max ? refuse_size(c) : 0;
+}
+
+/* Whether one more large body may be read. */
+static bool become_large(struct connection *c)
+{
+    if (!c->env->large_bodies || c->is_large)
+        return true;
+    if (*c->env->large_bodies >= LARGE_BODIES_MAX)
+        return error_set(why_refused(c), ERR_TOO_MANY, "",
+                         "%d bodies of more than %d bytes are being read already; try again later",
+                         LARGE_BODIES_MAX, LARGE_BODY_BYTES);
+    ++*c->env->large_bodies;
+    c->is_large = true;
+    return true;
+}
+
+static int on_body(llhttp_t *parser, const char *at, size_t len)
+{
+    struct connection *c = parser->data;
+
+    if (c->body.len + len > c->body_max)
+        return refuse_size(c);
+    if (c->body.len + len > LARGE_BODY_BYTES && !become_large(c))
+        return -1;
+    buf_add(&c->body, at, len);
+    return 0;
+}
+
+static int on_message(llhttp_t *parser)
+{
+    struct connection *c = parser->data;
+
+    c->message_done = true;
+    c->asking->keep_alive = llhttp_should_keep_alive(parser);
+    return HPE_PAUSED; /* what follows is the next request */
+}
+
+/* ---- reading ---- */
+
+static void drop_consumed(struct connection *c, size_t n)
+{
+    c->in.len -= n;
+    memmove(c->in.data, c->in.data + n, c->in.len);
+    c->searched = 0;
+}
+
+static void keep_value(struct buf *to, struct head_value value)
+{
+    buf_clear(to);
+    buf_add(to, value.text, value.len);
+}
+
+/* Whether the head is there, and good. */
+static bool take_head(struct connection *c)
+{
+    size_t len = head_length(c->in.data, c->in.len, c->searched), searched = c->searched;
+    size_t seen = len ? len : c->in.len;
+    struct error err = {0};
+    struct head head;
+
+    c->searched = c->in.len;
+    if (seen > HEAD_BYTES_MAX)
+        seen = HEAD_BYTES_MAX;
+    if (searched < seen && !head_may_go_on(c->in.data, seen, searched, &err)) {
+        answer_refuse(c, &err);
+        return false;
+    }
+    if (len > HEAD_BYTES_MAX || (!len && c->in.len > HEAD_BYTES_MAX)) {
+        head_refuse_size(c->in.data, HEAD_BYTES_MAX, &err);
+        answer_refuse(c, &err);
+        return false;
+    }
+    if (!len)
+        return false;
+    if (!head_parse(c->in.data, len, &head, &err) ||
+        (c->env->hosts && !host_check(c->env->hosts, &head, &err))) {
+        answer_refuse(c, &err);
+        return false;
+    }
+    exchange_begin(c);
+    c->head_len = len;
+    keep_value(&c->accept, head.accept);
+    keep_value(&c->accept_encoding, head.accept_encoding);
+    keep_value(&c->content_type, head.content_type);
+    keep_value(&c->authorization, head.authorization);
+    if (head.user_agent.len > AGENT_BYTES_MAX)
+        head.user_agent.len = AGENT_BYTES_MAX;
+    keep_value(&c->asking->user_agent, head.user_agent);
+    c->wants_continue =
+        head.expect.len == 12 && strncasecmp(head.expect.text, "100-continue", 12) == 0;
+    return true;
+}
+
+void request_continue(struct connection *c)
+{
+    struct io_packet go_on = {0};
+
+    if (c->state != READING_BODY || !c->wants_continue || c->first)
+        return;
+    c->wants_continue = false;
+    buf_str(&go_on.bytes, "HTTP/1.1 100 Continue\r\n\r\n");
+    io_send(&c->io, &go_on);
+}
+
+static bool is_framed_well(const struct connection *c, enum llhttp_errno result, struct error *err)
+{
+    if (!c->message_done && result != HPE_OK)
+        return error_set(err, ERR_BAD_REQUEST, "", "the request is not HTTP/1.1: %s",
+                         llhttp_get_error_reason(&c->parser));
+    return c->parsed <= FRAMING_BYTES_MAX + (FRAMING_PER_BYTE + 1) * c->body.len ||
+           error_set(err, ERR_BAD_REQUEST, "",
+                     "chunk extensions and trailers are many times larger than the body");
+}
+
+/* Feed the parser; a complete request is dispatched. True when it has come to an end. */
+static bool take_body(struct connection *c)
+{
+    enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);
+    size_t taken =
+        result == HPE_OK ? c->in.len : (size_t)(llhttp_get_error_pos(&c->parser) - c->in.data);
+    struct error err = {0};
+
+    c->parsed += taken;
+    if (is_framed_well(c, result, &err)) {
+        drop_consumed(c, taken);
+        if (c->message_done)
+            dispatch(c);
+        else
+            request_continue(c);
+        return c->state != READING_BODY;
+    }
+    if (c->asking->request) {
+        answer_early(c);
+        return true;
+    }
+    answer_refuse(c, c->refused ? c->refused : &err);
+    return true;
+}
+
+/* Empty lines before a request are no part of it (RFC 9112, 2.2). */
+static void drop_empty_lines(struct connection *c)
+{
+    size_t n = 0;
+
+    while (c->in.len - n >= 2 && memcmp(c->in.data + n, "\r\n", 2) == 0)
+        n += 2;
+    if (n)
+        drop_consumed(c, n);
+}
+
+static bool begin(struct connection *c)
+{
+    drop_empty_lines(c);
+    if (c->in.len == 0)
+        return false;
+    if (c->searched == 0) { /* its first bytes */
+        c->began_ms = loop_wall_ms(c->loop);
+        c->began_ns = loop_mono_ns(c->loop);
+    }
+    if (!take_head(c))
+        return false;
+    c->state = READING_BODY;
+    return true;
+}
+
+void request_consume(struct connection *c)
+{
+    while (c->in.len > 0) {
+        if (c->state == READING_HEAD && !begin(c))
+            return;
+        if (c->state != READING_BODY || !take_body(c))
+            return;
+    }
+}
+
+/* ---- life ---- */
+
+static const llhttp_settings_t *settings(void)
+{
+    static llhttp_settings_t callbacks;
+
+    if (!callbacks.on_url) {
+        llhttp_settings_init(&callbacks);
+        callbacks.on_url = on_target;
+        callbacks.on_headers_complete = on_headers;
+        callbacks.on_body = on_body;
+        callbacks.on_message_complete = on_message;
+    }
+    return &callbacks;
+}
+
+static void each_buffer(struct connection *c, void (*act)(struct buf *buf))
+{
+    struct buf *const buffers[] = {&c->accept, &c->accept_encoding, &c->content_type,
+                                   &c->authorization, &c->body};
+
+    for (size_t i = 0; i < countof(buffers); i++)
+        act(buffers[i]);
+}
+
+static void empty(struct buf *buf)
+{
+    enum { KEPT_BYTES_MAX = 16 << 10 }; /* larger ones are not kept from request to request */
+
+    buf_clear(buf);
+    if (buf->cap > KEPT_BYTES_MAX)
+        buf_release(buf);
+}
+
+void request_reset(struct connection *c)
+{
+    each_buffer(c, empty);
+    if (c->in.len == 0)
+        empty(&c->in);
+    llhttp_init(&c->parser, HTTP_REQUEST, settings());
+    c->parser.data = c;
+    c->searched = c->parsed = 0;
+    mem_free(take(c->refused));
+    c->message_done = c->wants_continue = false;
+    if (c->is_large)
+        --*c->env->large_bodies;
+    c->is_large = false;
+}
+
+void request_release(struct connection *c)
+{
+    each_buffer(c, buf_release);
+    buf_release(&c->in);
+}

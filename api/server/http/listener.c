@@ -1,0 +1,406 @@
+/*
+ * Accepts connections and counts them by peer; draining closes the doors first and lets answers
+ * finish.
+ */
+#include "api/server/http/listener.h"
+#include "api/server/http/unix_path.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    CONNECTIONS_MAX = 1024, /* L-22 */
+    CONNECTIONS_PER_PEER = 128,
+    LISTEN_BACKLOG = 1024,
+    SPARE_FILES = 64, /* L-42: descriptors for the store, pods and logs */
+    KEEPALIVE_S = 60, /* a peer that has vanished is noticed */
+};
+
+struct door {
+    union {
+        uv_pipe_t pipe;
+        uv_tcp_t tcp;
+        uv_stream_t stream;
+        uv_handle_t handle;
+    } io;
+    struct listener *listener;
+    enum io_socket socket;
+    char *path; /* unix */
+    struct door *next;
+};
+
+struct listener {
+    struct loop *loop;
+    struct connection_env env[2]; /* by enum io_socket */
+    struct listener_options options;
+    struct tls_context *tls; /* a reference; NULL without TCP */
+    struct door *doors;
+    size_t open_doors;
+    struct connection **connections; /* [count] */
+    size_t count, cap;
+    struct metric *turned_away;
+    size_t large_bodies;
+    bool draining, stopping;
+    struct task *drained;
+};
+
+static const struct metric_def turned_away_def = {
+    "jobflow_api_connections_refused_total",
+    "Connections turned away for there was no room (L-22, L-42).", METRIC_COUNTER};
+
+static void free_when_empty(struct listener *listener)
+{
+    if (!listener->stopping || listener->open_doors > 0 || listener->count > 0)
+        return;
+    tls_context_unref(listener->tls);
+    mem_free(listener->connections);
+    mem_free(listener);
+}
+
+static void on_connection_closed(void *ctx, struct connection *connection)
+{
+    struct listener *listener = ctx;
+
+    for (size_t i = 0; i < listener->count; i++)
+        if (listener->connections[i] == connection) {
+            listener->connections[i] = listener->connections[--listener->count];
+            break;
+        }
+    if (listener->count == 0 && listener->drained)
+        loop_post(listener->loop, take(listener->drained));
+    free_when_empty(listener);
+}
+
+static void on_answered(void *ctx, const struct record *record)
+{
+    const struct listener *listener = ctx;
+
+    listener->options.answered(listener->options.ctx, record);
+}
+
+void listener_limit(struct listener *listener, size_t connections_max, size_t connections_per_peer)
+{
+    listener->options.connections_max = connections_max ? connections_max : CONNECTIONS_MAX;
+    listener->options.connections_per_peer =
+        connections_per_peer ? connections_per_peer : CONNECTIONS_PER_PEER;
+}
+
+struct listener *listener_new(struct loop *loop, struct api *api,
+                              const struct listener_options *options)
+{
+    struct listener *listener = mem_alloc(sizeof *listener);
+
+    if (options)
+        listener->options = *options;
+    listener_limit(listener, listener->options.connections_max,
+                   listener->options.connections_per_peer);
+    listener->loop = loop;
+    listener->turned_away = metric_of(metrics_family(loop_metrics(loop), &turned_away_def), NULL);
+    listener->env[IO_UNIX] = (struct connection_env){
+        .loop = loop,
+        .api = api,
+        .authn = listener->options.authn,
+        .large_bodies = &listener->large_bodies,
+        .closed = on_connection_closed,
+        .answered = listener->options.answered ? on_answered : NULL,
+        .ctx = listener,
+    };
+    listener->env[IO_TCP] = listener->env[IO_UNIX];
+    listener->env[IO_TCP].hosts = listener->options.hosts;
+    return listener;
+}
+
+void listener_drop_revoked(struct listener *listener)
+{
+    for (size_t i = listener->count; i-- > 0;)
+        if (connection_is_revoked(listener->connections[i]))
+            connection_close(listener->connections[i]);
+}
+
+size_t listener_connections(const struct listener *listener)
+{
+    return listener->count;
+}
+
+void listener_set_tls(struct listener *listener, struct tls_context *tls)
+{
+    tls_context_unref(listener->tls);
+    listener->tls = tls_context_ref(tls);
+}
+
+/* ---- accepting ---- */
+
+/* SEC-01: the socket's mode keeps others out; the peer's identity is asked all the same. */
+static bool identify_unix(const struct listener *listener, struct connection *connection)
+{
+    struct identity *identity = NULL;
+    struct ucred peer;
+    socklen_t len = sizeof peer;
+    uv_os_fd_t fd;
+
+    if (uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+        return false;
+    if (listener->options.authn)
+        identity = authn_of_uid(listener->options.authn, peer.uid);
+    connection_set_peer(connection, identity ? identity_ref(identity) : NULL,
+                        mem_printf("uid:%u", (unsigned)peer.uid));
+    return identity || (!listener->options.authn && (peer.uid == getuid() || peer.uid == 0));
+}
+
+static bool identify_tcp(struct connection *connection)
+{
+    uv_tcp_t *tcp = (uv_tcp_t *)connection_stream(connection);
+    struct sockaddr_storage address;
+    int len = sizeof address;
+    char text[INET6_ADDRSTRLEN];
+
+    if (uv_tcp_getpeername(tcp, (struct sockaddr *)&address, &len) < 0 ||
+        uv_ip_name((const struct sockaddr *)&address, text, sizeof text) < 0)
+        return false;
+    uv_tcp_nodelay(tcp, 1);
+    uv_tcp_keepalive(tcp, 1, KEEPALIVE_S);
+    connection_set_peer(connection, NULL, mem_strdup(text));
+    return true;
+}
+
+/* Of an address, without those by which an administrator has come. */
+static size_t count_peer(const struct listener *listener, const char *name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < listener->count; i++) {
+        const char *other = connection_peer_name(listener->connections[i]);
+
+        n += other && strcmp(other, name) == 0 && !connection_is_admin(listener->connections[i]);
+    }
+    return n;
+}
+
+/* Numbers are given from the lowest, so a high one says that few are left. */
+static bool files_are_scarce(struct connection *connection)
+{
+    struct rlimit files;
+    uv_os_fd_t fd;
+
+    return uv_fileno((const uv_handle_t *)connection_stream(connection), &fd) == 0 &&
+           getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur != RLIM_INFINITY &&
+           (rlim_t)fd + SPARE_FILES >= files.rlim_cur;
+}
+
+/* NULL, or what there is too much of. Administrators and the owner's own commands are bounded by
+ * the whole alone. */
+static const char *too_many(const struct listener *listener, struct connection *connection,
+                            bool owner)
+{
+    if (listener->count > listener->options.connections_max)
+        return "too many connections";
+    if (files_are_scarce(connection))
+        return "too many open files";
+    if (!owner && count_peer(listener, connection_peer_name(connection)) >
+                      listener->options.connections_per_peer)
+        return "too many connections of one address";
+    return NULL;
+}
+
+static void on_connection(uv_stream_t *server, int status)
+{
+    struct door *door = server->data;
+    struct listener *listener = door->listener;
+    struct connection *connection;
+    const char *excess;
+    bool known;
+
+    if (status < 0 || listener->draining || listener->stopping)
+        return;
+    connection = connection_new(
+        &listener->env[door->socket],
+        &(struct connection_peer){.socket = door->socket,
+                                  .tls = door->socket == IO_TCP ? listener->tls : NULL});
+    mem_grow(listener->connections, listener->count, listener->cap);
+    listener->connections[listener->count++] = connection;
+    known =
+        uv_accept(server, connection_stream(connection)) == 0 &&
+        (door->socket == IO_UNIX ? identify_unix(listener, connection) : identify_tcp(connection));
+    if (!known) {
+        log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
+        connection_close(connection);
+    } else if ((excess = too_many(listener, connection, door->socket == IO_UNIX))) {
+        log_warn(excess, kv_str("peer", connection_peer_name(connection)),
+                 kv_int("connections", (int64_t)listener->count));
+        metric_add(listener->turned_away, 1);
+        connection_turn_away(connection);
+    } else {
+        connection_start(connection);
+    }
+}
+
+/* ---- doors ---- */
+
+static void on_door_closed(uv_handle_t *handle)
+{
+    struct door *door = handle->data;
+    struct listener *listener = door->listener;
+
+    mem_free(door->path);
+    mem_free(door);
+    listener->open_doors--;
+    free_when_empty(listener);
+}
+
+static struct door *new_door(struct listener *listener, enum io_socket socket)
+{
+    struct door *door = mem_alloc(sizeof *door);
+
+    if (socket == IO_UNIX)
+        uv_pipe_init(loop_uv(listener->loop), &door->io.pipe, 0);
+    else
+        uv_tcp_init(loop_uv(listener->loop), &door->io.tcp);
+    door->io.handle.data = door;
+    door->listener = listener;
+    door->socket = socket;
+    listener->open_doors++;
+    return door;
+}
+
+static bool open_door(struct door *door, int result)
+{
+    if (result == 0)
+        result = uv_listen(&door->io.stream, LISTEN_BACKLOG, on_connection);
+    if (result < 0) {
+        uv_close(&door->io.handle, on_door_closed);
+        errno = -result;
+        return false;
+    }
+    door->next = door->listener->doors;
+    door->listener->doors = door;
+    return true;
+}
+
+/* A bound socket that only we may open: the mode is that of the socket, whatever the umask. */
+static int bind_socket(const char *path, unsigned mode, struct error *err)
+{
+    scoped(unix_path) struct unix_path short_path = {.directory = -1};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd;
+
+    if (!unix_path_open(path, &short_path, err))
+        return -1;
+    memcpy(address.sun_path, short_path.text, sizeof address.sun_path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || fchmod(fd, mode) < 0) {
+        error_errno(err, errno, "cannot make a socket");
+    } else {
+        unlink(address.sun_path); /* the data directory's lock is ours: nobody listens there */
+        if (bind(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+            return fd;
+        error_errno(err, errno, "cannot listen on %s", path);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+bool listener_add_unix(struct listener *listener, const char *path, unsigned mode,
+                       struct error *err)
+{
+    int fd = bind_socket(path, mode, err), result;
+    struct door *door;
+
+    if (fd < 0)
+        return false;
+    door = new_door(listener, IO_UNIX);
+    door->path = mem_strdup(path);
+    result = uv_pipe_open(&door->io.pipe, fd);
+    if (result < 0)
+        close(fd);
+    return open_door(door, result) || error_errno(err, errno, "cannot listen on %s", path);
+}
+
+static bool parse_address(const char *text, int port, struct sockaddr_storage *out)
+{
+    return uv_ip4_addr(text, port, (struct sockaddr_in *)out) == 0 ||
+           uv_ip6_addr(text, port, (struct sockaddr_in6 *)out) == 0;
+}
+
+static int port_of(const struct door *door)
+{
+    struct sockaddr_storage address;
+    int len = sizeof address;
+
+    if (uv_tcp_getsockname(&door->io.tcp, (struct sockaddr *)&address, &len) < 0)
+        return 0;
+    return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
+                                              : ((struct sockaddr_in6 *)&address)->sin6_port);
+}
+
+bool listener_add_tcp(struct listener *listener, const char *address, int port,
+                      struct tls_context *tls, int *out_port, struct error *err)
+{
+    struct sockaddr_storage where;
+    struct door *door;
+
+    if (!parse_address(address, port, &where))
+        return error_set(err, ERR_INVALID, "", "\"%s\" is not an address to listen on", address);
+    if (tls != listener->tls)
+        listener_set_tls(listener, tls);
+    door = new_door(listener, IO_TCP);
+    if (!open_door(door, uv_tcp_bind(&door->io.tcp, (const struct sockaddr *)&where, 0))) {
+        bool taken = errno == EADDRINUSE;
+
+        error_errno(err, errno, "cannot listen on %s port %d", address, port);
+        if (taken && err)
+            err->code = ERR_EXISTS;
+        return false;
+    }
+    *out_port = port_of(door);
+    return true;
+}
+
+/* ---- the end ---- */
+
+static void close_doors(struct listener *listener)
+{
+    struct door *door;
+
+    while ((door = listener->doors)) {
+        scoped(unix_path) struct unix_path path = {.directory = -1};
+
+        listener->doors = door->next;
+        if (door->path && unix_path_open(door->path, &path, NULL))
+            unlink(path.text);
+        uv_close(&door->io.handle, on_door_closed);
+    }
+}
+
+void listener_drain(struct listener *listener, struct task *drained)
+{
+    listener->draining = true;
+    close_doors(listener);
+    for (size_t i = listener->count; i-- > 0;)
+        connection_drain(listener->connections[i]);
+    if (listener->count == 0)
+        loop_post(listener->loop, drained);
+    else
+        listener->drained = drained;
+}
+
+void listener_stop(struct listener *listener)
+{
+    if (!listener)
+        return;
+    listener->stopping = true;
+    listener->drained = NULL;
+    close_doors(listener);
+    for (size_t i = listener->count; i-- > 0;)
+        connection_stop(listener->connections[i]);
+    free_when_empty(listener);
+}

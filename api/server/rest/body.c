@@ -1,0 +1,100 @@
+/*
+ * Request bodies: the content type decides between JSON, YAML and protobuf; all three become one
+ * JSON document, within the bounds of the kind.
+ */
+#include "api/server/message/protobuf.h"
+#include "api/server/rest/internal.h"
+#include "api/types/text/yaml.h"
+#include <string.h>
+#include <strings.h>
+
+#define PROTOBUF "application/vnd.kubernetes.protobuf"
+
+static bool is_type(const char *content_type, const char *type)
+{
+    size_t n = strcspn(content_type, "; \t");
+
+    return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
+}
+
+static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct error_list *twice,
+                          struct error *err)
+{
+    scoped(yaml_reader) struct yaml_reader *reader =
+        yaml_reader_new(call->request->body, call->request->body_len,
+                        is_flow ? &yaml_limits_flow : &yaml_limits_body);
+    scoped(json) json_t *first = NULL;
+    json_t *next = NULL;
+
+    yaml_reader_take_twice(reader, twice);
+    if (!yaml_reader_next(reader, &first, err) || (first && !yaml_reader_next(reader, &next, err)))
+        return NULL;
+    if (first && !next)
+        return take(first);
+    json_decref(next);
+    error_set(err, ERR_BAD_REQUEST, "", "the body must hold one object, it holds %s",
+              first ? "more" : "none");
+    return NULL;
+}
+
+/* Custom kinds have no protobuf, in a cluster neither. Other requests without a kind are reviews.
+ */
+static bool takes_protobuf(const struct api_call *call)
+{
+    return call->request->method != API_PATCH &&
+           (!call->route.kind || !strstr(call->route.kind->group, "volcano.sh") ||
+            call->request->method == API_DELETE);
+}
+
+const struct json_limits *body_limits(const struct api_call *call)
+{
+    return call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
+}
+
+static json_t *parse(const struct api_call *call, struct error_list *twice, struct error *err)
+{
+    const struct json_limits *limits = body_limits(call);
+    const char *type = call->request->content_type;
+    size_t len = call->request->body_len;
+
+    if (len > limits->max_bytes) {
+        error_set(err, ERR_TOO_LARGE, "", "Request entity too large: limit is %zu",
+                  limits->max_bytes);
+        return NULL;
+    }
+    if (type && is_type(type, PROTOBUF))
+        return protobuf_parse(call->request->body, len, err);
+    if (type &&
+        (is_type(type, "application/yaml") || is_type(type, "application/apply-patch+yaml")))
+        return parse_yaml(call, limits == &json_limits_flow, twice, err);
+    return json_parse_lenient(call->request->body ? call->request->body : "", len, limits, twice,
+                              err);
+}
+
+json_t *body_parse(const struct api_call *call, struct error_list *twice, struct error *err)
+{
+    const char *type = call->request->content_type;
+    bool is_patch = call->request->method == API_PATCH;
+    struct error why = {0};
+    json_t *doc;
+
+    if (type && !is_patch && !is_type(type, "application/json") &&
+        !is_type(type, "application/yaml") && !(is_type(type, PROTOBUF) && takes_protobuf(call))) {
+        error_set(err, ERR_MEDIA_TYPE, "",
+                  "the body of the request was in an unknown format - accepted media types "
+                  "include: application/json, application/yaml%s",
+                  takes_protobuf(call) ? ", " PROTOBUF : "");
+        return NULL;
+    }
+    doc = parse(call, twice, &why);
+    if (doc)
+        return doc;
+    *err = why;
+    if (why.code == ERR_BAD_REQUEST && !is_patch && call->route.kind &&
+        !(type && is_type(type, PROTOBUF)))
+        error_prefix(err,
+                     "the object provided is unrecognized (must be of type %s): couldn't get "
+                     "version/kind; json parse error: ",
+                     call->route.kind->name);
+    return NULL;
+}

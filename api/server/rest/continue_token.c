@@ -1,0 +1,81 @@
+/*
+ * Encodes and decodes the continue token of a list; one that does not decode to all of its members
+ * is refused.
+ */
+#include "api/server/rest/continue_token.h"
+#include "api/types/text/json_text.h"
+#include "base/jsonw.h"
+#include <string.h>
+
+static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+static void encode(const unsigned char *bytes, size_t len, struct buf *out)
+{
+    uint32_t bits = 0;
+    int have = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bits = bits << 8 | bytes[i];
+        for (have += 8; have >= 6; have -= 6)
+            buf_char(out, alphabet[bits >> (have - 6) & 63]);
+    }
+    if (have)
+        buf_char(out, alphabet[bits << (6 - have) & 63]);
+}
+
+static bool decode(const char *text, struct buf *out)
+{
+    uint32_t bits = 0;
+    int have = 0;
+
+    for (; *text; text++) {
+        const char *at = strchr(alphabet, *text);
+
+        if (!at)
+            return false;
+        bits = bits << 6 | (uint32_t)(at - alphabet);
+        have += 6;
+        if (have >= 8) {
+            have -= 8;
+            buf_char(out, (char)(bits >> have & 255));
+        }
+    }
+    return true;
+}
+
+void token_write(const struct token *token, struct buf *out)
+{
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+
+    jsonw_open(&w);
+    jsonw_member_str(&w, "v", "meta.k8s.io/v1");
+    jsonw_member_int(&w, "rv", token->revision);
+    jsonw_member_str(&w, "start", token->after);
+    jsonw_member_int(&w, "n", token->given);
+    jsonw_close(&w);
+    encode((const unsigned char *)text.data, text.len, out);
+}
+
+bool token_read(const char *text, struct buf *scratch, struct token *out, struct error *err)
+{
+    scoped(buf) struct buf plain = {0};
+    scoped(json) json_t *doc = NULL;
+    const json_t *revision, *given;
+    const char *after;
+    struct error why = {0};
+    size_t at = scratch->len;
+
+    if (decode(text, &plain) && plain.len)
+        doc = json_parse(plain.data, plain.len, &json_limits_body, &why);
+    revision = json_object_get(doc, "rv");
+    given = json_object_get(doc, "n");
+    after = json_string_value(json_object_get(doc, "start"));
+    if (!json_is_integer(revision) || !json_is_integer(given) || !after || !strchr(after, '/'))
+        return error_set(err, ERR_BAD_REQUEST, "", "continue key is not valid: %s",
+                         why.message[0] ? why.message : "it was not given out by this server");
+    buf_add(scratch, after, strlen(after) + 1);
+    *out =
+        (struct token){json_integer_value(revision), scratch->data + at, json_integer_value(given)};
+    return true;
+}

@@ -1,0 +1,156 @@
+/*
+ * Templates from jobs and jobs from templates: GET …/jobs/NAME/template and
+ * POST …/jobtemplates/NAME/instantiate with {metadata: {name | generateName}, patch}. How the one
+ * becomes the other is lent by the program, for here nobody knows of patches. Ref: spec/jobflow.md
+ * 13.8.
+ */
+#include "api/server/rest/internal.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include <string.h>
+
+void api_convert_with(struct api *api, const struct api_conversions *conversions)
+{
+    api->conversions = *conversions;
+}
+
+static const struct object *find_object(const struct api_call *call, struct error *err)
+{
+    const struct object *object =
+        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
+
+    if (!call->api->conversions.to_job) {
+        error_set(err, ERR_NOT_IMPLEMENTED, "", "this server converts nothing");
+        return NULL;
+    }
+    if (!object)
+        write_not_found(call, err);
+    return object;
+}
+
+/* The template a job says it was made from; NULL. */
+static const struct object *origin_of(const struct api_call *call, const struct object *job)
+{
+    const char *full = meta_annotation(job->meta, LABEL_CREATED_BY_TEMPLATE);
+    size_t len = strlen(object_namespace(job));
+
+    if (!full || strncmp(full, object_namespace(job), len) != 0 || full[len] != '.')
+        return NULL;
+    return store_get(call->api->store, &kind_job_template, object_namespace(job), full + len + 1);
+}
+
+/* Whether a job made of the template now would have this very spec. */
+static bool makes(const struct api_call *call, const struct object *template_,
+                  const struct object *job)
+{
+    const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN};
+    scoped(json) json_t *doc = call->api->conversions.to_job(template_, NULL, NULL);
+    json_t *metadata = json_object_get(doc, "metadata");
+    const struct object *made = NULL;
+    struct error_list errors = {0};
+    bool same;
+
+    json_object_del(metadata, "name");
+    json_object_set_new(metadata, "generateName", json_string("job-"));
+    same = doc && registry_create(call->api->registry, doc, &how, &made, &errors) &&
+           made->body == job->body; /* bodies are interned */
+    error_list_release(&errors);
+    return same;
+}
+
+/* What admission filled in is left out again where the template it came from can tell. */
+static void restore_spec(const struct api_call *call, const struct object *job, json_t *template_)
+{
+    const struct object *origin = origin_of(call, job);
+    scoped(json) json_t *body =
+        origin && makes(call, origin, job) ? object_body_json(origin) : NULL;
+
+    if (body)
+        json_object_set(template_, "spec", json_object_get(body, "spec"));
+}
+
+struct api_stream *verb_template(const struct api_call *call)
+{
+    struct reply with = {.status = 200};
+    struct error err = {0};
+    const struct object *job = find_object(call, &err);
+    scoped(json) json_t *doc = NULL, *template_ = NULL;
+
+    if (!job)
+        return reply_error(call, &err);
+    doc = object_to_json(job);
+    template_ = call->api->conversions.to_template(doc);
+    restore_spec(call, job, template_);
+    json_text(template_, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+static bool check_members(const json_t *body, struct error *err)
+{
+    static const char *const known[] = {"apiVersion", "kind", "metadata", "patch"};
+    const json_t *patch = json_object_get(body, "patch");
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)body, key, value)
+    {
+        bool found = false;
+
+        for (size_t i = 0; i < countof(known); i++)
+            found |= strcmp(known[i], key) == 0;
+        if (!found)
+            return error_set(err, ERR_BAD_REQUEST, "",
+                             "strict decoding error: unknown field \"%s\"", key);
+    }
+    if (patch && !json_is_null(patch) && !json_is_object(patch))
+        return error_set(err, ERR_INVALID, "patch", "Invalid value: must be an object");
+    return true;
+}
+
+/* What the request says of the job's metadata stands above what comes from the template. */
+static bool set_metadata(const struct api_call *call, json_t *job, const json_t *asked,
+                         struct error *err)
+{
+    json_t *metadata = json_object_get(job, "metadata");
+    static const char *const maps[] = {"labels", "annotations"};
+    const json_t *name = json_object_get(asked, "name");
+    const json_t *prefix = json_object_get(asked, "generateName");
+
+    if (!json_is_string(name) && !json_is_string(prefix))
+        return error_set(err, ERR_INVALID, "metadata.name",
+                         "Required value: name or generateName is required");
+    json_object_del(metadata, "name");
+    json_object_set(metadata, json_is_string(name) ? "name" : "generateName",
+                    (json_t *)(uintptr_t)(json_is_string(name) ? name : prefix));
+    json_object_set_new(metadata, "namespace", json_string(call->route.ns));
+    for (size_t i = 0; i < countof(maps); i++) {
+        json_t *added = json_object_get(asked, maps[i]);
+
+        if (!json_is_object(added))
+            continue;
+        if (json_object_get(metadata, maps[i]))
+            json_object_update_missing(added, json_object_get(metadata, maps[i]));
+        json_object_set(metadata, maps[i], added);
+    }
+    return true;
+}
+
+struct api_stream *verb_instantiate(const struct api_call *call)
+{
+    scoped(write) struct write write = {0};
+    scoped(json) json_t *body = NULL, *job = NULL;
+    struct error err = {0};
+    const struct object *template_;
+
+    if (!write_init(&write, call, &err))
+        return reply_option_error(call, "CreateOptions", &err);
+    body = body_parse(call, NULL, &err);
+    template_ = body && check_members(body, &err) ? find_object(call, &err) : NULL;
+    if (template_)
+        job = call->api->conversions.to_job(template_, json_object_get(body, "patch"), &err);
+    if (!job || !set_metadata(call, job, json_object_get(body, "metadata"), &err))
+        return reply_error(call, &err);
+    if (!registry_create(call->api->registry, job, &write.how, &write.object, &write.errors))
+        return reply_errors(call, &write.errors);
+    return reply_object(call, 201, write.object, &write.warnings);
+}

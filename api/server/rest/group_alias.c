@@ -1,0 +1,131 @@
+/*
+ * Renames the members of a document in both directions, patches included, by a table of names for
+ * each view.
+ */
+#include "api/server/rest/group_alias.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+/* clang-format off */
+static const struct view_name event_names[] = {
+    {"involvedObject",     "regarding"},
+    {"message",            "note"},
+    {"source",             "deprecatedSource"},
+    {"firstTimestamp",     "deprecatedFirstTimestamp"},
+    {"lastTimestamp",      "deprecatedLastTimestamp"},
+    {"count",              "deprecatedCount"},
+    {"reportingComponent", "reportingController"},
+    {0},
+};
+
+const struct kind_view kind_views[] = {
+    {"events.k8s.io", "v1", &kind_event, event_names},
+    {0},
+};
+/* clang-format on */
+
+const struct kind_view *view_find(const char *group, const char *version, const char *plural)
+{
+    for (const struct kind_view *view = kind_views; view->group; view++)
+        if (strcmp(view->group, group) == 0 && strcmp(view->version, version) == 0 &&
+            strcmp(view->kind->plural, plural) == 0)
+            return view;
+    return NULL;
+}
+
+void view_api_version(const struct kind_view *view, struct buf *out)
+{
+    buf_printf(out, "%s/%s", view->group, view->version);
+}
+
+static const char *shown_name(const struct kind_view *view, const char *stored)
+{
+    for (const struct view_name *name = view->names; name->stored; name++)
+        if (strcmp(name->stored, stored) == 0)
+            return name->shown;
+    return stored;
+}
+
+/* By length, for the first step of a path. */
+static const char *stored_name(const struct kind_view *view, const char *shown, size_t len)
+{
+    for (const struct view_name *name = view->names; name->stored; name++)
+        if (strlen(name->shown) == len && strncmp(name->shown, shown, len) == 0)
+            return name->stored;
+    return NULL;
+}
+
+/* When an event was first seen is asked for there, and clients do not read one without it. The
+ * older form says it in other places, to the second. */
+static void fill_event_time(const json_t *doc, json_t *shown)
+{
+    static const char *const places[] = {"firstTimestamp", "lastTimestamp"};
+    const char *time = json_string_value(json_object_get(doc, "eventTime"));
+    int64_t ms;
+    char text[TIME_TEXT_MAX];
+
+    for (size_t i = 0; !time && i < countof(places); i++)
+        time = json_string_value(json_object_get(doc, places[i]));
+    if (!time)
+        time = json_string_value(
+            json_object_get(json_object_get(doc, "metadata"), "creationTimestamp"));
+    if (!time || !time_parse(time, &ms, NULL) || json_object_get(shown, "eventTime"))
+        return;
+    time_format_micro(ms * 1000000, text);
+    json_object_set_new(shown, "eventTime", json_string(text));
+}
+
+void view_write(const struct kind_view *view, const struct object *object, struct buf *out)
+{
+    scoped(json) json_t *doc = object_to_json(object), *shown = json_object();
+    scoped(buf) struct buf version = {0};
+    const char *key;
+    json_t *value;
+
+    view_api_version(view, &version);
+    json_object_foreach(doc, key, value)
+    {
+        json_object_set(shown, shown_name(view, key), value);
+    }
+    json_object_set_new(shown, "apiVersion", json_string(version.data));
+    if (view->kind == &kind_event)
+        fill_event_time(doc, shown);
+    json_text(shown, out);
+}
+
+void view_take(const struct kind_view *view, json_t *doc)
+{
+    for (const struct view_name *name = view->names; name->stored; name++) {
+        json_t *value = json_object_get(doc, name->shown);
+
+        if (value) {
+            json_object_set(doc, name->stored, value);
+            json_object_del(doc, name->shown);
+        }
+    }
+    if (json_object_get(doc, "apiVersion"))
+        json_object_set_new(doc, "apiVersion", json_string(kind_api_version(view->kind)));
+}
+
+static void take_pointer(const struct kind_view *view, json_t *operation, const char *member)
+{
+    const char *path = json_string_value(json_object_get(operation, member));
+    size_t len = path && *path == '/' ? strcspn(path + 1, "/") : 0;
+    const char *stored = len ? stored_name(view, path + 1, len) : NULL;
+
+    if (stored)
+        json_object_set_new(operation, member, json_sprintf("/%s%s", stored, path + 1 + len));
+}
+
+void view_take_patch(const struct kind_view *view, json_t *operations)
+{
+    json_t *operation;
+    size_t i;
+
+    json_array_foreach(operations, i, operation)
+    {
+        take_pointer(view, operation, "path");
+        take_pointer(view, operation, "from");
+    }
+}

@@ -1,0 +1,300 @@
+/*
+ * The log subresource of pods: what was written so far, and with follow what comes, until the
+ * container has ended. Ref: spec/kube-api.md 6.10.
+ */
+#include "api/server/rest/internal.h"
+#include "api/types/kinds/pod/pod.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+enum { FOLLOW_MS = 100 };
+
+struct log_stream {
+    struct api_stream stream;
+    struct timer poll;
+    char *ns, *name, *uid, *container;
+    struct log_query query;
+    int64_t offset;
+    int32_t restarts; /* of the container when the log was asked for */
+    struct buf text;  /* read and not yet sent */
+    bool begun, over, follows;
+};
+
+static struct log_stream *of(struct api_stream *stream)
+{
+    return container_of(stream, struct log_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct log_stream *log = of(stream);
+
+    if (log->follows && --stream->api->followers == 0)
+        store_watch_close(take(stream->api->pods));
+    timer_stop(stream->api->loop, &log->poll);
+    buf_release(&log->text);
+    mem_free(log->ns);
+    mem_free(log->name);
+    mem_free(log->uid);
+    mem_free(log->container);
+    mem_free(log);
+}
+
+/* The pod as it is now; NULL once it is gone or another one has its name. */
+static const struct object *current_pod(const struct log_stream *log)
+{
+    const struct object *pod = store_get(log->stream.api->store, &kind_pod, log->ns, log->name);
+
+    return pod && strcmp(object_uid(pod), log->uid) == 0 ? pod : NULL;
+}
+
+static const struct container_status *status_of(const struct object *pod, const char *container)
+{
+    const struct pod_status *status = pod_status_of(pod);
+
+    for (size_t i = 0; i < status->containers.count; i++)
+        if (strcmp(status->containers.items[i].name, container) == 0)
+            return &status->containers.items[i];
+    for (size_t i = 0; i < status->init_containers.count; i++)
+        if (strcmp(status->init_containers.items[i].name, container) == 0)
+            return &status->init_containers.items[i];
+    return NULL;
+}
+
+/* Nothing more will be written to this log. */
+static bool is_complete(const struct log_stream *log, const struct object *pod)
+{
+    const struct pod_status *status = pod_status_of(pod);
+    const struct container_status *container = status_of(pod, log->container);
+
+    return status->phase == POD_SUCCEEDED || status->phase == POD_FAILED ||
+           (container && (container->state == CONTAINER_TERMINATED ||
+                          container->restart_count != log->restarts));
+}
+
+/* Read on. Whether all is over is asked first: last words are then read, too. */
+static bool read_more(struct log_stream *log, struct error *err)
+{
+    const struct object *pod = current_pod(log);
+    const struct api_logs *logs = &log->stream.api->logs;
+    bool complete = !pod || is_complete(log, pod);
+
+    if (pod && !logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+        return false;
+    log->over = log->over || complete;
+    return true;
+}
+
+static void send_text(struct log_stream *log)
+{
+    struct api_answer *answer = log->stream.answer;
+
+    if (!log->begun)
+        answer->head(answer, 200, "text/plain", NULL, 0);
+    else if (!read_more(log, NULL))
+        log->over = true;
+    log->begun = true;
+    if (log->text.len)
+        answer->data(answer, log->text.data, log->text.len);
+    if (log->query.limit_bytes >= 0) {
+        log->query.limit_bytes -= (int64_t)log->text.len;
+        log->over = log->over || log->query.limit_bytes <= 0;
+    }
+    buf_release(&log->text);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct log_stream *log = of(stream);
+
+    send_text(log);
+    if (log->over)
+        stream_end(stream);
+    else
+        timer_start(stream->api->loop, &log->poll, FOLLOW_MS);
+}
+
+static void on_poll(struct timer *timer)
+{
+    stream_again(&container_of(timer, struct log_stream, poll)->stream);
+}
+
+static void last(struct api_stream *stream)
+{
+    struct log_stream *log = of(stream);
+
+    if (!log->begun)
+        send_text(log);
+    if (!log->over)
+        send_text(log);
+}
+
+static const struct stream_ops once_ops = {run, release, last};
+static const struct stream_ops follow_ops = {run, release, last, .endless = true};
+
+/* Last words are read as soon as a container has ended, before anything that follows from its end
+ * can be seen. */
+static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
+                        const struct object *pod)
+{
+    const struct api *api = ctx;
+
+    for (struct api_stream *stream = api->streams; stream; stream = stream->next)
+        if (stream->ops == &follow_ops && strcmp(of(stream)->uid, object_uid(pod)) == 0 &&
+            is_complete(of(stream), pod)) {
+            timer_stop(api->loop, &of(stream)->poll);
+            loop_post(api->loop, &stream->task);
+        }
+    return true;
+}
+
+static void begin_to_follow(struct log_stream *log)
+{
+    struct api *api = log->stream.api;
+    const struct store_watch_options options = {
+        .kind = &kind_pod, .since_revision = -1, .changed = pod_changed, .ctx = api};
+
+    log->follows = true;
+    if (api->followers++ == 0)
+        api->pods = store_watch_open(api->store, &options, NULL);
+}
+
+/* ---- the request ---- */
+
+static void add_names(const struct object *pod, struct buf *out)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+
+    for (size_t i = 0; i < spec->containers.count; i++)
+        buf_printf(out, "%s%s", i ? " " : "", spec->containers.items[i].name);
+    buf_char(out, ']');
+    if (spec->init_containers.count)
+        buf_str(out, " or one of the init containers: [");
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        buf_printf(out, "%s%s", i ? " " : "", spec->init_containers.items[i].name);
+    if (spec->init_containers.count)
+        buf_char(out, ']');
+}
+
+/* The container meant, borrowed from the pod; NULL with the error kubectl knows. */
+static const char *choose_container(const struct object *pod, const char *wanted, struct error *err)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+    scoped(buf) struct buf names = {0};
+
+    if (!wanted || !*wanted) {
+        if (spec->containers.count == 1)
+            return spec->containers.items[0].name;
+        add_names(pod, &names);
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "a container name must be specified for pod %s, choose one of: [%s",
+                  object_name(pod), names.data);
+        return NULL;
+    }
+    for (size_t i = 0; i < spec->containers.count; i++)
+        if (strcmp(spec->containers.items[i].name, wanted) == 0)
+            return spec->containers.items[i].name;
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        if (strcmp(spec->init_containers.items[i].name, wanted) == 0)
+            return spec->init_containers.items[i].name;
+    error_set(err, ERR_BAD_REQUEST, "", "container %s is not valid for pod %s", wanted,
+              object_name(pod));
+    return NULL;
+}
+
+static bool check_started(const struct object *pod, const struct log_stream *log, struct error *err)
+{
+    const struct container_status *container = status_of(pod, log->container);
+
+    if (log->query.previous || !container || container->state != CONTAINER_WAITING ||
+        container->restart_count > 0)
+        return true;
+    return error_set(err, ERR_BAD_REQUEST, "",
+                     "container \"%s\" in pod \"%s\" is waiting to start: %s", log->container,
+                     object_name(pod), container->reason ? container->reason : "ContainerCreating");
+}
+
+static bool parse_query(const struct api_call *call, struct log_query *out, struct error *err)
+{
+    const char *since_time = target_query(&call->target, "sinceTime");
+    const char *since_s = target_query(&call->target, "sinceSeconds");
+    int64_t seconds;
+
+    out->previous = target_query_bool(&call->target, "previous");
+    out->timestamps = target_query_bool(&call->target, "timestamps");
+    if (!target_query_int_min(&call->target, "tailLines", -1, 0, &out->tail_lines, err) ||
+        !target_query_int_min(&call->target, "limitBytes", -1, 1, &out->limit_bytes, err) ||
+        !target_query_int_min(&call->target, "sinceSeconds", 0, 1, &seconds, err))
+        return false;
+    if (since_time && *since_time && since_s && *since_s)
+        return error_set(err, ERR_INVALID, "[]",
+                         "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be "
+                         "specified");
+    if (seconds > 0 && seconds < INT64_MAX / 1000)
+        out->since_ms = loop_wall_ms(call->api->loop) - seconds * 1000;
+    if (!since_time || !*since_time)
+        return true;
+    if (time_parse(since_time, &out->since_ms, err))
+        return true;
+    if (err)
+        err->code = ERR_BAD_REQUEST;
+    return false;
+}
+
+/* Reads the first part at once, so that what is wrong with it can still be an error. */
+static bool log_begin(struct log_stream *log, const struct object *pod, struct error *err)
+{
+    const struct container_status *container = status_of(pod, log->container);
+    const struct api_logs *logs = &log->stream.api->logs;
+
+    log->restarts = container ? container->restart_count : 0;
+    if (!check_started(pod, log, err))
+        return false;
+    log->over = is_complete(log, pod);
+    if (logs->read(logs->ctx, pod, &log->query, &log->offset, &log->text, err))
+        return true;
+    if (log->query.previous)
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "previous terminated container \"%s\" in pod \"%s\" not found", log->container,
+                  object_name(pod));
+    return false;
+}
+
+struct api_stream *verb_log(const struct api_call *call)
+{
+    const struct object *pod =
+        store_get(call->api->store, &kind_pod, call->route.ns, call->route.name);
+    bool follow = target_query_bool(&call->target, "follow");
+    struct log_query query = {0};
+    const char *container = NULL;
+    struct log_stream *log;
+    struct error err = {0};
+
+    if (!pod)
+        write_not_found(call, &err);
+    else if (!call->api->logs.read)
+        error_set(&err, ERR_UNAVAILABLE, "", "this process keeps no logs");
+    else if (parse_query(call, &query, &err))
+        container = choose_container(pod, target_query(&call->target, "container"), &err);
+    if (!container)
+        return reply_option_error(call, "PodLogOptions", &err);
+    log = mem_alloc(sizeof *log);
+    log->stream.api = call->api;
+    log->ns = mem_strdup(call->route.ns);
+    log->name = mem_strdup(call->route.name);
+    log->uid = mem_strdup(object_uid(pod));
+    log->container = mem_strdup(container);
+    log->query = query;
+    log->query.container = log->container;
+    log->poll.fire = on_poll;
+    if (!log_begin(log, pod, &err)) {
+        release(&log->stream);
+        return reply_error(call, &err);
+    }
+    log->over = log->over || !follow || query.previous;
+    stream_start(&log->stream, call, follow ? &follow_ops : &once_ops, STREAM_NOW);
+    if (follow)
+        begin_to_follow(log);
+    return &log->stream;
+}

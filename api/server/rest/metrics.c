@@ -1,0 +1,81 @@
+/*
+ * One row per figure of the store, and the objects by resource.
+ */
+#include "api/server/rest/metrics.h"
+#include <stdio.h>
+
+enum { RESOURCE_MAX = 128 };
+
+static double commits(const struct store *store, const struct store_stats *stats)
+{
+    return (double)stats->commits;
+}
+
+static double changes(const struct store *store, const struct store_stats *stats)
+{
+    return (double)stats->changes;
+}
+
+static double rows_written(const struct store *store, const struct store_stats *stats)
+{
+    return (double)stats->rows_written;
+}
+
+static double memory(const struct store *store, const struct store_stats *stats)
+{
+    return (double)(stats->body_bytes + stats->meta_bytes + stats->status_bytes);
+}
+
+static double revision(const struct store *store, const struct store_stats *stats)
+{
+    return (double)store_durable_revision(store);
+}
+
+/* clang-format off */
+static const struct {
+    struct metric_def def;
+    double (*value)(const struct store *store, const struct store_stats *stats);
+} rows[] = {
+    {{"jobflow_store_commits_total",      "Transactions committed.",         METRIC_COUNTER}, commits},
+    {{"jobflow_store_changes_total",      "Changes of objects accepted.",    METRIC_COUNTER}, changes},
+    {{"jobflow_store_rows_written_total", "Rows written to the database.",   METRIC_COUNTER}, rows_written},
+    {{"jobflow_store_memory_bytes",       "Memory that objects take.",       METRIC_GAUGE},   memory},
+    {{"jobflow_store_revision",           "Newest durable resourceVersion.", METRIC_GAUGE},   revision},
+};
+/* clang-format on */
+
+static const struct metric_def objects = {"jobflow_objects", "Objects stored, by resource.",
+                                          METRIC_GAUGE, .labels = {"resource"}};
+
+static void refresh(struct metrics_source *source)
+{
+    struct figures *figures = container_of(source, struct figures, source);
+    struct metric_family *family;
+    struct store_stats stats;
+
+    store_stats(figures->store, &stats);
+    for (size_t i = 0; i < countof(rows); i++)
+        metric_set(metric_of(metrics_family(figures->metrics, &rows[i].def), NULL),
+                   rows[i].value(figures->store, &stats));
+    family = metrics_family(figures->metrics, &objects);
+    for (int id = 0; id < KIND_N; id++) {
+        const struct kind *kind = kind_by_id((enum kind_id)id);
+        char resource[RESOURCE_MAX];
+
+        snprintf(resource, sizeof resource, "%s%s%s", kind->plural, *kind->group ? "." : "",
+                 kind->group);
+        metric_set(metric_of(family, (const char *const[]){resource}),
+                   (double)store_count(figures->store, kind, NULL));
+    }
+}
+
+void figures_start(struct figures *figures, struct metrics *metrics, const struct store *store)
+{
+    *figures = (struct figures){.source = {refresh}, .store = store, .metrics = metrics};
+    metrics_source_add(metrics, &figures->source);
+}
+
+void figures_stop(struct figures *figures)
+{
+    metrics_source_remove(&figures->source);
+}

@@ -1,0 +1,226 @@
+/*
+ * Answers that are complete when they are sent: an object, a Status or a refusal, with the warnings
+ * gathered on the way as headers.
+ */
+#include "api/server/message/gzip.h"
+#include "api/server/rest/internal.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum { HEADERS_MAX = 64, WARNING_BYTES_MAX = 4096 };
+
+struct reply_stream {
+    struct api_stream stream;
+    int status;
+    char *content_type;
+    struct buf body;
+    char *headers[HEADERS_MAX]; /* [n_headers] */
+    size_t n_headers;
+};
+
+static struct reply_stream *of(struct api_stream *stream)
+{
+    return container_of(stream, struct reply_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct reply_stream *reply = of(stream);
+
+    for (size_t i = 0; i < reply->n_headers; i++)
+        mem_free(reply->headers[i]);
+    buf_release(&reply->body);
+    mem_free(reply->content_type);
+    mem_free(reply);
+}
+
+static void run(struct api_stream *stream)
+{
+    struct reply_stream *reply = of(stream);
+
+    stream->answer->head(stream->answer, reply->status, reply->content_type,
+                         (const char *const *)reply->headers, reply->n_headers);
+    stream->answer->data(stream->answer, reply->body.data, reply->body.len);
+    stream_end(stream);
+}
+
+static size_t held(const struct api_stream *stream)
+{
+    return container_of(stream, const struct reply_stream, stream)->body.len;
+}
+
+static const struct stream_ops ops = {run, release, .held = held};
+
+/* A quoted string of RFC 9110, without anything that could end the header. */
+static char *warning_header(const struct error *warning)
+{
+    scoped(buf) struct buf out = {0};
+    bool names_field = !*warning->field || strstr(warning->message, warning->field);
+    scoped_str whole = mem_printf("%s%s%s", names_field ? "" : warning->field,
+                                  names_field ? "" : ": ", warning->message);
+    const char *text = whole;
+
+    buf_str(&out, "Warning: 299 - \"");
+    for (; *text && out.len < WARNING_BYTES_MAX; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_char(&out, '\\');
+        buf_char(&out, (unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text);
+    }
+    buf_char(&out, '"');
+    return buf_take(&out);
+}
+
+static void add_header(struct reply_stream *reply, const char *header)
+{
+    if (reply->n_headers < HEADERS_MAX)
+        reply->headers[reply->n_headers++] = mem_strdup(header);
+}
+
+/* A long answer to somebody who takes it coded. */
+static void code_body(struct reply_stream *reply, const struct api_call *call)
+{
+    scoped(gzip) struct gzip *gzip = NULL;
+    struct buf coded = {0};
+
+    if (call->request->method != API_GET || reply->body.len <= GZIP_FROM_BYTES ||
+        !gzip_is_accepted(call->request->accept_encoding))
+        return;
+    gzip = gzip_new();
+    gzip_add(gzip, reply->body.data, reply->body.len, true, &coded);
+    buf_release(&reply->body);
+    reply->body = coded;
+    for (size_t i = 0; i < countof(gzip_headers); i++)
+        add_header(reply, gzip_headers[i]);
+}
+
+static void add_headers(struct reply_stream *reply, const struct reply *with)
+{
+    int retry_s = status_retry_after_s(with->code);
+
+    for (size_t i = 0; i < countof(with->headers); i++)
+        if (with->headers[i])
+            reply->headers[reply->n_headers++] = mem_strdup(with->headers[i]);
+    if (retry_s)
+        reply->headers[reply->n_headers++] = mem_printf("Retry-After: %d", retry_s);
+    for (size_t i = 0; with->warnings && i < with->warnings->count; i++)
+        if (reply->n_headers < HEADERS_MAX)
+            reply->headers[reply->n_headers++] = warning_header(&with->warnings->items[i]);
+}
+
+struct api_stream *reply_send(const struct api_call *call, struct reply *with,
+                              enum stream_start when)
+{
+    struct reply_stream *reply = mem_alloc(sizeof *reply);
+
+    reply->status = with->status;
+    reply->content_type = mem_strdup(with->content_type ? with->content_type : "application/json");
+    reply->body = with->body;
+    with->body = (struct buf){0};
+    add_headers(reply, with);
+    code_body(reply, call);
+    stream_start(&reply->stream, call, &ops, when);
+    return &reply->stream;
+}
+
+struct api_stream *reply_object(const struct api_call *call, int status,
+                                const struct object *object, struct error_list *warnings)
+{
+    struct reply with = {.status = status, .warnings = warnings};
+    bool changes = call->request->method != API_GET && call->request->method != API_HEAD;
+
+    if (changes && call->answer->about)
+        call->answer->about(call->answer, object);
+    if (call->route.view)
+        view_write(call->route.view, object, &with.body);
+    else
+        object_write(object, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+/* A failure that tells of what is stored: what it saw may be accepted and not durable yet, so it
+ * waits like every other answer (INV-S10). */
+static enum stream_start failure_waits(enum error_code code)
+{
+    /* clang-format off */
+    static const bool tells[ERROR_CODE_N] = {
+        [ERR_NOT_FOUND] = true,
+        [ERR_EXISTS]    = true,
+        [ERR_CONFLICT]  = true,
+        [ERR_GONE]      = true,
+        [ERR_INVALID]   = true, /* beside the version before */
+        [ERR_FORBIDDEN] = true, /* by deletion protection, by a quota */
+    };
+    /* clang-format on */
+
+    return tells[code] ? STREAM_DURABLE : STREAM_NOW;
+}
+
+struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
+                                 const struct status_subject *about)
+{
+    enum error_code code = status_code(errors, about);
+    struct reply with = {.status = error_http_status(code), .code = code};
+
+    status_write_failure(errors, about, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, failure_waits(code));
+}
+
+struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors)
+{
+    struct status_subject about = {.kind = call->route.kind, .name = call->name};
+
+    if (errors->items[0].code == ERR_NOT_FOUND && errors->items[0].field[0])
+        about = (struct status_subject){.kind = &kind_namespace, .name = call->route.ns};
+    return reply_failure(call, errors, &about);
+}
+
+struct api_stream *reply_error(const struct api_call *call, const struct error *err)
+{
+    return reply_option_error(call, NULL, err);
+}
+
+struct api_stream *reply_option_error(const struct api_call *call, const char *options,
+                                      const struct error *err)
+{
+    const struct status_subject about = {
+        .kind = call->route.kind,
+        .options = err->code == ERR_INVALID ? options : NULL,
+        .name = call->name,
+    };
+    struct error_list errors = {0};
+    struct api_stream *stream;
+
+    error_list_append(&errors, err);
+    stream = reply_failure(call, &errors, &about);
+    error_list_release(&errors);
+    return stream;
+}
+
+struct api_stream *reply_gone(const struct api_call *call, const char *uid)
+{
+    const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
+    struct reply with = {.status = 200};
+
+    status_write_success(&about, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+struct api_stream *reply_success(const struct api_call *call, int status)
+{
+    struct reply with = {.status = status};
+
+    status_write_done(status, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+void write_not_found(const struct api_call *call, struct error *err)
+{
+    const struct kind *kind = call->route.kind;
+
+    error_set(err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found", kind->plural,
+              *kind->group ? "." : "", kind->group, call->name);
+}

@@ -1,0 +1,90 @@
+/*
+ * Walks a path one segment at a time; each step narrows the kinds it can still mean.
+ */
+#include "api/server/rest/route.h"
+#include <string.h>
+
+static bool nothing_here(struct error *err)
+{
+    return error_set(err, ERR_NOT_FOUND, "", "the server could not find the requested resource");
+}
+
+/* As a cluster says it: of custom kinds it is the object that is not found. */
+static bool no_subresource(const struct route *route, struct error *err)
+{
+    if (!strstr(route->kind->group, "volcano.sh"))
+        return nothing_here(err);
+    return error_set(err, ERR_NOT_FOUND, "", "%s.%s \"%s\" not found", route->kind->plural,
+                     route->kind->group, route->name);
+}
+
+static bool find_subresource(const struct kind *kind, const char *word, enum route_subresource *out)
+{
+    for (const struct subresource *sub = subresources; sub->name; sub++)
+        if (strcmp(sub->name, word) == 0 && sub->of(kind)) {
+            *out = sub->sub;
+            return true;
+        }
+    return false;
+}
+
+/* Whether "namespaces/NS/WORD" means a subresource of the namespace. */
+static bool is_of_namespace(const char *word)
+{
+    enum route_subresource sub;
+
+    return find_subresource(&kind_namespace, word, &sub);
+}
+
+static bool find_kind(const char *group, const char *version, const char *plural, struct route *out)
+{
+    out->kind = kind_by_resource(group, version, plural);
+    if (!out->kind && (out->view = view_find(group, version, plural)))
+        out->kind = out->view->kind;
+    return out->kind;
+}
+
+static bool find(const struct target *target, struct route *out, struct error *err)
+{
+    const char *const *segment = target->segments, *const *end = segment + target->n_segments;
+    const char *group = "", *version;
+    bool has_ns = false;
+
+    if (end - segment < 3)
+        return nothing_here(err);
+    if (strcmp(*segment, "apis") == 0) {
+        group = segment[1];
+        segment++;
+    } else if (strcmp(*segment, "api") != 0) {
+        return nothing_here(err);
+    }
+    segment++;
+    version = *segment++;
+    /* namespaces/NS/PLURAL…; namespaces and namespaces/NS themselves are the Namespace kind */
+    if (end - segment >= 3 && strcmp(segment[0], "namespaces") == 0 &&
+        !is_of_namespace(segment[2])) {
+        out->ns = segment[1];
+        has_ns = true;
+        segment += 2;
+    }
+    if (segment >= end || !find_kind(group, version, *segment++, out))
+        return nothing_here(err);
+    if (out->kind->namespaced != has_ns && (has_ns || segment < end))
+        return nothing_here(err);
+    if (!out->kind->namespaced)
+        out->ns = "";
+    if (segment < end)
+        out->name = *segment++;
+    if (segment < end && !find_subresource(out->kind, *segment++, &out->sub))
+        return no_subresource(out, err);
+    return segment == end || nothing_here(err);
+}
+
+bool route_find(const struct target *target, struct route *out, struct error *err)
+{
+    struct route route = {0};
+    bool found = find(target, &route, err);
+
+    *out = found ? route : (struct route){0};
+    return found;
+}

@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * A path to what is meant: kind, namespace, name, subresource.
+ *
+ *   /api/v1/namespaces/NS/pods/NAME/log
+ *   /apis/GROUP/VERSION/namespaces/NS/PLURAL/NAME/SUBRESOURCE
+ */
+#include "api/server/message/request_target.h"
+#include "api/server/rest/group_alias.h"
+#include "api/server/rest/resources.h"
+
+struct route {
+    const struct kind *kind;
+    const struct kind_view *view; /* it was asked for under another name; NULL */
+    const char *ns;               /* "" for cluster-scoped; NULL = all namespaces */
+    const char *name;             /* NULL = the collection */
+    enum route_subresource sub;
+};
+
+/** NOT_FOUND with the text kubectl knows when nothing is there. */
+bool route_find(const struct target *target, struct route *out, struct error *err);

@@ -1,0 +1,427 @@
+/*
+ * GET …/jobflows/NAME/steps: the steps of a flow one by one, in pages.
+ *
+ * The status of a large flow tells of few of its steps in full (DC-05); here every one has an
+ * entry, as in status.nodes, put together from what is stored: the entry of the status where there
+ * is one, else its bit in status.results, else its job. Steps are counted as the status counts
+ * them, iterations behind their loop; iterations that have not come about and may never do
+ * (until, itemsFrom) are left out. Pages hold what is there when they are asked for.
+ */
+#include "api/server/rest/continue_token.h"
+#include "api/server/rest/internal.h"
+#include "api/server/rest/table/table.h"
+#include "api/types/kinds/jobflow/admission.h"
+#include "base/base64.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+enum { PAGE_MAX = 5000, PAGE_DEFAULT = 500 };
+
+#define ITERATION_NONE UINT32_MAX
+
+/* What status.results says of how steps ended: a bit each. Where those at work are, their jobs
+ * tell. */
+struct results {
+    const char *phase;
+    struct buf bits;
+};
+enum { RESULTS_N = 3 };
+static const char *const result_rows[RESULTS_N][2] = {
+    {"completed", "Completed"}, {"failed", "Failed"}, {"skipped", "Skipped"}};
+
+struct steps {
+    const struct api_call *call;
+    const struct object *flow;
+    const struct jobflow_spec *spec;
+    json_t *status, *nodes; /* nodes: {name: entry} */
+    struct results results[RESULTS_N];
+    struct jsonw w;
+    bool as_table;
+    int64_t now_ms;
+};
+
+/* Where the walk is. */
+struct place {
+    uint32_t vertex, step, iteration; /* of all; of the spec; of its loop */
+};
+
+/* ---- reading ---- */
+
+static void steps_init(struct steps *s, const struct api_call *call, const struct object *flow)
+{
+    json_t *node;
+    size_t i;
+
+    *s = (struct steps){.call = call,
+                        .flow = flow,
+                        .spec = jobflow_spec_of(flow),
+                        .status = flow->status ? object_status_json(flow) : NULL,
+                        .nodes = json_object(),
+                        .as_table = call->media.form == MEDIA_TABLE,
+                        .now_ms = loop_wall_ms(call->api->loop)};
+    json_array_foreach(json_object_get(s->status, "nodes"), i, node)
+    {
+        const char *name = json_string_value(json_object_get(node, "name"));
+
+        if (name)
+            json_object_set(s->nodes, name, node);
+    }
+    for (size_t r = 0; r < RESULTS_N; r++) {
+        const char *text = json_string_value(
+            json_object_get(json_object_get(s->status, "results"), result_rows[r][0]));
+
+        if (text)
+            base64_decode(text, strlen(text), &s->results[r].bits);
+        s->results[r].phase = result_rows[r][1];
+    }
+}
+
+static void steps_release(struct steps *s)
+{
+    json_decref(s->status);
+    json_decref(s->nodes);
+    for (size_t r = 0; r < RESULTS_N; r++)
+        buf_release(&s->results[r].bits);
+}
+
+static const char *result_of(const struct steps *s, uint32_t vertex)
+{
+    for (size_t r = 0; r < RESULTS_N; r++) {
+        const struct buf *bits = &s->results[r].bits;
+
+        if (vertex / 8 < bits->len && (unsigned char)bits->data[vertex / 8] >> vertex % 8 & 1)
+            return s->results[r].phase;
+    }
+    return NULL;
+}
+
+/* A retry may have given a loop more of them than its spec does. */
+static uint32_t iterations_of(const struct steps *s, const struct flow_step *step)
+{
+    const json_t *node = step->loop ? json_object_get(s->nodes, step->name) : NULL;
+    json_int_t given = json_integer_value(json_object_get(node, "iterations"));
+    uint32_t own = step->loop ? flow_loop_iterations(step->loop) : 0;
+
+    return given > own && given <= LOOP_ITERATIONS_MAX ? (uint32_t)given : own;
+}
+
+/* The next vertex; false at the end. */
+static bool advance(const struct steps *s, struct place *at)
+{
+    const struct flow_step *step = &s->spec->steps.items[at->step];
+    uint32_t next = at->iteration == ITERATION_NONE ? 0 : at->iteration + 1;
+
+    at->vertex++;
+    if (next < iterations_of(s, step)) {
+        at->iteration = next;
+        return true;
+    }
+    at->step++;
+    at->iteration = ITERATION_NONE;
+    return at->step < s->spec->steps.count;
+}
+
+static uint32_t count_vertices(const struct steps *s)
+{
+    uint32_t n = (uint32_t)s->spec->steps.count;
+
+    for (size_t i = 0; i < s->spec->steps.count; i++)
+        n += iterations_of(s, &s->spec->steps.items[i]);
+    return n;
+}
+
+static bool go_to(const struct steps *s, uint32_t vertex, struct place *out)
+{
+    *out = (struct place){.iteration = ITERATION_NONE};
+    while (out->step < s->spec->steps.count) {
+        uint32_t behind = iterations_of(s, &s->spec->steps.items[out->step]);
+
+        if (vertex <= out->vertex + behind) {
+            out->iteration = vertex == out->vertex ? ITERATION_NONE : vertex - out->vertex - 1;
+            out->vertex = vertex;
+            return true;
+        }
+        out->vertex += behind + 1;
+        out->step++;
+    }
+    return false;
+}
+
+/* ---- one step ---- */
+
+struct entry {
+    const char *name, *phase, *job_name;
+    const json_t *node;       /* of the status; NULL */
+    const struct object *job; /* the flow's own; NULL */
+    char attempt[12];
+};
+
+static const struct object *job_of(const struct steps *s, const char *name)
+{
+    const struct object *job =
+        store_get(s->call->api->store, &kind_job, object_namespace(s->flow), name);
+    const struct owner_ref *owner = job ? meta_controller(job->meta) : NULL;
+
+    return owner && strcmp(owner->uid, object_uid(s->flow)) == 0 ? job : NULL;
+}
+
+/* False for an iteration that has not come about and may never do. */
+static bool look(const struct steps *s, const struct place *at, struct buf *scratch,
+                 struct entry *out)
+{
+    const struct flow_step *step = &s->spec->steps.items[at->step];
+    size_t prefix = strlen(object_name(s->flow)) + 1;
+    const char *result = result_of(s, at->vertex), *attempt;
+
+    buf_clear(scratch);
+    buf_printf(scratch, "%s-%s", object_name(s->flow), step->name);
+    if (at->iteration != ITERATION_NONE)
+        buf_printf(scratch, "-%u", at->iteration);
+    *out = (struct entry){.job_name = scratch->data, .name = scratch->data + prefix};
+    out->node = json_object_get(s->nodes, out->name);
+    out->job = job_of(s, out->job_name);
+    attempt = out->job ? meta_annotation(out->job->meta, ANNOTATION_FLOW_ATTEMPT) : NULL;
+    snprintf(out->attempt, sizeof out->attempt, "%s", attempt ? attempt : out->job ? "1" : "0");
+    out->phase = json_string_value(json_object_get(out->node, "phase"));
+    if (!out->phase)
+        out->phase = result;
+    if (!out->phase && out->job)
+        out->phase = job_phase_text(job_status_of(out->job)->phase);
+    if (!out->phase && at->iteration != ITERATION_NONE && flow_loop_is_open(step->loop))
+        return false;
+    if (!out->phase || !*out->phase)
+        out->phase = out->job ? job_phase_text(JOB_PENDING) : "Waiting";
+    return true;
+}
+
+static int64_t started_ms(const struct entry *entry)
+{
+    return entry->job ? entry->job->meta->created_at_ms : 0;
+}
+
+static int64_t ended_ms(const struct entry *entry)
+{
+    const struct job_status *status = entry->job ? job_status_of(entry->job) : NULL;
+
+    return status && job_phase_finished(status->phase) ? status->transition_ms : 0;
+}
+
+/* ---- writing ---- */
+
+/* The entry of the status as it stands there. */
+static void write_members(struct jsonw *w, const json_t *node)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)node, key, value)
+    {
+        char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+        jsonw_member_raw(w, key, text, strlen(text));
+        free(text);
+    }
+}
+
+static void write_made_up(struct jsonw *w, const struct steps *s, const struct place *at,
+                          const struct entry *entry)
+{
+    jsonw_member_str(w, "name", entry->name);
+    jsonw_member_str(w, "phase", entry->phase);
+    if (at->iteration != ITERATION_NONE) {
+        jsonw_member_str(w, "step", s->spec->steps.items[at->step].name);
+        jsonw_member_int(w, "iteration", at->iteration);
+    }
+    if (!entry->job)
+        return;
+    jsonw_member_open_list(w, "jobs");
+    jsonw_str(w, entry->job_name);
+    jsonw_close_list(w);
+    jsonw_member_int(w, "attempt", strtol(entry->attempt, NULL, 10));
+    jsonw_member_str_opt(w, "specHash",
+                         meta_annotation(entry->job->meta, ANNOTATION_FLOW_SPEC_HASH));
+}
+
+static void write_item(struct steps *s, const struct place *at, const struct entry *entry)
+{
+    const struct flow_step *step = &s->spec->steps.items[at->step];
+    struct jsonw *w = &s->w;
+
+    jsonw_open(w);
+    if (entry->node)
+        write_members(w, entry->node);
+    else
+        write_made_up(w, s, at, entry);
+    if (!flow_step_is_switch(step))
+        jsonw_member_str(w, "template", flow_step_template(step));
+    jsonw_member_time_opt(w, "startTime", started_ms(entry));
+    jsonw_member_time_opt(w, "endTime", ended_ms(entry));
+    jsonw_close(w);
+}
+
+static void write_cell_age(struct jsonw *w, int64_t at_ms, int64_t until_ms)
+{
+    char text[TIME_TEXT_MAX];
+
+    if (!at_ms) {
+        jsonw_str(w, "");
+        return;
+    }
+    duration_human(until_ms - at_ms, text);
+    jsonw_str(w, text);
+}
+
+static void write_row(struct steps *s, const struct entry *entry)
+{
+    const char *reason = json_string_value(json_object_get(entry->node, "reason"));
+    json_int_t attempt = json_integer_value(json_object_get(entry->node, "attempt"));
+    int64_t start_ms = started_ms(entry), end_ms = ended_ms(entry);
+    struct jsonw *w = &s->w;
+
+    jsonw_open(w);
+    jsonw_member_open_list(w, "cells");
+    jsonw_str(w, entry->name);
+    jsonw_str(w, entry->phase);
+    jsonw_int(w, attempt ? attempt : strtol(entry->attempt, NULL, 10));
+    write_cell_age(w, start_ms, s->now_ms);
+    write_cell_age(w, start_ms, end_ms ? end_ms : s->now_ms);
+    jsonw_str(w, entry->job ? entry->job_name : "");
+    jsonw_str(w, reason ? reason : "");
+    jsonw_close_list(w);
+    jsonw_close(w);
+}
+
+static void write_definitions(struct jsonw *w)
+{
+    static const struct {
+        const char *name, *type;
+        int priority;
+    } columns[] = {{"Name", "string", 0},    {"Status", "string", 0},   {"Attempts", "integer", 0},
+                   {"Started", "string", 0}, {"Duration", "string", 0}, {"Job", "string", 1},
+                   {"Reason", "string", 1}};
+
+    jsonw_member_open_list(w, "columnDefinitions");
+    for (size_t i = 0; i < countof(columns); i++) {
+        jsonw_open(w);
+        jsonw_member_str(w, "name", columns[i].name);
+        jsonw_member_str(w, "type", columns[i].type);
+        jsonw_member_str(w, "format", i ? "" : "name");
+        jsonw_member_str(w, "description", "");
+        jsonw_member_int(w, "priority", columns[i].priority);
+        jsonw_close(w);
+    }
+    jsonw_close_list(w);
+}
+
+static void write_steps(struct steps *s, uint32_t from, int64_t limit, uint32_t *out_next)
+{
+    scoped(buf) struct buf scratch = {0};
+    struct place at;
+    bool there = go_to(s, from, &at);
+
+    *out_next = 0;
+    for (int64_t given = 0; there; there = advance(s, &at)) {
+        struct entry entry;
+
+        if (!look(s, &at, &scratch, &entry))
+            continue;
+        if (given++ == limit) {
+            *out_next = at.vertex;
+            return;
+        }
+        if (s->as_table)
+            write_row(s, &entry);
+        else
+            write_item(s, &at, &entry);
+    }
+}
+
+/* Behind the items, for what is to be said of them is known then. */
+static void write_metadata(struct steps *s, uint32_t next)
+{
+    scoped(buf) struct buf after = {0}, token = {0}, revision = {0};
+
+    buf_printf(&revision, "%lld", (long long)s->flow->revision);
+    jsonw_member_open(&s->w, "metadata");
+    jsonw_member_str(&s->w, "resourceVersion", revision.data);
+    if (next) {
+        buf_printf(&after, "%s/%u", object_uid(s->flow), next);
+        token_write(&(struct token){s->flow->revision, after.data, next}, &token);
+        jsonw_member_str(&s->w, "continue", token.data);
+        jsonw_member_int(&s->w, "remainingItemCount", count_vertices(s) - next);
+    }
+    jsonw_close(&s->w);
+}
+
+static void write_list(struct steps *s, uint32_t from, int64_t limit, struct buf *out)
+{
+    uint32_t next;
+
+    s->w = jsonw_to(out);
+    jsonw_open(&s->w);
+    jsonw_member_str(&s->w, "kind", s->as_table ? "Table" : "JobFlowStepList");
+    jsonw_member_str(&s->w, "apiVersion",
+                     s->as_table ? "meta.k8s.io/v1" : kind_api_version(&kind_job_flow));
+    if (s->as_table)
+        write_definitions(&s->w);
+    jsonw_member_open_list(&s->w, s->as_table ? "rows" : "items");
+    write_steps(s, from, limit, &next);
+    jsonw_close_list(&s->w);
+    write_metadata(s, next);
+    jsonw_close(&s->w);
+    buf_char(out, '\n');
+}
+
+/* ---- the request ---- */
+
+/* The vertex a token goes on with: of this very flow, not of an earlier one of its name. */
+static bool take_token(const struct api_call *call, const struct object *flow, uint32_t *out,
+                       struct error *err)
+{
+    const char *text = target_query(&call->target, "continue");
+    size_t uid_len = strlen(object_uid(flow));
+    scoped(buf) struct buf scratch = {0};
+    struct token token;
+    char *end;
+    unsigned long vertex;
+
+    *out = 0;
+    if (!text || !*text)
+        return true;
+    if (!token_read(text, &scratch, &token, err))
+        return false;
+    if (strncmp(token.after, object_uid(flow), uid_len) != 0 || token.after[uid_len] != '/')
+        return error_set(err, ERR_GONE, "",
+                         "The continue parameter is of another flow of this name: list its steps "
+                         "from the start");
+    vertex = strtoul(token.after + uid_len + 1, &end, 10);
+    if (*end || vertex >= UINT32_MAX)
+        return error_set(err, ERR_BAD_REQUEST, "continue", "continue key is not valid");
+    *out = (uint32_t)vertex;
+    return true;
+}
+
+struct api_stream *verb_steps(const struct api_call *call)
+{
+    const struct object *flow =
+        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
+    struct reply with = {.status = 200};
+    struct error err = {0};
+    struct steps steps;
+    int64_t limit;
+    uint32_t from;
+
+    if (!flow) {
+        write_not_found(call, &err);
+        return reply_error(call, &err);
+    }
+    if (!target_query_int(&call->target, "limit", 0, &limit, &err) ||
+        !take_token(call, flow, &from, &err))
+        return reply_option_error(call, "ListOptions", &err);
+    if (limit == 0)
+        limit = PAGE_DEFAULT;
+    steps_init(&steps, call, flow);
+    write_list(&steps, from, limit < PAGE_MAX ? limit : PAGE_MAX, &with.body);
+    steps_release(&steps);
+    return reply_send(call, &with, STREAM_DURABLE);
+}

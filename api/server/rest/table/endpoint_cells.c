@@ -1,0 +1,121 @@
+/*
+ * Cells of Endpoints and EndpointSlices. Ref: Kubernetes pkg/printers/internalversion,
+ * formatEndpoints, formatDiscoveryPorts, formatDiscoveryEndpoints.
+ */
+#include "api/server/rest/table/cells.h"
+
+enum { SHOWN = 3 };
+
+/* Up to three, and how many more. */
+struct some {
+    struct buf text;
+    size_t n;
+};
+
+static struct buf *next_of(struct some *some)
+{
+    return some->n++ < SHOWN ? &some->text : NULL;
+}
+
+static void write_some(struct jsonw *w, struct some *some, const char *otherwise)
+{
+    if (some->n > SHOWN)
+        buf_printf(&some->text, " + %zu more...", some->n - SHOWN);
+    cell_write_or(w, some->text.data, otherwise);
+    buf_release(&some->text);
+}
+
+static const char *comma(const struct buf *text)
+{
+    return text->len ? "," : "";
+}
+
+static void add_addresses(struct some *some, const json_t *subset, json_t *port)
+{
+    size_t i;
+    json_t *address;
+
+    json_array_foreach(json_object_get(subset, "addresses"), i, address)
+    {
+        struct buf *text = next_of(some);
+
+        if (!text)
+            continue;
+        buf_printf(text, "%s%s", comma(text), cell_member(address, "ip", NULL));
+        if (port)
+            buf_printf(text, ":%" JSON_INTEGER_FORMAT,
+                       json_integer_value(json_object_get(port, "port")));
+    }
+}
+
+static void endpoints_all(struct jsonw *w, struct cell_row *row)
+{
+    struct some some = {0};
+    size_t i, p;
+    json_t *subset, *port;
+
+    json_array_foreach(json_object_get(cell_body(row), "subsets"), i, subset)
+    {
+        if (!json_array_size(json_object_get(subset, "ports")))
+            add_addresses(&some, subset, NULL);
+        json_array_foreach(json_object_get(subset, "ports"), p, port)
+            add_addresses(&some, subset, port);
+    }
+    write_some(w, &some, "<none>");
+}
+
+static void slice_type(struct jsonw *w, struct cell_row *row)
+{
+    cell_write_or(w, cell_member(cell_body(row), "addressType", NULL), "");
+}
+
+static void slice_ports(struct jsonw *w, struct cell_row *row)
+{
+    struct some some = {0};
+    size_t i;
+    json_t *port;
+
+    json_array_foreach(json_object_get(cell_body(row), "ports"), i, port)
+    {
+        struct buf *text = next_of(&some);
+
+        if (text)
+            buf_printf(text, "%s%" JSON_INTEGER_FORMAT, comma(text),
+                       json_integer_value(json_object_get(port, "port")));
+    }
+    write_some(w, &some, "<unset>");
+}
+
+static void slice_endpoints(struct jsonw *w, struct cell_row *row)
+{
+    struct some some = {0};
+    size_t i, a;
+    json_t *endpoint, *address;
+
+    json_array_foreach(json_object_get(cell_body(row), "endpoints"), i, endpoint)
+        json_array_foreach(json_object_get(endpoint, "addresses"), a, address)
+    {
+        struct buf *text = next_of(&some);
+
+        if (text)
+            buf_printf(text, "%s%s", comma(text), json_string_value(address));
+    }
+    write_some(w, &some, "<unset>");
+}
+
+/* clang-format off */
+const struct cell_column cells_endpoints[] = {
+    {"Name",      "string", 0, cell_name},
+    {"Endpoints", "string", 0, endpoints_all},
+    {"Age",       "string", 0, cell_age},
+    {0},
+};
+const struct cell_column cells_endpoint_slice[] = {
+    {"Name",        "string", 0, cell_name},
+    {"AddressType", "string", 0, slice_type},
+    {"Ports",       "string", 0, slice_ports},
+    {"Endpoints",   "string", 0, slice_endpoints},
+    {"Age",         "string", 0, cell_age},
+    {0},
+};
+/* clang-format on */

@@ -1,0 +1,317 @@
+/*
+ * get and list. What is read may not be durable yet, so the answer waits for it.
+ *
+ * A list takes references to its objects at once, which is its snapshot, and writes them piece by
+ * piece as the client reads. Pages after the first show the present state from where the last one
+ * ended, under the first one's revision: whoever watches from there misses nothing, as long as the
+ * store still knows what came after it. Ref: spec/kube-api.md 8.3, 8.4.
+ */
+#include "api/server/message/gzip.h"
+#include "api/server/rest/continue_token.h"
+#include "api/server/rest/render.h"
+#include "base/mem.h"
+#include <string.h>
+
+enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
+
+struct api_stream *verb_get(const struct api_call *call)
+{
+    const struct object *object =
+        store_get(call->store, call->route.kind, call->route.ns, call->route.name);
+    struct reply with = {.status = 200};
+    struct render render;
+    struct error err = {0};
+
+    if (!object)
+        write_not_found(call, &err);
+    if (!object || !render_init(&render, call, &err))
+        return reply_error(call, &err);
+    render_object(&render, object, true, &with.body);
+    buf_char(&with.body, '\n');
+    return reply_send(call, &with, STREAM_DURABLE);
+}
+
+/* ---- what is asked for ---- */
+
+struct list_query {
+    struct filter filter;
+    int64_t limit;     /* 0 = all */
+    int64_t revision;  /* of the list; of the first page when it goes on */
+    const char *after; /* "ns/name", or NULL */
+    int64_t given;     /* objects of earlier pages */
+    bool expired;      /* the token is good, but too old to be consistent */
+};
+
+static bool check_revision(const struct api_call *call, const struct list_query *query,
+                           struct error *err)
+{
+    const char *match = target_query(&call->target, "resourceVersionMatch");
+    const char *text = target_query(&call->target, "resourceVersion");
+    bool has_revision = text && *text;
+    int64_t revision;
+
+    if (!target_query_revision(&call->target, &revision, err))
+        return false;
+    if (query->after && revision > 0)
+        return error_set(err, ERR_BAD_REQUEST, "",
+                         "specifying resource version is not allowed when using continue");
+    if (match && *match) {
+        if (strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Unsupported value: \"%s\": supported values: \"Exact\", "
+                             "\"NotOlderThan\", \"\"",
+                             match);
+        if (query->after)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch is forbidden when continue is "
+                             "provided");
+        if (!has_revision)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch is forbidden unless "
+                             "resourceVersion is provided");
+        if (strcmp(match, "Exact") == 0 && revision == 0)
+            return error_set(err, ERR_INVALID, "resourceVersionMatch",
+                             "Forbidden: resourceVersionMatch \"exact\" is forbidden for "
+                             "resourceVersion \"0\"");
+        if (strcmp(match, "Exact") == 0 && revision < query->revision)
+            return error_set(err, ERR_GONE, "",
+                             "The resourceVersion for the provided list is too old.");
+    }
+    if (revision > query->revision)
+        return error_set(err, ERR_TIMEOUT, "resourceVersion",
+                         "Timeout: Too large resource version: %lld, current: %lld",
+                         (long long)revision, (long long)query->revision);
+    if (target_query_bool(&call->target, "sendInitialEvents"))
+        return error_set(err, ERR_INVALID, "sendInitialEvents",
+                         "Forbidden: sendInitialEvents is forbidden for list");
+    return true;
+}
+
+static bool ignore_change(void *ctx, enum store_change change, const struct object *old,
+                          const struct object *object)
+{
+    return false;
+}
+
+/* Whether a watch could go on from `revision`. */
+static bool is_known(const struct api_call *call, int64_t revision)
+{
+    const struct store_watch_options options = {
+        .kind = call->route.kind, .since_revision = revision, .changed = ignore_change};
+    struct store_watch *watch = store_watch_open(call->store, &options, NULL);
+
+    store_watch_close(watch);
+    return watch != NULL;
+}
+
+static bool take_token(const struct api_call *call, struct list_query *query, struct error *err)
+{
+    const char *text = target_query(&call->target, "continue");
+    scoped(buf) struct buf scratch = {0};
+    struct token token;
+
+    if (!text || !*text)
+        return true;
+    if (!token_read(text, &scratch, &token, err))
+        return false;
+    query->after = arena_strdup(call->arena, token.after);
+    query->given = token.given;
+    query->expired = token.revision > 0 && !is_known(call, token.revision);
+    if (token.revision > 0)
+        query->revision = token.revision;
+    return true;
+}
+
+static bool parse_query(const struct api_call *call, struct list_query *query, struct error *err)
+{
+    int64_t timeout_s; /* a list takes no time worth bounding; what is no number is refused */
+
+    *query = (struct list_query){.revision = store_revision(call->store)};
+    return target_query_int(&call->target, "limit", 0, &query->limit, err) &&
+           target_query_int(&call->target, "timeoutSeconds", 0, &timeout_s, err) &&
+           take_token(call, query, err) && check_revision(call, query, err) &&
+           filter_parse(&call->target, call->route.kind, NULL, call->arena, &query->filter, err);
+}
+
+static struct api_stream *reply_expired(const struct api_call *call, const struct list_query *query)
+{
+    const struct token token = {.revision = -1, .after = query->after, .given = query->given};
+    scoped(buf) struct buf text = {0};
+    struct status_subject about = {.kind = call->route.kind};
+    struct error_list errors = {0};
+    struct api_stream *stream;
+
+    token_write(&token, &text);
+    about.continue_ = text.data;
+    error_list_add(&errors, ERR_GONE, "",
+                   "The provided continue parameter is too old to display a consistent list "
+                   "result. You can start a new list without the continue parameter, or use the "
+                   "continue token in this response to retrieve the remainder of the results. "
+                   "Continuing with the provided token results in an inconsistent list - objects "
+                   "that were created, modified, or deleted between the time the first chunk was "
+                   "returned and now may show up in the list.");
+    stream = reply_failure(call, &errors, &about);
+    error_list_release(&errors);
+    return stream;
+}
+
+/* ---- the snapshot ---- */
+
+struct list_stream {
+    struct api_stream stream;
+    struct render render;
+    struct object **items; /* [count] references */
+    size_t count, cap, next;
+    bool more; /* there is one beyond the limit */
+    struct table_head head;
+    struct buf continue_;
+    bool begun;
+    bool may_gzip;     /* the client takes it */
+    struct gzip *gzip; /* NULL: as it is */
+};
+
+static void collect(struct list_stream *list, const struct api_call *call,
+                    const struct list_query *query)
+{
+    struct object *chunk[PAGE];
+    char *cursor = mem_strdup(query->after);
+    size_t n;
+
+    do {
+        n = store_page(call->store, call->route.kind, call->route.ns, cursor, PAGE, chunk);
+        if (n) {
+            mem_free(cursor);
+            cursor = mem_printf("%s/%s", object_namespace(chunk[n - 1]), object_name(chunk[n - 1]));
+        }
+        for (size_t i = 0; i < n; i++) {
+            bool matches = !list->more && filter_matches(&query->filter, chunk[i]);
+
+            if (matches && query->limit > 0 && list->count == (size_t)query->limit) {
+                list->more = true;
+                matches = false;
+            }
+            if (!matches) {
+                object_unref(chunk[i]);
+                continue;
+            }
+            mem_grow(list->items, list->count, list->cap);
+            list->items[list->count++] = chunk[i];
+        }
+    } while (n == PAGE && !list->more);
+    mem_free(cursor);
+}
+
+static void write_head(struct list_stream *list, const struct api_call *call,
+                       const struct list_query *query)
+{
+    const struct object *last = list->count ? list->items[list->count - 1] : NULL;
+    int64_t given = query->given + (int64_t)list->count;
+    int64_t total = (int64_t)store_count(call->store, call->route.kind, call->route.ns);
+    scoped_str after = last ? mem_printf("%s/%s", object_namespace(last), object_name(last)) : NULL;
+    const struct token token = {query->revision, after, given};
+
+    list->head = (struct table_head){.revision = query->revision, .definitions = true};
+    if (!list->more)
+        return;
+    token_write(&token, &list->continue_);
+    list->head.continue_ = list->continue_.data;
+    if (filter_is_empty(&query->filter))
+        list->head.remaining = total > given ? total - given : 1;
+}
+
+static struct list_stream *of(struct api_stream *stream)
+{
+    return container_of(stream, struct list_stream, stream);
+}
+
+static void release(struct api_stream *stream)
+{
+    struct list_stream *list = of(stream);
+
+    for (size_t i = list->next; i < list->count; i++)
+        object_unref(list->items[i]);
+    mem_free(list->items);
+    buf_release(&list->continue_);
+    gzip_free(list->gzip);
+    mem_free(list);
+}
+
+/* The next piece, at least `bytes` of it unless the list ends; whether it does. */
+static bool write_piece(struct list_stream *list, size_t bytes, struct buf *out)
+{
+    while (list->next < list->count && out->len < bytes) {
+        struct object *object = list->items[list->next];
+
+        if (list->next)
+            buf_char(out, ',');
+        render_list_item(&list->render, object, out);
+        object_unref(object);
+        list->next++;
+    }
+    if (list->next < list->count)
+        return false;
+    render_list_end(&list->render, out);
+    return true;
+}
+
+/* The first piece decides whether the list is long enough to be coded. */
+static bool begin(struct list_stream *list, struct buf *out)
+{
+    struct api_answer *answer = list->stream.answer;
+    bool last;
+
+    render_list_begin(&list->render, &list->head, out);
+    last = write_piece(list, list->may_gzip ? GZIP_FROM_BYTES + 1 : PIECE_BYTES, out);
+    if (list->may_gzip && out->len > GZIP_FROM_BYTES)
+        list->gzip = gzip_new();
+    answer->head(answer, 200, "application/json", gzip_headers,
+                 list->gzip ? countof(gzip_headers) : 0);
+    list->begun = true;
+    return last;
+}
+
+static void run(struct api_stream *stream)
+{
+    struct list_stream *list = of(stream);
+    scoped(buf) struct buf piece = {0}, coded = {0};
+    bool last = list->begun ? write_piece(list, PIECE_BYTES, &piece) : begin(list, &piece);
+
+    if (list->gzip)
+        gzip_add(list->gzip, piece.data, piece.len, last, &coded);
+    if (list->gzip)
+        stream->answer->data(stream->answer, coded.data, coded.len);
+    else
+        stream->answer->data(stream->answer, piece.data, piece.len);
+    if (last)
+        stream_end(stream);
+    else
+        stream_again(stream);
+}
+
+static const struct stream_ops list_ops = {run, release};
+
+struct api_stream *verb_list(const struct api_call *call)
+{
+    struct list_query query;
+    struct render render;
+    struct list_stream *list;
+    struct error err = {0};
+
+    if (!parse_query(call, &query, &err) || !render_init(&render, call, &err)) {
+        filter_release(&query.filter);
+        return reply_option_error(call, "ListOptions", &err);
+    }
+    if (query.expired) {
+        filter_release(&query.filter);
+        return reply_expired(call, &query);
+    }
+    list = mem_alloc(sizeof *list);
+    list->render = render;
+    list->may_gzip =
+        call->request->method == API_GET && gzip_is_accepted(call->request->accept_encoding);
+    collect(list, call, &query);
+    write_head(list, call, &query);
+    filter_release(&query.filter);
+    stream_start(&list->stream, call, &list_ops, STREAM_DURABLE);
+    return &list->stream;
+}

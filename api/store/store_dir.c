@@ -1,0 +1,195 @@
+/*
+ * The lock by flock, which ends with the process; the reserve by fallocate.
+ */
+#include "api/store/store_dir.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
+
+bool place_in_use(const char *directory, struct error *err)
+{
+    scoped_str path = mem_printf("%s/lock", directory);
+    scoped(buf) struct buf text = {0};
+
+    if (!file_read(path, PID_MAX, &text, NULL) || text.len == 0)
+        return error_set(err, ERR_CONFLICT, "", "%s is in use by another process", directory);
+    if (text.data[text.len - 1] == '\n')
+        text.data[--text.len] = '\0';
+    return error_set(err, ERR_CONFLICT, "",
+                     "%s is in use by process %s; stop it or name another data directory",
+                     directory, text.data);
+}
+
+static void warn(const char *what, const char *path)
+{
+    struct error err;
+
+    error_errno(&err, errno, "%s", path);
+    log_warn(what, kv_str("error", err.message));
+}
+
+static bool is_there(long pid)
+{
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+/* What a line of /proc/PID/status says in hexadecimal. */
+static uint64_t mask_of(const char *status, const char *name)
+{
+    const char *line = strstr(status, name);
+
+    return line ? strtoull(line + strlen(name), NULL, 16) : 0;
+}
+
+/* The n-th word of a line behind its first; NULL when there are fewer. */
+static const char *word_at(const char *line, int n)
+{
+    for (; line && n > 0; n--)
+        line = (line = strchr(line, ' ')) ? line + 1 : NULL;
+    return line;
+}
+
+/*
+ * Whether a process is over or about to be: it is nowhere, nothing but its end is left to collect,
+ * it has begun to exit, or SIGKILL is on its way to it. Its files are closed after all that. Of one
+ * that /proc does not show us nothing is known but its number.
+ */
+static bool is_ending(long pid)
+{
+    enum { EXITING = 0x4, TEXT_MAX = 16 << 10 }; /* PF_EXITING of linux/sched.h */
+    scoped_str stat_path = mem_printf("/proc/%ld/stat", pid);
+    scoped_str status_path = mem_printf("/proc/%ld/status", pid);
+    scoped(buf) struct buf stat = {0}, status = {0};
+    const char *after_name, *state, *flags;
+    uint64_t coming;
+
+    if (!file_read(stat_path, TEXT_MAX, &stat, NULL) ||
+        !file_read(status_path, TEXT_MAX, &status, NULL))
+        return !is_there(pid);
+    /* proc(5): "PID (NAME) STATE PPID PGRP SESSION TTY TPGID FLAGS …"; a name may be anything. */
+    after_name = strrchr(stat.data, ')');
+    state = word_at(after_name, 1);
+    flags = word_at(after_name, 7);
+    if (!flags)
+        return false;
+    coming = mask_of(status.data, "\nSigPnd:") | mask_of(status.data, "\nShdPnd:");
+    return *state == 'Z' || *state == 'X' || strtoul(flags, NULL, 10) & EXITING ||
+           coming & (UINT64_C(1) << (SIGKILL - 1));
+}
+
+static bool owner_is_ending(const struct place *place)
+{
+    char text[PID_MAX] = "";
+    long pid = pread(place->lock, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+
+    return pid > 0 && is_ending(pid);
+}
+
+/*
+ * Who was killed holds the lock until the system has closed its files, and a child of it that has
+ * not come to its own program yet holds what its parent held: both for a moment only, which is
+ * waited for. 0, or an errno.
+ */
+static int lock_in_time(const struct place *place)
+{
+    enum { TRIES = 500 };
+    const struct timespec pause = {.tv_nsec = 10000000L};
+
+    for (int i = 0;; i++) {
+        int reason = flock(place->lock, LOCK_EX | LOCK_NB) < 0 ? errno : 0;
+
+        if (reason != EWOULDBLOCK || i == TRIES || !owner_is_ending(place))
+            return reason;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool take_lock(struct place *place, const char *directory, struct error *err)
+{
+    char pid[PID_MAX];
+    int len, reason;
+
+    place->lock = openat(place->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (place->lock < 0)
+        return error_errno(err, errno, "cannot open %s/lock", directory);
+    reason = lock_in_time(place);
+    if (reason)
+        return reason == EWOULDBLOCK ? place_in_use(directory, err)
+                                     : error_errno(err, reason, "cannot lock %s/lock", directory);
+    len = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+    if (ftruncate(place->lock, 0) < 0 || pwrite(place->lock, pid, (size_t)len, 0) != len)
+        warn("lock file without pid", directory);
+    return true;
+}
+
+bool place_open(struct place *place, const char *directory, struct error *err)
+{
+    place_look(place, directory);
+    if (!file_mkdirs(directory, 0700, err))
+        goto failed;
+    place->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place->directory < 0) {
+        error_errno(err, errno, "cannot open %s", directory);
+        goto failed;
+    }
+    if (!take_lock(place, directory, err))
+        goto failed;
+    place_take_reserve(place);
+    return true;
+
+failed:
+    place_release(place);
+    return false;
+}
+
+void place_look(struct place *place, const char *directory)
+{
+    *place = (struct place){
+        .database = mem_printf("%s/store.db", directory),
+        .directory = -1,
+        .lock = -1,
+    };
+}
+
+void place_release(struct place *place)
+{
+    if (place->lock >= 0)
+        close(place->lock);
+    if (place->directory >= 0)
+        close(place->directory);
+    mem_free(place->database);
+    *place = (struct place){.directory = -1, .lock = -1};
+}
+
+void place_give_reserve(struct place *place)
+{
+    place->reserved = false;
+    if (unlinkat(place->directory, "reserve", 0) < 0 && errno != ENOENT)
+        warn("reserve not given up", place->database);
+}
+
+/* A file system that cannot set space aside has no reserve: it counts as whole. */
+bool place_take_reserve(struct place *place)
+{
+    int fd = openat(place->directory, "reserve", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int result = fd < 0 ? -1 : fallocate(fd, 0, 0, RESERVE_BYTES);
+    int reason = errno;
+
+    if (fd >= 0)
+        close(fd);
+    place->reserved = result == 0 || reason == EOPNOTSUPP || reason == ENOSYS;
+    if (!place->reserved)
+        place_give_reserve(place);
+    return place->reserved;
+}

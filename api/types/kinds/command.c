@@ -1,0 +1,129 @@
+/*
+ * Command: its table and its admission (O-14). The fields stand at the top level, there is neither
+ * spec nor status.
+ */
+#include "api/types/kinds/command.h"
+
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/decoded.h"
+#include "api/types/kinds/pod/core_schema.h"
+#include "base/compiler.h"
+
+#define TARGET(member)  (offsetof(struct command, target.member) - offsetof(struct command, target))
+#define COMMAND(member) offsetof(struct command, member)
+
+/* clang-format off */
+static const struct field target_fields[] = {
+    {"apiVersion",         FIELD_STR,      TARGET(api_version), .required = true, .doc = "Group and version of the object."},
+    {"kind",               FIELD_STR,      TARGET(kind), .required = true, .doc = "Job or Queue."},
+    {"name",               FIELD_STR,      TARGET(name), .required = true, .doc = "Name of the object."},
+    {"uid",                FIELD_STR,      TARGET(uid), .required = true,
+     .doc = "UID of the object, so that a later one of the same name is not hit."},
+    {"controller",         FIELD_OPT_BOOL, FIELD_PASS, .doc = "Not used."},
+    {"blockOwnerDeletion", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Not used."},
+    {0},
+};
+static const struct schema target_schema = {"CommandTarget", target_fields, sizeof ((struct command *)0)->target};
+
+static const struct field command_fields[] = {
+    {"action",  FIELD_STR,    COMMAND(action), .doc = "What to do: AbortJob, ResumeJob, CloseQueue and others."},
+    {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "The Job or Queue to do it to."},
+    {"reason",  FIELD_STR,    COMMAND(reason), .doc = "Who asks, in one word."},
+    {"message", FIELD_STR,    COMMAND(message), .doc = "Why, for people."},
+    {0},
+};
+static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "An order to a job or queue; gone when it is carried out."};
+
+/* Which actions mean something for which kind. Those on a part of a job name it in annotations (O-67). */
+static const struct {
+    const struct kind *kind;
+    const char *const *actions;
+} targets[] = {
+    {&kind_job,   (const char *const[]){"AbortJob", "RestartJob", "TerminateJob", "CompleteJob", "ResumeJob", "RestartTask",
+                                        "RestartPod", "RestartPartition", NULL}},
+    {&kind_queue, (const char *const[]){"OpenQueue", "CloseQueue", NULL}},
+};
+static const struct {
+    const char *action, *annotation;
+} aims[] = {
+    {"RestartTask",      ANNOTATION_COMMAND_TASK},
+    {"RestartPod",       ANNOTATION_COMMAND_POD},
+    {"RestartPartition", ANNOTATION_COMMAND_TASK},
+    {"RestartPartition", ANNOTATION_COMMAND_PARTITION},
+};
+/* clang-format on */
+
+static const struct decoded_type command_type = {.schema = &command_schema};
+
+const struct command *command_of(const struct object *command)
+{
+    return decoded_of(command->body, &command_type);
+}
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    while (*list && strcmp(*list, text) != 0)
+        list++;
+    return *list != NULL;
+}
+
+static void check_aim(const struct object *object, const char *action, struct error_list *errors)
+{
+    for (size_t i = 0; i < countof(aims); i++)
+        if (strcmp(aims[i].action, action) == 0 &&
+            !meta_annotation(object->meta, aims[i].annotation))
+            FINDING(errors, ("action"), "%s acts on a part of the job: name it in annotation %s",
+                    action, aims[i].annotation);
+}
+
+static void check_action(const struct command *command, const char *const *actions,
+                         struct error_list *errors)
+{
+    scoped(buf) struct buf known = {0};
+    const char *action = command->action ? command->action : "";
+
+    if (is_one_of(action, actions))
+        return;
+    for (const char *const *one = actions; *one; one++)
+        buf_printf(&known, "%s%s", known.len ? ", " : "", *one);
+    FINDING(errors, ("action"), "invalid action \"%s\" for a %s: must be one of %s", action,
+            command->target.kind, known.data);
+}
+
+static void command_validate(const struct admission *adm, const struct object *old,
+                             const struct object *object, struct error_list *errors)
+{
+    const struct command *command = command_of(object);
+    const struct kind *kind = NULL;
+
+    if (!command->target.name || !*command->target.name) {
+        FINDING(errors, ("target"), "Required value: name the Job or Queue to act on");
+        return;
+    }
+    kind = kind_by_gvk(command->target.api_version, command->target.kind);
+    for (size_t i = 0; i < countof(targets); i++) {
+        if (targets[i].kind == kind) {
+            check_action(command, targets[i].actions, errors);
+            check_aim(object, command->action ? command->action : "", errors);
+            return;
+        }
+    }
+    FINDING(errors, ("target.kind"),
+            "Invalid value: \"%s\": must be Job of batch.volcano.sh/v1alpha1 or Queue of "
+            "scheduling.volcano.sh/v1beta1",
+            command->target.kind);
+}
+
+const struct kind kind_command = {
+    .id = KIND_COMMAND,
+    .group = "bus.volcano.sh",
+    .version = "v1alpha1",
+    .name = "Command",
+    .plural = "commands",
+    .singular = "command",
+    .namespaced = true,
+    .schema = &command_schema,
+    .validate = command_validate,
+};

@@ -1,0 +1,169 @@
+#pragma once
+/*
+ * Job (batch.volcano.sh/v1alpha1), as our code reads it. Ref: spec/job.md section 2.
+ */
+#include "api/types/kinds/pod/pod.h"
+
+/* clang-format off */
+#define JOB_PHASES(X)          \
+    X(NONE,        "")         \
+    X(PENDING,     "Pending")     \
+    X(ABORTING,    "Aborting")    \
+    X(ABORTED,     "Aborted")     \
+    X(RUNNING,     "Running")     \
+    X(RESTARTING,  "Restarting")  \
+    X(COMPLETING,  "Completing")  \
+    X(COMPLETED,   "Completed")   \
+    X(TERMINATING, "Terminating") \
+    X(TERMINATED,  "Terminated")  \
+    X(FAILED,      "Failed")
+
+#define JOB_EVENTS(X)                      \
+    X(NONE,           "")                  \
+    X(ANY,            "*")                 \
+    X(POD_FAILED,     "PodFailed")         \
+    X(POD_EVICTED,    "PodEvicted")        \
+    X(POD_PENDING,    "PodPending")        \
+    X(POD_RUNNING,    "PodRunning")        \
+    X(UNKNOWN,        "Unknown")           \
+    X(TASK_COMPLETED, "TaskCompleted")     \
+    X(TASK_FAILED,    "TaskFailed")        \
+    X(JOB_UPDATED,    "JobUpdated")        \
+    X(OUT_OF_SYNC,    "OutOfSync")         \
+    X(COMMAND_ISSUED, "CommandIssued")
+
+#define JOB_ACTIONS(X)                          \
+    X(SYNC_JOB,          "SyncJob")             \
+    X(ENQUEUE_JOB,       "EnqueueJob")          \
+    X(UPDATE_JOB,        "UpdateJob")           \
+    X(ABORT_JOB,         "AbortJob")            \
+    X(RESTART_JOB,       "RestartJob")          \
+    X(RESTART_TASK,      "RestartTask")         \
+    X(RESTART_POD,       "RestartPod")          \
+    X(RESTART_PARTITION, "RestartPartition")    \
+    X(TERMINATE_JOB,     "TerminateJob")        \
+    X(COMPLETE_JOB,      "CompleteJob")         \
+    X(RESUME_JOB,        "ResumeJob")
+/* clang-format on */
+
+#define JOB_ENUM(name, text) JOB_##name,
+enum job_phase { JOB_PHASES(JOB_ENUM) JOB_PHASE_N };
+#undef JOB_ENUM
+#define JOB_ENUM(name, text) EVENT_##name,
+enum job_event { JOB_EVENTS(JOB_ENUM) JOB_EVENT_N };
+#undef JOB_ENUM
+#define JOB_ENUM(name, text) ACT_##name,
+enum job_action { JOB_ACTIONS(JOB_ENUM) JOB_ACTION_N };
+#undef JOB_ENUM
+
+const char *job_phase_text(enum job_phase phase);
+const char *job_event_text(enum job_event event);
+const char *job_action_text(enum job_action action);
+bool job_phase_parse(const char *text,
+                     enum job_phase *out); /* false when unknown; "" and NULL are NONE */
+bool job_event_parse(const char *text, enum job_event *out); /* also the synonym JobUnknown */
+bool job_action_parse(const char *text, enum job_action *out);
+bool job_phase_finished(enum job_phase phase); /* Completed, Failed, Terminated */
+
+struct job_policy {
+    const char *action;
+    const char *event;
+    struct str_list events;
+    struct opt_i32 exit_code;
+    int64_t timeout_ns; /* -1 = absent */
+};
+struct job_policy_list {
+    struct job_policy *items;
+    size_t count;
+};
+
+struct job_volume {
+    const char *mount_path;
+    const char *claim_name; /* NULL = absent */
+    json_t *claim;          /* PersistentVolumeClaimSpec or NULL */
+};
+
+struct job_partition {
+    int32_t total, size, min;
+};
+
+struct job_task {
+    const char *name;
+    int32_t replicas;
+    struct opt_i32 min_available;
+    int32_t max_retry;
+    const char *topology_policy;
+    struct job_policy_list policies;
+    struct str_list depends_on;      /* task names */
+    const char *depends_iteration;   /* any | all | NULL */
+    struct job_partition *partition; /* or NULL */
+    json_t *template_;               /* PodTemplateSpec, borrowed from the facet */
+};
+
+struct job_spec {
+    const char *scheduler_name;
+    const char *queue;
+    const char *priority_class;
+    int32_t min_available;
+    int32_t max_retry;
+    struct opt_i32 min_success;
+    struct opt_i32 ttl_s;
+    int64_t running_estimate_ns; /* -1 = absent */
+    struct {
+        struct job_volume *items;
+        size_t count;
+    } volumes;
+    struct {
+        struct job_task *items;
+        size_t count;
+    } tasks;
+    struct job_policy_list policies;
+    struct {
+        struct str_list_pair *items;
+        size_t count;
+    } plugins;
+    json_t *network_topology; /* or NULL */
+};
+
+struct job_task_count {
+    const char *key; /* task name */
+    int32_t by_phase[POD_PHASE_N];
+};
+struct job_condition {
+    enum job_phase phase;
+    int64_t at_ms;
+};
+
+struct job_status {
+    enum job_phase phase;
+    const char *reason, *message; /* NULL = absent */
+    int64_t transition_ms;        /* state.lastTransitionTime */
+    int32_t min_available;
+    int32_t pending, running, succeeded, failed, terminating, unknown;
+    int32_t version, retry_count;
+    int64_t running_duration_ns; /* -1 = absent */
+    struct {
+        struct job_task_count *items;
+        size_t count;
+    } task_counts;
+    struct {
+        struct job_condition *items;
+        size_t count;
+    } conditions;              /* newest last */
+    struct str_map controlled; /* controlledResources */
+};
+
+extern const struct schema
+    job_spec_schema; /* also JobTemplate's and, without defaults, the patch's */
+extern const struct schema job_patch_schema; /* job_spec_schema without defaults, minItems and
+                                                required; keeps $patch keys */
+
+/* Decoded once per blob. Borrowed as long as the object's blob lives. Never NULL for an admitted
+ * object. */
+const struct job_spec *job_spec_of(const struct object *job_or_template);
+const struct job_status *job_status_of(const struct object *job); /* zeroed struct when there is no
+                                                                     status; until the turn ends */
+
+/** The status as JSON with a decoded copy attached, so that nobody in this process parses it again.
+ */
+struct blob *job_status_blob(const struct job_status *status);

@@ -1,0 +1,290 @@
+/*
+ * Admission of JobFlows: what the spec alone decides, and what names and templates decide.
+ *
+ * A flow may be applied before its templates, so what a missing template leaves open is a warning;
+ * what a template that is there makes impossible is an error.
+ */
+#include "api/types/kinds/jobflow/admission.h"
+
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/kinds/jobflow/control.h"
+#include "api/types/kinds/jobflow/names.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/labels.h"
+
+static bool repeats(const struct str_list *targets, size_t at)
+{
+    for (size_t t = 0; t < at; t++)
+        if (strcmp(targets->items[t], targets->items[at]) == 0)
+            return true;
+    return false;
+}
+
+/* targets: [a, a] says the same as [a]. */
+static void warn_repeated(const struct admission *adm, const struct str_list *targets, size_t step)
+{
+    enum { FEW = 8 }; /* compared with each other in less time than a table takes */
+    scoped(name_index) struct name_index seen = {0};
+
+    if (!adm->warnings || targets->count < 2)
+        return;
+    if (targets->count > FEW)
+        name_index_init(&seen, targets->count);
+    for (size_t t = 0; t < targets->count; t++)
+        if (seen.slots ? name_index_put(&seen, targets->items[t], (uint32_t)t) != NAME_NONE
+                       : repeats(targets, t))
+            WARNING(adm, ("spec.flows[%zu].dependsOn.targets[%zu]", step, t),
+                    "%s is named more than once", targets->items[t]);
+}
+
+enum { RETRY_VALUE_MAX = 253 }; /* it is kept in the status */
+
+static void check_annotations(const struct object *flow, struct error_list *errors)
+{
+    const char *policy = meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY);
+    const char *retry = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
+    enum failure_policy known;
+
+    if (policy && !failure_policy_parse(policy, &known))
+        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FAILURE_POLICY),
+                "Unsupported value: \"%.64s\": supported values: \"stop\", \"abort\", \"continue\"",
+                policy);
+    if (retry && strlen(retry) > RETRY_VALUE_MAX)
+        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FLOW_RETRY),
+                "Too long: may not be longer than %d bytes", RETRY_VALUE_MAX);
+}
+
+/* Each is kept as a copy. */
+static void check_pinned(const struct object *flow, const struct jobflow_spec *spec,
+                         struct error_list *errors)
+{
+    scoped(name_index) struct name_index seen = {0};
+    size_t templates = 0;
+
+    if (!jobflow_pins(flow))
+        return;
+    name_index_init(&seen, spec->steps.count);
+    for (size_t i = 0; i < spec->steps.count; i++)
+        if (!flow_step_is_switch(&spec->steps.items[i]) &&
+            name_index_put(&seen, flow_step_template(&spec->steps.items[i]), (uint32_t)i) ==
+                NAME_NONE)
+            templates++;
+    if (templates > PINNED_TEMPLATES_MAX)
+        FINDING(errors, ("spec.templatePolicy"),
+                "Invalid value: \"pinned\": the flow names %zu templates, at most %d can be "
+                "pinned: let steps share templates (jobTemplateName and patch), or use latest",
+                templates, PINNED_TEMPLATES_MAX);
+}
+
+void jobflow_validate(const struct admission *adm, const struct object *old,
+                      const struct object *flow, struct error_list *errors)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow);
+
+    jobflow_check_graph(adm, spec, errors);
+    if (adm->upstream_compat)
+        return;
+    if (!spec->steps.count)
+        WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
+    jobflow_check_control(adm, spec, errors);
+    check_annotations(flow, errors);
+    check_pinned(flow, spec, errors);
+    for (size_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_depends *depends = spec->steps.items[i].depends;
+
+        if (depends && depends->probe)
+            jobflow_check_probe(adm, depends, i, errors);
+        if (depends)
+            warn_repeated(adm, &depends->targets, i);
+    }
+}
+
+/* ---- names ---- */
+
+struct name_check {
+    const struct admission *adm;
+    const struct object *flow;
+    const struct jobflow_spec *spec;
+    struct error_list *errors;
+    struct buf job; /* "<flow>-" and then the step's name */
+    size_t prefix_len;
+    struct name_index names; /* of the steps, once a probe asks for them */
+};
+
+static bool check_job_name(struct name_check *c, size_t i)
+{
+    const struct flow_loop *loop = c->spec->steps.items[i].loop;
+    const char *step = c->spec->steps.items[i].name;
+    struct error err = {0};
+
+    c->job.len = c->prefix_len;
+    buf_str(&c->job, step);
+    if (loop && flow_loop_iterations(loop))
+        buf_printf(&c->job, "-%u", flow_loop_iterations(loop) - 1); /* the longest */
+    if (c->job.len > LABEL_BYTES_MAX)
+        FINDING(c->errors, ("spec.flows[%zu].name", i),
+                "Invalid value: \"%.64s\": the job would be named %s, which has %zu characters: at "
+                "most %d are allowed, "
+                "shorten the flow's or the step's name",
+                step, c->job.data, c->job.len, LABEL_BYTES_MAX);
+    else if (!name_is_dns_subdomain(c->job.data, &err))
+        FINDING(c->errors, ("spec.flows[%zu].name", i),
+                "Invalid value: \"%.64s\": the job would be named %s: %s", step, c->job.data,
+                err.message);
+    else
+        return true;
+    return false;
+}
+
+/* L-14: pods are named <job>-<task>-<index>. */
+static void check_pod_names(struct name_check *c, size_t i, const struct job_spec *job)
+{
+    for (size_t t = 0; t < job->tasks.count; t++) {
+        const struct job_task *task = &job->tasks.items[t];
+        const size_t most_digits = 10; /* of an index */
+        scoped(buf) struct buf pod = {0};
+
+        if (task->name && c->job.len + 1 + strlen(task->name) + 1 + most_digits <= LABEL_BYTES_MAX)
+            continue;
+        buf_printf(&pod, "%s-%s-%d", c->job.data, task->name ? task->name : "default0",
+                   task->replicas > 0 ? task->replicas - 1 : 0);
+        if (pod.len > LABEL_BYTES_MAX)
+            FINDING(c->errors, ("spec.flows[%zu].name", i),
+                    "Invalid value: \"%.64s\": a pod of task %s would be named %s, which has %zu "
+                    "characters: at most %d "
+                    "are allowed",
+                    c->spec->steps.items[i].name, task->name, pod.data, pod.len, LABEL_BYTES_MAX);
+    }
+}
+
+/* ---- templates ---- */
+
+static const struct object *template_of(const struct name_check *c, const struct flow_step *step)
+{
+    return c->adm->get
+               ? jobflow_template(c->flow, flow_step_template(step), c->adm->get, c->adm->ctx)
+               : NULL;
+}
+
+static bool has_task(const struct job_spec *job, const char *name)
+{
+    for (size_t t = 0; t < job->tasks.count; t++)
+        if (job->tasks.items[t].name && strcmp(job->tasks.items[t].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* An element of a patch without a name is matched by position, which needs lists of one length, or
+ * one element to match (6.4). */
+static void check_patch_tasks(struct name_check *c, size_t i, const char *member,
+                              const json_t *patch, const struct job_spec *job)
+{
+    const json_t *tasks = json_object_get(patch, "tasks"), *task;
+    size_t count = json_array_size(tasks), t;
+
+    if (job->tasks.count == 1 || job->tasks.count == count)
+        return;
+    json_array_foreach(tasks, t, task)
+    {
+        if (!json_object_get(task, "name"))
+            FINDING(c->errors, ("spec.flows[%zu].patch.%s.tasks[%zu].name", i, member, t),
+                    "Required value: the template has %zu tasks: say which one is patched",
+                    job->tasks.count);
+    }
+}
+
+static void check_template(struct name_check *c, size_t i, const struct object *template)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    const struct job_spec *job = job_spec_of(template);
+
+    check_pod_names(c, i, job);
+    check_patch_tasks(c, i, "jobSpec", step->patch_job_spec, job);
+    check_patch_tasks(c, i, "spec", step->patch_spec, job);
+    if (job->ttl_s.set)
+        WARNING(c->adm, ("spec.flows[%zu].jobTemplateName", i),
+                "template %s sets ttlSecondsAfterFinished: the step's job is deleted while the "
+                "flow may still run",
+                flow_step_template(step));
+}
+
+/* ---- probes against templates ---- */
+
+/* Whether a target's template has the task; an unknown template may have it. */
+static bool some_target_has(struct name_check *c, const struct flow_depends *depends,
+                            const struct name_index *names, const char *task)
+{
+    for (size_t t = 0; t < depends->targets.count; t++) {
+        uint32_t at = name_index_get(names, depends->targets.items[t]);
+        const struct object *template =
+            at == NAME_NONE ? NULL : template_of(c, &c->spec->steps.items[at]);
+
+        if (!template || has_task(job_spec_of(template), task))
+            return true;
+    }
+    return !depends->targets.count;
+}
+
+static void warn_probe_task(struct name_check *c, size_t i, const struct name_index *names,
+                            const char *list, size_t at, const char *task)
+{
+    if (task && *task && !some_target_has(c, c->spec->steps.items[i].depends, names, task))
+        WARNING(c->adm, ("spec.flows[%zu].dependsOn.probe.%s[%zu].taskName", i, list, at),
+                "no target has a task \"%s\": the probe can never pass", task);
+}
+
+static void warn_probe_tasks(struct name_check *c, size_t i)
+{
+    const struct flow_probe *probe = c->spec->steps.items[i].depends->probe;
+    const struct name_index *names = &c->names;
+
+    if (!names->slots)
+        jobflow_index_names(c->spec, &c->names, NULL, NULL);
+    for (size_t p = 0; p < probe->http.count; p++)
+        warn_probe_task(c, i, names, "httpGetList", p, probe->http.items[p].task);
+    for (size_t p = 0; p < probe->tcp.count; p++)
+        warn_probe_task(c, i, names, "tcpSocketList", p, probe->tcp.items[p].task);
+    for (size_t p = 0; p < probe->task_status.count; p++)
+        warn_probe_task(c, i, names, "taskStatusList", p, probe->task_status.items[p].task);
+}
+
+static void check_names(struct name_check *c)
+{
+    name_as_known(c->flow->meta, &c->job);
+    buf_char(&c->job, '-');
+    c->prefix_len = c->job.len;
+    for (size_t i = 0; i < c->spec->steps.count; i++) {
+        const struct flow_step *step = &c->spec->steps.items[i];
+        bool named = check_job_name(c, i);
+        const struct object *template = flow_step_is_switch(step) ? NULL : template_of(c, step);
+
+        if (template && named)
+            check_template(c, i, template);
+        else if (!template && c->adm->get && !flow_step_is_switch(step) && c->adm->warnings)
+            FINDING_CODE(
+                c->adm->warnings, ERR_NOT_FOUND,
+                ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),
+                "jobtemplate %s does not exist yet: the step waits for it",
+                flow_step_template(step));
+        if (step->depends && step->depends->probe && c->adm->warnings)
+            warn_probe_tasks(c, i);
+    }
+}
+
+void jobflow_validate_in_context(const struct admission *adm, const struct object *old,
+                                 const struct object *flow, struct error_list *errors)
+{
+    struct name_check check = {adm, flow, jobflow_spec_of(flow), errors};
+
+    if (adm->upstream_compat || (old && old->body == flow->body))
+        return;
+    if (old)
+        jobflow_check_update(adm, old, flow, errors);
+    if ((int64_t)check.spec->steps.count <= limits_of(adm)->flow_steps)
+        check_names(&check);
+    buf_release(&check.job);
+    name_index_release(&check.names);
+}

@@ -1,0 +1,342 @@
+/*
+ * Admission of switches, loops, retries, final steps and parameters.
+ */
+#include "api/types/kinds/jobflow/ancestor.h"
+
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/kinds/jobflow/names.h"
+#include "api/types/schema/flow_reference.h"
+#include "base/compiler.h"
+#include "base/mem.h"
+
+enum { ANCESTOR_VISITS_MAX = 20000000 }; /* edges walked for all conditions of a flow */
+
+/* ---- switch ---- */
+
+static void check_listed(struct control_check *c, size_t step, const struct str_list *listed,
+                         const char *path)
+{
+    for (size_t i = 0; i < listed->count; i++) {
+        const char *name = listed->items[i];
+        uint32_t at = name_index_get(c->names, name);
+
+        if (at == NAME_NONE) {
+            scoped_str near = jobflow_near_step(c->spec, name, c->errors);
+
+            FINDING(c->errors, ("%s[%zu]", path, i),
+                    "Invalid value: \"%.64s\": no step of this flow has that name%s", name, near);
+            continue;
+        }
+        if (c->switch_of[at] && c->switch_of[at] != step + 1)
+            FINDING(c->errors, ("%s[%zu]", path, i),
+                    "Invalid value: \"%.64s\": is listed in the switch of step %.64s already: a "
+                    "step may be listed in one switch only",
+                    name, c->spec->steps.items[c->switch_of[at] - 1].name);
+        else
+            c->switch_of[at] = (uint32_t)step + 1;
+        if (flow_step_is_final(&c->spec->steps.items[at]))
+            FINDING(c->errors, ("%s[%zu]", path, i),
+                    "Invalid value: \"%.64s\": runs at the end of the flow (when: always): it "
+                    "cannot be chosen",
+                    name);
+    }
+}
+
+static void forbid(struct control_check *c, size_t i, bool there, const char *member,
+                   const char *why)
+{
+    if (there)
+        FINDING(c->errors, ("spec.flows[%zu].%s", i, member), "Forbidden: %s", why);
+}
+
+/* A name and a condition that are missing have been reported. */
+static void check_case(struct control_check *c, size_t i, size_t k)
+{
+    const struct flow_case *cases = c->spec->steps.items[i].choice->cases.items, *one = &cases[k];
+    scoped(buf) struct buf path = {0};
+
+    for (size_t before = 0; one->name && before < k; before++)
+        if (cases[before].name && strcmp(cases[before].name, one->name) == 0)
+            FINDING(c->errors, ("spec.flows[%zu].switch.cases[%zu].name", i, k),
+                    "Duplicate value: \"%.64s\"", one->name);
+    if (one->condition) {
+        buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].if", i, k);
+        jobflow_check_condition(c, one->condition, i, false, path.data);
+        buf_clear(&path);
+    }
+    buf_printf(&path, "spec.flows[%zu].switch.cases[%zu].flows", i, k);
+    check_listed(c, i, &one->steps, path.data);
+}
+
+static void check_switch(struct control_check *c, size_t i)
+{
+    static const char jobless[] = "a step with a switch makes no job";
+    const struct flow_step *step = &c->spec->steps.items[i];
+    const struct flow_switch *choice = step->choice;
+    size_t listed = choice->default_steps.count;
+    scoped(buf) struct buf path = {0};
+
+    forbid(c, i, step->template_name != NULL, "jobTemplateName", jobless);
+    forbid(c, i, step->patch_spec || step->patch_job_spec, "patch", jobless);
+    forbid(c, i, step->loop != NULL, "for", jobless);
+    forbid(c, i, step->retry != NULL, "retry", jobless);
+    for (size_t k = 0; k < choice->cases.count; k++) {
+        check_case(c, i, k);
+        listed += choice->cases.items[k].steps.count;
+    }
+    buf_clear(&path);
+    buf_printf(&path, "spec.flows[%zu].switch.default", i);
+    check_listed(c, i, &choice->default_steps, path.data);
+    if (!listed)
+        FINDING(c->errors, ("spec.flows[%zu].switch", i),
+                "Required value: name the steps to choose among in cases or default");
+}
+
+/* ---- for ---- */
+
+static void check_loop(struct control_check *c, size_t i)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    const struct flow_loop *loop = step->loop;
+    bool bounded = loop->until || loop->items_from;
+    int ways = (loop->items.count > 0) + !!loop->items_from + !!loop->range + !!loop->until;
+    scoped(buf) struct buf path = {0};
+
+    if (ways != 1)
+        FINDING(c->errors, ("spec.flows[%zu].for", i),
+                "Invalid value: give exactly one of items (not empty), itemsFrom, range and until");
+    if (loop->range && loop->range->step.set && loop->range->step.value == 0)
+        FINDING(c->errors, ("spec.flows[%zu].for.range.step", i),
+                "Invalid value: 0: must not be 0");
+    else if (flow_loop_iterations(loop) > LOOP_ITERATIONS_MAX)
+        FINDING(c->errors, ("spec.flows[%zu].for.range", i),
+                "Too many: a loop has at most %d iterations", LOOP_ITERATIONS_MAX);
+    if (bounded && !loop->max_iterations)
+        FINDING(c->errors, ("spec.flows[%zu].for.maxIterations", i),
+                "Required value: say after how many iterations the step has failed");
+    if (!bounded && loop->max_iterations)
+        FINDING(c->errors, ("spec.flows[%zu].for.maxIterations", i),
+                "Forbidden: goes with until and itemsFrom only");
+    if (loop->until && loop->parallelism > 1)
+        FINDING(c->errors, ("spec.flows[%zu].for.parallelism", i),
+                "Invalid value: %d: iterations with until run one after the other",
+                loop->parallelism);
+    if (loop->items_from) {
+        buf_printf(&path, "spec.flows[%zu].for.itemsFrom.target", i);
+        jobflow_check_ancestor(c, loop->items_from->target, i, false, path.data);
+    }
+    if (loop->until) {
+        buf_clear(&path);
+        buf_printf(&path, "spec.flows[%zu].for.until", i);
+        jobflow_check_condition(c, loop->until, i, true, path.data);
+    }
+}
+
+/* `<loop>-<number>` is the name of one of its jobs. */
+static void check_iteration_name(struct control_check *c, size_t i)
+{
+    const char *name = c->spec->steps.items[i].name;
+    const char *dash = strrchr(name, '-');
+    scoped_str loop = dash && dash[1] ? mem_printf("%.*s", (int)(dash - name), name) : NULL;
+    uint32_t at = loop ? name_index_get(c->names, loop) : NAME_NONE;
+    unsigned long number;
+
+    if (at == NAME_NONE || !c->spec->steps.items[at].loop ||
+        dash[1 + strspn(dash + 1, "0123456789")] || (dash[1] == '0' && dash[2]) ||
+        strlen(dash + 1) > 6)
+        return;
+    number = strtoul(dash + 1, NULL, 10);
+    if (number < flow_loop_iterations(c->spec->steps.items[at].loop))
+        FINDING(c->errors, ("spec.flows[%zu].name", i),
+                "Invalid value: \"%.64s\": iteration %lu of step %.64s has the same job name", name,
+                number, loop);
+}
+
+static void check_vertices(struct control_check *c)
+{
+    uint64_t total = c->spec->steps.count;
+
+    for (size_t i = 0; i < c->spec->steps.count; i++)
+        if (c->spec->steps.items[i].loop)
+            total += flow_loop_iterations(c->spec->steps.items[i].loop);
+    if (total > (uint64_t)limits_of(c->adm)->flow_steps)
+        FINDING(c->errors, ("spec.flows"),
+                "Too many: %llu steps and iterations: a flow has at most %lld",
+                (unsigned long long)total, (long long)limits_of(c->adm)->flow_steps);
+}
+
+/* ---- when: always ---- */
+
+static void check_final(struct control_check *c, size_t i)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    bool final = flow_step_is_final(step);
+
+    for (size_t t = 0; step->depends && t < step->depends->targets.count; t++) {
+        const char *name = step->depends->targets.items[t];
+        uint32_t at = name_index_get(c->names, name);
+
+        if (at == NAME_NONE || flow_step_is_final(&c->spec->steps.items[at]) == final)
+            continue;
+        if (final)
+            FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", i, t),
+                    "Invalid value: \"%.64s\": a step that runs at the end (when: always) waits "
+                    "for all the others anyway; it may name only steps of its own sort",
+                    name);
+        else
+            FINDING(c->errors, ("spec.flows[%zu].dependsOn.targets[%zu]", i, t),
+                    "Invalid value: \"%.64s\": runs at the end of the flow: give this step "
+                    "when: always, too, or leave the target out",
+                    name);
+    }
+    forbid(c, i, final && step->choice, "switch", "a step that runs at the end cannot choose");
+}
+
+/* ---- parameters and references ---- */
+
+static bool is_key(const char *name)
+{
+    return *name && (name[0] == '_' || (unsigned)((name[0] | 32) - 'a') < 26) &&
+           !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")];
+}
+
+static void check_parameters(struct control_check *c)
+{
+    scoped(name_index) struct name_index seen = {0};
+
+    name_index_init(&seen, c->spec->parameters.count);
+    for (size_t i = 0; i < c->spec->parameters.count; i++) {
+        const struct flow_parameter *p = &c->spec->parameters.items[i];
+
+        if (!is_key(p->name))
+            FINDING(c->errors, ("spec.parameters[%zu].name", i),
+                    "Invalid value: \"%.64s\": letters, digits, '_', '.' and '-', beginning with "
+                    "a letter or '_'",
+                    p->name);
+        if (name_index_put(&seen, p->name, (uint32_t)i) != NAME_NONE)
+            FINDING(c->errors, ("spec.parameters[%zu].name", i), "Duplicate value: \"%.64s\"",
+                    p->name);
+        if (*p->name && !p->value && !p->fallback)
+            FINDING(c->errors, ("spec.parameters[%zu].value", i),
+                    "Required value: parameter %.64s has no default: set its value, or run with "
+                    "-p %.64s=VALUE",
+                    p->name, p->name);
+    }
+}
+
+struct reference_check {
+    struct control_check *control;
+    size_t step;
+    const char *path;
+};
+
+static void check_reference(void *arg, const struct flow_ref *ref)
+{
+    struct reference_check *r = arg;
+    struct control_check *c = r->control;
+    const struct flow_step *step = &c->spec->steps.items[r->step];
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
+
+    if (ref->kind == FLOW_REF_PARAMETER && !jobflow_find_parameter(c->spec, name)) {
+        scoped_str near = jobflow_near_parameter(c->spec, name, c->errors);
+
+        FINDING(c->errors, ("%s", r->path),
+                "Invalid value: $(params.%.64s): the flow has no parameter of that name%s", name,
+                near);
+    }
+    if (ref->kind == FLOW_REF_OUTPUT)
+        jobflow_check_ancestor(c, name, r->step, false, r->path);
+    if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)
+        WARNING(c->adm, ("%s", r->path), "$(%s) stays as it is written: the step has no for",
+                ref->kind == FLOW_REF_ITEM ? "item" : "index");
+    if (ref->kind == FLOW_REF_FLOW_PHASE && !flow_step_is_final(step))
+        WARNING(c->adm, ("%s", r->path),
+                "$(flow.phase) stays as it is written: only steps with when: always know how the "
+                "flow ends");
+    if (ref->kind == FLOW_REF_DOUBTFUL)
+        WARNING(c->adm, ("%s", r->path),
+                "%.64s stays as it is written: references are $(params.NAME), "
+                "$(steps.NAME.outputs.KEY), $(flow.name) and $(flow.phase)",
+                name);
+}
+
+static void check_references(struct control_check *c, size_t i)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    scoped(buf) struct buf path = {0};
+    struct reference_check r = {c, i, NULL};
+
+    buf_printf(&path, "spec.flows[%zu].patch", i);
+    r.path = path.data;
+    flow_refs_each(step->patch_job_spec, check_reference, &r);
+    flow_refs_each(step->patch_spec, check_reference, &r);
+}
+
+/* ---- all of it ---- */
+
+static void check_step(struct control_check *c, size_t i)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+    scoped(buf) struct buf path = {0};
+
+    check_final(c, i);
+    if (step->condition) {
+        buf_printf(&path, "spec.flows[%zu].if", i);
+        jobflow_check_condition(c, step->condition, i, false, path.data);
+    }
+    if (step->loop)
+        check_loop(c, i);
+    if (step->retry && step->retry->exit_codes) {
+        buf_clear(&path);
+        buf_printf(&path, "spec.flows[%zu].retry.exitCodes", i);
+        jobflow_check_exit_codes(step->retry->exit_codes, path.data, c->errors);
+    }
+    if (step->patch_spec || step->patch_job_spec)
+        check_references(c, i);
+}
+
+static bool has_control(const struct jobflow_spec *spec)
+{
+    if (spec->gangs.count || spec->parameters.count)
+        return true;
+    for (size_t i = 0; i < spec->steps.count; i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+
+        if (step->condition || step->choice || step->loop || step->retry || step->when ||
+            step->patch_spec || step->patch_job_spec)
+            return true;
+    }
+    return false;
+}
+
+void jobflow_check_control(const struct admission *adm, const struct jobflow_spec *spec,
+                           struct error_list *errors)
+{
+    scoped(name_index) struct name_index names = {0};
+    struct control_check c = {.adm = adm, .spec = spec, .names = &names, .errors = errors};
+    size_t count = spec->steps.count;
+
+    if (!has_control(spec) || (int64_t)count > limits_of(adm)->flow_steps)
+        return;
+    jobflow_index_names(spec, &names, NULL, NULL);
+    c.switch_of = mem_array(count + 1, sizeof *c.switch_of);
+    c.marks = mem_array(count + 1, sizeof *c.marks);
+    c.stack = mem_array(count + 1, sizeof *c.stack);
+    c.visits = ANCESTOR_VISITS_MAX;
+    check_parameters(&c);
+    for (size_t i = 0; i < count; i++)
+        if (spec->steps.items[i].choice)
+            check_switch(&c, i);
+    for (size_t i = 0; i < count; i++) {
+        check_step(&c, i);
+        check_iteration_name(&c, i);
+    }
+    jobflow_check_far_ancestors(&c);
+    check_vertices(&c);
+    jobflow_check_gangs(&c);
+    mem_free(c.switch_of);
+    mem_free(c.marks);
+    mem_free(c.stack);
+}

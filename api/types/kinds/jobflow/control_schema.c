@@ -1,0 +1,185 @@
+/*
+ * Field tables of what controls a flow beyond targets. Ref: spec/jobflow.md 13.
+ */
+#include "api/types/kinds/job/schema.h"
+#include "api/types/kinds/jobflow/control.h"
+#include "api/types/kinds/pod/core_schema.h"
+#include "api/types/limits.h"
+
+#define TERM_STATUS(member) offsetof(struct term_task_status, member)
+#define EXIT_CODE(member)   offsetof(struct exit_code_rule, member)
+#define VALUE(member)       offsetof(struct term_value, member)
+#define TERM(member)        offsetof(struct flow_term, member)
+#define CONDITION(member)   offsetof(struct flow_condition, member)
+#define CASE(member)        offsetof(struct flow_case, member)
+#define SWITCH(member)      offsetof(struct flow_switch, member)
+#define RANGE(member)       offsetof(struct flow_range, member)
+#define LOOP(member)        offsetof(struct flow_loop, member)
+#define ITEMS_FROM(member)  offsetof(struct flow_items_from, member)
+#define RETRY(member)       offsetof(struct flow_retry, member)
+#define GANG(member)        offsetof(struct flow_gang, member)
+#define SCHEDULING(member)  offsetof(struct flow_scheduling, member)
+#define PARAMETER(member)   offsetof(struct flow_parameter, member)
+
+enum { OUTPUT_KEY_MAX = 63, PARAMETER_VALUE_MAX = 4096 };
+
+/* clang-format off */
+static const char *const all_any_values[] = {"all", "any", NULL};
+static const char *const order_values[] = {"list", "criticalPath", NULL};
+static const char *const code_operator_values[] = {"In", "NotIn", "Gt", "Lt", NULL};
+static const char *const value_operator_values[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", NULL};
+static const char *const final_phase_values[] = {"Completed", "Failed", "Terminated", "Skipped", NULL};
+static const char *const retry_phase_values[] = {"Failed", "Terminated", "Aborted", NULL};
+
+/* ---- conditions ---- */
+
+static const struct field term_status_fields[] = {
+    {"taskName", FIELD_STR,     TERM_STATUS(task), .required = true, .doc = "Task of the target's job."},
+    {"phase",    FIELD_STR,     TERM_STATUS(phase), .required = true, .doc = "Phase its pods ended in, like Succeeded or Failed."},
+    {"minCount", FIELD_OPT_I32, TERM_STATUS(min_count), NOT_NEGATIVE, .doc = "Pods needed; 1 when absent."},
+    {0},
+};
+static const struct schema term_status_schema = {"TermTaskStatus", term_status_fields, sizeof(struct term_task_status)};
+
+static const struct field term_code_fields[] = {
+    {"taskName", FIELD_STR, EXIT_CODE(task), .doc = "Task of the target's job, the first when absent; its pod 0 counts."},
+    {"operator", FIELD_STR, EXIT_CODE(operator), .one_of = code_operator_values, .doc = "How the exit code relates to the values; In when absent."},
+    {"values",   FIELD_ANY, EXIT_CODE(values), .required = true, .doc = "Exit codes, a list of integers."},
+    {0},
+};
+static const struct schema term_code_schema = {"TermExitCode", term_code_fields, sizeof(struct exit_code_rule)};
+
+static const struct field term_output_fields[] = {
+    {"key",      FIELD_STR,      VALUE(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Output of the target."},
+    {"operator", FIELD_STR,      VALUE(operator), .one_of = value_operator_values, .doc = "How it relates to the values; In when absent."},
+    {"values",   FIELD_STR_LIST, VALUE(values), .doc = "Values to compare with."},
+    {0},
+};
+static const struct schema term_output_schema = {"TermOutput", term_output_fields, sizeof(struct term_value)};
+
+static const struct field term_parameter_fields[] = {
+    {"name",     FIELD_STR,      VALUE(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Parameter of the flow."},
+    {"operator", FIELD_STR,      VALUE(operator), .one_of = value_operator_values, .doc = "How it relates to the values; In when absent."},
+    {"values",   FIELD_STR_LIST, VALUE(values), .doc = "Values to compare with."},
+    {0},
+};
+static const struct schema term_parameter_schema = {"TermParameter", term_parameter_fields, sizeof(struct term_value)};
+
+static const struct field term_fields[] = {
+    {"target",     FIELD_STR,      TERM(target), .doc = "Step the term is about: one this step waits for, directly or through others."},
+    {"not",        FIELD_BOOL,     TERM(negate), .doc = "Negates the term."},
+    {"phases",     FIELD_STR_LIST, TERM(phases), .one_of = final_phase_values, .doc = "The target ended in one of these phases."},
+    {"taskStatus", FIELD_OBJECT,   TERM(task_status), &term_status_schema, .doc = "Enough pods of a task ended in a phase."},
+    {"exitCode",   FIELD_OBJECT,   TERM(exit_code), &term_code_schema, .doc = "Exit code of a task."},
+    {"output",     FIELD_OBJECT,   TERM(output), &term_output_schema, .doc = "Output of the target."},
+    {"parameter",  FIELD_OBJECT,   TERM(parameter), &term_parameter_schema, .doc = "Parameter of the flow; without target."},
+    {0},
+};
+static const struct schema term_schema = {"Term", term_fields, sizeof(struct flow_term),
+                                          .doc = "One statement: exactly one of phases, taskStatus, exitCode, output and parameter."};
+
+static const struct field condition_fields[] = {
+    {"strategy", FIELD_STR,  CONDITION(strategy), .one_of = all_any_values, .doc = "Whether all terms must hold (the default) or any one."},
+    {"terms",    FIELD_LIST, CONDITION(terms), &term_schema, .required = true, .min_length = 1, .doc = "What must hold."},
+    {0},
+};
+const struct schema flow_condition_schema = {"Condition", condition_fields, sizeof(struct flow_condition)};
+
+/* ---- switch ---- */
+
+static const struct field case_fields[] = {
+    {"name",  FIELD_STR,      CASE(name), .required = true, .min_length = 1, .max_length = NAME_BYTES_MAX, .doc = "Name of the case."},
+    {"if",    FIELD_OBJECT,   CASE(condition), &flow_condition_schema, .required = true, .doc = "When the case is taken."},
+    {"flows", FIELD_STR_LIST, CASE(steps), .doc = "Steps that run then."},
+    {0},
+};
+static const struct schema case_schema = {"Case", case_fields, sizeof(struct flow_case)};
+
+static const struct field switch_fields[] = {
+    {"cases",   FIELD_LIST,     SWITCH(cases), &case_schema, .doc = "Cases in order; the first that holds is taken."},
+    {"default", FIELD_STR_LIST, SWITCH(default_steps), .doc = "Steps that run when no case holds."},
+    {0},
+};
+const struct schema flow_switch_schema = {"Switch", switch_fields, sizeof(struct flow_switch)};
+
+/* ---- for ---- */
+
+static const struct field range_fields[] = {
+    {"start", FIELD_I64,     RANGE(start), .doc = "First value; 0 when absent."},
+    {"end",   FIELD_I64,     RANGE(end), .required = true, .doc = "Value to stop before."},
+    {"step",  FIELD_OPT_I64, RANGE(step), .doc = "Distance of two values; 1 when absent."},
+    {0},
+};
+static const struct schema range_schema = {"Range", range_fields, sizeof(struct flow_range)};
+
+static const struct field items_from_fields[] = {
+    {"target", FIELD_STR, ITEMS_FROM(target), .required = true, .min_length = 1, .doc = "Step whose output it is: one this step waits for, directly or through others."},
+    {"key",    FIELD_STR, ITEMS_FROM(key), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Output that holds the items: a JSON list, or words between commas."},
+    {0},
+};
+static const struct schema items_from_schema = {"ItemsFrom", items_from_fields, sizeof(struct flow_items_from)};
+
+static const struct field loop_fields[] = {
+    {"items",         FIELD_STR_LIST, LOOP(items), .max_length = LOOP_ITERATIONS_MAX, .doc = "One job for each item."},
+    {"itemsFrom",     FIELD_OBJECT,   LOOP(items_from), &items_from_schema, .doc = "One job for each item that a step before put out."},
+    {"range",         FIELD_OBJECT,   LOOP(range), &range_schema, .doc = "One job for each number."},
+    {"until",         FIELD_OBJECT,   LOOP(until), &flow_condition_schema, .doc = "Jobs one after the other until this holds of the step itself."},
+    {"parallelism",   FIELD_I32,      LOOP(parallelism), NOT_NEGATIVE, .doc = "Jobs at once; all when absent or 0."},
+    {"maxIterations", FIELD_I32,      LOOP(max_iterations), BOUNDS(1, LOOP_ITERATIONS_MAX), .doc = "Most jobs with until and itemsFrom; the step fails when it takes more."},
+    {0},
+};
+const struct schema flow_loop_schema = {"For", loop_fields, sizeof(struct flow_loop)};
+
+/* ---- retry ---- */
+
+static const struct field retry_codes_fields[] = {
+    {"taskName", FIELD_STR, EXIT_CODE(task), .doc = "Task whose pod 0 counts; the first pod that failed when absent."},
+    {"operator", FIELD_STR, EXIT_CODE(operator), .one_of = code_operator_values, .doc = "How the exit code relates to the values; In when absent."},
+    {"values",   FIELD_ANY, EXIT_CODE(values), .required = true, .doc = "Exit codes, a list of integers."},
+    {0},
+};
+static const struct schema retry_codes_schema = {"RetryExitCodes", retry_codes_fields, sizeof(struct exit_code_rule)};
+
+static const struct field retry_fields[] = {
+    {"maxRetry",          FIELD_OPT_I32,  RETRY(max_retry), NOT_NEGATIVE, .doc = "Attempts after the first; the flow's maxRetry when absent."},
+    {"phases",            FIELD_STR_LIST, RETRY(phases), .one_of = retry_phase_values, .doc = "Phases that are tried again; Failed and Terminated when absent."},
+    {"exitCodes",         FIELD_OBJECT,   RETRY(exit_codes), &retry_codes_schema, .doc = "Exit codes that are tried again; all when absent."},
+    {"backoffSeconds",    FIELD_OPT_I32,  RETRY(backoff_s), BOUNDS(0, 86400), .doc = "Wait before the second attempt; 10 when absent."},
+    {"backoffFactor",     FIELD_OPT_I32,  RETRY(factor), BOUNDS(1, 10), .doc = "Growth of the wait; 2 when absent."},
+    {"maxBackoffSeconds", FIELD_OPT_I32,  RETRY(max_backoff_s), BOUNDS(0, 86400), .doc = "Longest wait; 300 when absent."},
+    {0},
+};
+const struct schema flow_retry_schema = {"Retry", retry_fields, sizeof(struct flow_retry)};
+
+/* ---- of the flow ---- */
+
+static const struct field gang_fields[] = {
+    {"name",         FIELD_STR,      GANG(name), .required = true, .min_length = 1, .max_length = LABEL_BYTES_MAX, .doc = "Name of the gang."},
+    {"flows",        FIELD_STR_LIST, GANG(steps), .required = true, .min_length = 1, .doc = "Steps that start together."},
+    {"minAvailable", FIELD_OPT_I32,  GANG(min_available), BOUNDS(1, INT32_MAX), .doc = "Steps that must be able to start together; all when absent."},
+    {0},
+};
+const struct schema flow_gang_schema = {"Gang", gang_fields, sizeof(struct flow_gang)};
+
+static const struct field scheduling_fields[] = {
+    {"queue",             FIELD_STR,          SCHEDULING(queue), .max_length = NAME_BYTES_MAX, .doc = "Queue of all jobs; wins over the template's, a patch wins over it."},
+    {"priorityClassName", FIELD_STR,          SCHEDULING(priority_class), .max_length = NAME_BYTES_MAX, .doc = "Priority class of all jobs, alike."},
+    {"schedulerName",     FIELD_STR,          SCHEDULING(scheduler_name), .max_length = LABEL_BYTES_MAX, .doc = "Scheduler of all jobs, alike."},
+    {"networkTopology",   FIELD_OBJECT,       SCHEDULING(network_topology), &network_topology_schema, .as_json = true, .doc = "Topology of all jobs, alike."},
+    {"plugins",           FIELD_STR_LIST_MAP, SCHEDULING(plugins), .as_json = true, .doc = "Plugins added to all jobs; a template's plugin of the name wins."},
+    {"maxRunningJobs",    FIELD_I32,          SCHEDULING(max_running), BOUNDS(1, INT32_MAX), .doc = "Unfinished jobs at once; no limit when absent."},
+    {"order",             FIELD_STR,          SCHEDULING(order), .one_of = order_values,
+     .doc = "Who of those that wait for room goes first: by place in the list, or the longest remaining path by runningEstimate."},
+    {0},
+};
+const struct schema flow_scheduling_schema = {"FlowScheduling", scheduling_fields, sizeof(struct flow_scheduling)};
+
+static const struct field parameter_fields[] = {
+    {"name",        FIELD_STR, PARAMETER(name), .required = true, .min_length = 1, .max_length = OUTPUT_KEY_MAX, .doc = "Name, as in $(params.NAME)."},
+    {"value",       FIELD_STR, PARAMETER(value), .max_length = PARAMETER_VALUE_MAX, .doc = "Its value; jobflow run -p NAME=VALUE sets it."},
+    {"default",     FIELD_STR, PARAMETER(fallback), .max_length = PARAMETER_VALUE_MAX, .doc = "What it is when no value is given."},
+    {"description", FIELD_STR, FIELD_PASS, .max_length = PARAMETER_VALUE_MAX, .doc = "What it is for."},
+    {0},
+};
+const struct schema flow_parameter_schema = {"FlowParameter", parameter_fields, sizeof(struct flow_parameter)};
+/* clang-format on */

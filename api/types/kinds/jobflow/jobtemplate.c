@@ -1,0 +1,112 @@
+/*
+ * JobTemplate (flow.volcano.sh/v1alpha1): a Job's spec that flows make jobs from.
+ *
+ * It is checked as the Job it will become: the defaults of a Job are applied to a copy, which then
+ * obeys a Job's rules. The stored template stays as it was written. Ref: spec/jobflow.md 3, 10.3.
+ */
+#include "api/types/checks.h"
+#include "api/types/kinds/job/admission.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/pod/core_schema.h"
+
+static void template_validate(const struct admission *adm, const struct object *old,
+                              const struct object *template, struct error_list *errors)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    scoped(json) json_t *body = object_body_json(template);
+    const json_t *spec = json_object_get(body, "spec");
+    struct job_spec decoded;
+    struct error err = {0};
+
+    if (adm->upstream_compat)
+        return;
+    job_mutate(adm, body, template);
+    if (!schema_decode(&job_spec_schema, spec, arena, &decoded, &err)) {
+        FINDING(errors, ("spec.%s", err.field), "%s", err.message);
+        return;
+    }
+    job_check_spec(adm, &decoded, spec, "spec", errors);
+}
+
+/* The job's name is not known yet, nor whether its queue will be there; what is wrong today may be
+ * right then. */
+static void warn_about_job(const struct admission *adm, const struct object *template,
+                           const struct job_spec *spec)
+{
+    struct error_list findings = {0};
+    scoped(buf) struct buf name = {0};
+
+    name_as_known(template->meta, &name);
+    job_check_names(spec, name.data, &findings);
+    job_check_queue(adm, spec->queue && *spec->queue ? spec->queue : "default", &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        error_list_append(adm->warnings, &findings.items[i]);
+    error_list_release(&findings);
+}
+
+static bool same_body(const struct object *a, const struct object *b)
+{
+    scoped(json) json_t *one = a->body == b->body ? NULL : object_body_json(a);
+    scoped(json) json_t *other = one ? object_body_json(b) : NULL;
+
+    return !one || json_equal(one, other);
+}
+
+/* What a flow has pinned is what it runs with. */
+static void check_pinned(const struct object *old, const struct object *template,
+                         struct error_list *errors)
+{
+    if (!old || !jobflow_pin_origin(old) || same_body(old, template))
+        return;
+    FINDING(errors, ("spec"),
+            "Forbidden: it is the version of template %s that jobflow %s runs with: change the "
+            "template itself for other flows",
+            jobflow_pin_origin(old), meta_controller(old->meta)->name);
+}
+
+static void template_validate_in_context(const struct admission *adm, const struct object *old,
+                                         const struct object *template, struct error_list *errors)
+{
+    const struct job_spec *spec = job_spec_of(template);
+
+    if (adm->upstream_compat)
+        return;
+    check_pinned(old, template, errors);
+    job_check_volume_sources(spec, "spec", errors);
+    job_check_volume_conflicts(spec, "spec", errors);
+    if (adm->warnings)
+        warn_about_job(adm, template, spec);
+}
+
+/* clang-format off */
+static const struct field status_fields[] = {
+    {"jobDependsOnList", FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs made from the template."},
+    {0},
+};
+static const struct schema status_schema = {"JobTemplateStatus", status_fields};
+
+static const struct field template_fields[] = {
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &job_spec_schema, .doc = "The spec of the jobs made from the template."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &status_schema, .doc = "What has been made from it."},
+    {0},
+};
+static const struct schema template_schema = {"JobTemplate", template_fields, .doc = "A job that steps of flows are made from."};
+/* clang-format on */
+
+static const char *const short_names[] = {"jt", NULL};
+
+const struct kind kind_job_template = {
+    .id = KIND_JOB_TEMPLATE,
+    .group = "flow.volcano.sh",
+    .version = "v1alpha1",
+    .name = "JobTemplate",
+    .plural = "jobtemplates",
+    .singular = "jobtemplate",
+    .short_names = short_names,
+    .namespaced = true,
+    .has_status = true,
+    .few = true,
+    .schema = &template_schema,
+    .validate = template_validate,
+    .validate_in_context = template_validate_in_context,
+};

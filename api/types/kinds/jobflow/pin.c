@@ -1,0 +1,64 @@
+/*
+ * Names a copy after its flow and template, and recognises one by owner and annotation.
+ */
+#include "api/types/kinds/jobflow/pin.h"
+
+#include "base/hash.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HASH_DIGITS = 16 };
+
+bool jobflow_pins(const struct object *flow)
+{
+    const char *policy = jobflow_spec_of(flow)->template_policy;
+
+    return policy && strcmp(policy, "pinned") == 0;
+}
+
+void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[PIN_NAME_MAX + 1])
+{
+    scoped(buf) struct buf whole = {0};
+    size_t kept = strnlen(template_name, PIN_NAME_MAX - HASH_DIGITS - 1);
+
+    buf_printf(&whole, "%s/%s", flow_uid, template_name);
+    while (kept && !isalnum((unsigned char)template_name[kept - 1])) /* "a.-1" would be no name */
+        kept--;
+    snprintf(out, PIN_NAME_MAX + 1, "%.*s-%016" PRIx64, (int)kept, template_name,
+             hash_stable(whole.data, whole.len));
+}
+
+const struct object *jobflow_template(const struct object *flow, const char *name,
+                                      jobflow_pin_get *get, void *ctx)
+{
+    const char *ns = object_namespace(flow);
+    const struct object *copy = NULL;
+    char copy_name[PIN_NAME_MAX + 1];
+
+    if (*object_uid(flow) && jobflow_pins(flow)) {
+        jobflow_pin_name(object_uid(flow), name, copy_name);
+        copy = get(ctx, &kind_job_template, ns, copy_name);
+    }
+    return copy && jobflow_pin_is_of(copy, object_uid(flow))
+               ? copy
+               : get(ctx, &kind_job_template, ns, name);
+}
+
+const char *jobflow_pin_origin(const struct object *template_)
+{
+    const struct owner_ref *owner = meta_controller(template_->meta);
+
+    return owner && strcmp(owner->kind, kind_job_flow.name) == 0
+               ? meta_annotation(template_->meta, ANNOTATION_PINNED_TEMPLATE)
+               : NULL;
+}
+
+bool jobflow_pin_is_of(const struct object *template_, const char *flow_uid)
+{
+    const struct owner_ref *owner = meta_controller(template_->meta);
+
+    return owner && strcmp(owner->uid, flow_uid) == 0 && jobflow_pin_origin(template_);
+}

@@ -1,0 +1,62 @@
+/*
+ * Namespace (v1).
+ *
+ * Ref: k8s.io/api core/v1, release 1.30.
+ */
+#include "api/types/kinds/pod/core_schema.h"
+
+/* clang-format off */
+static const char *const condition_status_values[] = {"True", "False", "Unknown", NULL};
+static const char *const namespace_phase_values[] = {"Active", "Terminating", NULL};
+
+static const struct field namespace_spec_fields[] = {
+    {"finalizers", FIELD_STR_LIST, FIELD_PASS,
+     .doc = "An opaque list of values that must be empty to permanently remove object from storage."},
+    {0},
+};
+static const struct schema namespace_spec_schema = {"NamespaceSpec", namespace_spec_fields};
+
+static const struct field namespace_condition_fields[] = {
+    {"type",               FIELD_STR,  FIELD_PASS, .required = true,
+     .doc = "Type of namespace controller condition."},
+    {"status",             FIELD_STR,  FIELD_PASS, .required = true, .one_of = condition_status_values,
+     .doc = "Status of the condition, one of True, False, Unknown."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the condition last changed."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One word for why, in CamelCase."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "The same for people."},
+    {0},
+};
+static const struct schema namespace_condition_schema = {"NamespaceCondition", namespace_condition_fields};
+
+static const struct field namespace_status_fields[] = {
+    {"phase",      FIELD_STR,  FIELD_PASS, .one_of = namespace_phase_values,
+     .doc = "The current lifecycle phase of the namespace."},
+    {"conditions", FIELD_LIST, FIELD_PASS, &namespace_condition_schema, .merge_key = "type",
+     .doc = "Represents the latest available observations of a namespace's current state."},
+    {0},
+};
+static const struct schema namespace_status_schema = {"NamespaceStatus", namespace_status_fields};
+
+static const struct field namespace_fields[] = {
+    {"spec",   FIELD_OBJECT, FIELD_PASS, &namespace_spec_schema, .doc = "Finalizers that hold the namespace."},
+    {"status", FIELD_OBJECT, FIELD_PASS, &namespace_status_schema, .doc = "Whether it is being emptied."},
+    {0},
+};
+static const struct schema namespace_schema = {"Namespace", namespace_fields, .doc = "A space of names; all in it goes with it."};
+/* clang-format on */
+
+static const char *const short_names[] = {"ns", NULL};
+
+const struct kind kind_namespace = {
+    .id = KIND_NAMESPACE,
+    .group = "",
+    .version = "v1",
+    .name = "Namespace",
+    .plural = "namespaces",
+    .singular = "namespace",
+    .short_names = short_names,
+    .has_status = true,
+    .no_generation = true,
+    .few = true,
+    .schema = &namespace_schema,
+};

@@ -1,0 +1,232 @@
+/*
+ * Admission of pods: the defaults a Kubernetes server fills in, the rules of the spec, what may
+ * change later.
+ */
+#include "api/types/kinds/pod/admission.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/kinds/pod/check.h"
+#include "api/types/kinds/pod/core_schema.h"
+#include "api/types/kinds/pod/sim.h"
+#include "api/types/semantic.h"
+
+/* Each default is made only where it is missing. */
+#define SET_DEFAULT(object, member, make)                                                          \
+    do {                                                                                           \
+        if (!json_object_get((object), (member)))                                                  \
+            json_object_set_new_nocheck((object), (member), (make));                               \
+    } while (0)
+
+static void default_containers(const json_t *containers)
+{
+    json_t *container;
+    size_t i;
+
+    json_array_foreach(containers, i, container)
+    {
+        SET_DEFAULT(container, "resources", json_object());
+        SET_DEFAULT(container, "terminationMessagePath", json_string("/dev/termination-log"));
+        SET_DEFAULT(container, "terminationMessagePolicy", json_string("File"));
+        SET_DEFAULT(container, "imagePullPolicy", json_string("IfNotPresent"));
+    }
+}
+
+void pod_mutate(const struct admission *adm, json_t *body, const struct object *draft)
+{
+    json_t *spec = json_object_get(body, "spec");
+
+    SET_DEFAULT(spec, "restartPolicy", json_string("Always"));
+    SET_DEFAULT(spec, "terminationGracePeriodSeconds", json_integer(30));
+    SET_DEFAULT(spec, "dnsPolicy", json_string("ClusterFirst"));
+    SET_DEFAULT(spec, "securityContext", json_object());
+    SET_DEFAULT(spec, "schedulerName", json_string("default-scheduler"));
+    SET_DEFAULT(spec, "enableServiceLinks", json_true());
+    default_containers(json_object_get(spec, "initContainers"));
+    default_containers(json_object_get(spec, "containers"));
+}
+
+void pod_validate(const struct admission *adm, const struct object *old, const struct object *pod,
+                  struct error_list *errors)
+{
+    pod_check_spec(adm, pod_spec_of(pod), "spec", errors);
+    if (adm->virtual_runtime)
+        pod_sim_check(meta_annotation(pod->meta, ANNOTATION_SIM_DURATION),
+                      meta_annotation(pod->meta, ANNOTATION_SIM_EXIT_CODE), "metadata.annotations",
+                      errors);
+}
+
+/* A positive number, or a percentage from 1% to 99%. */
+static bool budget_valid(const char *text)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || number <= 0)
+        return false;
+    return !*end || (strcmp(end, "%") == 0 && number <= 99);
+}
+
+static const char *const budget_keys[] = {"volcano.sh/jdb-min-available",
+                                          "volcano.sh/jdb-max-unavailable"};
+
+/* Disruption budgets, of pods of our scheduler. */
+static void check_budget(const struct admission *adm, const struct object *pod,
+                         struct error_list *errors)
+{
+    const char *scheduler = pod_spec_of(pod)->scheduler_name;
+    size_t given = 0;
+
+    if (!scheduler || !adm->scheduler_name || strcmp(scheduler, adm->scheduler_name) != 0)
+        return;
+    for (size_t i = 0; i < countof(budget_keys); i++) {
+        const char *value = meta_annotation(pod->meta, budget_keys[i]);
+
+        given += value != NULL;
+        if (value && !budget_valid(value))
+            FINDING(errors, ("metadata.annotations[%s]", budget_keys[i]),
+                    "Invalid value: \"%s\": must be a positive integer or a percentage from 1%% to "
+                    "99%%",
+                    value);
+    }
+    if (given == countof(budget_keys))
+        FINDING(errors, ("metadata.annotations"),
+                "Forbidden: not allow configure multiple annotations %s and %s", budget_keys[0],
+                budget_keys[1]);
+}
+
+/* The containers without what may change: a list of shallow copies. */
+static json_t *containers_without_image(const json_t *containers)
+{
+    json_t *out = json_array();
+    const json_t *container;
+    size_t i;
+
+    json_array_foreach(containers, i, container)
+    {
+        json_t *copy = json_copy((json_t *)(uintptr_t)container);
+
+        json_object_del(copy, "image");
+        json_array_append_new(out, copy);
+    }
+    return out;
+}
+
+/* What must stay as it is; a pod without a node may get one. */
+static json_t *fixed_part(const json_t *spec, bool has_node)
+{
+    static const char *const mutable_members[] = {
+        "activeDeadlineSeconds", "terminationGracePeriodSeconds", "tolerations", "schedulingGates"};
+    static const char *const container_lists[] = {"containers", "initContainers"};
+    json_t *out = json_copy((json_t *)(uintptr_t)spec);
+
+    for (size_t i = 0; i < countof(mutable_members); i++)
+        json_object_del(out, mutable_members[i]);
+    for (size_t i = 0; i < countof(container_lists); i++)
+        json_object_set_new(out, container_lists[i],
+                            containers_without_image(json_object_get(spec, container_lists[i])));
+    if (!has_node)
+        json_object_del(out, "nodeName");
+    return out;
+}
+
+/* Every pod is bound once, and a scheduler that puts nodeName first leaves the rest of the text as
+ * it was: nothing needs to be compared member by member then. */
+static bool only_binds(const struct blob *before, const struct blob *after)
+{
+    static const char head[] = "{\"spec\":{", bound[] = "{\"spec\":{\"nodeName\":\"";
+    const char *rest;
+
+    if (strncmp(before->text, head, sizeof head - 1) != 0 ||
+        strncmp(after->text, bound, sizeof bound - 1) != 0)
+        return false;
+    rest = after->text + sizeof bound - 1;
+    rest += strcspn(rest, "\"\\");
+    return strncmp(rest, "\",", 2) == 0 && strcmp(rest + 2, before->text + sizeof head - 1) == 0;
+}
+
+static const char *gate_name(const json_t *gates, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(gates, i), "name"));
+}
+
+/* Whether it is one of the first `n`. */
+static bool has_gate(const json_t *gates, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (gate_name(gates, i) && strcmp(gate_name(gates, i), name) == 0)
+            return true;
+    return false;
+}
+
+/* Whoever made the pod may hold it back; from then on gates only go. */
+static void check_gates(const struct object *old, const struct object *pod,
+                        struct error_list *errors)
+{
+    const json_t *gates = pod_spec_of(pod)->scheduling_gates;
+    const json_t *before = old ? pod_spec_of(old)->scheduling_gates : NULL;
+    const char *node = pod_spec_of(pod)->node_name;
+
+    for (size_t i = 0; i < json_array_size(gates); i++) {
+        const char *name = gate_name(gates, i);
+
+        if (name && has_gate(gates, i, name))
+            FINDING(errors, ("spec.schedulingGates[%zu]", i), "Duplicate value: \"%s\"", name);
+        if (name && old && !has_gate(before, json_array_size(before), name))
+            FINDING(errors, ("spec.schedulingGates[%zu].name", i),
+                    "Forbidden: only deletion is allowed, but found new scheduling gate '%s'",
+                    name);
+    }
+    if (json_array_size(gates) && node && *node)
+        FINDING(errors, ("spec.nodeName"),
+                "Forbidden: cannot be set until all schedulingGates have been cleared");
+}
+
+/* It may come, and come nearer: what it had promised to end by then may be counted on. */
+static void check_deadline(const struct pod_spec *old, const struct pod_spec *spec,
+                           struct error_list *errors)
+{
+    struct opt_i64 before = old->active_deadline_s, now = spec->active_deadline_s;
+
+    if (before.set && !now.set)
+        FINDING(errors, ("spec.activeDeadlineSeconds"),
+                "Invalid value: null: must not update from a positive integer to nil value");
+    else if (before.set && now.value > before.value)
+        FINDING(errors, ("spec.activeDeadlineSeconds"),
+                "Invalid value: %lld: must be less than or equal to previous value (%lld)",
+                (long long)now.value, (long long)before.value);
+}
+
+static void check_update(const struct object *old, const struct object *pod,
+                         struct error_list *errors)
+{
+    const char *node = pod_spec_of(old)->node_name;
+    bool has_node = node && *node;
+    scoped(json) json_t *old_body = NULL, *body = NULL, *before = NULL, *after = NULL;
+
+    if (old->body == pod->body || (!has_node && only_binds(old->body, pod->body)))
+        return;
+    check_deadline(pod_spec_of(old), pod_spec_of(pod), errors);
+    old_body = object_body_json(old);
+    body = object_body_json(pod);
+    before = fixed_part(json_object_get(old_body, "spec"), has_node);
+    after = fixed_part(json_object_get(body, "spec"), has_node);
+    if (!schema_equal(&pod_spec_schema, before, after))
+        FINDING(errors, ("spec"),
+                "Forbidden: pod updates may not change fields other than "
+                "`spec.containers[*].image`, `spec.initContainers[*].image`, "
+                "`spec.activeDeadlineSeconds`, `spec.tolerations`, `spec.schedulingGates`, "
+                "`spec.terminationGracePeriodSeconds`");
+}
+
+void pod_validate_in_context(const struct admission *adm, const struct object *old,
+                             const struct object *pod, struct error_list *errors)
+{
+    check_gates(old, pod, errors);
+    if (old)
+        check_update(old, pod, errors);
+    else
+        check_budget(adm, pod, errors);
+}

@@ -1,0 +1,42 @@
+#pragma once
+/*
+ * The field tables of core kinds that other tables refer to, and short words for rows.
+ */
+#include "api/types/kind.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/schema/schema.h"
+
+/* Bounds of a number, for use inside a row. */
+#define BOUNDS(low, high) .bounded = true, .min = (low), .max = (high)
+#define NOT_NEGATIVE      BOUNDS(0, INT32_MAX)
+
+/* Decoded by pointer into struct pod_container, whose members requests and limits it overlays. */
+struct container_resources {
+    struct str_map requests, limits;
+};
+
+extern const struct schema label_selector_schema;
+extern const struct schema condition_schema;
+
+extern const struct schema object_field_selector_schema;
+extern const struct schema resource_field_selector_schema;
+extern const struct schema local_object_reference_schema;
+extern const struct schema object_reference_schema;
+extern const struct schema key_to_path_schema;
+extern const struct schema resource_requirements_schema;
+extern const struct schema selinux_options_schema;
+extern const struct schema windows_security_context_options_schema;
+extern const struct schema seccomp_profile_schema;
+extern const struct schema app_armor_profile_schema;
+extern const struct schema pvc_spec_schema;
+
+extern const struct schema container_schema;
+extern const struct schema ephemeral_container_schema;
+extern const struct schema volume_schema;
+extern const struct schema affinity_schema;
+extern const struct schema toleration_schema;
+extern const struct schema topology_spread_constraint_schema;
+extern const struct schema pod_status_schema;
+
+/** Set a member that is not there; `value` is consumed. */
+void core_set_default(json_t *object, const char *key, json_t *value);

@@ -1,0 +1,170 @@
+#pragma once
+/*
+ * Pod (v1), as our code reads it: what the runtime needs to start it, what the controllers need of
+ * its status.
+ */
+#include "api/types/object.h"
+#include "api/types/schema/schema.h"
+
+enum pod_phase { POD_PENDING, POD_RUNNING, POD_SUCCEEDED, POD_FAILED, POD_UNKNOWN, POD_PHASE_N };
+
+struct env_var {
+    const char *name;
+    const char *value;  /* NULL = "" unless value_from */
+    json_t *value_from; /* fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef; or NULL */
+};
+struct volume_mount {
+    const char *name, *mount_path, *sub_path;
+    bool read_only;
+    const char *sub_path_expr; /* instead, with $(VAR) of the container's environment */
+};
+struct container_port {
+    int32_t port;
+    const char *protocol; /* NULL = TCP */
+    const char *name;     /* NULL = none */
+};
+struct pod_container {
+    const char *name, *image, *working_dir;
+    struct str_list command, args;
+    struct {
+        struct env_var *items;
+        size_t count;
+    } env;
+    json_t *env_from;
+    struct {
+        struct volume_mount *items;
+        size_t count;
+    } mounts;
+    struct {
+        struct container_port *items;
+        size_t count;
+    } ports;
+    struct str_map requests, limits;
+    const char *restart_policy; /* Always on an init container = sidecar */
+    const char *termination_message_path, *termination_message_policy;
+    json_t *liveness, *readiness, *startup, *lifecycle, *security_context;
+};
+struct pod_volume {
+    const char *name;
+    json_t *source; /* the whole volume object: emptyDir, configMap, secret, hostPath,
+                       persistentVolumeClaim, downwardAPI, projected */
+};
+
+struct pod_spec {
+    struct {
+        struct pod_container *items;
+        size_t count;
+    } init_containers, containers;
+    struct {
+        struct pod_volume *items;
+        size_t count;
+    } volumes;
+    const char *restart_policy; /* NULL = Always */
+    const char *node_name, *scheduler_name, *hostname, *subdomain, *priority_class, *dns_policy;
+    bool host_network;
+    int8_t service_links;   /* enableServiceLinks: 0 no, -1 not said */
+    struct opt_i64 grace_s; /* terminationGracePeriodSeconds */
+    struct opt_i64 active_deadline_s;
+    struct str_map overhead; /* added to the requests of the containers */
+    json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
+    json_t *scheduling_gates; /* while there is one, it goes nowhere */
+};
+
+/* clang-format off */
+#define CONTAINER_STATES(X) X(WAITING, "waiting") X(RUNNING, "running") X(TERMINATED, "terminated")
+/* clang-format on */
+#define CONTAINER_ENUM(name, text) CONTAINER_##name,
+enum container_state { CONTAINER_STATES(CONTAINER_ENUM) CONTAINER_STATE_N };
+#undef CONTAINER_ENUM
+
+struct container_status {
+    const char *name, *image;
+    enum container_state state;
+    const char *reason, *message;
+    int32_t exit_code, signal;
+    int64_t started_ms, finished_ms;
+    int32_t restart_count;
+    bool ready;
+    bool starting_up; /* its startup probe has not passed yet */
+    /* what a run that has ended used: all its processes that were waited for, the largest of them
+     */
+    int64_t cpu_ms, memory_peak_bytes;
+    /* the previous run, when restart_count > 0 and it is known */
+    bool has_last;
+    int32_t last_exit_code, last_signal;
+    const char *last_reason;
+};
+
+struct pod_status {
+    enum pod_phase phase;
+    const char *reason, *message;
+    const char *pod_ip, *host_ip;
+    int64_t start_ms; /* the start intent: acknowledged by the node (D-09) */
+    struct {
+        struct container_status *items;
+        size_t count;
+    } init_containers, containers;
+    bool scheduled, initialized, ready; /* conditions */
+    const char *unschedulable;          /* message of PodScheduled=False, or NULL */
+    bool gated;                         /* that it has schedulingGates is why */
+    const char *limits_note;            /* message of ResourceLimits=False, or NULL */
+    int64_t ready_ms, scheduled_ms;
+    const char *qos_class; /* pod_qos_class of the spec; NULL = not written */
+};
+
+#define POD_REASON_GATED "SchedulingGated"
+
+const char *pod_phase_text(enum pod_phase phase);
+bool pod_phase_parse(const char *text, enum pod_phase *out);
+
+extern const struct schema pod_spec_schema;
+extern const struct schema pod_template_schema;
+
+const struct pod_spec *pod_spec_of(const struct object *pod);
+const struct pod_status *
+pod_status_of(const struct object *pod); /* Pending when there is no status; until the turn ends */
+/** The phase alone; of a status we wrote it is read without decoding the rest. */
+enum pod_phase pod_status_phase(const struct object *pod);
+static inline bool pod_phase_ended(enum pod_phase phase)
+{
+    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+}
+const struct pod_status *pod_status_of_blob(const struct blob *status);
+struct blob *pod_status_blob(const struct pod_status *status); /* with the decoded copy attached */
+
+/** Requests of the whole pod as the scheduler counts them: max(init, sum of regular) (+ overhead).
+ * Milli-cpu and bytes. */
+struct pod_resources {
+    int64_t cpu_milli, memory_bytes;
+};
+struct pod_resources pod_spec_requests(const struct pod_spec *spec);
+
+/** What the whole pod asks of the resource of this name, counted the same way, in whole units. */
+int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
+/** Visit every name the pod's requests, limits and overhead mention; one may come several times. */
+void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),
+                            void *arg);
+
+/** Guaranteed, Burstable or BestEffort, by the requests and limits of cpu and memory. */
+const char *pod_qos_class(const struct pod_spec *spec);
+
+/* Labels and annotations the job controller puts on pods. Ref: spec/job.md section 3. */
+#define LABEL_JOB_NAME             "volcano.sh/job-name"
+#define LABEL_JOB_NAMESPACE        "volcano.sh/job-namespace"
+#define LABEL_TASK_SPEC            "volcano.sh/task-spec"
+#define LABEL_TASK_INDEX           "volcano.sh/task-index"
+#define LABEL_QUEUE_NAME           "volcano.sh/queue-name"
+#define LABEL_PARTITION_ID         "volcano.sh/partition-id"
+#define ANNOTATION_GROUP_NAME      "scheduling.k8s.io/group-name"
+#define ANNOTATION_JOB_VERSION     "volcano.sh/job-version"
+#define ANNOTATION_JOB_RETRY_COUNT "volcano.sh/job-retry-count"
+#define ANNOTATION_OUT_OF_SYNC     "volcano.sh/controller-out-of-sync"
+#define ANNOTATION_TEMPLATE_UID    "volcano.sh/template-uid"
+
+/* `--runtime sim`: what a container does on the virtual clock; annotations of the pod template. */
+#define ANNOTATION_SIM_DURATION                                                                    \
+    "sim.jobflow.dev/duration" /* Go duration, default 0s; "c1=5s,c2=1s" per container */
+#define ANNOTATION_SIM_EXIT_CODE                                                                   \
+    "sim.jobflow.dev/exit-code" /* default 0; "1,1,0": by attempt of the container or pod name */
+#define ANNOTATION_SIM_MESSAGE                                                                     \
+    "sim.jobflow.dev/message" /* termination message; outputs of a step */

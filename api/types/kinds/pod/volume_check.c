@@ -1,0 +1,236 @@
+/*
+ * One row per source that pods can have here: the member that names what is mounted, and checks of
+ * its own. See volume_check.h.
+ */
+#include "api/types/kinds/pod/volume_check.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "api/types/checks.h"
+#include "api/types/text/quantity.h"
+
+enum { MODE_MAX = 0777 };
+
+/* A source and its place: "spec.volumes[0].secret". */
+struct place {
+    const struct admission *adm;
+    struct error_list *errors;
+    const char *path;
+    const json_t *doc;
+};
+
+/* ---- paths ---- */
+
+/* The next component at or behind `*at`, without empty ones and "."; its length, 0 at the end. */
+static size_t next_component(const char **at)
+{
+    for (;;) {
+        size_t len;
+
+        *at += strspn(*at, "/");
+        len = strcspn(*at, "/");
+        if (len != 1 || **at != '.')
+            return len;
+        *at += len;
+    }
+}
+
+bool path_descends(const char *path)
+{
+    const char *at = path;
+    size_t len;
+
+    while ((len = next_component(&at))) {
+        if (len == 2 && strncmp(at, "..", 2) == 0)
+            return false;
+        at += len;
+    }
+    return *path != '/';
+}
+
+/* SEC-19: absolute, without '..' and ':', and not in the kernel's file systems; shared memory is
+ * none of the kernel's. */
+const char *mount_path_problem(const char *path)
+{
+    static const char *const kernel[] = {"proc", "sys", "dev"};
+    const char *at = path, *below;
+    size_t len;
+
+    if (*path != '/')
+        return "must be an absolute path";
+    if (strlen(path) >= PATH_MAX)
+        return "must be shorter than 4096 bytes";
+    if (!path_descends(path + strspn(path, "/")) || strchr(path, ':'))
+        return "must have neither '..' nor ':'";
+    for (at = path; (len = next_component(&at)); at += len)
+        if (len > NAME_MAX)
+            return "must have no name of more than 255 bytes";
+    at = path;
+    len = next_component(&at);
+    if (!len)
+        return "must not be the root directory";
+    below = at + len;
+    if (len == 3 && strncmp(at, "dev", len) == 0 && next_component(&below) == 3 &&
+        strcmp(below, "shm") == 0)
+        return NULL;
+    for (size_t i = 0; i < countof(kernel); i++)
+        if (len == strlen(kernel[i]) && strncmp(at, kernel[i], len) == 0)
+            return "must not be within /proc, /sys or /dev";
+    return NULL;
+}
+
+/* ---- what sources have in common ---- */
+
+static const char *text_at(const json_t *doc, const char *member)
+{
+    const char *text = json_string_value(json_object_get(doc, member));
+
+    return text ? text : "";
+}
+
+static void check_mode(const struct place *at, const char *member, const json_t *mode)
+{
+    if (json_is_integer(mode) &&
+        (json_integer_value(mode) < 0 || json_integer_value(mode) > MODE_MAX))
+        FINDING(at->errors, ("%s.%s", at->path, member),
+                "Invalid value: %lld: must be a number between 0 and 0777 (octal), both inclusive",
+                (long long)json_integer_value(mode));
+}
+
+/* Files of a volume stay below it, and names that begin with ".." are those of the volume itself.
+ */
+static void check_items(const struct place *at)
+{
+    const json_t *item;
+    size_t n;
+
+    json_array_foreach(json_object_get(at->doc, "items"), n, item)
+    {
+        const char *path = text_at(item, "path");
+        scoped(buf) struct buf mode = {0};
+
+        if (!*path || !path_descends(path) || strncmp(path, "..", 2) == 0)
+            FINDING(at->errors, ("%s.items[%zu].path", at->path, n),
+                    "Invalid value: \"%s\": must be a relative path without '..' that does not "
+                    "start with '..'",
+                    path);
+        buf_printf(&mode, "items[%zu].mode", n);
+        check_mode(at, mode.data, json_object_get(item, "mode"));
+    }
+}
+
+static void require(const struct place *at, const char *member)
+{
+    if (!*text_at(at->doc, member))
+        FINDING(at->errors, ("%s.%s", at->path, member), "Required value");
+}
+
+/* ---- sources ---- */
+
+static void check_host_path(const struct place *at)
+{
+    const char *path = text_at(at->doc, "path");
+
+    if (*path != '/' || !path_descends(path + strspn(path, "/")))
+        FINDING(at->errors, ("%s.path", at->path),
+                "Invalid value: \"%s\": must be an absolute path without '..'", path);
+}
+
+static void check_empty_dir(const struct place *at)
+{
+    quantity_nano size;
+
+    if (quantity_parse(text_at(at->doc, "sizeLimit"), &size, NULL) && size < 0)
+        FINDING(at->errors, ("%s.sizeLimit", at->path),
+                "Invalid value: \"%s\": must be greater than or equal to 0",
+                text_at(at->doc, "sizeLimit"));
+}
+
+static void check_projected(const struct place *at)
+{
+    static const struct {
+        const char *member, *names;
+    } parts[] = {{"configMap", "name"}, {"secret", "name"}, {"downwardAPI", NULL}};
+    const json_t *source;
+    size_t n;
+
+    json_array_foreach(json_object_get(at->doc, "sources"), n, source)
+    {
+        size_t known = 0;
+
+        for (size_t i = 0; i < countof(parts); i++) {
+            const json_t *part = json_object_get(source, parts[i].member);
+            scoped(buf) struct buf path = {0};
+            struct place inner = {at->adm, at->errors, NULL, part};
+
+            if (!part)
+                continue;
+            known++;
+            buf_printf(&path, "%s.sources[%zu].%s", at->path, n, parts[i].member);
+            inner.path = path.data;
+            if (parts[i].names)
+                require(&inner, parts[i].names);
+            check_items(&inner);
+        }
+        if (json_object_size(source) != 1 || (!known && !at->adm->virtual_runtime))
+            FINDING(at->errors, ("%s.sources[%zu]", at->path, n),
+                    "Invalid value: a source is one of configMap, secret and downwardAPI");
+    }
+}
+
+static const struct {
+    const char *source;
+    const char *names; /* a member that must be there */
+    void (*check)(const struct place *at);
+} rows[] = {
+    {"emptyDir", NULL, check_empty_dir},
+    {"configMap", "name", NULL},
+    {"secret", "secretName", NULL},
+    {"projected", NULL, check_projected},
+    {"downwardAPI", NULL, NULL},
+    {"hostPath", "path", check_host_path},
+    {"persistentVolumeClaim", "claimName", NULL},
+};
+
+/* Whether pods can have such a source here. */
+static bool check_known(const struct place *at, const char *source)
+{
+    for (size_t i = 0; i < countof(rows); i++) {
+        if (strcmp(rows[i].source, source) != 0)
+            continue;
+        if (rows[i].names)
+            require(at, rows[i].names);
+        if (rows[i].check)
+            rows[i].check(at);
+        return true;
+    }
+    return false;
+}
+
+void volume_check(const struct admission *adm, const struct pod_volume *volume, const char *path,
+                  struct error_list *errors)
+{
+    const char *source;
+    json_t *doc;
+
+    if (json_object_size(volume->source) > 2)
+        FINDING(errors, ("%s", path), "Forbidden: may not specify more than 1 volume type");
+    json_object_foreach((json_t *)(uintptr_t)volume->source, source, doc)
+    {
+        scoped(buf) struct buf place = {0};
+        struct place at = {adm, errors, NULL, doc};
+
+        if (strcmp(source, "name") == 0)
+            continue;
+        buf_printf(&place, "%s.%s", path, source);
+        at.path = place.data;
+        check_mode(&at, "defaultMode", json_object_get(doc, "defaultMode"));
+        check_items(&at);
+        if (!check_known(&at, source) && !adm->virtual_runtime)
+            FINDING(errors, ("%s", at.path),
+                    "Forbidden: volumes of type %s are not supported here: use emptyDir, "
+                    "configMap, secret, projected, downwardAPI, hostPath or persistentVolumeClaim",
+                    source);
+    }
+}

@@ -1,0 +1,68 @@
+/*
+ * PriorityClass (scheduling.k8s.io/v1).
+ *
+ * Ref: k8s.io/api scheduling/v1, release 1.30.
+ */
+#include <string.h>
+
+#include "api/types/decoded.h"
+#include "api/types/kinds/job/podgroup.h"
+#include "api/types/kinds/pod/core_schema.h"
+
+struct priority_class {
+    int32_t value;
+    const char *preemption_policy;
+};
+
+/* clang-format off */
+static const char *const preemption_policy_values[] = {"PreemptLowerPriority", "Never", NULL};
+
+static const struct field priority_class_fields[] = {
+    {"value",            FIELD_I32,  offsetof(struct priority_class, value), .required = true, .immutable_doc = true,
+     .doc = "The priority; higher goes first."},
+    {"globalDefault",    FIELD_BOOL, FIELD_PASS, .doc = "Whether pods without a class have this one."},
+    {"description",      FIELD_STR,  FIELD_PASS, .doc = "When to use the class, for people."},
+    {"preemptionPolicy", FIELD_STR,  offsetof(struct priority_class, preemption_policy), .one_of = preemption_policy_values,
+     .default_json = "\"PreemptLowerPriority\"", .doc = "Whether pods of the class may push others out."},
+    {0},
+};
+static const struct schema priority_class_schema = {"PriorityClass", priority_class_fields, sizeof(struct priority_class), .doc = "A priority by name."};
+/* clang-format on */
+
+static const struct decoded_type value_type = {.schema = &priority_class_schema};
+
+int32_t priority_class_value_of(const struct object *priority_class)
+{
+    const struct priority_class *decoded = decoded_of(priority_class->body, &value_type);
+
+    return decoded->value;
+}
+
+bool priority_class_preempts(const struct object *priority_class)
+{
+    const struct priority_class *decoded = decoded_of(priority_class->body, &value_type);
+
+    return !decoded->preemption_policy || strcmp(decoded->preemption_policy, "Never") != 0;
+}
+
+static void check_value(const struct admission *adm, const struct object *old,
+                        const struct object *new_, struct error_list *errors)
+{
+    if (old && priority_class_value_of(old) != priority_class_value_of(new_))
+        error_list_add(errors, ERR_INVALID, "value", "Forbidden: may not be changed in an update.");
+}
+
+static const char *const short_names[] = {"pc", NULL};
+
+const struct kind kind_priority_class = {
+    .id = KIND_PRIORITY_CLASS,
+    .group = "scheduling.k8s.io",
+    .version = "v1",
+    .name = "PriorityClass",
+    .plural = "priorityclasses",
+    .singular = "priorityclass",
+    .short_names = short_names,
+    .few = true,
+    .schema = &priority_class_schema,
+    .validate_in_context = check_value,
+};

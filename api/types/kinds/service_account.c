@@ -1,0 +1,35 @@
+/*
+ * ServiceAccount (v1): names a pod may run under. Here it is a name and nothing more: there are no
+ * tokens behind it.
+ *
+ * Ref: k8s.io/api core/v1, release 1.30.
+ */
+#include "api/types/kinds/pod/core_schema.h"
+
+/* clang-format off */
+static const struct field service_account_fields[] = {
+    {"secrets",                      FIELD_LIST,     FIELD_PASS, &object_reference_schema, .merge_key = "name",
+     .doc = "Secrets that pods under this name may use."},
+    {"imagePullSecrets",             FIELD_LIST,     FIELD_PASS, &local_object_reference_schema,
+     .doc = "Kept; local pods pull no images."},
+    {"automountServiceAccountToken", FIELD_OPT_BOOL, FIELD_PASS, .doc = "Kept; there are no tokens."},
+    {0},
+};
+static const struct schema service_account_schema = {
+    "ServiceAccount", service_account_fields, .doc = "A name pods may run under."};
+/* clang-format on */
+
+static const char *const short_names[] = {"sa", NULL};
+
+const struct kind kind_service_account = {
+    .id = KIND_SERVICE_ACCOUNT,
+    .group = "",
+    .version = "v1",
+    .name = "ServiceAccount",
+    .plural = "serviceaccounts",
+    .singular = "serviceaccount",
+    .short_names = short_names,
+    .namespaced = true,
+    .no_generation = true,
+    .schema = &service_account_schema,
+};

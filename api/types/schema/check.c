@@ -1,0 +1,340 @@
+/*
+ * Checking a document against a field table: nulls and unknown members first, then defaults, then
+ * each member by its row.
+ */
+#include "api/types/schema/schema.h"
+
+#include <string.h>
+
+#include "api/types/schema/flow_reference.h"
+#include "api/types/schema/rows.h"
+#include "api/types/schema/value.h"
+#include "api/types/text/suggest.h"
+#include "base/mem.h"
+
+static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,
+                        const struct place *place);
+
+/* ---- lists, maps, objects ---- */
+
+static void check_count(struct schema_check *c, const struct field *field, bool partial,
+                        size_t count, const struct place *place)
+{
+    if (!partial && count < field->min_length)
+        place_report(place, c->errors, "Invalid value: %zu: should have at least %u items", count,
+                     field->min_length);
+    else if (field->max_length && count > field->max_length)
+        place_report(place, c->errors, "Too many: %zu: must have at most %u items", count,
+                     field->max_length);
+}
+
+typedef void (*check_entry_fn)(struct schema_check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place);
+
+static void check_str_entry(struct schema_check *c, const struct field *field, bool partial,
+                            json_t *value, const struct place *place)
+{
+    if (schema_expect(c, place, value, json_is_string(value), "string"))
+        schema_check_content(c, field, value, place);
+}
+
+static void check_entries(struct schema_check *c, const struct field *field, bool partial,
+                          json_t *array, const struct place *place, check_entry_fn check_entry)
+{
+    size_t i;
+    json_t *entry;
+
+    json_array_foreach(array, i, entry)
+    {
+        struct place here = {.up = place, .index = i};
+
+        check_entry(c, field, partial, entry, &here);
+    }
+}
+
+static void check_counted(struct schema_check *c, const struct field *field, bool partial,
+                          json_t *value, const struct place *place, check_entry_fn check_entry)
+{
+    if (!schema_expect(c, place, value, json_is_array(value), "array"))
+        return;
+    check_count(c, field, partial, json_array_size(value), place);
+    check_entries(c, field, partial, value, place, check_entry);
+}
+
+static void check_str_list(struct schema_check *c, const struct field *field, bool partial,
+                           json_t *value, const struct place *place)
+{
+    check_counted(c, field, partial, value, place, check_str_entry);
+}
+
+static void check_members(struct schema_check *c, const struct field *field, bool partial,
+                          json_t *value, const struct place *place, check_entry_fn check_entry)
+{
+    const char *key;
+    json_t *member;
+
+    if (!schema_expect(c, place, value, json_is_object(value), "object"))
+        return;
+    check_count(c, field, partial, json_object_size(value), place);
+    json_object_foreach(value, key, member)
+    {
+        struct place here = {.up = place, .name = key, .map_key = true};
+
+        if (!json_is_null(member) || field->type == FIELD_MAP)
+            check_entry(c, field, partial, member, &here);
+    }
+}
+
+/* No text is empty text, as for whoever decodes it. */
+static void fill_nulls(json_t *map)
+{
+    const char *key;
+    json_t *member;
+    void *next;
+
+    json_object_foreach_safe(map, next, key, member)
+    {
+        if (json_is_null(member))
+            json_object_set_new(map, key, json_string(""));
+    }
+}
+
+static void check_str_map(struct schema_check *c, const struct field *field, bool partial,
+                          json_t *value, const struct place *place)
+{
+    if (c->options->drop_null)
+        fill_nulls(value);
+    check_members(c, field, partial, value, place, check_str_entry);
+}
+
+static void check_quantity_entry(struct schema_check *c, const struct field *field, bool partial,
+                                 json_t *value, const struct place *place)
+{
+    schema_check_value(c, field, FIELD_QUANTITY, value, place);
+}
+
+static void check_quantity_map(struct schema_check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_quantity_entry);
+}
+
+/* The count in the row is that of the map. */
+static void check_list_entry(struct schema_check *c, const struct field *field, bool partial,
+                             json_t *value, const struct place *place)
+{
+    if (schema_expect(c, place, value, json_is_array(value), "array"))
+        check_entries(c, field, partial, value, place, check_str_entry);
+}
+
+static void check_str_list_map(struct schema_check *c, const struct field *field, bool partial,
+                               json_t *value, const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_list_entry);
+}
+
+static void check_object(struct schema_check *c, const struct field *field, bool partial,
+                         json_t *value, const struct place *place)
+{
+    struct schema_level level;
+
+    if (!schema_expect(c, place, value, json_is_object(value), "object") || !field->of)
+        return;
+    level = schema_level(field->of, partial);
+    check_level(c, &level, value, place);
+}
+
+static void check_list(struct schema_check *c, const struct field *field, bool partial,
+                       json_t *value, const struct place *place)
+{
+    check_counted(c, field, partial, value, place, check_object);
+}
+
+static void check_map_entry(struct schema_check *c, const struct field *field, bool partial,
+                            json_t *value, const struct place *place)
+{
+    if (field->of)
+        check_object(c, field, partial, value, place);
+}
+
+static void check_map(struct schema_check *c, const struct field *field, bool partial,
+                      json_t *value, const struct place *place)
+{
+    check_members(c, field, partial, value, place, check_map_entry);
+}
+
+/* clang-format off */
+static const check_entry_fn checks[] = {
+    [FIELD_STR_LIST]     = check_str_list,
+    [FIELD_STR_MAP]      = check_str_map,
+    [FIELD_QUANTITY_MAP] = check_quantity_map,
+    [FIELD_STR_LIST_MAP] = check_str_list_map,
+    [FIELD_OBJECT]       = check_object,
+    [FIELD_INLINE]       = check_object,
+    [FIELD_LIST]         = check_list,
+    [FIELD_MAP]          = check_map,
+};
+/* clang-format on */
+
+static void check_by_row(struct schema_check *c, const struct field *field, bool partial,
+                         json_t *value, const struct place *place)
+{
+    check_entry_fn check = (size_t)field->type < countof(checks) ? checks[field->type] : NULL;
+
+    if (check)
+        check(c, field, partial, value, place);
+    else
+        schema_check_value(c, field, field->type, value, place);
+}
+
+/* ---- one level of an object ---- */
+
+/* The name, cut at the next dot, of the row nearest to a mistyped member. */
+static const char *nearest_member(const struct schema_level *level, const char *key, char out[64])
+{
+    struct nearest best = {0};
+
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = schema_local_name(level, field);
+        char local[64];
+        size_t len = name ? strcspn(name, ".") : 0;
+
+        if (!len || len >= sizeof local)
+            continue;
+        memcpy(local, name, len);
+        local[len] = '\0';
+        nearest_offer(&best, key, local);
+        if (best.word == local) {
+            memcpy(out, local, len + 1);
+            best.word = out;
+        }
+    }
+    return best.word;
+}
+
+static const char *instead_of(const struct schema *schema, const char *key)
+{
+    for (const struct foreign_word *row = schema->foreign; row && row->word; row++)
+        if (strcmp(row->word, key) == 0)
+            return row->instead;
+    return NULL;
+}
+
+static void report_unknown(const struct schema_level *level, const struct place *place,
+                           struct error_list *to)
+{
+    scoped_str path = place_text(place);
+    char near[64];
+    const char *instead = instead_of(level->schema, place->name);
+    const char *best = instead ? NULL : nearest_member(level, place->name, near);
+
+    if (instead)
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\": %s", path, instead);
+    else if (best)
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\", did you mean \"%s\"?",
+                       path, best);
+    else
+        error_list_add(to, ERR_BAD_REQUEST, path, "unknown field \"%s\"", path);
+}
+
+static bool is_kept_unknown(const struct schema_level *level, const char *key)
+{
+    return level->schema->preserve_unknown ||
+           (level->partial && (!strcmp(key, "$patch") || !strcmp(key, "$retainKeys")));
+}
+
+static void set_defaults(struct schema_check *c, const struct schema_level *level, json_t *object)
+{
+    if (!c->options->defaults || level->partial)
+        return;
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = field->default_json ? schema_local_name(level, field) : NULL;
+        const json_t *present;
+
+        if (!name || strchr(name, '.'))
+            continue;
+        present = json_object_get(object, name);
+        if (!present || (c->options->drop_null && json_is_null(present)))
+            json_object_set_new_nocheck(object, name,
+                                        json_loads(field->default_json, JSON_DECODE_ANY, NULL));
+    }
+}
+
+static void check_required(struct schema_check *c, const struct schema_level *level,
+                           const json_t *object, const struct place *place)
+{
+    if (level->partial)
+        return;
+    for (const struct field *field = level->schema->fields; field && field->name; field++) {
+        const char *name = field->required ? schema_local_name(level, field) : NULL;
+        const json_t *value;
+
+        if (!name || strchr(name, '.'))
+            continue;
+        value = json_object_get(object, name);
+        if (!value || json_is_null(value)) {
+            struct place here = {.up = place, .name = name};
+
+            place_report(&here, c->errors, "Required value");
+        }
+    }
+}
+
+/* A patch may say $(params.n) where a number or a name of some format belongs: what it stands for
+ * is checked when it is known. */
+static bool stands_for_another(const struct field *field, const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    if (!text || !field || !strstr(text, "$("))
+        return false;
+    return field->type == FIELD_STR ? flow_ref_in(text) : flow_ref_is_all(text);
+}
+
+static void check_level(struct schema_check *c, const struct schema_level *level, json_t *object,
+                        const struct place *place)
+{
+    const char *key;
+    json_t *value;
+    void *next;
+
+    set_defaults(c, level, object);
+    json_object_foreach_safe(object, next, key, value)
+    {
+        struct place here = {.up = place, .name = key};
+        struct schema_member member = schema_member(level, key, strlen(key));
+
+        if (!member.field && !member.nested) {
+            if (is_kept_unknown(level, key))
+                continue;
+            if (c->options->unknown == UNKNOWN_ERROR) {
+                report_unknown(level, &here, c->errors);
+                continue;
+            }
+            if (c->options->pruned)
+                report_unknown(level, &here, c->options->pruned);
+            json_object_del(object, key);
+        } else if (json_is_null(value)) {
+            if (c->options->drop_null && !(member.field && member.field->type == FIELD_ANY))
+                json_object_del(object, key);
+        } else if (level->partial && stands_for_another(member.field, value)) {
+            continue;
+        } else if (member.field) {
+            check_by_row(c, member.field, level->partial, value, &here);
+        } else if (schema_expect(c, &here, value, json_is_object(value), "object")) {
+            check_level(c, &member.level, value, &here);
+        }
+    }
+    check_required(c, level, object, place);
+}
+
+void schema_check(const struct schema *schema, json_t *doc, const char *path,
+                  const struct schema_options *options, struct error_list *errors)
+{
+    struct schema_check c = {options, errors};
+    struct place root = {.name = path ? path : ""};
+    struct schema_level level = schema_level(schema, false);
+
+    if (schema_expect(&c, &root, doc, json_is_object(doc), "object"))
+        check_level(&c, &level, doc, &root);
+}

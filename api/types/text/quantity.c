@@ -1,0 +1,213 @@
+/*
+ * Quantities: sign, digits, and a suffix that is a power of ten, a power of 1024 or an exponent.
+ *
+ * Ref: apimachinery pkg/api/resource quantity.go: finer than 10^-9 rounds away from zero, larger
+ * than 2^63-1 is capped.
+ */
+#include "api/types/text/quantity.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DIGITS_DECIMAL = 28, /* 19 before and 9 after the point */
+    DIGITS_BINARY = 19,  /* times 2^60 still fits into 127 bits */
+    NANO_EXPONENT = 9,
+};
+
+/* clang-format off */
+static const struct suffix {
+    const char *text;
+    int exponent; /* of ten, or of two when binary */
+    bool binary;
+} suffixes[] = {
+    {"n", -9, false}, {"u", -6, false}, {"m", -3, false}, {"", 0, false}, {"k", 3, false}, {"M", 6, false},
+    {"G", 9, false}, {"T", 12, false}, {"P", 15, false}, {"E", 18, false},
+    {"Ki", 10, true}, {"Mi", 20, true}, {"Gi", 30, true}, {"Ti", 40, true}, {"Pi", 50, true}, {"Ei", 60, true},
+};
+/* clang-format on */
+
+static quantity_nano cap(void)
+{
+    return (quantity_nano)INT64_MAX * 1000000000;
+}
+
+/* mantissa · 10^exponent; `rest`: some non-zero digit was left out behind the mantissa. */
+struct digits {
+    quantity_nano mantissa;
+    int exponent;
+    bool rest;
+};
+
+/* The digits of `text`, at most `most` significant ones; the end in *end, NULL when there are none.
+ */
+static struct digits scan_digits(const char *text, int most, const char **end)
+{
+    struct digits d = {0};
+    bool point = false, any = false;
+    int significant = 0;
+
+    for (;; text++) {
+        if (*text == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (!isdigit((unsigned char)*text))
+            break;
+        any = true;
+        if (significant < most) {
+            d.mantissa = d.mantissa * 10 + (*text - '0');
+            significant += d.mantissa != 0;
+            d.exponent -= point;
+        } else {
+            d.rest |= *text != '0';
+            d.exponent += !point;
+        }
+    }
+    *end = any ? text : NULL;
+    return d;
+}
+
+static const struct suffix *find_suffix(const char *text)
+{
+    for (size_t i = 0; i < countof(suffixes); i++)
+        if (!strcmp(text, suffixes[i].text))
+            return &suffixes[i];
+    return NULL;
+}
+
+/* "e3", "E-2". Exponents beyond any use are cut to ±1000. */
+static bool parse_exponent(const char *text, int *out)
+{
+    char *end;
+
+    if (*text != 'e' && *text != 'E')
+        return false;
+    if (!isdigit((unsigned char)text[1]) && text[1] != '+' && text[1] != '-')
+        return false;
+
+    long value = strtol(text + 1, &end, 10);
+
+    if (*end || !isdigit((unsigned char)end[-1]))
+        return false;
+    *out = value > 1000 ? 1000 : value < -1000 ? -1000 : (int)value;
+    return true;
+}
+
+/* |mantissa · 10^exponent · 2^shift| in nano, rounded up and capped. */
+static quantity_nano scale(struct digits d, int exponent, int shift)
+{
+    quantity_nano value = d.mantissa << shift;
+
+    exponent += d.exponent + NANO_EXPONENT;
+    for (; exponent > 0 && value && value < cap(); exponent--)
+        value *= 10;
+    for (; exponent < 0 && (value || d.rest); exponent++) {
+        d.rest |= value % 10 != 0;
+        value /= 10;
+        if (!value)
+            break;
+    }
+    value += d.rest;
+    return value < cap() ? value : cap();
+}
+
+bool quantity_parse(const char *text, quantity_nano *out, struct error *err)
+{
+    bool negative = *text == '-';
+    const char *first = text + (*text == '-' || *text == '+');
+    const char *end = NULL;
+    struct digits digits = scan_digits(first, DIGITS_DECIMAL, &end);
+    const struct suffix *suffix = end ? find_suffix(end) : NULL;
+    int exponent = 0, shift = 0;
+
+    if (suffix && suffix->binary) {
+        digits = scan_digits(first, DIGITS_BINARY, &end);
+        shift = suffix->exponent;
+    } else if (suffix) {
+        exponent = suffix->exponent;
+    } else if (!end || !parse_exponent(end, &exponent)) {
+        return error_set(
+            err, ERR_INVALID, "",
+            "\"%.64s\": quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$', for example 500m, 2 or 64Mi",
+            text);
+    }
+
+    quantity_nano value = scale(digits, exponent, shift);
+
+    *out = negative ? -value : value;
+    return true;
+}
+
+int quantity_compare(quantity_nano a, quantity_nano b)
+{
+    return (a > b) - (a < b);
+}
+
+static int64_t divided_up(quantity_nano value, int64_t unit)
+{
+    quantity_nano whole = value / unit;
+
+    if (value % unit)
+        whole += value > 0 ? 1 : -1;
+    return whole > INT64_MAX ? INT64_MAX : whole < INT64_MIN ? INT64_MIN : (int64_t)whole;
+}
+
+int64_t quantity_milli(quantity_nano value)
+{
+    return divided_up(value, 1000000);
+}
+
+int64_t quantity_whole(quantity_nano value)
+{
+    return divided_up(value, 1000000000);
+}
+
+/* Largest power of 1024 that leaves an integer, of a whole number of at least 1024. */
+static void print_binary(int64_t whole, char out[QUANTITY_TEXT_MAX])
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    size_t unit = 0;
+
+    while (unit + 1 < countof(units) && whole % 1024 == 0) {
+        whole /= 1024;
+        unit++;
+    }
+    snprintf(out, QUANTITY_TEXT_MAX, "%lld%s", (long long)whole, units[unit]);
+}
+
+static void print_decimal(quantity_nano value, char out[QUANTITY_TEXT_MAX])
+{
+    static const char *const units[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    size_t unit = 0;
+
+    while (unit + 1 < countof(units) && value % 1000 == 0) {
+        value /= 1000;
+        unit++;
+    }
+
+    /* At most 19 digits before the point and 9 behind it: two halves of printf's size. */
+    char digits[QUANTITY_TEXT_MAX];
+    char *first = digits + sizeof digits;
+    bool negative = value < 0;
+
+    *--first = '\0';
+    for (quantity_nano rest = negative ? -value : value; rest; rest /= 10)
+        *--first = (char)('0' + (int)(rest % 10));
+    snprintf(out, QUANTITY_TEXT_MAX, "%s%s%s", negative ? "-" : "", first, units[unit]);
+}
+
+void quantity_print(quantity_nano value, enum quantity_format format, char out[QUANTITY_TEXT_MAX])
+{
+    int64_t whole = quantity_whole(value);
+
+    if (!value)
+        snprintf(out, QUANTITY_TEXT_MAX, "0");
+    else if (format == QUANTITY_BINARY && (whole >= 1024 || whole <= -1024))
+        print_binary(whole, out);
+    else
+        print_decimal(value, out);
+}

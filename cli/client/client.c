@@ -1,0 +1,385 @@
+/*
+ * Clients: choosing a transport, and what both have in common.
+ */
+#include "cli/client/client.h"
+#include "api/client/answer.h"
+#include "api/types/text/json_text.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/client/internal.h"
+#include "cli/command/command.h"
+#include "cli/daemon/access.h"
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that has just begun holds the directory before it listens. */
+enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20, PID_TEXT_MAX = 32 };
+
+static bool has_store(const char *data_dir, struct error *err)
+{
+    scoped_str store = mem_printf("%s/store.db", data_dir);
+    struct stat info;
+
+    if (stat(store, &info) == 0)
+        return true;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return error_errno(err, errno, "cannot look at %s", data_dir);
+    return error_set(err, ERR_NOT_FOUND, "",
+                     "there is no data directory %s here: '%s run FILE' makes one, --data-dir "
+                     "names another",
+                     data_dir, cli_program);
+}
+
+static void pause_ms(int64_t ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+/* The process that last took the directory still runs: it will listen soon, or holds the store. */
+static bool is_held(const char *data_dir)
+{
+    scoped_str path = mem_printf("%s/lock", data_dir);
+    scoped(buf) struct buf text = {0};
+    long pid;
+
+    if (!file_read(path, PID_TEXT_MAX, &text, NULL))
+        return false;
+    pid = strtol(text.data ? text.data : "", NULL, 10);
+    return pid > 0 && pid != getpid() && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
+static struct client *open_directory(const char *data_dir, enum client_access access,
+                                     struct error *err)
+{
+    struct error why = {0};
+
+    for (int i = 0; i < TRIES; i++) {
+        struct client *client = client_http_open(data_dir, &why);
+
+        if (client)
+            return client;
+        if (why.code != ERR_NOT_FOUND || !has_store(data_dir, &why))
+            break;
+        if (i + 1 == TRIES || !is_held(data_dir)) {
+            client = client_local_open(data_dir, access, &why);
+            if (client)
+                return client;
+            if (why.code != ERR_CONFLICT)
+                break;
+        }
+        pause_ms(PAUSE_MS);
+    }
+    if (err)
+        *err = why;
+    return NULL;
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* A token where the name of a file belongs (SEC-03) is not repeated. */
+static bool check_token_file(const char *path, struct error *err)
+{
+    if (!path || access(path, F_OK) == 0 || errno != ENOENT)
+        return true;
+    return error_set(err, ERR_NOT_FOUND, "",
+                     "--token-file: there is no such file; a token itself is never an argument, "
+                     "which everybody on this machine could read: write it to a file of your own");
+}
+
+/* A server, by the flags of a command or what stands for them in the environment. */
+static struct client *open_server(const struct client_place *place, struct error *err)
+{
+    const struct kubeconfig_options options = {
+        .context = place->context ? place->context : environment("JOBFLOW_CONTEXT"),
+        .cluster = place->cluster,
+        .user = place->user,
+        .allowed_plugin =
+            place->exec_plugin ? place->exec_plugin : environment("JOBFLOW_EXEC_PLUGIN"),
+        .insecure = place->insecure,
+    };
+    const char *kubeconfig = place->kubeconfig ? place->kubeconfig : environment("KUBECONFIG");
+    bool by_name = place->context || place->cluster || place->user;
+    const char *home = environment("HOME");
+    scoped_str usual = home && by_name && !kubeconfig ? mem_printf("%s/.kube/config", home) : NULL;
+
+    if (!check_token_file(place->token_file, err))
+        return NULL;
+    return client_kube_open(usual ? usual : kubeconfig, &options, place->server, place->token_file,
+                            err);
+}
+
+/* Where nobody has ever run anything: the server of the environment, else the user's daemon. */
+static struct client *open_elsewhere(enum client_access access, struct error *err)
+{
+    const struct client_place usual = CLIENT_PLACE_USUAL;
+    scoped_str daemon_dir = access_default_dir();
+
+    if (environment("KUBECONFIG"))
+        return open_server(&usual, err);
+    return daemon_dir && has_store(daemon_dir, NULL)
+               ? open_directory(daemon_dir, access, err)
+               : client_cluster_open(getenv("KUBERNETES_SERVICE_HOST"),
+                                     getenv("KUBERNETES_SERVICE_PORT"), err);
+}
+
+/* A large answer is held in several forms one after the other: memory that one of them gives back
+ * is used for the next instead of being taken from the system anew, and in large pages. */
+static void keep_memory(void)
+{
+    enum { LARGE = 1 << 30, AHEAD = 128 << 20, HUGE_PAGE = 2 << 20 };
+    uintptr_t room, from;
+
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, LARGE);
+    room = (uintptr_t)malloc(AHEAD);
+    from = (room + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+    madvise((void *)from, room + AHEAD - from,
+            MADV_HUGEPAGE); /* none of it is taken before it is used */
+    mem_free((void *)room);
+}
+
+struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    struct error why = {0}, nothing_here;
+    struct client *client = open_directory(data_dir, access, &why);
+
+    if (!client && why.code == ERR_NOT_FOUND && strcmp(data_dir, CLIENT_USUAL_DIR) == 0) {
+        nothing_here = why;
+        client = open_elsewhere(access, &why);
+        if (!client && why.code == ERR_NOT_FOUND)
+            why = nothing_here;
+    }
+    if (!client && err)
+        *err = why;
+    return client;
+}
+
+/* The flag that names a server; NULL: none does. */
+static const char *server_flag(const struct client_place *place)
+{
+    return place->server       ? "server"
+           : place->kubeconfig ? "kubeconfig"
+           : place->context    ? "context"
+           : place->cluster    ? "cluster"
+           : place->user       ? "user"
+                               : NULL;
+}
+
+bool client_place_is_server(const struct client_place *place)
+{
+    return server_flag(place) != NULL;
+}
+
+bool client_place_may_be(const struct client_place *place)
+{
+    return client_place_is_server(place) || has_store(place->data_dir, NULL);
+}
+
+bool client_place_is_implied(const struct client_place *place)
+{
+    scoped_str daemon_dir = access_default_dir();
+
+    return !client_place_may_be(place) && strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0 &&
+           (environment("KUBECONFIG") || (daemon_dir && has_store(daemon_dir, NULL)));
+}
+
+struct client *client_open_at(const struct client_place *place, enum client_access access,
+                              struct error *err)
+{
+    const char *flag = server_flag(place);
+
+    keep_memory();
+    if (!flag)
+        return client_open(place->data_dir, access, err);
+    if (strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0)
+        return open_server(place, err);
+    error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other", flag);
+    return NULL;
+}
+
+void client_close(struct client *client)
+{
+    char *data_dir, *namespace_;
+
+    if (!client)
+        return;
+    while (client->calls)
+        client_cancel(client->calls);
+    data_dir = client->data_dir;
+    namespace_ = client->namespace_;
+    client->ops->close(client);
+    mem_free(data_dir);
+    mem_free(namespace_);
+}
+
+bool client_is_live(const struct client *client)
+{
+    return client->ops->is_live;
+}
+
+const char *client_data_dir(const struct client *client)
+{
+    return client->data_dir;
+}
+
+const char *client_namespace(const struct client *client, const char *given)
+{
+    return given ? given : client && client->namespace_ ? client->namespace_ : "default";
+}
+
+struct remote *client_remote(struct client *client)
+{
+    return client->ops->remote ? client->ops->remote(client) : NULL;
+}
+
+void client_pass(struct client *client, int64_t timeout_ms)
+{
+    client->stopped = false;
+    client->ops->pass(client, timeout_ms);
+}
+
+/* ---- calls ---- */
+
+static void unlink_call(struct client_call *call)
+{
+    *call->link = call->next;
+    if (call->next)
+        call->next->link = call->link;
+    call->next = NULL;
+    call->link = NULL;
+}
+
+void client_start(struct client *client, struct client_call *call)
+{
+    call->client = client;
+    call->status = 0;
+    call->err = (struct error){0};
+    buf_clear(&call->text);
+    call->next = client->calls;
+    call->link = &client->calls;
+    if (client->calls)
+        client->calls->link = &call->next;
+    client->calls = call;
+    client->ops->start(client, call);
+}
+
+void client_cancel(struct client_call *call)
+{
+    if (!call->link)
+        return;
+    unlink_call(call);
+    call->client->ops->cancel(call);
+}
+
+void client_call_release(struct client_call *call)
+{
+    client_cancel(call);
+    buf_release(&call->text);
+}
+
+void client_take_data(struct client_call *call, const char *bytes, size_t len)
+{
+    if (call->data && call->status < 300)
+        call->data(call, bytes, len);
+    else if (call->status < 300 || call->text.len < FAILURE_BYTES_MAX)
+        buf_add(&call->text, bytes, len);
+}
+
+/* 299 - "unknown field \"spec.x\"" */
+void client_take_warning(const char *text, size_t len)
+{
+    const char *at = memchr(text, '"', len), *end = text + len;
+    scoped(buf) struct buf plain = {0};
+
+    for (at = at ? at + 1 : end; at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+        buf_char(&plain, *at);
+    }
+    if (plain.len)
+        cli_warnf("%s", plain.data);
+}
+
+void client_take_end(struct client_call *call)
+{
+    unlink_call(call);
+    if (call->done)
+        call->done(call);
+}
+
+enum client_ran client_run(struct client *client, int64_t timeout_ms)
+{
+    client->stopped = false;
+    if (!client->calls)
+        return CLIENT_IDLE;
+    return client->ops->run(client, timeout_ms);
+}
+
+void client_stop(struct client *client)
+{
+    client->stopped = true;
+}
+
+/* ---- answers ---- */
+
+bool client_ok(const struct client_call *call, struct error *err)
+{
+    if (call->err.code == ERR_NONE)
+        return answer_ok(call->status, &call->text, err);
+    if (err)
+        *err = call->err;
+    return false;
+}
+
+void client_findings(const struct client_call *call, struct error_list *errors)
+{
+    if (call->err.code == ERR_NONE)
+        answer_findings(call->status, &call->text, errors);
+    else
+        error_list_append(errors, &call->err);
+}
+
+static void stop_waiting(struct client_call *call)
+{
+    client_stop(call->client);
+}
+
+bool client_do(struct client *client, struct client_call *call, struct error *err)
+{
+    void (*done)(struct client_call *) = call->done;
+
+    call->done = stop_waiting;
+    client_start(client, call);
+    while (call->link)
+        client_run(client, -1);
+    call->done = done;
+    return client_ok(call, err);
+}
+
+json_t *client_get(struct client *client, const char *target, struct error *err)
+{
+    scoped(client_call) struct client_call call = {.target = target};
+    json_error_t why;
+    json_t *doc;
+
+    if (!client_do(client, &call, err))
+        return NULL;
+    doc = json_loadb(call.text.data ? call.text.data : "", call.text.len, 0, &why);
+    if (!doc)
+        error_set(err, ERR_INTERNAL, "", "the answer is no JSON: %s", why.text);
+    return doc;
+}

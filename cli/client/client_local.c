@@ -1,0 +1,396 @@
+/*
+ * The API in this process, over the store of a data directory nobody works in.
+ *
+ * Nothing decides here: controllers and node are not started. Watches and followed logs would wait
+ * for ever, so they end as soon as nothing is left to say.
+ *
+ * A store may hold hundreds of thousands of jobs and pods. Who only looks at flows, templates or
+ * events is answered from a part of the store that is without them, and who looks at one job or its
+ * pods from the part that has its name; the whole is read when somebody asks for more.
+ */
+#include "api/server/api.h"
+#include "api/server/rest/route.h"
+#include "api/types/kinds/pod/pod.h"
+#include "base/clock.h"
+#include "base/jsonscan.h"
+#include "base/mem.h"
+#include "cli/client/internal.h"
+#include "cli/engine/engine.h"
+#include "cli/engine/serving.h"
+#include "node/runtime/runtime.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* An engine over the store, or over the part of it. */
+struct side {
+    struct engine *engine; /* NULL: not opened yet */
+    struct api *api;
+};
+
+struct local {
+    struct client base;
+    struct side few, named, all;
+    char *name; /* of what is in `named` */
+    bool changes;
+};
+
+/* One request being answered. */
+struct exchange {
+    struct api_answer answer;
+    struct client_call *call;
+    struct api_stream *stream;
+    bool failed; /* the store cannot be read: the call says why */
+};
+
+static struct local *of(struct client *client)
+{
+    return container_of(client, struct local, base);
+}
+
+static struct exchange *exchange_of(const struct api_answer *answer)
+{
+    return container_of((struct api_answer *)(size_t)answer, struct exchange, answer);
+}
+
+/* ---- answers ---- */
+
+static void on_head(struct api_answer *answer, int status, const char *content_type,
+                    const char *const *headers, size_t n_headers)
+{
+    static const char warning[] = "Warning: ";
+
+    exchange_of(answer)->call->status = status;
+    for (size_t i = 0; i < n_headers; i++)
+        if (strncmp(headers[i], warning, sizeof warning - 1) == 0)
+            client_take_warning(headers[i] + sizeof warning - 1,
+                                strlen(headers[i]) - (sizeof warning - 1));
+}
+
+static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+{
+    client_take_data(exchange_of(answer)->call, bytes, len);
+}
+
+static void finish(struct exchange *exchange)
+{
+    struct client_call *call = exchange->call;
+
+    call->transport = NULL;
+    mem_free(exchange);
+    client_take_end(call);
+}
+
+static void on_end(struct api_answer *answer)
+{
+    finish(exchange_of(answer));
+}
+
+static void on_cut(struct api_answer *answer)
+{
+    struct exchange *exchange = exchange_of(answer);
+
+    error_set(&exchange->call->err, ERR_UNAVAILABLE, "", "the answer broke off");
+    finish(exchange);
+}
+
+static size_t on_backlog(const struct api_answer *answer)
+{
+    return 0;
+}
+
+static enum api_method method_of(const char *name)
+{
+    static const char *const names[] = {[API_GET] = "GET",
+                                        [API_POST] = "POST",
+                                        [API_PUT] = "PUT",
+                                        [API_PATCH] = "PATCH",
+                                        [API_DELETE] = "DELETE"};
+
+    for (size_t i = 0; name && i < countof(names); i++)
+        if (names[i] && strcmp(names[i], name) == 0)
+            return (enum api_method)i;
+    return API_GET;
+}
+
+static bool is_part(const struct kind *kind)
+{
+    return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
+}
+
+/* What a request asks for; false when it is none that a part of the store could answer. */
+static bool plain_get(const struct api_request *request, struct arena *arena, struct target *target,
+                      struct route *route)
+{
+    return request->method == API_GET && target_parse(request->target, arena, target, NULL) &&
+           route_find(target, route, NULL) && route->kind &&
+           (route->sub == ROUTE_MAIN || route->sub == ROUTE_STATUS) &&
+           !target_query_bool(target, "watch");
+}
+
+/* The one name that is asked for, of an object or of the job whose pods are; owned, or NULL. */
+static char *name_asked(const struct target *target, const struct route *route)
+{
+    static const char of_job[] = LABEL_JOB_NAME "=";
+    const char *labels = target_query(target, "labelSelector");
+
+    if (route->kind->few)
+        return NULL;
+    if (route->name)
+        return mem_strdup(route->name);
+    if (route->kind == &kind_pod && labels && !strchr(labels, ',') &&
+        strncmp(labels, of_job, sizeof of_job - 1) == 0)
+        return mem_strdup(labels + sizeof of_job - 1);
+    return NULL;
+}
+
+static bool open_side(struct local *local, struct side *side, const struct engine_options *part,
+                      struct error *err);
+
+/* The side that has what is named; NULL when another one must answer. */
+static struct side *named_side(struct local *local, char *name, struct error *err)
+{
+    const struct engine_options part = {.name_only = name};
+
+    if (!name || local->all.engine || (local->name && strcmp(local->name, name) != 0)) {
+        mem_free(name);
+        return NULL;
+    }
+    if (local->name) {
+        mem_free(name);
+        return &local->named;
+    }
+    local->name = name;
+    return open_side(local, &local->named, &part, err) ? &local->named : NULL;
+}
+
+/* The side that answers; NULL when it cannot be opened. */
+static struct side *side_for(struct local *local, const struct api_request *request,
+                             struct error *err)
+{
+    static const struct engine_options whole = {0};
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct side *named = NULL;
+    struct target target;
+    struct route route;
+
+    if (local->few.engine && plain_get(request, arena, &target, &route)) {
+        if (is_part(route.kind))
+            return &local->few;
+        named = named_side(local, name_asked(&target, &route), err);
+    }
+    if (named || (err->code != ERR_NONE && !local->all.engine))
+        return named;
+    return local->all.engine || open_side(local, &local->all, &whole, err) ? &local->all : NULL;
+}
+
+static void local_start(struct client *client, struct client_call *call)
+{
+    const struct api_request request = {
+        .method = method_of(call->method),
+        .target = call->target,
+        .accept = call->accept,
+        .content_type = call->content_type,
+        .body = call->body,
+        .body_len = call->body_len,
+    };
+    struct side *side = side_for(of(client), &request, &call->err);
+    struct exchange *exchange = mem_alloc(sizeof *exchange);
+
+    exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog, on_cut};
+    exchange->call = call;
+    call->transport = exchange;
+    if (side)
+        exchange->stream = api_handle(side->api, &request, &exchange->answer);
+    else
+        exchange->failed = true;
+}
+
+static void local_cancel(struct client_call *call)
+{
+    struct exchange *exchange = call->transport;
+
+    if (!exchange->failed)
+        api_cancel(exchange->stream);
+    mem_free(exchange);
+    call->transport = NULL;
+}
+
+/* ---- running ---- */
+
+static bool exchange_failed(const struct client_call *call)
+{
+    return ((const struct exchange *)call->transport)->failed;
+}
+
+static struct client_call *first_failed(const struct client *client)
+{
+    for (struct client_call *call = client->calls; call; call = call->next)
+        if (exchange_failed(call))
+            return call;
+    return NULL;
+}
+
+/* The first call that has no end of its own, and by now has said all it can. */
+static struct client_call *first_endless(const struct client *client)
+{
+    for (struct client_call *call = client->calls; call; call = call->next)
+        if (!exchange_failed(call) &&
+            api_is_endless(((const struct exchange *)call->transport)->stream))
+            return call;
+    return NULL;
+}
+
+static void settle(struct side *side)
+{
+    if (side->engine)
+        loop_settle(engine_loop(side->engine));
+}
+
+static enum client_ran local_run(struct client *client, int64_t timeout_ms)
+{
+    while (client->calls && !client->stopped) {
+        struct client_call *call = first_failed(client);
+
+        if (call) {
+            finish(call->transport);
+            continue;
+        }
+        settle(&of(client)->few);
+        settle(&of(client)->named);
+        settle(&of(client)->all);
+        call = client->stopped ? NULL : first_endless(client);
+        if (call) {
+            struct exchange *exchange = call->transport;
+
+            api_cancel(exchange->stream);
+            finish(exchange);
+        }
+    }
+    return client->stopped ? CLIENT_STOPPED : CLIENT_IDLE;
+}
+
+static void close_side(struct side *side)
+{
+    if (!side->engine)
+        return;
+    api_free(side->api);
+    engine_stop(side->engine);
+}
+
+/* What a change has set off (collecting dependents) is done, too, before the store is closed. */
+static void local_close(struct client *client)
+{
+    struct local *local = of(client);
+
+    if (local->changes)
+        settle(&local->all);
+    close_side(&local->few);
+    close_side(&local->named);
+    close_side(&local->all);
+    mem_free(local->name);
+    mem_free(local);
+}
+
+static const struct client_ops ops = {
+    .is_live = false,
+    .start = local_start,
+    .cancel = local_cancel,
+    .run = local_run,
+    .close = local_close,
+};
+
+/* ---- opening ---- */
+
+static bool read_log(void *ctx, const struct object *pod, const struct log_query *query,
+                     int64_t *offset, struct buf *out, struct error *err)
+{
+    const struct local *local = ctx;
+
+    return runtime_log_read(local->base.data_dir, object_uid(pod), query, offset, out, err);
+}
+
+/* SQLite lets one process at a time into the file, and those who come together may keep each other
+ * out: they queue here while it is loaded. A descriptor to be closed afterwards. */
+static int queue_up(const char *data_dir)
+{
+    int fd = open(data_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+        ;
+    return fd;
+}
+
+static bool open_side(struct local *local, struct side *side, const struct engine_options *part,
+                      struct error *err)
+{
+    const struct engine_options options = {
+        .data_dir = local->base.data_dir,
+        .read_only = !local->changes,
+        .few_only = part->few_only,
+        .name_only = part->name_only,
+    };
+    int queue = queue_up(local->base.data_dir);
+
+    side->engine = engine_start(&options, err);
+    if (queue >= 0)
+        close(queue);
+    if (!side->engine)
+        return false;
+    side->api = api_new(engine_loop(side->engine), engine_registry(side->engine),
+                        &(const struct api_logs){read_log, local});
+    api_convert_with(side->api, &serving_conversions);
+    if (local->changes)
+        api_allow_backups(side->api, engine_data_dir(side->engine));
+    return true;
+}
+
+/* ---- the present ---- */
+
+static void take_newest(void *arg, const struct object *object)
+{
+    int64_t *newest_ms = arg, ended_ms = 0;
+
+    if (object->kind == &kind_job_flow && object->status)
+        jsonscan_time(jsonscan_member(object->status->text, "completionTime"), &ended_ms);
+    if (object->meta->created_at_ms > *newest_ms)
+        *newest_ms = object->meta->created_at_ms;
+    if (ended_ms > *newest_ms)
+        *newest_ms = ended_ms;
+}
+
+/* A simulation leaves the wall behind: then the present is when it ended, or nothing of it would
+ * have an age. */
+static void look_from_its_end(const struct store *store)
+{
+    static const struct kind *const kinds[] = {&kind_job_flow, &kind_event};
+    int64_t newest_ms = 0, ahead_ms;
+
+    for (size_t i = 0; i < countof(kinds); i++)
+        store_each(store, kinds[i], NULL, take_newest, &newest_ms);
+    ahead_ms = newest_ms - clock_wall_ms(clock_real());
+    if (ahead_ms > 0)
+        clock_real_lead_ms(ahead_ms);
+}
+
+struct client *client_local_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    static const struct engine_options few = {.few_only = true}, whole = {0};
+    struct local *local = mem_alloc(sizeof *local);
+    bool ok;
+
+    local->base.ops = &ops;
+    local->base.data_dir = mem_strdup(data_dir);
+    local->changes = access == CLIENT_CHANGE;
+    ok = local->changes ? open_side(local, &local->all, &whole, err)
+                        : open_side(local, &local->few, &few, err);
+    if (ok) {
+        look_from_its_end(engine_store((local->changes ? local->all : local->few).engine));
+        return &local->base;
+    }
+    mem_free(local->base.data_dir);
+    mem_free(local);
+    return NULL;
+}

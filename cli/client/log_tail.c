@@ -1,0 +1,233 @@
+/*
+ * A bounded number of streams is open at a time; each prints whole lines, the others wait in a
+ * queue.
+ */
+#include "cli/client/log_tail.h"
+#include "api/types/kinds/pod/pod.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cli/client/resource.h"
+#include "cli/command/command.h"
+#include <string.h>
+
+/* One container's log. */
+struct stream {
+    struct client_call call;
+    struct logtail *tail;
+    char *key; /* uid/container/run */
+    char *target, *label;
+    enum color color;
+    struct buf partial;  /* an unfinished line */
+    struct stream *next; /* waiting */
+    size_t taken, skip;  /* bytes so far; of them, to be passed over when it is read again */
+    bool is_cut;
+    UT_hash_handle hh;
+};
+
+struct logtail {
+    struct client *client;
+    struct logtail_options options;
+    struct term term;
+    struct stream *streams; /* every one ever added, by key */
+    struct stream *waiting, **w_end;
+    size_t running;
+    bool failed, cut;
+};
+
+static void print_line(const struct stream *stream, const char *line, size_t len)
+{
+    const struct logtail *tail = stream->tail;
+
+    if (tail->options.prefix)
+        printf("%s[%s]%s ", term_color(&tail->term, stream->color), stream->label,
+               term_reset(&tail->term));
+    fwrite(line, 1, len, stdout);
+}
+
+/* Whole lines go out at once, so that lines of several containers do not mix. */
+static void on_data(struct client_call *call, const char *bytes, size_t len)
+{
+    struct stream *stream = container_of(call, struct stream, call);
+    const char *end = bytes + len, *newline;
+    size_t skip = stream->skip < len ? stream->skip : len;
+
+    stream->skip -= skip;
+    stream->taken += len - skip;
+    bytes += skip;
+    while ((newline = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        if (stream->partial.len) {
+            buf_add(&stream->partial, bytes, (size_t)(newline + 1 - bytes));
+            print_line(stream, stream->partial.data, stream->partial.len);
+            buf_clear(&stream->partial);
+        } else {
+            print_line(stream, bytes, (size_t)(newline + 1 - bytes));
+        }
+        bytes = newline + 1;
+    }
+    buf_add(&stream->partial, bytes, (size_t)(end - bytes));
+    fflush(stdout);
+}
+
+static void start_waiting(struct logtail *tail);
+
+static void on_done(struct client_call *call)
+{
+    struct stream *stream = container_of(call, struct stream, call);
+    struct logtail *tail = stream->tail;
+    struct error err = {0};
+
+    tail->running--;
+    stream->is_cut = !client_ok(call, &err) && err.code == ERR_UNAVAILABLE;
+    if (stream->is_cut) {
+        tail->cut = true;
+        return;
+    }
+    if (stream->partial.len) { /* a last line without its newline */
+        print_line(stream, stream->partial.data, stream->partial.len);
+        if (tail->options.prefix)
+            putchar('\n');
+    }
+    buf_release(&stream->partial);
+    if (err.code != ERR_NONE) {
+        fflush(stdout);
+        cli_error(&err);
+        tail->failed = true;
+    }
+    start_waiting(tail);
+}
+
+static void start_waiting(struct logtail *tail)
+{
+    while (tail->waiting && !tail->cut && tail->running < tail->options.at_once) {
+        struct stream *stream = tail->waiting;
+
+        tail->waiting = stream->next;
+        if (!tail->waiting)
+            tail->w_end = &tail->waiting;
+        tail->running++;
+        stream->call.target = stream->target;
+        stream->call.accept = "*/*";
+        stream->call.data = on_data;
+        stream->call.done = on_done;
+        client_start(tail->client, &stream->call);
+    }
+}
+
+static char *log_target(const struct logtail *tail, const char *ns, const char *pod,
+                        const char *container)
+{
+    const struct logtail_options *options = &tail->options;
+    const struct {
+        const char *key;
+        int64_t value;
+        bool given;
+    } numbers[] = {
+        {"tailLines", options->tail, options->tail >= 0},
+        {"sinceSeconds", options->since_s, options->since_s > 0},
+        {"limitBytes", options->limit_bytes, options->limit_bytes > 0},
+    };
+    scoped(buf) struct buf target = {0};
+
+    resource_write_path(&kind_pod, ns, pod, &target);
+    buf_str(&target, "/log");
+    resource_write_query("container", container, &target);
+    resource_write_query("follow", options->follow ? "true" : NULL, &target);
+    resource_write_query("timestamps", options->timestamps ? "true" : NULL, &target);
+    resource_write_query("previous", options->previous ? "true" : NULL, &target);
+    for (size_t i = 0; i < countof(numbers); i++) {
+        scoped_str text = mem_printf("%lld", (long long)numbers[i].value);
+
+        resource_write_query(numbers[i].key, numbers[i].given ? text : NULL, &target);
+    }
+    return buf_take(&target);
+}
+
+static void enqueue(struct logtail *tail, struct stream *stream)
+{
+    stream->next = NULL;
+    *tail->w_end = stream;
+    tail->w_end = &stream->next;
+}
+
+void logtail_add(struct logtail *tail, const char *ns, const char *pod, const char *uid,
+                 const char *container, int64_t run)
+{
+    static const enum color colors[] = {COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_BLUE};
+    scoped_str key = mem_printf("%s/%s/%lld", uid, container, (long long)run);
+    struct stream *stream;
+
+    HASH_FIND_STR(tail->streams, key, stream);
+    if (stream)
+        return;
+    stream = mem_alloc(sizeof *stream);
+    stream->tail = tail;
+    stream->key = take(key);
+    stream->target = log_target(tail, ns, pod, container);
+    stream->label = mem_printf("%s/%s", pod, container);
+    stream->color = colors[HASH_COUNT(tail->streams) % countof(colors)];
+    HASH_ADD_KEYPTR(hh, tail->streams, stream->key, strlen(stream->key), stream);
+    enqueue(tail, stream);
+    start_waiting(tail);
+}
+
+void logtail_go_on(struct logtail *tail, struct client *client)
+{
+    struct stream *stream, *next;
+
+    tail->client = client;
+    tail->cut = false;
+    HASH_ITER(hh, tail->streams, stream, next)
+    {
+        if (!stream->is_cut)
+            continue;
+        stream->is_cut = false;
+        stream->skip = stream->taken;
+        enqueue(tail, stream);
+    }
+    start_waiting(tail);
+}
+
+bool logtail_is_idle(const struct logtail *tail)
+{
+    return tail->running == 0 && (!tail->waiting || tail->cut);
+}
+
+bool logtail_is_cut(const struct logtail *tail)
+{
+    return tail->cut;
+}
+
+bool logtail_failed(const struct logtail *tail)
+{
+    return tail->failed;
+}
+
+struct logtail *logtail_new(struct client *client, const struct logtail_options *options)
+{
+    struct logtail *tail = mem_alloc(sizeof *tail);
+
+    tail->client = client;
+    tail->options = *options;
+    tail->w_end = &tail->waiting;
+    term_look(&tail->term, stdout);
+    return tail;
+}
+
+void logtail_free(struct logtail *tail)
+{
+    struct stream *stream, *next;
+
+    if (!tail)
+        return;
+    HASH_ITER(hh, tail->streams, stream, next)
+    {
+        HASH_DEL(tail->streams, stream);
+        client_call_release(&stream->call);
+        buf_release(&stream->partial);
+        mem_free(stream->key);
+        mem_free(stream->target);
+        mem_free(stream->label);
+        mem_free(stream);
+    }
+    mem_free(tail);
+}

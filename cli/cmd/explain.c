@@ -1,0 +1,457 @@
+/*
+ * The command `jobflow explain`: a table of all steps, or everything about one. What is said of a
+ * step is in explain.c.
+ */
+#include "cli/inspect/explain.h"
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "base/timefmt.h"
+#include "cli/cmd/commands.h"
+#include "cli/inspect/flow_source.h"
+#include "view/graph_forms.h"
+#include "view/table_print.h"
+#include <string.h>
+
+/* Of a flow with more than FULL_STEPS steps, SHOWN_STEPS are told of, the most telling ones. */
+enum { CHAIN_MAX = 40, FULL_STEPS = 1000, SHOWN_STEPS = 50 };
+
+struct explain_options {
+    struct client_place place;
+    const char *namespace_, *output;
+    bool all;
+};
+
+static const char *const outputs[] = {"text", "json", NULL};
+
+#define EXPLAIN(member) offsetof(struct explain_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_CHOICE, "output",    'o', "FORM", "form of the answer; default: text", EXPLAIN(output), outputs},
+    {FLAG_BOOL,   "all",       0,   NULL,   "tell of every step of a very large flow", EXPLAIN(all)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", EXPLAIN(namespace_)},
+    CLIENT_PLACE_FLAGS(EXPLAIN(place)),
+    {0},
+};
+/* clang-format on */
+
+static const struct explain_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
+
+struct answer {
+    struct explain about;
+    struct term term;
+};
+
+/* ---- the flow ---- */
+
+static void print_status(const struct answer *answer)
+{
+    const struct flowview *view = answer->about.view;
+    const char *reason = doc_text(view->doc, "status.state.reason");
+    const char *message = doc_text(view->doc, "status.state.message");
+    enum color color = tableprint_word_color(view->phase);
+    int64_t began_ms = doc_time_ms(view->doc, "status.startTime");
+    int64_t ended_ms = doc_time_ms(view->doc, "status.completionTime");
+    char took[TIME_TEXT_MAX];
+
+    printf("%s/%s is %s%s%s", view->ns, view->name, term_color(&answer->term, color), view->phase,
+           term_reset(&answer->term));
+    if (began_ms) {
+        duration_human((ended_ms ? ended_ms : answer->about.now_ms) - began_ms, took);
+        printf(" %s %s", ended_ms ? "after" : "for", took);
+    }
+    if (reason || message)
+        printf(" (%s%s%s)", reason ? reason : "", reason && message ? ": " : "",
+               message ? message : "");
+    putchar('\n');
+}
+
+static json_int_t count_of(const json_t *counts, const char *member)
+{
+    return json_integer_value(json_object_get(counts, member));
+}
+
+static void print_counts(const struct answer *answer)
+{
+    const struct flowview *view = answer->about.view;
+    const json_t *counts = doc_at(view->doc, "status.stepCounts");
+    uint32_t done = 0, at_work = 0, failed = 0, skipped = 0;
+
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        const struct flowview_step *step = &view->steps[i];
+
+        done += strcmp(step->phase, "Completed") == 0;
+        skipped += strcmp(step->phase, "Skipped") == 0;
+        failed += step->failed;
+        at_work += step->running;
+    }
+    if (counts) /* of a large flow, whose status names only some of those at work */
+        at_work = (uint32_t)(count_of(counts, "pending") + count_of(counts, "running") +
+                             count_of(counts, "unknown"));
+    printf("%u of %u step%s completed", done, view->n_steps, view->n_steps == 1 ? "" : "s");
+    if (at_work)
+        printf(", %u at work", at_work);
+    if (skipped)
+        printf(", %u skipped", skipped);
+    if (failed)
+        printf(", %u failed", failed);
+    puts(".");
+}
+
+static bool is_blocked(const struct flowview_step *step)
+{
+    return step->phase && strcmp(step->phase, "Blocked") == 0;
+}
+
+/* When the flow ends: with the last expected end; or which step keeps that from being known. */
+static void print_expected_end(const struct answer *answer)
+{
+    const struct flowview *view = answer->about.view;
+    scoped(buf) struct buf when = {0};
+    const struct flowview_step *unknown = NULL;
+    int64_t last_ms = 0;
+
+    if (flowview_is_over(view))
+        return;
+    for (uint32_t i = 0; i < view->n_steps && !unknown; i++) {
+        const struct flowview_step *step = &view->steps[view->order[i]];
+
+        if (step->settled)
+            continue;
+        if (is_blocked(step) || (step->estimated == ESTIMATE_NONE && step->template_))
+            unknown = step;
+        last_ms = step->expected_end_ms > last_ms ? step->expected_end_ms : last_ms;
+    }
+    if (unknown && is_blocked(unknown)) {
+        printf("Expected end: not known, for %s is blocked.\n", unknown->name);
+        return;
+    }
+    if (unknown) {
+        printf("Expected end: not known, for nothing says how long %s takes (spec.runningEstimate "
+               "of its template would).\n",
+               unknown->name);
+        return;
+    }
+    if (!last_ms)
+        return;
+    explain_when(&answer->about, last_ms, &when);
+    printf("Expected end: %s.\n", when.data);
+}
+
+/* What people look for first comes first. */
+static const char *const ranks[] = {"Failed",  "Terminated", "Blocked", "Retrying",  "Aborted",
+                                    "Unknown", "",           "Waiting", "Completed", "Skipped"};
+enum { RANK_AT_WORK = 6 };
+
+static size_t rank_of(const struct flowview_step *step)
+{
+    for (size_t i = 0; i < countof(ranks); i++)
+        if (strcmp(ranks[i], step->phase) == 0)
+            return i;
+    return RANK_AT_WORK;
+}
+
+/* The steps to tell of, by rank; returns how many. */
+static uint32_t choose_steps(const struct flowview *view, uint32_t most, uint32_t *out)
+{
+    uint8_t *rank = mem_array((size_t)view->n_steps + 1, sizeof *rank);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        rank[i] = (uint8_t)rank_of(&view->steps[i]);
+    for (size_t now = 0; now < countof(ranks) && n < most; now++)
+        for (uint32_t i = 0; i < view->n_steps && n < most; i++)
+            if (rank[i] == now)
+                out[n++] = i;
+    mem_free(rank);
+    return n;
+}
+
+static void print_table(struct answer *answer, const uint32_t *steps, uint32_t n)
+{
+    static const char *const titles[] = {"STEP", "STATE", "WHY"};
+    const struct flowview *view = answer->about.view;
+    scoped(tableprint) struct tableprint table = {0};
+    char **cells = mem_array((size_t)n * countof(titles) + 1, sizeof *cells);
+
+    tableprint_init(&table, stdout, &(struct tableprint_options){0});
+    tableprint_columns(&table, titles, countof(titles));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct flowview_step *step = &view->steps[steps[i]];
+        char **row = cells + (size_t)i * countof(titles);
+        scoped(buf) struct buf why = {0};
+
+        explain_step(&answer->about, steps[i], &why);
+        row[0] =
+            mem_printf("%s%s", step->path_place && view->path_len > 1 ? "* " : "  ", step->name);
+        row[1] = mem_strdup(step->phase);
+        row[2] = buf_take(&why);
+    }
+    tableprint_rows(&table, cells, n);
+    for (size_t c = 0; c < (size_t)n * countof(titles); c++)
+        mem_free(cells[c]);
+    mem_free(cells);
+}
+
+static void print_steps(struct answer *answer, bool all)
+{
+    const struct flowview *view = answer->about.view;
+    bool full = all || view->n_steps <= FULL_STEPS;
+    uint32_t *steps = mem_array((size_t)view->n_steps + 1, sizeof *steps);
+    uint32_t n = full ? view->n_steps : choose_steps(view, SHOWN_STEPS, steps);
+
+    for (uint32_t i = 0; full && i < n; i++)
+        steps[i] = i;
+    if (view->n_steps > FULL_STEPS)
+        answer->about.client = NULL; /* nothing is asked for each of so many */
+    print_table(answer, steps, n);
+    mem_free(steps);
+    if (n < view->n_steps)
+        printf("and %u more: --all tells of each, '%s explain jf/%s STEP' of one\n",
+               view->n_steps - n, cli_program, view->name);
+}
+
+static void explain_flow(struct answer *answer, bool all)
+{
+    const struct graph_form form = {.view = answer->about.view,
+                                    .term = &answer->term,
+                                    .now_ms = answer->about.now_ms,
+                                    .out = stdout};
+    scoped(buf) struct buf path = {0};
+
+    print_status(answer);
+    print_counts(answer);
+    print_expected_end(answer);
+    putchar('\n');
+    print_steps(answer, all);
+    graph_legend(&form);
+    explain_path(&answer->about, answer->term.utf8 ? " → " : " -> ", &path);
+    fputs(path.len ? path.data : "", stdout);
+}
+
+/* ---- one step ---- */
+
+static void print_line(const char *key, const char *text)
+{
+    if (text && *text)
+        printf("%-10s %s\n", key, text);
+}
+
+struct chain {
+    struct answer *answer;
+    bool *told; /* [n_steps] */
+    int lines;
+};
+
+/* What a step waits for, and what that waits for; each step once. */
+static void print_chain(struct chain *chain, uint32_t i, int depth)
+{
+    const struct flowview *view = chain->answer->about.view;
+
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        uint32_t at = view->targets.next[t];
+        const struct flowview_step *target = &view->steps[at];
+        scoped(buf) struct buf why = {0};
+
+        if (chain->told[at] || chain->lines == CHAIN_MAX || depth == CHAIN_MAX ||
+            strcmp(target->phase, "Completed") == 0)
+            continue;
+        chain->told[at] = true;
+        chain->lines++;
+        explain_step(&chain->answer->about, at, &why);
+        printf("%*s%s is %s%s%s\n", 11 + 2 * depth, "", target->name, target->phase,
+               why.len ? ": " : "", why.len ? why.data : "");
+        print_chain(chain, at, depth + 1);
+    }
+}
+
+static void print_attempts(const struct answer *answer, const struct flowview_step *step)
+{
+    size_t i;
+    json_t *attempt;
+
+    json_array_foreach(json_object_get(step->node, "attempts"), i, attempt)
+    {
+        int64_t from = doc_time_ms(attempt, "startTime");
+        int64_t to = doc_time_ms(attempt, "endTime");
+        const char *reason = doc_text(attempt, "reason");
+        const char *phase = doc_text(attempt, "phase");
+        scoped(buf) struct buf codes = {0};
+        char took[TIME_TEXT_MAX] = "";
+
+        if (from)
+            duration_human((to ? to : answer->about.now_ms) - from, took);
+        explain_exit_codes(attempt, &codes);
+        printf("%-10s %" JSON_INTEGER_FORMAT ": %s %s%s%s%s%s\n", i ? "" : "Attempts",
+               json_integer_value(json_object_get(attempt, "attempt")), phase ? phase : "", took,
+               reason ? ", " : "", reason ? reason : "", codes.len ? ", " : "",
+               codes.len ? codes.data : "");
+    }
+}
+
+static void print_outputs(const struct flowview_step *step)
+{
+    const char *key;
+    json_t *value;
+    bool first = true;
+
+    json_object_foreach(json_object_get(step->node, "outputs"), key, value)
+    {
+        printf("%-10s %s=%s\n", first ? "Outputs" : "", key,
+               json_is_string(value) ? json_string_value(value) : "");
+        first = false;
+    }
+}
+
+static void print_dependents(const struct flowview *view, uint32_t i)
+{
+    scoped(buf) struct buf names = {0};
+    enum { SHOWN = 8 };
+    uint32_t n = view->dag.first[i + 1] - view->dag.first[i];
+
+    for (uint32_t e = 0; e < n && e < SHOWN; e++)
+        buf_printf(&names, "%s%s", e ? ", " : "",
+                   view->steps[view->dag.next[view->dag.first[i] + e]].name);
+    if (n > SHOWN)
+        buf_printf(&names, " and %u more", n - SHOWN);
+    print_line("Before", names.data);
+}
+
+static void explain_one(struct answer *answer, uint32_t i)
+{
+    const struct flowview *view = answer->about.view;
+    const struct flowview_step *step = &view->steps[i];
+    struct chain chain = {.answer = answer, .told = mem_array(view->n_steps, sizeof(bool))};
+    scoped(buf) struct buf why = {0}, when = {0}, marks = {0};
+
+    flowview_link(answer->about.view, NULL);
+    print_line("Step", step->name);
+    print_line("Flow", view->name);
+    printf("%-10s %s%s%s\n", "State", term_color(&answer->term, tableprint_word_color(step->phase)),
+           step->phase, term_reset(&answer->term));
+    print_line("Template", step->template_);
+    flowview_step_marks(step, &marks);
+    print_line("Has", marks.data);
+    explain_step(&answer->about, i, &why);
+    print_line("Why", why.data);
+    print_chain(&chain, i, 0);
+    mem_free(chain.told);
+    if (!step->settled && !step->running && step->expected_start_ms > answer->about.now_ms) {
+        buf_str(&when, "begins ");
+        explain_when(&answer->about, step->expected_start_ms, &when);
+        if (step->expected_end_ms > 0) {
+            buf_str(&when, ", ends ");
+            explain_when(&answer->about, step->expected_end_ms, &when);
+        }
+        print_line("Expected", when.data);
+    }
+    print_attempts(answer, step);
+    print_outputs(step);
+    print_dependents(view, i);
+    if (step->path_place && view->path_len > 1)
+        print_line("Note", "it is on the critical path");
+}
+
+/* ---- the command ---- */
+
+static json_t *as_json(struct answer *answer)
+{
+    const struct flowview *view = answer->about.view;
+    json_t *flow, *steps;
+
+    flowview_link(answer->about.view, NULL);
+    flow = graph_json(view);
+    steps = json_object_get(flow, "steps");
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        scoped(buf) struct buf why = {0};
+
+        explain_step(&answer->about, i, &why);
+        if (why.len)
+            json_object_set_new(json_array_get(steps, i), "why", json_string(why.data));
+    }
+    return flow;
+}
+
+static void print_json(struct answer *answer, uint32_t step)
+{
+    scoped(json) json_t *flow = as_json(answer);
+
+    json_dumpf(step == UINT32_MAX ? flow : json_array_get(json_object_get(flow, "steps"), step),
+               stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
+static int explain(const struct explain_options *options, struct answer *answer, const char *name)
+{
+    uint32_t step = name ? flowview_find(answer->about.view, name) : UINT32_MAX;
+
+    if (name && step == UINT32_MAX) {
+        cli_errorf("jobflow \"%s\" has no step \"%s\"", answer->about.view->name, name);
+        return EXIT_FAILED;
+    }
+    if (!answer->about.view->phase) {
+        cli_errorf("jobflow \"%s\" has no status yet: nobody has taken it up",
+                   answer->about.view->name);
+        return EXIT_FAILED;
+    }
+    if (strcmp(options->output, "json") == 0)
+        print_json(answer, step);
+    else if (name)
+        explain_one(answer, step);
+    else
+        explain_flow(answer, options->all);
+    return EXIT_OK;
+}
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    const struct explain_options *options = opaque;
+    const struct flowsource_options how = {.place = options->place,
+                                           .namespace_ = options->namespace_,
+                                           .past = true,
+                                           .brief = strcmp(options->output, "json") != 0 &&
+                                                    !options->all};
+    scoped(flowsources) struct flowsources sources = {0};
+    scoped(flowview) struct flowview *view = NULL;
+    struct answer answer = {0};
+    int code;
+
+    if (!strchr(operands[0], '/')) {
+        cli_errorf("\"%s\" is not of the form jf/NAME: write jf/%s", operands[0],
+                   kind_by_word(operands[0]) ? "NAME" : operands[0]);
+        return EXIT_REFUSED;
+    }
+    code = flowsources_load(&how, 1, operands, &sources);
+    if (code != EXIT_OK)
+        return code;
+    answer.about.now_ms = flowsource_now_ms();
+    view = flowsource_view(&sources.items[0], answer.about.now_ms);
+    if (!view)
+        return EXIT_FAILED;
+    term_look(&answer.term, stdout);
+    answer.about.view = view;
+    answer.about.client = sources.client;
+    code = explain(options, &answer, n_operands > 1 ? operands[1] : NULL);
+    explain_release(&answer.about);
+    return code;
+}
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .operands = "jf/NAME [STEP]",
+    .summary = "Say why each step of a flow waits, runs, was skipped or failed, and when it ends",
+    .details = "Of one STEP: the whole chain of what it waits for, its attempts, its outputs, when "
+               "it is expected to begin and end.\n"
+               "Expected times come from runningEstimate of the templates or patches, else from "
+               "what completed attempts and jobs\n"
+               "of the same template took.",
+    .examples = "  jobflow explain jf/pipeline\n"
+                "  jobflow explain jf/pipeline report     # why has it not begun?",
+    .flags = flags,
+    .options_size = sizeof(struct explain_options),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = 2,
+    .operand_kind = "resource",
+    .run = run,
+};

@@ -1,0 +1,155 @@
+/*
+ * The command `jobflow graph`: loads flows, then hands each to the form that was asked for
+ * (graph_forms.h).
+ */
+#include "base/mem.h"
+#include "cli/cmd/commands.h"
+#include "cli/inspect/flow_source.h"
+#include "view/graph_forms.h"
+#include <string.h>
+
+enum { PAGE_COLUMNS = 160 }; /* where there is no terminal */
+
+struct graph_options {
+    struct client_place place;
+    const char *namespace_, *output;
+    bool no_state, ascii;
+};
+
+static const char *const outputs[] = {"text", "dot", "svg", "json", NULL};
+
+#define GRAPH(member) offsetof(struct graph_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_CHOICE, "output",    'o', "FORM", "form of the graph; default: text", GRAPH(output), outputs},
+    {FLAG_BOOL,   "no-state",  0,   NULL,   "of flows in files: without the states of a stored flow of the same name", GRAPH(no_state)},
+    {FLAG_BOOL,   "ascii",     0,   NULL,   "draw with ASCII letters only", GRAPH(ascii)},
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of the flow; default: that of the kubeconfig, or default", GRAPH(namespace_)},
+    CLIENT_PLACE_FLAGS(GRAPH(place)),
+    {0},
+};
+/* clang-format on */
+
+static const struct graph_options defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
+
+/* A heading where there are several flows or something is known of them. */
+static void print_heading(const struct graph_form *form, const struct flowsources *sources,
+                          size_t i)
+{
+    const struct flowview *view = form->view;
+    uint32_t completed = 0;
+
+    if (i)
+        fputc('\n', form->out);
+    if (sources->count == 1 && !view->phase)
+        return;
+    fprintf(form->out, "%s%s%s", term_color(form->term, COLOR_BOLD), view->name,
+            term_reset(form->term));
+    for (uint32_t s = 0; s < view->n_steps; s++)
+        completed += view->steps[s].phase && strcmp(view->steps[s].phase, "Completed") == 0;
+    if (view->phase)
+        fprintf(form->out, ": %s, %u of %u steps completed", view->phase, completed, view->n_steps);
+    fputs("\n\n", form->out);
+}
+
+static bool print_one(const struct graph_options *options, const struct flowsources *sources,
+                      size_t i, const struct graph_form *form)
+{
+    struct error err = {0};
+
+    if (strcmp(options->output, "dot") == 0) {
+        graph_dot(form);
+    } else if (strcmp(options->output, "svg") == 0) {
+        if (graph_svg(form, &err))
+            return true;
+        cli_error(&err);
+        return false;
+    } else {
+        print_heading(form, sources, i);
+        graph_text(form);
+        graph_legend(form);
+    }
+    return true;
+}
+
+static void print_json(json_t *flows)
+{
+    scoped(json) json_t *all = json_pack("{s:o}", "flows", flows);
+
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+}
+
+static int print_all(const struct graph_options *options, const struct flowsources *sources)
+{
+    int64_t now_ms = flowsource_now_ms();
+    bool as_json = strcmp(options->output, "json") == 0;
+    json_t *flows = as_json ? json_array() : NULL;
+    struct term term;
+    int code = EXIT_OK;
+
+    term_look(&term, stdout);
+    term.utf8 = term.utf8 && !options->ascii;
+    for (size_t i = 0; i < sources->count; i++) {
+        scoped(flowview) struct flowview *view = flowsource_view(&sources->items[i], now_ms);
+        const struct graph_form form = {.view = view,
+                                        .term = &term,
+                                        .columns = term.is_tty ? term.columns : PAGE_COLUMNS,
+                                        .now_ms = now_ms,
+                                        .out = stdout};
+
+        if (!view)
+            code = sources->items[i].manifest ? EXIT_REFUSED : EXIT_FAILED;
+        else if (as_json)
+            json_array_append_new(flows, graph_json(view));
+        else if (!print_one(options, sources, i, &form))
+            code = EXIT_FAILED;
+    }
+    if (as_json)
+        print_json(flows);
+    return code;
+}
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    const struct graph_options *options = opaque;
+    const struct flowsource_options how = {.place = options->place,
+                                           .namespace_ = options->namespace_,
+                                           .states = !options->no_state,
+                                           .past = true};
+    scoped(flowsources) struct flowsources sources = {0};
+    int code = flowsources_load(&how, n_operands, operands, &sources);
+
+    if (code != EXIT_OK)
+        return code;
+    if (strcmp(options->output, "svg") == 0 && sources.count > 1) {
+        cli_errorf("a picture shows one flow, the files define %zu", sources.count);
+        return EXIT_REFUSED;
+    }
+    return print_all(options, &sources);
+}
+
+const struct command cmd_graph = {
+    .name = "graph",
+    .operands = "FILE… | jf/NAME",
+    .summary = "Draw the steps of a flow and what waits for what",
+    .details =
+        "A flow that is stored is drawn with the states and times of its steps, and so is one in a "
+        "file when the data directory\n"
+        "has a flow of its name. The steps of the critical path are marked with *: of a flow that "
+        "has ended the chain that\n"
+        "decided its length, else the longest expected one, from runningEstimate of the templates "
+        "or from what completed\n"
+        "jobs of them took. What is too wide for the terminal is shown as a table.",
+    .examples = "  jobflow graph pipeline.yaml\n"
+                "  jobflow graph jf/pipeline\n"
+                "  jobflow graph pipeline.yaml -o svg > pipeline.svg\n"
+                "  jobflow graph pipeline.yaml -o dot | dot -Tpng > pipeline.png",
+    .flags = flags,
+    .options_size = sizeof(struct graph_options),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "file",
+    .run = run,
+};

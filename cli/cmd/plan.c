@@ -1,0 +1,297 @@
+/*
+ * The command `jobflow plan`: prints what plan.c has worked out, as text, YAML or JSON.
+ */
+#include "cli/preflight/plan.h"
+#include "api/types/text/doc.h"
+#include "api/types/text/yaml.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "cli/cmd/commands.h"
+#include "cli/engine/engine.h"
+#include "cli/manifest/parameters.h"
+#include "cli/preflight/fit.h"
+#include "view/table_print.h"
+#include <string.h>
+
+enum { VALUE_COLUMNS = 60 };
+
+struct plan_command {
+    struct client_place place;
+    const char *namespace_, *output;
+    struct flag_list parameters;
+    int64_t max_pods;
+    bool sim;
+};
+
+static const char *const outputs[] = {"text", "yaml", "json", NULL};
+
+#define PLAN(member) offsetof(struct plan_command, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_CHOICE, "output",    'o', "FORM", "form of the plan; yaml prints the jobs of all steps; default: text", PLAN(output), outputs},
+    {FLAG_INT,    "max-pods",  'j', "N",    "pods running at once; default: one per CPU, at least 8", PLAN(max_pods), .min = 1, .max = 100000},
+    {FLAG_BOOL,   "sim",       0,   NULL,   "for --runtime sim: containers need no command, everything has room", PLAN(sim)},
+    PARAMETER_FLAG(PLAN(parameters)),
+    {FLAG_STR,    "namespace", 'n', "NAME", "namespace of objects that name none; default: that of the kubeconfig, or default", PLAN(namespace_)},
+    CLIENT_PLACE_FLAGS(PLAN(place)),
+    {0},
+};
+/* clang-format on */
+
+static const struct plan_command defaults = {.place = CLIENT_PLACE_USUAL, .output = "text"};
+
+/* ---- text ---- */
+
+static void write_value(const json_t *value, struct buf *out)
+{
+    char *text = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+
+    buf_str_short(out, text ? text : "(nothing)", VALUE_COLUMNS);
+    free(text);
+}
+
+static void print_changes(const json_t *object, const struct term *term)
+{
+    size_t i;
+    json_t *change;
+
+    json_array_foreach(json_object_get(object, "changes"), i, change)
+    {
+        scoped(buf) struct buf from = {0}, to = {0};
+
+        write_value(json_object_get(change, "from"), &from);
+        write_value(json_object_get(change, "to"), &to);
+        printf("    %s: %s %s %s\n", doc_text(change, "path"), from.data, term->utf8 ? "→" : "->",
+               to.data);
+    }
+}
+
+static void print_objects(const json_t *plan, const struct term *term)
+{
+    static const struct {
+        const char *action, *sign;
+        enum color color;
+    } rows[] = {
+        {"create", "+", COLOR_GREEN}, {"change", "~", COLOR_YELLOW}, {"keep", "=", COLOR_DIM}};
+    size_t i;
+    json_t *object;
+
+    json_array_foreach(json_object_get(plan, "objects"), i, object)
+    {
+        const char *ns = doc_text(object, "namespace");
+
+        for (size_t r = 0; r < countof(rows); r++)
+            if (strcmp(rows[r].action, doc_text(object, "action")) == 0)
+                printf("%s%s %s %s%s%s%s\n", term_color(term, rows[r].color), rows[r].sign,
+                       doc_text(object, "kind"), ns ? ns : "", ns && *ns ? "/" : "",
+                       doc_text(object, "name"), term_reset(term));
+        print_changes(object, term);
+        if (doc_text(object, "refused"))
+            printf("    %s! %s: %s%s\n", term_color(term, COLOR_RED),
+                   json_object_get(object, "begunAnewByRun")
+                       ? "run begins it anew, apply would be refused"
+                       : "this would be refused",
+                   doc_text(object, "refused"), term_reset(term));
+    }
+}
+
+static char *names_of(const json_t *list)
+{
+    scoped(buf) struct buf text = {0};
+    size_t i;
+    json_t *name;
+
+    json_array_foreach(list, i, name)
+        buf_printf(&text, "%s%s", i ? ", " : "", json_string_value(name));
+    return buf_take(&text);
+}
+
+static const char *text_or_empty(const json_t *object, const char *path)
+{
+    const char *text = doc_text(object, path);
+
+    return text ? text : "";
+}
+
+/* Pinned, the flow runs with these, whatever their templates have become. */
+static void print_pinned(const json_t *flow, const struct term *term)
+{
+    size_t i;
+    json_t *template_;
+
+    json_array_foreach(json_object_get(flow, "templates"), i, template_)
+    {
+        const char *state = json_object_get(template_, "gone")
+                                ? "gone since, the flow goes on without it"
+                            : json_object_get(template_, "changes")
+                                ? "the flow goes on without what has changed since:"
+                                : "unchanged since";
+
+        printf("  pinned: template %s as of version %s; %s\n", doc_text(template_, "name"),
+               text_or_empty(template_, "version"), state);
+        print_changes(template_, term);
+    }
+}
+
+static void print_flow(const json_t *flow, const struct term *term)
+{
+    static const char *const titles[] = {"STAGE", "STEP", "TEMPLATE", "NEEDS", "AFTER", "HAS"};
+    const json_t *steps = json_object_get(flow, "steps");
+    scoped(tableprint) struct tableprint table = {0};
+    size_t n = json_array_size(steps), i;
+    char **cells = mem_array(n * countof(titles) + 1, sizeof *cells);
+    json_t *step, *problem;
+
+    printf("\nFlow %s/%s, %zu step%s:\n", doc_text(flow, "namespace"), doc_text(flow, "name"), n,
+           n == 1 ? "" : "s");
+    tableprint_init(&table, stdout, &(struct tableprint_options){.indent = "  "});
+    tableprint_columns(&table, titles, countof(titles));
+    json_array_foreach(steps, i, step)
+    {
+        char **row = cells + i * countof(titles);
+
+        row[0] =
+            mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(json_object_get(step, "stage")));
+        row[1] = mem_strdup(doc_text(step, "name"));
+        row[2] = mem_strdup(text_or_empty(step, "template"));
+        row[3] = mem_strdup(text_or_empty(step, "needs"));
+        row[4] = names_of(json_object_get(step, "after"));
+        row[5] = mem_strdup(text_or_empty(step, "marks"));
+    }
+    tableprint_rows(&table, cells, n);
+    for (size_t c = 0; c < n * countof(titles); c++)
+        mem_free(cells[c]);
+    mem_free(cells);
+    json_array_foreach(steps, i, step)
+    {
+        if (doc_text(step, "problem"))
+            printf("  ! %s %s\n", doc_text(step, "name"), doc_text(step, "problem"));
+    }
+    json_array_foreach(json_object_get(flow, "problems"), i, problem)
+        printf("  ! %s: %s\n", doc_text(problem, "path"), doc_text(problem, "message"));
+    print_pinned(flow, term);
+}
+
+static void print_text(const struct plan_command *options, const json_t *plan)
+{
+    struct term term;
+    scoped(buf) struct buf room = {0};
+    size_t i;
+    json_t *flow;
+
+    term_look(&term, stdout);
+    print_objects(plan, &term);
+    json_array_foreach(json_object_get(plan, "flows"), i, flow) print_flow(flow, &term);
+    if (options->sim || i == 0)
+        return;
+    fit_write(fit_machine((int)options->max_pods), &room);
+    printf("\nThis machine runs at once: %s.\n", room.data);
+}
+
+/* ---- the jobs ---- */
+
+static void print_jobs(const json_t *plan)
+{
+    size_t i, k, printed = 0;
+    json_t *flow, *step;
+
+    json_array_foreach(json_object_get(plan, "flows"), i, flow)
+    {
+        json_array_foreach(json_object_get(flow, "steps"), k, step)
+        {
+            const json_t *job = json_object_get(step, "job");
+            scoped(buf) struct buf text = {0};
+
+            if (!job)
+                continue;
+            yaml_write(job, &text);
+            printf("%s%s", printed++ ? "---\n" : "", text.data);
+        }
+    }
+}
+
+/* A server that does not answer has nothing stored, as far as a plan could tell: it is asked first.
+ */
+static bool answers(struct client *client, struct error *err)
+{
+    scoped_str path = mem_printf("/apis/%s", kind_api_version(&kind_job_flow));
+    scoped(json) json_t *answer = client ? client_get(client, path, err) : NULL;
+
+    return answer != NULL;
+}
+
+/* What is stored, for comparison; `out` stays NULL where there is nothing. Whom nobody has named is
+ * not needed. */
+static bool open_store(const struct client_place *place, struct client **out, struct error *err)
+{
+    bool implied = client_place_is_implied(place);
+
+    if (!implied && !client_place_may_be(place))
+        return true;
+    *out = client_open_at(place, CLIENT_LOOK, err);
+    if (answers(*out, err))
+        return true;
+    if (!implied)
+        return false;
+    fprintf(stderr, "note: compared with nothing stored: %s\n", err->message);
+    client_close(take(*out));
+    return true;
+}
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    struct plan_command options = *(const struct plan_command *)opaque;
+    scoped(manifests) struct manifests set = {0};
+    scoped(client) struct client *client = NULL;
+    scoped(json) json_t *plan = NULL;
+    struct error err = {0};
+    bool refused = false;
+
+    if (!options.max_pods)
+        options.max_pods = engine_default_pods();
+    if (!manifests_load(&set, n_operands, operands) || !parameters_set(&set, &options.parameters))
+        return EXIT_REFUSED;
+    if (!open_store(&options.place, &client, &err)) {
+        cli_error(&err);
+        return EXIT_FAILED;
+    }
+
+    const struct plan_options how = {.namespace_ = client_namespace(client, options.namespace_),
+                                     .sim = options.sim,
+                                     .max_pods = (int)options.max_pods,
+                                     .client = client};
+
+    plan = plan_make(&set, &how, &refused);
+    if (!plan)
+        return EXIT_REFUSED;
+    if (strcmp(options.output, "json") == 0) {
+        json_dumpf(plan, stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (strcmp(options.output, "yaml") == 0) {
+        print_jobs(plan);
+    } else {
+        print_text(&options, plan);
+    }
+    return refused ? EXIT_REFUSED : EXIT_OK;
+}
+
+const struct command cmd_plan = {
+    .name = "plan",
+    .operands = "FILE…",
+    .summary = "Show what running or applying manifests would do, without doing it",
+    .details = "Which objects would be created (+), changed (~, field by field against what is "
+               "stored) or stay (=); of each flow the steps in\n"
+               "the order in which they can start, the job of each after template, scheduling and "
+               "patch, and what it needs of this machine;\n"
+               "! marks what could never start here. Exit code 2 when admission would refuse "
+               "something.",
+    .examples = "  jobflow plan pipeline.yaml\n"
+                "  jobflow plan pipeline.yaml -o yaml     # the jobs as they would be made",
+    .flags = flags,
+    .options_size = sizeof(struct plan_command),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "file",
+    .run = run,
+};

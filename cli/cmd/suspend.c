@@ -1,0 +1,314 @@
+/*
+ * jobflow suspend, resume, abort
+ *
+ * They only ask: of a flow by its spec.suspend or an annotation, of a job by a Command, as
+ * Volcano's own command line does. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand.
+ */
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/text/doc.h"
+#include "base/clock.h"
+#include "cli/client/client.h"
+#include "cli/client/lister.h"
+#include "cli/client/resource.h"
+#include "cli/cmd/commands.h"
+#include <string.h>
+
+struct control_options {
+    struct client_place place;
+    const char *namespace_;
+    bool jobs;
+};
+
+#define CONTROL(member) offsetof(struct control_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_BOOL, "jobs",      0,   NULL,   "of a flow: its running jobs, too", CONTROL(jobs)},
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace to look in; default: that of the kubeconfig, or default", CONTROL(namespace_)},
+    CLIENT_PLACE_FLAGS(CONTROL(place)),
+    {0},
+};
+/* clang-format on */
+
+/* Without --jobs: an aborted flow takes its jobs with it. */
+#define ABORT_FLAGS (flags + 1)
+
+static const struct control_options defaults = {.place = CLIENT_PLACE_USUAL};
+
+static const char *const ended[] = {"Succeed", "Failed", "Completed", "Terminated", NULL};
+static const char *const held[] = {"Aborted", "Aborting", NULL};
+
+/* What a command does to a job, and to a flow. */
+struct control {
+    const char *done;             /* "suspended" */
+    const char *action;           /* of the Command to a job */
+    const char *const *only_jobs; /* phases in which alone it makes sense; NULL = until the end */
+    const char *const *not_jobs;  /* phases in which it does not; NULL */
+    const char *patch_spec;       /* of a flow; NULL: ANNOTATION_FLOW_ABORT */
+};
+
+/* clang-format off */
+static const struct control suspending = {"suspended", "AbortJob",     NULL, held, "{\"spec\":{\"suspend\":true}}"};
+static const struct control resuming =   {"resumed",   "ResumeJob",    held, NULL, "{\"spec\":{\"suspend\":null}}"};
+static const struct control aborting =   {"aborted",   "TerminateJob", NULL, NULL, NULL};
+/* clang-format on */
+
+struct controlling {
+    const struct control *control;
+    const struct control_options *options;
+    struct client *client;
+    const char *flow_uid; /* whose jobs are told, and how many were */
+    size_t jobs;
+};
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+    while (list && *list && strcmp(*list, text) != 0)
+        list++;
+    return list && *list;
+}
+
+static const char *phase_of(const json_t *doc)
+{
+    const char *phase = doc_text(doc, "status.state.phase");
+
+    return phase && *phase ? phase : "Pending";
+}
+
+/* ---- jobs ---- */
+
+static json_t *command_to(const struct control *control, const json_t *job)
+{
+    const char *name = doc_text(job, "metadata.name");
+    scoped(json) json_t *target = json_pack(
+        "{s:s, s:s, s:s, s:s, s:b}", "apiVersion", kind_api_version(&kind_job), "kind",
+        kind_job.name, "name", name, "uid", doc_text(job, "metadata.uid"), "controller", 1);
+    json_t *command = json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:O, s:{s:[O]}}", "apiVersion", kind_api_version(&kind_command),
+        "kind", kind_command.name, "action", control->action, "reason", "CommandLine", "message",
+        "asked for on the command line", "target", target, "metadata", "ownerReferences", target);
+    scoped(buf) struct buf prefix = {0};
+
+    buf_printf(&prefix, "%s-", name);
+    for (const char *c = control->action; *c; c++)
+        buf_char(&prefix, *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c);
+    buf_char(&prefix, '-');
+    json_object_set_new(json_object_get(command, "metadata"), "generateName",
+                        json_string(prefix.data));
+    return command;
+}
+
+static bool tell_job(struct controlling *c, const json_t *job, struct error *err)
+{
+    scoped(json) json_t *command = command_to(c->control, job);
+    const char *ns = doc_text(job, "metadata.namespace");
+    scoped(buf) struct buf path = {0};
+    scoped(client_call) struct client_call call = {.method = "POST",
+                                                   .content_type = "application/json"};
+    char *text = json_dumps(command, JSON_COMPACT);
+    bool ok;
+
+    resource_write_path(&kind_command, ns, NULL, &path);
+    call.target = path.data;
+    call.body = text;
+    call.body_len = strlen(text);
+    ok = client_do(c->client, &call, err);
+    free(text);
+    return ok;
+}
+
+static bool may_tell(const struct controlling *c, const char *phase)
+{
+    return !is_one_of(phase, ended) && !is_one_of(phase, c->control->not_jobs) &&
+           (!c->control->only_jobs || is_one_of(phase, c->control->only_jobs));
+}
+
+static bool control_job(struct controlling *c, const char *name, struct error *err)
+{
+    scoped(buf) struct buf path = {0}, word = {0};
+    scoped(json) json_t *job = NULL;
+
+    resource_write_path(&kind_job, client_namespace(c->client, c->options->namespace_), name,
+                        &path);
+    job = client_get(c->client, path.data, err);
+    if (!job)
+        return false;
+    if (!may_tell(c, phase_of(job)))
+        return error_set(err, ERR_CONFLICT, "", "job \"%s\" is %s: it cannot be %s", name,
+                         phase_of(job), c->control->done);
+    if (!tell_job(c, job, err))
+        return false;
+    resource_write_name(&kind_job, name, &word);
+    printf("%s %s%s\n", word.data, c->control->done,
+           client_is_live(c->client) ? "" : " as soon as somebody is at work here");
+    return true;
+}
+
+/* ---- flows ---- */
+
+static bool tell_one(void *ctx, json_t *job)
+{
+    struct controlling *c = ctx;
+    const json_t *owner = json_array_get(doc_at(job, "metadata.ownerReferences"), 0);
+    const char *uid = doc_text(owner, "uid");
+    struct error err = {0};
+
+    if (!uid || strcmp(uid, c->flow_uid) != 0 || !may_tell(c, phase_of(job)))
+        return true;
+    if (tell_job(c, job, &err))
+        c->jobs++;
+    else
+        cli_error(&err);
+    return true;
+}
+
+static bool tell_jobs(struct controlling *c, struct error *err)
+{
+    const struct list_query query = {.kind = &kind_job,
+                                     .ns = client_namespace(c->client, c->options->namespace_)};
+
+    return list_each(c->client, &query, tell_one, c, NULL, err);
+}
+
+static bool patch_flow(struct controlling *c, const char *path, struct error *err)
+{
+    scoped(client_call) struct client_call call = {
+        .method = "PATCH", .content_type = "application/merge-patch+json", .target = path};
+    scoped(buf) struct buf body = {0};
+    char value[CLOCK_UUID_LEN + 1];
+
+    if (c->control->patch_spec) {
+        buf_str(&body, c->control->patch_spec);
+    } else {
+        clock_uuid(clock_real(), value);
+        buf_printf(&body, "{\"metadata\":{\"annotations\":{\"" ANNOTATION_FLOW_ABORT "\":\"%s\"}}}",
+                   value);
+    }
+    call.body = body.data;
+    call.body_len = body.len;
+    return client_do(c->client, &call, err);
+}
+
+static bool control_flow(struct controlling *c, const char *name, struct error *err)
+{
+    scoped(buf) struct buf path = {0}, word = {0};
+    scoped(json) json_t *flow = NULL;
+
+    resource_write_path(&kind_job_flow, client_namespace(c->client, c->options->namespace_), name,
+                        &path);
+    flow = client_get(c->client, path.data, err);
+    if (!flow)
+        return false;
+    if (is_one_of(phase_of(flow), ended))
+        return error_set(err, ERR_CONFLICT, "", "jobflow \"%s\" is %s: it cannot be %s", name,
+                         phase_of(flow), c->control->done);
+    c->flow_uid = doc_text(flow, "metadata.uid");
+    c->jobs = 0;
+    if (!patch_flow(c, path.data, err) || (c->options->jobs && !tell_jobs(c, err)))
+        return false;
+    resource_write_name(&kind_job_flow, name, &word);
+    printf("%s %s", word.data, c->control->done);
+    if (c->options->jobs)
+        printf(", with %zu job%s", c->jobs, c->jobs == 1 ? "" : "s");
+    puts(client_is_live(c->client) ? "" : " from the next 'jobflow run' of its file on");
+    return true;
+}
+
+/* ---- the commands ---- */
+
+static bool parse(int n, char **words, struct resources *out, struct error *err)
+{
+    if (!resources_parse(n, words, out, err))
+        return strchr(words[0], '/')
+                   ? false
+                   : error_set(err, ERR_BAD_REQUEST, "",
+                               "\"%s\" is not of the form jf/NAME or job/NAME: write jf/%s",
+                               words[0], words[0]);
+    for (size_t i = 0; i < out->count; i++)
+        if ((out->items[i].kind != &kind_job_flow && out->items[i].kind != &kind_job) ||
+            !out->items[i].name)
+            return error_set(err, ERR_BAD_REQUEST, "",
+                             "name flows and jobs, as in jf/NAME and job/NAME");
+    return true;
+}
+
+static int control(const struct control *control, const struct control_options *options, int n,
+                   char **operands)
+{
+    struct controlling c = {.control = control, .options = options};
+    scoped(resources) struct resources named = {0};
+    struct error err = {0};
+    int code = EXIT_OK;
+
+    if (!parse(n, operands, &named, &err)) {
+        cli_error(&err);
+        return EXIT_REFUSED;
+    }
+    c.client = client_open_at(&options->place, CLIENT_CHANGE, &err);
+    if (!c.client) {
+        cli_error(&err);
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < named.count; i++) {
+        const struct resource *one = &named.items[i];
+
+        err = (struct error){0};
+        if (one->kind == &kind_job_flow ? control_flow(&c, one->name, &err)
+                                        : control_job(&c, one->name, &err))
+            continue;
+        cli_error(&err);
+        code = EXIT_FAILED;
+    }
+    client_close(c.client);
+    return code;
+}
+
+static int run_suspend(const void *options, int n_operands, char **operands)
+{
+    return control(&suspending, options, n_operands, operands);
+}
+
+static int run_resume(const void *options, int n_operands, char **operands)
+{
+    return control(&resuming, options, n_operands, operands);
+}
+
+static int run_abort(const void *options, int n_operands, char **operands)
+{
+    return control(&aborting, options, n_operands, operands);
+}
+
+#define CONTROL_COMMAND(verb)                                                                      \
+    .operands = "jf/NAME… | job/NAME…", .options_size = sizeof(struct control_options),            \
+    .defaults = &defaults, .min_operands = 1, .max_operands = -1, .operand_kind = "resource",      \
+    .run = run_##verb
+
+const struct command cmd_suspend = {
+    .name = "suspend",
+    .summary = "Hold a flow or job until it is resumed",
+    .details = "A suspended flow starts no further steps; jobs that run go on, unless --jobs "
+               "suspends them, too. The pods of a suspended\n"
+               "job are stopped; what has succeeded in it is kept.",
+    .examples = "  jobflow suspend jf/pipeline          # finish what runs, start nothing more\n"
+                "  jobflow suspend jf/pipeline --jobs   # stop what runs, too",
+    .flags = flags,
+    CONTROL_COMMAND(suspend),
+};
+
+const struct command cmd_resume = {
+    .name = "resume",
+    .summary = "Let a suspended flow or job go on",
+    .details = "Of a flow with --jobs: its suspended jobs, too.",
+    .examples = "  jobflow resume jf/pipeline --jobs\n  jobflow resume job/pipeline-train",
+    .flags = flags,
+    CONTROL_COMMAND(resume),
+};
+
+const struct command cmd_abort = {
+    .name = "abort",
+    .summary = "End a flow or job for good",
+    .details = "What runs is terminated and nothing more starts. The flow is Failed, the job "
+               "Terminated; 'retry' can take the flow up again.",
+    .examples = "  jobflow abort jf/pipeline",
+    .flags = ABORT_FLAGS,
+    CONTROL_COMMAND(abort),
+};

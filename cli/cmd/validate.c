@@ -1,0 +1,70 @@
+/*
+ * The command `jobflow validate`: a preflight of the manifests, and its exit code.
+ */
+#include "cli/cmd/commands.h"
+#include "cli/manifest/parameters.h"
+#include "cli/preflight/preflight.h"
+
+struct validate_options {
+    const char *namespace_;
+    struct flag_list parameters;
+    int64_t max_flow_steps;
+    bool sim, strict;
+};
+
+#define VALIDATE(member) offsetof(struct validate_options, member)
+/* clang-format off */
+static const struct flag flags[] = {
+    {FLAG_STR,  "namespace", 'n', "NAME", "namespace of objects that name none; default: default", VALIDATE(namespace_)},
+    PARAMETER_FLAG(VALIDATE(parameters)),
+    {FLAG_INT,  "max-flow-steps", 0, "N", "steps of the largest flow that is accepted; default: 100000", VALIDATE(max_flow_steps), .min = 1, .max = 1000000},
+    {FLAG_BOOL, "strict",    0,   NULL,   "count warnings as errors", VALIDATE(strict)},
+    {FLAG_BOOL, "sim",       0,   NULL,   "for --runtime sim: containers need no command", VALIDATE(sim)},
+    {0},
+};
+/* clang-format on */
+
+static const struct validate_options defaults = {.namespace_ = "default"};
+
+static int run(const void *opaque, int n_operands, char **operands)
+{
+    const struct validate_options *options = opaque;
+    const struct preflight_options check = {
+        .namespace_ = options->namespace_,
+        .sim = options->sim,
+        .flow_steps = options->max_flow_steps,
+        .warn_of_room = !options->sim,
+    };
+    scoped(manifests) struct manifests set = {0};
+    struct preflight_result result = {0};
+
+    if (!manifests_load(&set, n_operands, operands) ||
+        !parameters_set(&set, &options->parameters) || !preflight(&set, &check, &result))
+        return EXIT_REFUSED;
+    printf("%zu object%s valid", set.count, set.count == 1 ? "" : "s");
+    if (result.warnings)
+        printf(", %zu warning%s", result.warnings, result.warnings == 1 ? "" : "s");
+    putchar('\n');
+    return options->strict && result.warnings ? EXIT_REFUSED : EXIT_OK;
+}
+
+const struct command cmd_validate = {
+    .name = "validate",
+    .operands = "FILE…",
+    .summary = "Check manifest files as admission would, without starting anything",
+    .details = "Every mistake is printed with file, line and field, templates that none of the "
+               "files define among them. Exit code 0\n"
+               "when there is none, 2 otherwise. Warnings name what is allowed and still cannot "
+               "work: a step that can never run, a\n"
+               "probe that can never pass, a gang that this machine has no room for, a pod that "
+               "never ends; --strict counts them\n"
+               "as mistakes.",
+    .examples = "  jobflow validate pipeline.yaml\n  jobflow validate pipeline/ - < extra.yaml",
+    .flags = flags,
+    .options_size = sizeof(struct validate_options),
+    .defaults = &defaults,
+    .min_operands = 1,
+    .max_operands = -1,
+    .operand_kind = "file",
+    .run = run,
+};

@@ -1,0 +1,110 @@
+/*
+ * The manual page as roff, made from the same command tables as the help texts.
+ */
+#include "base/version.h"
+#include "cli/command/command.h"
+#include <string.h>
+
+/* The code of the UTF-8 character at `text`, and its length; 0 when it is none. */
+static size_t utf8_char(const char *text, unsigned *out)
+{
+    unsigned char lead = (unsigned char)*text;
+    size_t n = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
+
+    *out = n ? lead & (0x7fu >> n) : 0;
+    for (size_t i = 1; i < n; i++) {
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+        *out = *out << 6 | ((unsigned char)text[i] & 0x3f);
+    }
+    return n;
+}
+
+/* Text for roff: a leading dot or quote would be a request, a backslash an escape, a bare dash may
+ * become a hyphen; beyond ASCII only escapes are understood everywhere. */
+static void roff_text(const char *text, FILE *out)
+{
+    bool line_start = true;
+
+    while (*text) {
+        unsigned code;
+        size_t n = utf8_char(text, &code);
+
+        if (line_start && (*text == '.' || *text == '\''))
+            fputs("\\&", out);
+        if (n)
+            fprintf(out, "\\[u%04X]", code);
+        else if (*text == '\\')
+            fputs("\\e", out);
+        else if (*text == '-')
+            fputs("\\-", out);
+        else
+            fputc(*text, out);
+        line_start = *text == '\n';
+        text += n ? n : 1;
+    }
+}
+
+static void roff_flag(const struct flag *flag, FILE *out)
+{
+    fputs(".TP\n", out);
+    if (flag->letter)
+        fprintf(out, "\\fB\\-%c\\fR, ", flag->letter);
+    fputs("\\fB\\-\\-", out);
+    roff_text(flag->name, out);
+    fputs("\\fR", out);
+    if (flag->type != FLAG_BOOL)
+        fprintf(out, " \\fI%s\\fR", flag->placeholder ? flag->placeholder : "VALUE");
+    fputc('\n', out);
+    roff_text(flag->help, out);
+    for (size_t i = 0; flag->choices && flag->choices[i]; i++) {
+        fputs(i ? ", " : ": ", out);
+        roff_text(flag->choices[i], out);
+    }
+    fputs(".\n", out);
+}
+
+static void roff_command(const struct command *command, FILE *out)
+{
+    fprintf(out, ".SS %s", command->name);
+    if (command->operands)
+        fputc(' ', out);
+    roff_text(command->operands ? command->operands : "", out);
+    fputc('\n', out);
+    roff_text(command->summary, out);
+    fputs(".\n", out);
+    if (command->details) {
+        fputs(".PP\n", out);
+        roff_text(command->details, out);
+        fputc('\n', out);
+    }
+    for (const struct flag *flag = command->flags; flag && flag->type != FLAG_END; flag++)
+        roff_flag(flag, out);
+    fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshow a short help text.\n", out);
+    if (command->examples) {
+        fputs(".PP\nExamples:\n.PP\n.nf\n", out);
+        roff_text(command->examples, out);
+        fputs("\n.fi\n", out);
+    }
+}
+
+void command_man_page(FILE *out)
+{
+    fprintf(out,
+            ".TH JOBFLOW 1 \"\" \"%s %s\" \"User Commands\"\n"
+            ".SH NAME\n%s \\- run DAGs of batch jobs written as Kubernetes resources\n"
+            ".SH SYNOPSIS\n.B %s\n\\fICOMMAND\\fR [\\fIFLAGS\\fR] [\\fIOPERANDS\\fR]\n"
+            ".SH DESCRIPTION\n"
+            "Runs JobFlow, JobTemplate and Job resources of the Volcano API groups on one machine, "
+            "as processes.\n"
+            ".SH COMMANDS\n",
+            cli_program, JOBFLOW_VERSION, cli_program, cli_program);
+    for (size_t i = 0; commands[i]; i++)
+        roff_command(commands[i], out);
+    fputs(".SH EXIT STATUS\n"
+          ".TP\n0\nevery flow ended in Succeed\n.TP\n1\na flow or job failed\n"
+          ".TP\n2\nthe input or the command line was refused; nothing was "
+          "started\n.TP\n3\ninternal error\n"
+          ".TP\n4\ntimed out\n.TP\n130\ninterrupted\n",
+          out);
+}

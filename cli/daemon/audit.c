@@ -1,0 +1,143 @@
+/*
+ * Appends lines, rotates by size, and complains once when the disk takes no more: requests go on.
+ */
+#include "cli/daemon/audit.h"
+#include "base/file.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BYTES_MAX = 64 << 20 };
+
+struct audit {
+    char *path;
+    int fd;
+    off_t size;
+    bool complained;
+};
+
+static bool reopen(struct audit *audit, struct error *err)
+{
+    struct stat info;
+
+    audit->fd = open(audit->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (audit->fd < 0 || fstat(audit->fd, &info) < 0)
+        return error_errno(err, errno, "cannot open %s", audit->path);
+    audit->size = info.st_size;
+    return true;
+}
+
+struct audit *audit_open(const char *data_dir, struct error *err)
+{
+    struct audit *audit = mem_alloc(sizeof *audit);
+
+    audit->path = mem_printf("%s/audit.log", data_dir);
+    if (reopen(audit, err))
+        return audit;
+    audit_close(audit);
+    return NULL;
+}
+
+void audit_close(struct audit *audit)
+{
+    if (!audit)
+        return;
+    if (audit->fd >= 0)
+        close(audit->fd);
+    mem_free(audit->path);
+    mem_free(audit);
+}
+
+/* Said once, not with every request that follows. */
+static void complain(struct audit *audit, int number)
+{
+    if (!audit->complained)
+        log_error("the audit log cannot be written", kv_str("file", audit->path),
+                  kv_str("error", strerror(number)));
+    audit->complained = true;
+}
+
+void audit_reopen(struct audit *audit)
+{
+    struct audit fresh = {.path = audit->path};
+    struct error err = {0};
+    bool ok = reopen(&fresh, &err);
+    int old = ok ? audit->fd : fresh.fd;
+
+    if (ok) {
+        audit->fd = fresh.fd;
+        audit->size = fresh.size;
+    } else {
+        log_error("the audit log cannot be opened", kv_str("error", err.message));
+    }
+    if (old >= 0)
+        close(old);
+}
+
+static void rotate(struct audit *audit)
+{
+    scoped_str old = mem_printf("%s.1", audit->path);
+
+    if (rename(audit->path, old) < 0)
+        complain(audit, errno);
+    else
+        audit_reopen(audit);
+}
+
+static bool is_change(const struct record *record)
+{
+    switch (record->method) {
+    case API_POST:
+    case API_PUT:
+    case API_PATCH:
+    case API_DELETE:
+        return strstr(record->target, "/selfsubject") == NULL; /* a question, not a change */
+    case API_GET:
+    case API_HEAD:
+    case API_OPTIONS:
+    case API_OTHER:
+        break;
+    }
+    return false;
+}
+
+static void write_line(const struct record *record, struct buf *out)
+{
+    struct jsonw w = jsonw_to(out);
+
+    jsonw_open(&w);
+    jsonw_member_time(&w, "time", record->began_ms);
+    jsonw_member_str(&w, "id", record->id);
+    jsonw_member_str(&w, "user", record->identity ? record->identity->user : "");
+    jsonw_member_str(&w, "peer", record->peer);
+    jsonw_member_str(&w, "method", record->method_name);
+    jsonw_member_str(&w, "target", record->target);
+    jsonw_member_str_opt(&w, "object", *record->object ? record->object : NULL);
+    jsonw_member_int_opt(&w, "resourceVersion", record->revision);
+    jsonw_member_int(&w, "status", record->status);
+    jsonw_member_str_opt(&w, "userAgent", *record->user_agent ? record->user_agent : NULL);
+    jsonw_close(&w);
+    buf_char(out, '\n');
+}
+
+void audit_note(struct audit *audit, const struct record *record)
+{
+    scoped(buf) struct buf line = {0};
+
+    if (audit->fd < 0 || !is_change(record))
+        return;
+    write_line(record, &line);
+    if (!file_write_all(audit->fd, line.data, line.len))
+        complain(audit, errno);
+    else
+        audit->complained = false;
+    audit->size += (off_t)line.len;
+    if (audit->size > BYTES_MAX)
+        rotate(audit);
+}

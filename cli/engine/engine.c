@@ -1,0 +1,215 @@
+/*
+ * Assembly and order of starting: store (recovery), registry, node (adoption of running pods),
+ * controllers.
+ */
+#include "cli/engine/engine.h"
+#include "api/cluster_embedded.h"
+#include "base/mem.h"
+#include "flow/controller.h"
+#include "job/controller.h"
+#include "job/plugins/plugin.h"
+#include "node/node_resources.h"
+#include "probes/address.h"
+#include "template/controller.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* How long a batch that is not urgent gathers company, and one that nobody waits for at all. Well
+ * below what people notice, well above one commit; the second also above the life of a short pod.
+ */
+enum { COMMIT_DELAY_MS = 2, COMMIT_IDLE_DELAY_MS = 15 };
+
+struct engine {
+    char *data_dir; /* absolute: supervisors have a working directory of their own */
+    struct clock *clock;
+    struct loop *loop;
+    struct store *store;
+    struct registry *registry;
+    struct cluster *cluster;
+    struct machine_resources resources;
+    struct node *node;
+    struct job_controller *jobs;
+    struct flow_controller *flows;
+    struct probe_sockets sockets; /* that lead to pods */
+    struct template_controller *templates;
+};
+
+/* One pod per CPU; but a small machine must still hold a gang, or a server and the client that
+ * waits for it. */
+enum { DEFAULT_PODS_MIN = 8 };
+
+int engine_default_pods(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > DEFAULT_PODS_MIN ? (int)n : DEFAULT_PODS_MIN;
+}
+
+static bool start_node(struct engine *engine, const struct engine_options *options,
+                       struct error *err)
+{
+    struct node_options node = {
+        .data_dir = engine->data_dir,
+        .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
+        .host_paths = options->host_paths,
+        .empty_dir_bytes = options->empty_dir_bytes,
+        .sim = options->sim,
+        .host =
+            {
+                .directory = engine->data_dir,
+                .isolation = options->isolation ? options->isolation : "auto",
+                .network = options->network ? options->network : "shared",
+                .isolate_all = options->isolation != NULL,
+                .tell_addresses = options->hosts_as_addresses,
+                .restart_backoff_ms = options->restart_backoff_ms,
+            },
+    };
+
+    if (!machine_resources_parse(options->node_resources, &engine->resources, err))
+        return false;
+    node.cpu_milli = engine->resources.cpu_milli;
+    node.memory_bytes = engine->resources.memory_bytes;
+    node.extras = engine->resources.extras;
+    memcpy(node.extra, engine->resources.extra, sizeof node.extra);
+    engine->node = node_start(engine->cluster, &node, err);
+    return engine->node != NULL;
+}
+
+static int socket_to(void *ctx, const struct sockaddr *to)
+{
+    struct runtime *runtime = node_runtime(ctx);
+
+    return runtime->ops->socket_to(runtime, to, SOCK_STREAM);
+}
+
+/* A simulation starts now by the wall clock, so that its times look familiar, and is repeatable
+ * from there; but for its ids when it goes on with what an earlier one has stored. */
+static struct clock *new_clock(const struct engine_options *options)
+{
+    struct clock *real = clock_real();
+    uint64_t seed = options->data_dir ? clock_random(real) : 1;
+
+    return options->sim ? clock_virtual_new(clock_wall_ms(real), seed) : real;
+}
+
+static bool runs(const struct engine_options *options, enum controller controller)
+{
+    return !(options->controllers_off & CONTROLLER_BIT(controller));
+}
+
+static void start_controllers(struct engine *engine, const struct engine_options *options)
+{
+    const struct job_options jobs = {.scheduler_name = "volcano",
+                                     .max_requeue = 15,
+                                     .gc_aborted = options->gc_aborted,
+                                     .local_pods = true,
+                                     .own_network =
+                                         options->network && !strcmp(options->network, "private")};
+    const struct flow_options flows = {.upstream_compat = options->compat_upstream,
+                                       .sockets = &engine->sockets,
+                                       .host_address = "127.0.0.1"};
+
+    engine->sockets = (struct probe_sockets){socket_to, engine->node};
+    if (runs(options, CONTROLLER_JOB))
+        engine->jobs = job_controller_start(engine->cluster, &jobs);
+    if (runs(options, CONTROLLER_JOB_TEMPLATE))
+        engine->templates = template_controller_start(engine->cluster);
+    if (runs(options, CONTROLLER_JOB_FLOW))
+        engine->flows = flow_controller_start(engine->cluster, &flows);
+}
+
+struct engine *engine_start(const struct engine_options *options, struct error *err)
+{
+    struct engine *engine = mem_alloc(sizeof *engine);
+    const struct store_options store = {
+        .directory = options->data_dir,
+        .sync = options->sync,
+        .max_delay_ms = COMMIT_DELAY_MS,
+        .idle_delay_ms = COMMIT_IDLE_DELAY_MS,
+        .read_only = options->read_only,
+        .few_only = options->few_only,
+        .name_only = options->name_only,
+    };
+    const struct registry_options registry = {
+        .upstream_compat = options->compat_upstream,
+        .virtual_runtime = options->sim,
+        .flows = {.deletion_protection = !options->no_deletion_protection,
+                  .reject_updates = !options->allow_flow_updates,
+                  .steps = options->flow_steps},
+        .plugins = &job_plugin_rules,
+        .strict_plugin_arguments = options->strict_plugin_arguments,
+        .no_key_arguments = options->no_key_arguments,
+        .cluster_objects = options->cluster_objects,
+    };
+
+    engine->clock = new_clock(options);
+    engine->loop = loop_new(engine->clock);
+    engine->store = store_open(engine->loop, &store, err);
+    if (!engine->store)
+        goto failed;
+    engine->registry = registry_new(engine->loop, engine->store, &registry);
+    engine->cluster = cluster_embedded_new(engine->loop, engine->registry);
+    if (options->data_dir) /* the store has made it */
+        engine->data_dir = realpath(options->data_dir, NULL);
+    if (options->controllers) {
+        if (!start_node(engine, options, err))
+            goto failed;
+        start_controllers(engine, options);
+    }
+    return engine;
+
+failed:
+    engine_stop(engine);
+    return NULL;
+}
+
+void engine_stop_controllers(struct engine *engine)
+{
+    flow_controller_stop(take(engine->flows));
+    template_controller_stop(take(engine->templates));
+    job_controller_stop(take(engine->jobs));
+}
+
+void engine_stop(struct engine *engine)
+{
+    if (!engine)
+        return;
+    engine_stop_controllers(engine);
+    if (engine->node)
+        node_stop(engine->node);
+    if (engine->cluster)
+        cluster_embedded_free(engine->cluster);
+    if (engine->registry)
+        registry_free(engine->registry);
+    store_close(engine->store);
+    loop_free(engine->loop);
+    clock_free(engine->clock);
+    free(engine->data_dir);
+    mem_free(engine);
+}
+
+const char *engine_data_dir(const struct engine *engine)
+{
+    return engine->data_dir;
+}
+
+struct loop *engine_loop(struct engine *engine)
+{
+    return engine->loop;
+}
+
+struct store *engine_store(struct engine *engine)
+{
+    return engine->store;
+}
+
+struct registry *engine_registry(struct engine *engine)
+{
+    return engine->registry;
+}
+
+struct runtime *engine_runtime(struct engine *engine)
+{
+    return engine->node ? node_runtime(engine->node) : NULL;
+}

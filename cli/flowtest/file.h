@@ -1,0 +1,92 @@
+#pragma once
+/*
+ * A file of flow tests: what the jobs of steps do, and what must come of it. The reference is made
+ * from its field tables.
+ */
+#include "api/types/schema/schema.h"
+#include "api/types/text/yaml.h"
+#include "base/scoped.h"
+
+struct test_outcome {
+    int64_t duration_ns; /* -1 = 0s */
+    int32_t exit_code;
+    const char *message; /* NULL */
+    struct str_map outputs;
+};
+
+struct test_task {
+    const char *key; /* the task */
+    struct test_outcome outcome;
+};
+
+struct test_mock_body {
+    struct test_outcome outcome; /* of every container, where nothing below says otherwise */
+    struct {
+        struct test_outcome *items;
+        size_t count;
+    } attempts; /* the last one also of all later ones */
+    struct {
+        struct test_task *items;
+        size_t count;
+    } tasks;
+};
+
+struct test_mock {
+    const char *key; /* the step */
+    struct test_mock_body body;
+};
+
+struct test_step_body {
+    const char *phase, *reason;
+    struct opt_i32 attempts;
+    int64_t start_ns, duration_ns; /* -1 = whatever */
+    json_t *job;                   /* NULL */
+};
+
+struct test_step {
+    const char *key;
+    struct test_step_body body;
+};
+
+struct test_case {
+    const char *name;
+    int64_t timeout_ns; /* -1: the default */
+    int32_t max_pods;   /* 0: the default */
+    struct str_map parameters;
+    struct {
+        struct test_mock *items;
+        size_t count;
+    } mocks;
+    struct {
+        const char *phase, *reason;
+        int64_t duration_ns;
+        struct str_list order, skipped, not_run;
+        struct {
+            struct test_step *items;
+            size_t count;
+        } steps;
+    } expect;
+};
+
+struct test_file {
+    const char *path; /* borrowed */
+    struct str_list manifests;
+    const char *flow, *namespace_; /* NULL: the only one; default */
+    struct {
+        struct test_case *items;
+        size_t count;
+    } cases;
+    struct yaml_stream *stream; /* private */
+    struct arena *arena;
+};
+
+extern const struct schema test_file_schema;
+
+/** Read a file. Every mistake is printed with its line; false when there was one. */
+bool test_file_load(struct test_file *file, const char *path);
+void test_file_release(struct test_file *file);
+SCOPED_DEFINE(test_file, struct test_file, test_file_release)
+
+/** Print a mistake at a field of the file. */
+void test_file_error(const struct test_file *file, const char *field, const char *format, ...)
+    PRINTF_LIKE(3, 4);

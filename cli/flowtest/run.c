@@ -1,0 +1,379 @@
+/*
+ * Starts an engine in memory, answers the simulated runtime from the test's script, and records
+ * what happens until the flow has ended.
+ */
+#include "cli/flowtest/run.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cli/engine/engine.h"
+#include "cli/run/resume.h"
+#include "node/runtime/runtime.h"
+#include <string.h>
+
+enum { MAX_PODS = 1000, TIMEOUT_HOURS = 10000, QUIET_TURNS_MAX = 100000 };
+
+/* An iteration of a loop that began. */
+struct testrun_iteration {
+    UT_hash_handle hh;
+    struct testrun_step step;
+    char name[];
+};
+
+struct running {
+    const struct test_file *file;
+    const struct test_case *test;
+    const char *flow;
+    struct testrun *out;
+    struct engine *engine;
+    struct follow *follow;
+    struct arena *texts; /* messages of containers */
+    struct task over, idle;
+    struct timer timeout;
+    struct turn_hook turn;
+    uint64_t news, seen_news;
+    uint32_t quiet_turns;
+    bool *began; /* [n_steps of the followed flow] */
+};
+
+/* ---- what containers do ---- */
+
+static const struct test_mock *mock_of(const struct running *run, const struct object *job)
+{
+    const char *step = meta_annotation(job->meta, ANNOTATION_FLOW_STEP);
+    size_t prefix = strlen(run->flow) + 1;
+    const struct test_mock *found = NULL;
+
+    for (size_t i = 0; step && i < run->test->mocks.count; i++) {
+        const struct test_mock *mock = &run->test->mocks.items[i];
+
+        if (strcmp(mock->key, object_name(job) + prefix) == 0) /* one iteration of a loop, too */
+            return mock;
+        if (strcmp(mock->key, step) == 0)
+            found = mock;
+    }
+    return found;
+}
+
+static const struct test_outcome *outcome_of(const struct test_mock_body *mock, const char *task,
+                                             size_t at)
+{
+    for (size_t i = 0; task && i < mock->tasks.count; i++)
+        if (strcmp(mock->tasks.items[i].key, task) == 0)
+            return &mock->tasks.items[i].outcome;
+    if (!mock->attempts.count)
+        return &mock->outcome;
+    return &mock->attempts.items[at < mock->attempts.count ? at : mock->attempts.count - 1];
+}
+
+static const char *message_of(struct running *run, const struct test_outcome *outcome)
+{
+    scoped(buf) struct buf text = {0};
+
+    if (!outcome->message && !outcome->outputs.count)
+        return NULL;
+    buf_str(&text, outcome->message ? outcome->message : "");
+    for (size_t i = 0; i < outcome->outputs.count; i++)
+        buf_printf(&text, "%s%s=%s", text.len ? "\n" : "", outcome->outputs.items[i].key,
+                   outcome->outputs.items[i].value);
+    return arena_strdup(run->texts, text.data);
+}
+
+static bool script(void *ctx, const struct object *pod, const char *container, size_t at,
+                   struct sim_outcome *out)
+{
+    struct running *run = ctx;
+    const char *name = meta_label(pod->meta, LABEL_JOB_NAME);
+    const struct object *job =
+        name ? store_get(engine_store(run->engine), &kind_job, object_namespace(pod), name) : NULL;
+    const struct owner_ref *owner = job ? meta_controller(job->meta) : NULL;
+    const struct test_mock *mock =
+        owner && strcmp(owner->name, run->flow) == 0 ? mock_of(run, job) : NULL;
+    const struct test_outcome *outcome;
+
+    if (!mock)
+        return false;
+    outcome = outcome_of(&mock->body, meta_label(pod->meta, LABEL_TASK_SPEC), at);
+    *out = (struct sim_outcome){
+        .duration_ns = outcome->duration_ns > 0 ? outcome->duration_ns : 0,
+        .exit_code = outcome->exit_code,
+        .message = message_of(run, outcome),
+    };
+    return true;
+}
+
+/* ---- what happens ---- */
+
+static bool asks_for_job(const struct running *run, const char *step)
+{
+    for (size_t i = 0; i < run->test->expect.steps.count; i++)
+        if (strcmp(run->test->expect.steps.items[i].key, step) == 0)
+            return run->test->expect.steps.items[i].body.job != NULL;
+    return false;
+}
+
+/* The job of the newest attempt. */
+static void keep_job(struct running *run, const struct follow_step *step)
+{
+    const char *kept = doc_text(json_object_get(run->out->jobs, step->name), "metadata.uid");
+    scoped_str name = mem_printf("%s-%s", run->flow, step->name);
+    const struct object *job;
+
+    if (kept && strcmp(kept, step->job_uid) == 0)
+        return;
+    job = store_get(engine_store(run->engine), &kind_job, step->flow->namespace_, name);
+    if (job)
+        json_object_set_new(run->out->jobs, step->name, object_to_json(job));
+}
+
+static struct testrun_iteration *find_iteration(const struct testrun *run, const char *name)
+{
+    struct testrun_iteration *found = NULL;
+
+    HASH_FIND_STR(run->iterations, name, found);
+    return found;
+}
+
+/* True the first time. */
+static bool begins(struct running *run, const struct follow_step *step)
+{
+    struct testrun_iteration *iteration;
+    size_t len = strlen(step->name);
+    bool before;
+
+    if (!step->loop) {
+        before = run->began[step->index];
+        run->began[step->index] = true;
+        return !before;
+    }
+    if (find_iteration(run->out, step->name))
+        return false;
+    iteration = mem_alloc(sizeof *iteration + len + 1);
+    memcpy(iteration->name, step->name, len + 1);
+    HASH_ADD_KEYPTR(hh, run->out->iterations, iteration->name, len, iteration);
+    return true;
+}
+
+static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
+{
+    struct running *run = ctx;
+
+    run->news++;
+    if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 || step->phase == JOB_NONE)
+        return;
+    if (begins(run, step))
+        json_array_append_new(run->out->order, json_string(step->name));
+    if (asks_for_job(run, step->name))
+        keep_job(run, step);
+}
+
+static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase before)
+{
+    ((struct running *)ctx)->news++;
+}
+
+static void on_note(void *ctx, const char *text)
+{
+}
+
+static void end(struct running *run, enum testrun_end how)
+{
+    run->out->end = how;
+    loop_stop(engine_loop(run->engine));
+}
+
+static void on_over(struct task *task)
+{
+    end(container_of(task, struct running, over), TESTRUN_OVER);
+}
+
+static void on_finished(void *ctx)
+{
+    struct running *run = ctx;
+
+    store_when_durable(engine_store(run->engine), &run->over);
+}
+
+static void on_idle(struct task *task)
+{
+    end(container_of(task, struct running, idle), TESTRUN_STUCK);
+}
+
+static void on_timeout(struct timer *timer)
+{
+    end(container_of(timer, struct running, timeout), TESTRUN_TIMED_OUT);
+}
+
+static void on_turn(struct turn_hook *hook)
+{
+    struct running *run = container_of(hook, struct running, turn);
+
+    if (run->news != run->seen_news) {
+        run->seen_news = run->news;
+        run->quiet_turns = 0;
+    } else if (++run->quiet_turns == QUIET_TURNS_MAX) {
+        loop_post(engine_loop(run->engine), &run->idle);
+    }
+}
+
+/* ---- the record ---- */
+
+static const struct follow_flow *tested_flow(const struct running *run)
+{
+    const struct follow_flow *flow = follow_flows(run->follow);
+
+    while (flow && (flow->bare_job || strcmp(flow->name, run->flow) != 0))
+        flow = flow->next;
+    return flow;
+}
+
+static struct testrun_step record_of(const struct follow_step *step)
+{
+    int64_t began_ms = step->flow->started_ms;
+
+    return (struct testrun_step){
+        .started_ms = step->started_ms ? step->started_ms - began_ms : -1,
+        .ended_ms = step->ended_ms ? step->ended_ms - began_ms : -1,
+        .attempts = step->attempts,
+    };
+}
+
+/* Iterations are in the status beside the steps. */
+static void record_iterations(struct testrun *out, const struct follow_step *loop)
+{
+    for (const struct follow_step *step = loop->iterations; step; step = step->next_iteration) {
+        struct testrun_iteration *iteration = find_iteration(out, step->name);
+
+        if (!iteration)
+            continue;
+        iteration->step = record_of(step);
+        iteration->step.phase = follow_step_state(step);
+    }
+}
+
+static void record_reasons(struct testrun *out)
+{
+    const json_t *nodes = json_object_get(json_object_get(out->view->doc, "status"), "nodes");
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach(nodes, i, node)
+    {
+        const char *name = doc_text(node, "name");
+        struct testrun_iteration *iteration = name ? find_iteration(out, name) : NULL;
+
+        if (iteration)
+            iteration->step.reason = doc_text(node, "reason");
+    }
+}
+
+static void record(struct running *run)
+{
+    const struct follow_flow *flow = tested_flow(run);
+    scoped(json) json_t *doc = object_to_json(flow->object);
+    struct testrun *out = run->out;
+
+    out->view = flowview_new(doc, NULL);
+    out->took_ms = flow->ended_ms && flow->started_ms ? flow->ended_ms - flow->started_ms : 0;
+    for (size_t i = 0; i < flow->n_steps; i++) {
+        out->steps[i] = record_of(&flow->steps[i]);
+        out->steps[i].phase = out->view->steps[i].phase ? out->view->steps[i].phase : "Waiting";
+        out->steps[i].reason = out->view->steps[i].reason;
+        record_iterations(out, &flow->steps[i]);
+    }
+    if (out->iterations)
+        record_reasons(out);
+}
+
+static bool take_up(struct running *run, const struct manifests *set)
+{
+    struct backend *backend = backend_local_new(run->engine);
+    const struct takeup takeup = {
+        .backend = backend, .follow = run->follow, .note = on_note, .ctx = run};
+    const struct follow_flow *flow;
+    bool taken = takeup_all(&takeup, set);
+
+    backend_local_free(backend);
+    if (!taken)
+        return false;
+    flow = tested_flow(run);
+    run->began = mem_array(flow->n_steps + 1, sizeof *run->began);
+    run->out->steps = mem_array(flow->n_steps + 1, sizeof *run->out->steps);
+    return true;
+}
+
+static void run_loop(struct running *run)
+{
+    struct loop *loop = engine_loop(run->engine);
+    int64_t timeout_ms = run->test->timeout_ns > 0 ? run->test->timeout_ns / 1000000
+                                                   : (int64_t)TIMEOUT_HOURS * 3600 * 1000;
+
+    run->over.run = on_over;
+    run->idle.run = on_idle;
+    run->timeout.fire = on_timeout;
+    run->turn.end = on_turn;
+    runtime_sim_script(engine_runtime(run->engine), script, run);
+    if (follow_start(run->follow, NULL)) {
+        timer_start(loop, &run->timeout, timeout_ms);
+        loop_on_turn_end(loop, &run->turn);
+        loop_run(loop);
+        loop_off_turn_end(loop, &run->turn);
+        timer_stop(loop, &run->timeout);
+        loop_cancel(loop, &run->idle);
+    }
+    record(run);
+}
+
+void testrun(const struct test_file *file, const struct test_case *test,
+             const struct manifests *set, const char *flow, struct testrun *out)
+{
+    const struct engine_options options = {.sim = true,
+                                           .host_paths = {.any = true},
+                                           .max_pods = test->max_pods ? test->max_pods : MAX_PODS,
+                                           .restart_backoff_ms = 1000,
+                                           .controllers = true};
+    struct running run = {
+        .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
+    const struct follow_events events = {on_step, on_flow, on_finished, &run};
+
+    *out = (struct testrun){.end = TESTRUN_REFUSED, .jobs = json_object(), .order = json_array()};
+    run.engine = engine_start(&options, NULL);
+    if (run.engine) {
+        run.follow = follow_new(engine_loop(run.engine), engine_store(run.engine), &events);
+        if (take_up(&run, set))
+            run_loop(&run);
+        follow_free(run.follow);
+        engine_stop(run.engine);
+    }
+    arena_free(run.texts);
+    mem_free(run.began);
+}
+
+struct testrun_step testrun_of(const struct testrun *run, const char *name)
+{
+    uint32_t at = flowview_find(run->view, name);
+    const struct testrun_iteration *iteration = at == UINT32_MAX ? find_iteration(run, name) : NULL;
+
+    if (at != UINT32_MAX)
+        return run->steps[at];
+    return iteration ? iteration->step
+                     : (struct testrun_step){.started_ms = -1, .ended_ms = -1, .phase = "Waiting"};
+}
+
+void testrun_release(struct testrun *run)
+{
+    struct testrun_iteration *iteration, *next;
+
+    HASH_ITER(hh, run->iterations, iteration, next)
+    {
+        HASH_DEL(run->iterations, iteration);
+        mem_free(iteration);
+    }
+    flowview_free(run->view);
+    mem_free(run->steps);
+    json_decref(run->order);
+    json_decref(run->jobs);
+    *run = (struct testrun){0};
+}

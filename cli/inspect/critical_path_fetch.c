@@ -1,0 +1,115 @@
+/*
+ * Backwards, one step after the other: of what it waited for, the last to end under `all`, the
+ * first under `any`.
+ */
+#include "cli/inspect/critical_path_fetch.h"
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "cli/client/resource.h"
+#include <string.h>
+
+/* Each goes to a server that is at work: some ten steps, of which the last are told, cost less than
+ * reading the flow does. */
+enum { QUESTIONS_MAX = 40 };
+
+struct way {
+    struct flowview *view;
+    struct client *client;
+    uint32_t asked;
+    uint32_t *steps; /* [count] backwards */
+    uint32_t count;
+};
+
+static json_t *ask(struct way *way, const char *job)
+{
+    scoped(buf) struct buf path = {0};
+
+    if (way->asked == QUESTIONS_MAX)
+        return NULL;
+    way->asked++;
+    resource_write_path(&kind_job, way->view->ns, job, &path);
+    return client_get(way->client, path.data, NULL);
+}
+
+/* From its creation to the last change of its phase. */
+static bool take_job(struct way *way, struct flowview_step *step, const char *name)
+{
+    scoped(json) json_t *job = ask(way, name);
+    int64_t began_ms = doc_time_ms(job, "metadata.creationTimestamp");
+    int64_t ended_ms = doc_time_ms(job, "status.state.lastTransitionTime");
+
+    if (!began_ms || !ended_ms)
+        return false;
+    if (!step->began_ms || began_ms < step->began_ms)
+        step->began_ms = began_ms;
+    if (ended_ms > step->ended_ms)
+        step->ended_ms = ended_ms;
+    return true;
+}
+
+/* Of a loop the first and the last iteration. */
+static bool know_times(struct way *way, struct flowview_step *step)
+{
+    const char *flow = way->view->name;
+    uint32_t iterations = flowview_step_iterations(step);
+    scoped_str first = step->loops ? mem_printf("%s-%s-0", flow, step->name)
+                                   : mem_printf("%s-%s", flow, step->name);
+    scoped_str last =
+        iterations > 1 ? mem_printf("%s-%s-%u", flow, step->name, iterations - 1) : NULL;
+
+    if (step->ended_ms)
+        return true;
+    return take_job(way, step, first) && (!last || take_job(way, step, last));
+}
+
+/* What let the step begin; UINT32_MAX: nothing, or nobody knows, then `known` is false. */
+static uint32_t before(struct way *way, uint32_t at, bool *known)
+{
+    const struct flowview *view = way->view;
+    const bool any = view->steps[at].any;
+    uint32_t best = UINT32_MAX;
+
+    for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++) {
+        uint32_t target = view->targets.next[t];
+        struct flowview_step *step = &view->steps[target];
+        int64_t than = best == UINT32_MAX ? 0 : view->steps[best].ended_ms;
+
+        if (!step->settled || strcmp(step->phase, "Skipped") == 0)
+            continue;
+        if (!step->template_ || !know_times(way, step)) { /* a switch has no job that tells */
+            *known = false;
+            return UINT32_MAX;
+        }
+        if (best == UINT32_MAX || (any ? step->ended_ms < than : step->ended_ms > than))
+            best = target;
+    }
+    return best;
+}
+
+/* Of very many at work the status names some. */
+static void know_begin(struct way *way, struct flowview_step *step)
+{
+    scoped_str name = mem_printf("%s-%s", way->view->name, step->name);
+    scoped(json) json_t *job = NULL;
+
+    if (!step->running || step->began_ms || step->loops)
+        return;
+    job = ask(way, name);
+    step->began_ms = doc_time_ms(job, "metadata.creationTimestamp");
+}
+
+void pathback_follow(struct flowview *view, struct client *client)
+{
+    struct way way = {.view = view, .client = client};
+    bool known = true;
+
+    if (!view->path_cut || !view->path_listed || !client || !client_is_live(client))
+        return;
+    know_begin(&way, &view->steps[view->path[0]]);
+    way.steps = mem_array(QUESTIONS_MAX + 1, sizeof *way.steps);
+    for (uint32_t at = before(&way, view->path[0], &known);
+         at != UINT32_MAX && way.count < QUESTIONS_MAX; at = before(&way, at, &known))
+        way.steps[way.count++] = at;
+    flowview_path_before(view, way.steps, way.count, known && way.count < QUESTIONS_MAX);
+    mem_free(way.steps);
+}

@@ -1,0 +1,483 @@
+/*
+ * One function for each state of a step, in the table at the end; each writes its line from the
+ * record and, where that is not enough, from gang and pods.
+ */
+#include "cli/inspect/explain.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/client/lister.h"
+#include <string.h>
+
+enum { NAMES_MAX = 6 };
+
+void explain_release(struct explain *explain)
+{
+    mem_free(explain->failed_before);
+    json_decref(explain->groups);
+}
+
+void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
+{
+    char text[TIME_TEXT_MAX];
+    bool past = at_ms < explain->now_ms;
+
+    duration_human(past ? explain->now_ms - at_ms : at_ms - explain->now_ms, text);
+    buf_printf(out, past ? "%s ago" : "in %s", text);
+}
+
+/* "reason: message", either alone, or "" */
+static void write_reason(const struct flowview_step *step, struct buf *out)
+{
+    if (step->reason)
+        buf_str(out, step->reason);
+    if (step->message)
+        buf_printf(out, "%s%s", step->reason ? ": " : "", step->message);
+}
+
+/* ---- asked of the store ---- */
+
+static json_t *first_match(const struct explain *explain, const struct kind *kind,
+                           const char *labels, const char *fields)
+{
+    const struct list_query query = {
+        .kind = kind, .ns = explain->view->ns, .labels = labels, .fields = fields};
+    scoped_str target = list_target(&query);
+
+    return explain->client ? client_get(explain->client, target, NULL) : NULL;
+}
+
+static char *job_name(const struct explain *explain, const struct flowview_step *step)
+{
+    const json_t *jobs = json_object_get(step->node, "jobs");
+    const char *newest = json_string_value(json_array_get(jobs, json_array_size(jobs) - 1));
+
+    return newest ? mem_strdup(newest) : mem_printf("%s-%s", explain->view->name, step->name);
+}
+
+static void write_ended(const json_t *container, struct buf *out)
+{
+    const json_t *ended = doc_at(container, "state.terminated");
+    const char *reason = doc_text(ended, "reason"), *message = doc_text(ended, "message");
+    json_int_t signal = json_integer_value(json_object_get(ended, "signal"));
+
+    if (signal)
+        buf_printf(out, "killed by signal %d", (int)signal);
+    else
+        buf_printf(out, "exit code %d",
+                   (int)json_integer_value(json_object_get(ended, "exitCode")));
+    if (reason && strcmp(reason, "Error") != 0)
+        buf_printf(out, ", %s", reason);
+    if (message && *message)
+        buf_printf(out, ": %.*s", (int)strcspn(message, "\n"), message);
+}
+
+/* "pod f-a-main-0: exit code 3; 2 pods failed" */
+static void write_failed_pods(const struct explain *explain, const char *job, struct buf *out)
+{
+    scoped_str labels = mem_printf(LABEL_JOB_NAME "=%s", job);
+    scoped(json) json_t *pods = first_match(explain, &kind_pod, labels, NULL);
+    size_t i, k, failed = 0;
+    json_t *pod, *container;
+
+    json_array_foreach(json_object_get(pods, "items"), i, pod)
+    {
+        const char *phase = doc_text(pod, "status.phase");
+        const char *reason = doc_text(pod, "status.reason");
+        bool told = false;
+
+        if (!phase || strcmp(phase, "Failed") != 0 || failed++ > 0)
+            continue;
+        buf_printf(out, "%spod %s: ", out->len ? "; " : "", doc_text(pod, "metadata.name"));
+        json_array_foreach(doc_at(pod, "status.containerStatuses"), k, container)
+        {
+            if (told || !json_integer_value(doc_at(container, "state.terminated.exitCode")))
+                continue;
+            write_ended(container, out);
+            told = true;
+        }
+        if (!told)
+            buf_str(out, reason ? reason : "failed");
+    }
+    if (failed > 1)
+        buf_printf(out, "; %zu pods failed", failed);
+}
+
+/* Long names are shortened in the label: then all groups are looked at. */
+static json_t *groups_of_flow(const struct explain *explain)
+{
+    enum { LABEL_MAX = 63 };
+    const struct flowview *view = explain->view;
+    scoped_str label = mem_printf(LABEL_CREATED_BY_FLOW "=%s.%s", view->ns, view->name);
+    bool whole = strlen(view->ns) + strlen(view->name) < LABEL_MAX;
+
+    return first_match(explain, &kind_pod_group, whole ? label : NULL, NULL);
+}
+
+/* The newest word of the scheduler about the job's gang. */
+static void write_unschedulable(struct explain *explain, const char *job, struct buf *out)
+{
+    size_t i, k;
+    json_t *group, *condition;
+
+    if (!explain->groups)
+        explain->groups = groups_of_flow(explain);
+    json_array_foreach(json_object_get(explain->groups, "items"), i, group)
+    {
+        const json_t *owner = json_array_get(doc_at(group, "metadata.ownerReferences"), 0);
+        const char *name = doc_text(owner, "name");
+        const char *message = NULL;
+
+        if (!name || strcmp(name, job) != 0)
+            continue;
+        json_array_foreach(doc_at(group, "status.conditions"), k, condition)
+        {
+            const char *type = doc_text(condition, "type");
+
+            if (type && strcmp(type, "Unschedulable") == 0)
+                message = doc_text(condition, "message");
+        }
+        if (message)
+            buf_printf(out, "%s%s", out->len ? ": " : "", message);
+        return;
+    }
+}
+
+/* ---- states ---- */
+
+static bool flow_phase_is(const struct explain *explain, const char *phase)
+{
+    return explain->view->phase && strcmp(explain->view->phase, phase) == 0;
+}
+
+static bool is_satisfied(const struct flowview_step *step, const char *target)
+{
+    size_t i;
+    json_t *name;
+
+    json_array_foreach(json_object_get(step->node, "satisfiedTargets"), i, name)
+    {
+        if (json_is_string(name) && strcmp(json_string_value(name), target) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_open(const struct flowview_step *step, const struct flowview_step *target)
+{
+    bool done = target->phase &&
+                (strcmp(target->phase, "Completed") == 0 || strcmp(target->phase, "Skipped") == 0);
+
+    if (json_object_get(flowview_step_spec(step), "if"))
+        done = done || target->settled;
+    return !done && !is_satisfied(step, target->name);
+}
+
+/* The gang a step starts with, whose other members are not ready: "gang g with x (Waiting)". */
+static bool write_gang(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    size_t g, m;
+    json_t *gang, *member;
+
+    json_array_foreach(doc_at(view->doc, "spec.gangs"), g, gang)
+    {
+        scoped(buf) struct buf others = {0};
+        const char *name = doc_text(gang, "name");
+        bool mine = false;
+
+        json_array_foreach(json_object_get(gang, "flows"), m, member)
+        {
+            uint32_t at = flowview_find(view, json_string_value(member));
+
+            mine = mine || at == i;
+            if (at != UINT32_MAX && at != i && view->steps[at].phase && !view->steps[at].running &&
+                !view->steps[at].settled)
+                buf_printf(&others, "%s%s (%s)", others.len ? ", " : "", view->steps[at].name,
+                           view->steps[at].phase);
+        }
+        if (!mine || !others.len)
+            continue;
+        buf_printf(out, "is ready, and starts together with its gang %s: waits for %s",
+                   name ? name : "", others.data);
+        return true;
+    }
+    return false;
+}
+
+static void write_targets(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    const struct flowview_step *step = &view->steps[i];
+    uint32_t n, open = 0;
+    scoped(buf) struct buf names = {0};
+
+    flowview_link(explain->view, NULL);
+    n = view->targets.first[i + 1] - view->targets.first[i];
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+
+        if (!is_open(step, target) || open++ >= NAMES_MAX)
+            continue;
+        buf_printf(&names, "%s%s", names.len ? ", " : "", target->name);
+        if (target->phase)
+            buf_printf(&names, " (%s)", target->phase);
+    }
+    if (open > NAMES_MAX)
+        buf_printf(&names, " and %u more", open - NAMES_MAX);
+    if (!open && view->phase && write_gang(explain, i, out))
+        return;
+    if (!n)
+        buf_str(out, view->phase ? "waits for nothing: it starts as soon as there is room"
+                                 : "starts at once");
+    else if (open)
+        buf_printf(out, "waits for %s%s", step->any ? "any of " : "", names.data);
+    else
+        buf_str(out, "its targets are done: it starts as soon as there is room");
+    if (open && doc_at(flowview_step_spec(step), "dependsOn.probe"))
+        buf_str(out, ", or until its probes pass");
+}
+
+/* For each step the one among all that lie before it whose failure is the reason it cannot run: of
+ * several the last in order; UINT32_MAX: none. One pass for all. */
+static const uint32_t *failures_before(struct explain *explain)
+{
+    const struct flowview *view = explain->view;
+    uint32_t *place;
+
+    if (explain->failed_before)
+        return explain->failed_before;
+    flowview_link(explain->view, NULL);
+    explain->failed_before = mem_array((size_t)view->n_steps + 1, sizeof(uint32_t));
+    place = mem_array((size_t)view->n_steps + 1, sizeof *place);
+    for (uint32_t k = 0; k < view->n_steps; k++) {
+        uint32_t at = view->order[k], found = UINT32_MAX;
+
+        place[at] = k;
+        for (uint32_t t = view->targets.first[at]; t < view->targets.first[at + 1]; t++) {
+            uint32_t target = view->targets.next[t];
+            uint32_t failed = view->steps[target].failed ? target : explain->failed_before[target];
+
+            if (failed != UINT32_MAX && (found == UINT32_MAX || place[failed] > place[found]))
+                found = failed;
+        }
+        explain->failed_before[at] = found;
+    }
+    mem_free(place);
+    return explain->failed_before;
+}
+
+static void say_waiting(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+    const struct flowview_step *step = &view->steps[i];
+
+    if (flow_phase_is(explain, "Failed") || flow_phase_is(explain, "Terminating")) {
+        uint32_t failed = failures_before(explain)[i];
+
+        if (failed != UINT32_MAX)
+            buf_printf(out, "not run: %s before it is %s", view->steps[failed].name,
+                       view->steps[failed].phase);
+        else
+            buf_printf(out, "not run: the flow is %s", view->phase);
+        return;
+    }
+    if (step->reason || step->message) {
+        write_reason(step, out);
+        return;
+    }
+    if (json_is_true(doc_at(view->doc, "spec.suspend")))
+        buf_str(out, "the flow is suspended; ");
+    write_targets(explain, i, out);
+}
+
+static const json_t *newest_attempt(const struct flowview_step *step)
+{
+    const json_t *attempts = json_object_get(step->node, "attempts");
+    size_t n = json_array_size(attempts);
+
+    return n ? json_array_get(attempts, n - 1) : NULL;
+}
+
+void explain_exit_codes(const json_t *attempt, struct buf *out)
+{
+    const char *task;
+    json_t *codes, *code;
+    size_t i, before = out->len;
+
+    json_object_foreach((json_t *)(size_t)json_object_get(attempt, "exitCodes"), task, codes)
+    {
+        json_array_foreach(codes, i, code)
+        {
+            if (json_integer_value(code) == 0)
+                continue;
+            buf_printf(out, "%s%s ended with %d", out->len > before ? ", " : "", task,
+                       (int)json_integer_value(code));
+            break;
+        }
+    }
+}
+
+static void say_retrying(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    int64_t next_ms = doc_time_ms(step->node, "nextRetryTime");
+    scoped(buf) struct buf codes = {0};
+
+    buf_printf(out, "attempt %lld has failed", (long long)step->attempt);
+    explain_exit_codes(newest_attempt(step), &codes);
+    if (codes.len)
+        buf_printf(out, " (%s)", codes.data);
+    buf_str(out, "; the next begins ");
+    if (next_ms)
+        explain_when(explain, next_ms, out);
+    else
+        buf_str(out, "when the old job is gone");
+}
+
+/* A switch whose default was taken has the empty name as its case. */
+static void write_case(const char *name, struct buf *out)
+{
+    buf_printf(out, "chose %s", *name ? name : "the default: no case holds");
+}
+
+/* The switch that lists the step, and what it chose instead: "route chose good". */
+static bool write_choice(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview *view = explain->view;
+
+    flowview_link(explain->view, NULL);
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flowview_step *target = &view->steps[view->targets.next[t]];
+        const char *choice = doc_text(target->node, "case");
+
+        if (!json_object_get(flowview_step_spec(target), "switch"))
+            continue;
+        buf_printf(out, "%s ", target->name);
+        write_case(choice ? choice : "", out);
+        return true;
+    }
+    return false;
+}
+
+static void say_skipped(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+
+    if (step->reason || step->message)
+        write_reason(step, out);
+    else if (write_choice(explain, i, out))
+        return;
+    else if (json_object_get(flowview_step_spec(step), "if"))
+        buf_str(out, "its condition (if) was false");
+    else
+        buf_str(out, "everything it waits for was skipped");
+}
+
+static void say_running(struct explain *explain, uint32_t i, struct buf *out)
+{
+    static const char *const sources[] = {"", "by runningEstimate", "by what earlier ones took"};
+    const struct flowview_step *step = &explain->view->steps[i];
+    int64_t ms = flowview_step_ms(step, explain->now_ms);
+    scoped_str job = job_name(explain, step);
+    char text[TIME_TEXT_MAX];
+
+    if (strcmp(step->phase, "Pending") == 0) {
+        buf_printf(out, "job %s waits for its pods", job);
+        write_unschedulable(explain, job, out);
+        return;
+    }
+    if (ms >= 0) {
+        duration_human(ms, text);
+        buf_printf(out, "for %s", text);
+    } else {
+        buf_str(out, "at work");
+    }
+    if (step->estimated == ESTIMATE_NONE) {
+        buf_str(out, "; nothing says how long it takes");
+        return;
+    }
+    if (ms > step->estimate_ms + 1000) { /* times are stored in seconds */
+        duration_human(step->estimate_ms, text);
+        buf_printf(out, ", longer than the expected %s (%s)", text, sources[step->estimated]);
+        return;
+    }
+    buf_str(out, "; expected to end ");
+    explain_when(explain, step->expected_end_ms, out);
+    buf_printf(out, " (%s)", sources[step->estimated]);
+}
+
+static void say_completed(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    const char *choice = doc_text(step->node, "case");
+    char text[TIME_TEXT_MAX];
+
+    if (choice) {
+        write_case(choice, out);
+        return;
+    }
+    if (!step->began_ms || !step->ended_ms)
+        return;
+    duration_human(step->ended_ms - step->began_ms, text);
+    buf_printf(out, "took %s", text);
+    if (step->attempt > 1)
+        buf_printf(out, ", in attempt %lld", (long long)step->attempt);
+}
+
+static void say_failed(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flowview_step *step = &explain->view->steps[i];
+    scoped_str job = job_name(explain, step);
+    scoped(buf) struct buf pods = {0};
+
+    write_failed_pods(explain, job, &pods);
+    if (!pods.len)
+        explain_exit_codes(newest_attempt(step), &pods);
+    if (pods.len)
+        buf_str(out, pods.data);
+    else
+        write_reason(step, out);
+    if (step->attempt > 1)
+        buf_printf(out, "%safter %lld attempts", out->len ? "; " : "", (long long)step->attempt);
+}
+
+static void say_reason(struct explain *explain, uint32_t i, struct buf *out)
+{
+    write_reason(&explain->view->steps[i], out);
+}
+
+static void say_aborted(struct explain *explain, uint32_t i, struct buf *out)
+{
+    scoped_str job = job_name(explain, &explain->view->steps[i]);
+
+    buf_printf(out, "suspended: 'jobflow resume job/%s' goes on with it", job);
+}
+
+/* The rest is at work. */
+static const struct {
+    const char *phase;
+    void (*say)(struct explain *explain, uint32_t step, struct buf *out);
+} states[] = {
+    {"Waiting", say_waiting},   {"Blocked", say_reason},      {"Retrying", say_retrying},
+    {"Skipped", say_skipped},   {"Completed", say_completed}, {"Failed", say_failed},
+    {"Terminated", say_failed}, {"Aborted", say_aborted},
+};
+
+void explain_step(struct explain *explain, uint32_t i, struct buf *out)
+{
+    const char *phase = explain->view->steps[i].phase;
+
+    if (!phase) {
+        write_targets(explain, i, out);
+        return;
+    }
+    for (size_t k = 0; k < countof(states); k++)
+        if (strcmp(states[k].phase, phase) == 0) {
+            states[k].say(explain, i, out);
+            return;
+        }
+    say_running(explain, i, out);
+}

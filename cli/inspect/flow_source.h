@@ -1,0 +1,50 @@
+#pragma once
+/*
+ * The flows a command speaks of: those of manifest files, or stored ones named jf/NAME.
+ *
+ * Of a flow in a file, the templates come from the files and else from the data directory, if there
+ * is one; its state, when it is stored there under its name.
+ */
+#include "api/types/text/json_text.h"
+#include "cli/client/client.h"
+#include "cli/manifest/manifests.h"
+#include "view/flow_view.h"
+
+struct flowsource_options {
+    struct client_place place;
+    const char *namespace_; /* of flows that name none; NULL: the usual one */
+    bool states;            /* of flows in files, too */
+    bool past;              /* look for completed jobs of the same templates */
+    bool brief; /* of a large flow no more than a few jobs; one that is over is not linked unless
+                   times say what decided its length */
+};
+
+struct flowsource {
+    json_t *flow;                    /* of a file, owned; with status when it is stored; or NULL */
+    struct buf text;                 /* of the store, until there is a view of it */
+    json_t *templates;               /* owned: {name: JobTemplate} of its namespace */
+    struct client *client;           /* who knows its jobs; NULL: nobody */
+    bool past, brief;                /* as asked for */
+    const struct manifest *manifest; /* NULL: from the store */
+    const char *ns;
+};
+
+struct flowsources {
+    struct flowsource *items; /* [count] */
+    size_t count, cap;
+    struct manifests set;  /* of the files */
+    struct client *client; /* NULL: nothing is stored, or nothing was asked */
+};
+
+/** Load what the operands name; several files make one set. Problems are printed. Returns EXIT_OK,
+ * EXIT_REFUSED for bad operands and files, EXIT_FAILED for a flow that is not there. */
+int flowsources_load(const struct flowsource_options *options, int n, char **operands,
+                     struct flowsources *out);
+void flowsources_release(struct flowsources *sources);
+SCOPED_DEFINE(flowsources, struct flowsources, flowsources_release)
+
+/** The view of one, once, with estimates and expected times. Problems are printed, those of a file
+ * with its line; NULL then. */
+struct flowview *flowsource_view(struct flowsource *source, int64_t now_ms);
+/** The store's present time. */
+int64_t flowsource_now_ms(void);

@@ -1,0 +1,90 @@
+/*
+ * The least that enough members of a gang need, resource by resource.
+ */
+#include "cli/preflight/gang_fit.h"
+#include "api/types/kinds/jobflow/names.h"
+#include "base/mem.h"
+#include "cli/preflight/fit.h"
+#include "node/scheduler/shortfall.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The sum of the `least` smallest of [n]. */
+static int64_t smallest(int64_t *values, size_t n, size_t least)
+{
+    int64_t sum = 0;
+
+    qsort(values, n, sizeof *values, compare);
+    for (size_t i = 0; i < n && i < least; i++)
+        sum = amount_clamp(sum + values[i]);
+    return sum;
+}
+
+static struct amount need_of(const struct gangfit *gangs, const struct name_index *names,
+                             const struct flow_gang *gang)
+{
+    enum { CPU, MEMORY, PODS, N };
+    size_t n = gang->steps.count;
+    size_t least = gang->min_available.set ? (size_t)gang->min_available.value : n;
+    int64_t *values = mem_array(n * N + 1, sizeof *values);
+    struct amount need = {0};
+
+    for (size_t m = 0; m < n; m++) {
+        uint32_t at = name_index_get(names, gang->steps.items[m]);
+        struct amount one = gangs->needs[at];
+
+        values[CPU * n + m] = one.cpu_milli;
+        values[MEMORY * n + m] = one.memory_bytes;
+        values[PODS * n + m] = one.pods;
+    }
+    need.pods = smallest(values + PODS * n, n, least);
+    need.cpu_milli = smallest(values + CPU * n, n, least);
+    need.memory_bytes = smallest(values + MEMORY * n, n, least);
+    mem_free(values);
+    return need;
+}
+
+static bool check_one(const struct gangfit *gangs, const struct amount need, const char *name,
+                      struct error *err, const char *field)
+{
+    static const struct resource_names no_extras = {.open = true};
+    scoped_str problem = NULL;
+
+    if (gangs->max_pods && need.pods > gangs->max_pods)
+        return error_set(err, ERR_INVALID, field,
+                         "the jobs of gang %s start together with %lld pods, but at most %d may "
+                         "run at once (-j %d): they would wait for ever; allow more with -j %lld, "
+                         "or make the gang smaller",
+                         name, (long long)need.pods, gangs->max_pods, gangs->max_pods,
+                         (long long)need.pods);
+    problem = gangs->sim ? NULL : shortfall_of_node(need, fit_machine(0), &no_extras);
+    return !problem || error_set(err, ERR_INVALID, field,
+                                 "the jobs of gang %s start together: %s, or make the gang smaller",
+                                 name, problem);
+}
+
+void gangfit_check(const struct gangfit *gangs,
+                   void (*found)(void *ctx, const struct error *problem), void *ctx)
+{
+    scoped(name_index) struct name_index names = {0};
+
+    if (!gangs->spec->gangs.count)
+        return;
+    jobflow_index_names(gangs->spec, &names, NULL, NULL);
+    for (size_t g = 0; g < gangs->spec->gangs.count; g++) {
+        const struct flow_gang *gang = &gangs->spec->gangs.items[g];
+        struct error err = {0};
+        char field[64];
+
+        snprintf(field, sizeof field, "spec.gangs[%zu]", g);
+        if (!check_one(gangs, need_of(gangs, &names, gang), gang->name, &err, field))
+            found(ctx, &err);
+    }
+}

@@ -1,0 +1,120 @@
+/*
+ * What a preflight brings into its scratch store beside the files: objects that they may refer to,
+ * and the templates that their flows have pinned.
+ */
+#include "api/types/kinds/jobflow/pin.h"
+#include "base/mem.h"
+#include "cli/engine/engine.h"
+#include "cli/preflight/internal.h"
+#include "template/pinned.h"
+#include <string.h>
+
+/* ---- pinned templates (jobflow_pin.h) ---- */
+
+struct copies {
+    struct preflight_run *run;
+    const struct object *flow;
+    const struct object **items; /* [count] */
+    size_t count, cap;
+};
+
+static bool is_copy_for(const struct object *template_, const struct object *flow)
+{
+    return jobflow_pin_origin(template_) &&
+           strcmp(meta_controller(template_->meta)->name, object_name(flow)) == 0;
+}
+
+static void collect_copy(void *arg, const struct object *template_)
+{
+    struct copies *copies = arg;
+
+    if (!is_copy_for(template_, copies->flow))
+        return;
+    mem_grow(copies->items, copies->count, copies->cap);
+    copies->items[copies->count++] = template_;
+}
+
+/* The flow of the files has a uid of its own here: what the flow of its name keeps is kept for it.
+ */
+void preflight_bring_pinned(struct preflight_run *run, const struct object *flow)
+{
+    struct copies copies = {.run = run, .flow = flow};
+
+    if (flow->kind != &kind_job_flow || !jobflow_pins(flow))
+        return;
+    store_each(engine_store(run->scratch), &kind_job_template, object_namespace(flow), collect_copy,
+               &copies);
+    for (size_t i = 0; i < copies.count; i++) {
+        const struct object *copy = copies.items[i];
+        struct error_list errors = {0};
+
+        registry_create_object(
+            engine_registry(run->scratch),
+            template_pinned(flow, jobflow_pin_origin(copy), copy->body, copy->revision), NULL,
+            &errors);
+        error_list_release(&errors); /* what is refused is reported as missing */
+    }
+    mem_free(copies.items);
+}
+
+/* ---- objects that are there already ---- */
+
+void preflight_forget_version(json_t *doc)
+{
+    json_t *metadata = json_object_get(doc, "metadata");
+
+    json_object_del(metadata, "uid");
+    json_object_del(metadata, "resourceVersion");
+}
+
+/* A flow that begins anew pins anew. */
+static bool is_copy_of_old(const struct preflight_run *run, const struct object *object)
+{
+    const struct owner_ref *owner = object->kind == &kind_job_template && jobflow_pin_origin(object)
+                                        ? meta_controller(object->meta)
+                                        : NULL;
+    const struct object *flow =
+        owner ? store_get(run->options->live, &kind_job_flow, object_namespace(object), owner->name)
+              : NULL;
+
+    return owner && (!flow || run->options->fresh ||
+                     (!run->options->retry_failed && flow_phase_finished(jobflow_phase_of(flow)) &&
+                      !jobflow_wants_retry(flow)));
+}
+
+static void copy_object(void *arg, const struct object *object)
+{
+    struct preflight_run *run = arg;
+    struct store *store = engine_store(run->scratch);
+
+    if (!is_copy_of_old(run, object) &&
+        !store_get(store, object->kind, object_namespace(object), object_name(object)))
+        store_put(store, object_with_meta(object, meta_ref(object->meta)));
+}
+
+void preflight_bring_live(struct preflight_run *run)
+{
+    static const struct kind *const kinds[] = {&kind_namespace, &kind_priority_class, &kind_queue,
+                                               &kind_job_template};
+
+    for (size_t i = 0; run->options->live && i < countof(kinds); i++)
+        store_each(run->options->live, kinds[i], NULL, copy_object, run);
+}
+
+void preflight_bring_known(struct preflight_run *run)
+{
+    const struct registry_write how = {.unknown = UNKNOWN_PRUNE};
+    size_t i;
+    json_t *doc;
+
+    json_array_foreach(run->options->known, i, doc)
+    {
+        scoped(json) json_t *copy = json_deep_copy(doc);
+        struct error_list errors = {0};
+        const struct object *object;
+
+        preflight_forget_version(copy);
+        registry_create(engine_registry(run->scratch), copy, &how, &object, &errors);
+        error_list_release(&errors); /* then it is not known */
+    }
+}

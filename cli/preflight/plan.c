@@ -1,0 +1,373 @@
+/*
+ * Watches a preflight (preflight_look) and gathers what it makes of the manifests; then compares
+ * with what is stored.
+ */
+#include "cli/preflight/plan.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "cli/client/lister.h"
+#include "cli/client/resource.h"
+#include "cli/preflight/difference.h"
+#include "cli/preflight/fit.h"
+#include "cli/preflight/preflight.h"
+#include "view/flow_view.h"
+#include <string.h>
+
+enum { KNOWN_MAX = 5000 };
+
+struct planning {
+    const struct plan_options *options;
+    json_t *objects, *flows;
+    json_t *by_flow;          /* {namespace/name: its entry of flows} */
+    json_t *templates;        /* {namespace/name: document}: of the files */
+    json_t *pinned;           /* stored flows that pin their templates, as documents */
+    struct object *looked_up; /* what admission has asked for last */
+    bool refused;
+};
+
+/* Everything but what the server writes. */
+static json_t *written_part(const json_t *doc)
+{
+    json_t *part = json_copy((json_t *)(size_t)doc);
+    const json_t *metadata = json_object_get(doc, "metadata");
+    json_t *kept = json_object();
+    static const char *const members[] = {"labels", "annotations"};
+
+    for (size_t i = 0; i < countof(members); i++)
+        if (json_object_get(metadata, members[i]))
+            json_object_set(kept, members[i], json_object_get(metadata, members[i]));
+    json_object_set_new(part, "metadata", kept);
+    json_object_del(part, "status");
+    return part;
+}
+
+/* ---- objects ---- */
+
+static json_t *stored(const struct planning *p, const struct kind *kind, const char *ns,
+                      const char *name)
+{
+    scoped(buf) struct buf path = {0};
+
+    if (!p->options->client)
+        return NULL;
+    resource_write_path(kind, ns, name, &path);
+    return client_get(p->options->client, path.data, NULL);
+}
+
+/* What pinned templates are compared with in the end. */
+static void note_templates(struct planning *p, const struct object *object, json_t *known)
+{
+    const char *policy = doc_text(known, "spec.templatePolicy");
+    scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+
+    if (object->kind == &kind_job_template)
+        json_object_set_new(p->templates, key, object_to_json(object));
+    else if (object->kind == &kind_job_flow && policy && strcmp(policy, "pinned") == 0)
+        json_array_append(p->pinned, known);
+}
+
+/* ---- edits of stored flows ---- */
+
+static struct object *object_of(const json_t *doc)
+{
+    struct error_list errors = {0};
+    struct object *object = object_from_json(doc, &errors);
+
+    error_list_release(&errors);
+    return object;
+}
+
+static const struct object *look_up(void *ctx, const struct kind *kind, const char *ns,
+                                    const char *name)
+{
+    struct planning *p = ctx;
+    scoped(json) json_t *doc = stored(p, kind, ns, name);
+
+    object_unref(take(p->looked_up));
+    p->looked_up = doc ? object_of(doc) : NULL;
+    return p->looked_up;
+}
+
+/* What the rules of DC-02 say to it. A flow that has ended is begun anew by `run`, whatever has
+ * become of it. */
+static void judge_edit(struct planning *p, const json_t *known, const struct object *flow,
+                       json_t *entry)
+{
+    struct object *old = object_of(known);
+    const char *allowed = old ? meta_annotation(old->meta, ANNOTATION_ALLOW_UPDATES) : NULL;
+    const struct admission adm = {
+        .get = look_up, .ctx = p, .allow_flow_updates = allowed && strcmp(allowed, "true") == 0};
+    struct error_list errors = {0};
+
+    if (old)
+        jobflow_check_update(&adm, old, flow, &errors);
+    if (errors.count) {
+        bool over = flow_phase_finished(jobflow_phase_of(old));
+
+        json_object_set_new(entry, "refused",
+                            json_sprintf("%s: %s", errors.items[0].field, errors.items[0].message));
+        if (over)
+            json_object_set_new(entry, "begunAnewByRun", json_true());
+        p->refused = p->refused || !over;
+    }
+    error_list_release(&errors);
+    object_unref(old);
+}
+
+static void look_at_object(void *ctx, const struct manifest *manifest, const struct object *object)
+{
+    struct planning *p = ctx;
+    scoped(json) json_t *known =
+        stored(p, object->kind, object_namespace(object), object_name(object));
+    json_t *entry = json_pack("{s:s, s:s, s:s}", "kind", object->kind->name, "namespace",
+                              object_namespace(object), "name", object_name(object));
+    json_t *changes = NULL;
+
+    note_templates(p, object, known);
+    if (known) {
+        scoped(json) json_t *doc = object_to_json(object);
+        scoped(json) json_t *now = written_part(known), *then = written_part(doc);
+
+        changes = difference_of(now, then);
+    }
+    json_object_set_new(entry, "action",
+                        json_string(!known                     ? "create"
+                                    : json_array_size(changes) ? "change"
+                                                               : "keep"));
+    if (json_array_size(changes))
+        json_object_set(entry, "changes", changes);
+    if (json_array_size(changes) && object->kind == &kind_job_flow)
+        judge_edit(p, known, object, entry);
+    json_decref(changes);
+    json_array_append_new(p->objects, entry);
+}
+
+/* ---- flows ---- */
+
+static json_t *flow_entry(struct planning *p, const struct object *flow)
+{
+    scoped_str key = mem_printf("%s/%s", object_namespace(flow), object_name(flow));
+    json_t *entry = json_object_get(p->by_flow, key);
+    scoped(json) json_t *doc = NULL;
+    scoped(flowview) struct flowview *view = NULL;
+    json_t *steps;
+
+    if (entry)
+        return entry;
+    doc = object_to_json(flow);
+    view = flowview_new(doc, NULL);
+    steps = json_array();
+    for (uint32_t i = 0; view && i < view->n_steps; i++) {
+        const struct flowview_step *step = &view->steps[i];
+        json_t *after = json_array();
+        json_t *one = json_pack("{s:s, s:I, s:o}", "name", step->name, "stage",
+                                (json_int_t)step->layer + 1, "after", after);
+        scoped(buf) struct buf marks = {0};
+
+        for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
+            json_array_append_new(after, json_string(view->steps[view->targets.next[t]].name));
+        if (step->template_)
+            json_object_set_new(one, "template", json_string(step->template_));
+        flowview_step_marks(step, &marks);
+        if (marks.len)
+            json_object_set_new(one, "marks", json_string(marks.data));
+        json_array_append_new(steps, one);
+    }
+    entry = json_pack("{s:s, s:s, s:o}", "name", object_name(flow), "namespace",
+                      object_namespace(flow), "steps", steps);
+    json_array_append_new(p->flows, entry);
+    json_object_set(p->by_flow, key, entry);
+    return entry;
+}
+
+static void look_at_job(void *ctx, const struct object *flow, size_t step, const struct object *job)
+{
+    struct planning *p = ctx;
+    json_t *entry = json_array_get(json_object_get(flow_entry(p, flow), "steps"), step);
+    scoped(json) json_t *doc = object_to_json(job);
+    scoped_str problem =
+        p->options->sim ? NULL : fit_problem(job_spec_of(job), p->options->max_pods);
+    scoped(buf) struct buf needs = {0};
+    json_t *metadata =
+        json_pack("{s:s, s:s}", "name", object_name(job), "namespace", object_namespace(job));
+
+    json_object_set_new(doc, "metadata", metadata);
+    json_object_del(doc, "status");
+    json_object_set(entry, "job", doc);
+    fit_write(fit_need(job_spec_of(job)), &needs);
+    json_object_set_new(entry, "needs", json_string(needs.data));
+    if (problem)
+        json_object_set_new(entry, "problem", json_string(problem));
+}
+
+static void look_at_gang(void *ctx, const struct object *flow, const struct error *problem)
+{
+    json_t *entry = flow_entry(ctx, flow), *problems = json_object_get(entry, "problems");
+
+    if (!problems) {
+        problems = json_array();
+        json_object_set_new(entry, "problems", problems);
+    }
+    json_array_append_new(
+        problems, json_pack("{s:s, s:s}", "path", problem->field, "message", problem->message));
+}
+
+/* Flows of which no step has a known template have been missed so far; and the order. */
+static int compare_stage(const void *a, const void *b)
+{
+    const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+    json_int_t p = json_integer_value(json_object_get(x, "stage"));
+    json_int_t q = json_integer_value(json_object_get(y, "stage"));
+
+    if (p != q)
+        return p < q ? -1 : 1;
+    p = json_integer_value(json_object_get(x, "at"));
+    q = json_integer_value(json_object_get(y, "at"));
+    return (p > q) - (p < q);
+}
+
+static void sort_steps(json_t *flow)
+{
+    json_t *steps = json_object_get(flow, "steps"), *sorted = json_array();
+    size_t n = json_array_size(steps);
+    json_t **items = mem_array(n + 1, sizeof(json_t *));
+
+    for (size_t i = 0; i < n; i++) {
+        items[i] = json_array_get(steps, i);
+        json_object_set_new(items[i], "at", json_integer((json_int_t)i));
+    }
+    qsort(items, n, sizeof(json_t *), compare_stage);
+    for (size_t i = 0; i < n; i++) {
+        json_object_del(items[i], "at");
+        json_array_append(sorted, items[i]);
+    }
+    mem_free(items);
+    json_object_set_new(flow, "steps", sorted);
+}
+
+/* ---- what is stored ---- */
+
+static bool keep_page(void *ctx, json_t *page)
+{
+    json_array_extend(ctx, json_object_get(page, "items"));
+    return json_array_size(ctx) < KNOWN_MAX;
+}
+
+static json_t *known_objects(struct client *client)
+{
+    static const struct kind *const kinds[] = {&kind_namespace, &kind_priority_class, &kind_queue,
+                                               &kind_job_template};
+    json_t *known = json_array();
+
+    for (size_t k = 0; client && k < countof(kinds); k++) {
+        const struct list_query query = {.kind = kinds[k]};
+        size_t from = json_array_size(known);
+
+        list_pages(client, &query, keep_page, known, NULL, NULL);
+        for (size_t i = from; i < json_array_size(known); i++) { /* lists leave these out */
+            json_object_set_new(json_array_get(known, i), "apiVersion",
+                                json_string(kind_api_version(kinds[k])));
+            json_object_set_new(json_array_get(known, i), "kind", json_string(kinds[k]->name));
+        }
+    }
+    return known;
+}
+
+/* ---- pinned templates ---- */
+
+static json_t *newest_template(const struct planning *p, const char *ns, const char *name)
+{
+    scoped_str key = mem_printf("%s/%s", ns, name);
+    json_t *of_files = json_object_get(p->templates, key);
+
+    return of_files ? json_incref(of_files) : stored(p, &kind_job_template, ns, name);
+}
+
+/* One template of a flow: as it was pinned against as it would be now. */
+static void compare_pinned(struct planning *p, const json_t *flow, const char *name, json_t *out)
+{
+    const char *ns = doc_text(flow, "metadata.namespace");
+    char copy_name[PIN_NAME_MAX + 1];
+    scoped(json) json_t *copy = NULL, *newest = NULL;
+    json_t *entry, *changes;
+
+    jobflow_pin_name(doc_text(flow, "metadata.uid"), name, copy_name);
+    copy = stored(p, &kind_job_template, ns, copy_name);
+    newest = newest_template(p, ns, name);
+    if (!copy)
+        return; /* it is pinned when it comes */
+    entry = json_pack("{s:s, s:s}", "name", name, "copy", copy_name);
+    changes = newest ? difference_of(json_object_get(copy, "spec"), json_object_get(newest, "spec"))
+                     : NULL;
+    if (!newest)
+        json_object_set_new(entry, "gone", json_true());
+    json_object_set(
+        entry, "version",
+        json_object_get(json_object_get(json_object_get(copy, "metadata"), "annotations"),
+                        ANNOTATION_PINNED_REVISION));
+    if (json_array_size(changes))
+        json_object_set(entry, "changes", changes);
+    json_decref(changes);
+    json_array_append_new(out, entry);
+}
+
+static void look_at_pinned(struct planning *p, const json_t *flow)
+{
+    scoped_str key =
+        mem_printf("%s/%s", doc_text(flow, "metadata.namespace"), doc_text(flow, "metadata.name"));
+    json_t *entry = json_object_get(p->by_flow, key), *list = json_array();
+    scoped(json) json_t *seen = json_object();
+    const json_t *step;
+    size_t i;
+
+    json_array_foreach(json_object_get(json_object_get(flow, "spec"), "flows"), i, step)
+    {
+        const char *named = doc_text(step, "jobTemplateName");
+        const char *name = named ? named : doc_text(step, "name");
+
+        if (json_object_get(step, "switch") || json_object_get(seen, name))
+            continue;
+        json_object_set_new(seen, name, json_true());
+        compare_pinned(p, flow, name, list);
+    }
+    if (entry && json_array_size(list))
+        json_object_set(entry, "templates", list);
+    json_decref(list);
+}
+
+json_t *plan_make(struct manifests *set, const struct plan_options *options, bool *out_refused)
+{
+    struct planning p = {.options = options,
+                         .objects = json_array(),
+                         .flows = json_array(),
+                         .by_flow = json_object(),
+                         .templates = json_object(),
+                         .pinned = json_array()};
+    scoped(json) json_t *known = known_objects(options->client);
+    const struct preflight_look look = {.object = look_at_object,
+                                        .job = look_at_job,
+                                        .gang = look_at_gang,
+                                        .max_pods = options->sim ? 0 : options->max_pods,
+                                        .ctx = &p};
+    const struct preflight_options how = {
+        .namespace_ = options->namespace_, .sim = options->sim, .known = known, .look = &look};
+    struct preflight_result result;
+    bool ok = preflight(set, &how, &result);
+    json_t *plan = json_pack("{s:o, s:o}", "objects", p.objects, "flows", p.flows);
+
+    for (size_t i = 0; i < json_array_size(p.flows); i++)
+        sort_steps(json_array_get(p.flows, i));
+    for (size_t i = 0; ok && i < json_array_size(p.pinned); i++)
+        look_at_pinned(&p, json_array_get(p.pinned, i));
+    json_decref(p.by_flow);
+    json_decref(p.templates);
+    json_decref(p.pinned);
+    object_unref(p.looked_up);
+    *out_refused = p.refused;
+    if (ok)
+        return plan;
+    json_decref(plan);
+    return NULL;
+}

@@ -1,0 +1,351 @@
+/*
+ * Each step as the job it would become, created in the scratch registry as a dry run.
+ *
+ * Steps without a patch share their template's verdict; the others are as many jobs as there are
+ * patches, looked at up to a bound: beyond it admission says the same when the step starts.
+ */
+#include "cli/preflight/steps.h"
+#include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/pin.h"
+#include "api/types/schema/flow_reference.h"
+#include "api/types/text/suggest.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cli/preflight/fit.h"
+#include "template/instantiate.h"
+#include <string.h>
+
+enum { PATCHED_MAX = 20000 };
+
+struct seen_template {
+    const struct object *template_;
+    UT_hash_handle hh;
+};
+
+struct steps_run {
+    const struct preflight_steps *check;
+    const struct object *flow;
+    struct template_cache *bodies;
+    struct seen_template *seen;
+    struct amount *needs; /* or NULL: nobody asks */
+};
+
+static int64_t pods_at_once(const struct job_spec *job)
+{
+    int64_t pods = 0;
+
+    for (size_t i = 0; i < job->tasks.count; i++) {
+        const struct job_task *task = &job->tasks.items[i];
+
+        if (task->depends_on.count > 0)
+            return 0;
+        pods += task->min_available.set ? task->min_available.value : task->replicas;
+    }
+    return job->min_available > 0 ? job->min_available : pods;
+}
+
+static bool gang_too_large(const struct job_spec *job, int max_pods, struct error *err)
+{
+    int64_t pods = pods_at_once(job);
+
+    if (pods <= max_pods)
+        return false;
+    error_set(
+        err, ERR_INVALID, "spec.minAvailable",
+        "%lld pods must run at once (minAvailable), but at most %d may (-j %d): it would wait "
+        "for ever; allow more with -j %lld, or lower minAvailable",
+        (long long)pods, max_pods, max_pods, (long long)pods);
+    return true;
+}
+
+static bool without_pods(const struct job_spec *job, struct error *err)
+{
+    for (size_t t = 0; t < job->tasks.count; t++)
+        if (job->tasks.items[t].replicas > 0)
+            return false;
+    error_set(err, ERR_INVALID, "spec.tasks[0].replicas",
+              "no task has replicas (0 where nothing is said): a job without pods runs for ever; "
+              "set replicas: 1");
+    return true;
+}
+
+bool preflight_never_ends(const struct job_spec *job, int max_pods, struct error *err)
+{
+    return max_pods && (gang_too_large(job, max_pods, err) || without_pods(job, err));
+}
+
+static void found(struct steps_run *run, size_t i, const char *member, const struct error *why)
+{
+    struct error err = {0};
+    char field[96];
+
+    snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
+    error_set(&err, ERR_INVALID, field, "the job of this step would be refused: %s%s%s", why->field,
+              why->field[0] ? ": " : "", why->message);
+    run->check->found(run->check->ctx, &err);
+}
+
+static json_t *job_document(const struct steps_run *run, size_t i, const struct blob *body)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(run->flow);
+    json_t *doc = json_loadb(body->text, body->len, 0, NULL);
+
+    json_object_set_new(doc, "apiVersion", json_string(kind_api_version(&kind_job)));
+    json_object_set_new(doc, "kind", json_string(kind_job.name));
+    json_object_set_new(doc, "metadata",
+                        json_pack("{s:s, s:s+++}", "namespace", object_namespace(run->flow), "name",
+                                  object_name(run->flow), "-", spec->steps.items[i].name, ""));
+    return doc;
+}
+
+static void tell(struct steps_run *run, size_t i, const char *member, const struct object *job)
+{
+    scoped_str problem = run->check->doubted ? fit_problem(job_spec_of(job), 0) : NULL;
+    struct error err = {0};
+    char field[96];
+
+    if (problem) {
+        snprintf(field, sizeof field, "spec.flows[%zu].%s", i, member);
+        error_set(&err, ERR_INVALID, field, "the job of this step %s", problem);
+        run->check->doubted(run->check->ctx, &err);
+    }
+    if (run->check->made)
+        run->check->made(run->check->ctx, i, job);
+}
+
+/* The files hold the flow as it was printed, with the jobs it had by then. */
+static bool is_made_already(const struct steps_run *run, const json_t *doc)
+{
+    const char *name = json_string_value(json_object_get(json_object_get(doc, "metadata"), "name"));
+    const struct object *job = store_get(registry_store(run->check->registry), &kind_job,
+                                         object_namespace(run->flow), name);
+    const struct owner_ref *owner = job ? meta_controller(job->meta) : NULL;
+
+    return owner && strcmp(owner->kind, kind_job_flow.name) == 0 &&
+           strcmp(owner->name, object_name(run->flow)) == 0;
+}
+
+static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body)
+{
+    const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
+    scoped(json) json_t *doc = job_document(run, i, body);
+    struct error_list errors = {0};
+    const struct object *job = NULL;
+    struct error err = {0};
+
+    if (is_made_already(run, doc))
+        return;
+    if (!registry_create(run->check->registry, doc, &how, &job, &errors))
+        for (size_t e = 0; e < errors.count; e++)
+            found(run, i, member, &errors.items[e]);
+    else if (preflight_never_ends(job_spec_of(job), run->check->max_pods, &err))
+        found(run, i, member, &err);
+    else
+        tell(run, i, member, job);
+    if (job && run->needs)
+        run->needs[i] = fit_need(job_spec_of(job));
+    error_list_release(&errors);
+}
+
+/* False when a step without a patch has asked for this template before. */
+static bool first_use(struct steps_run *run, const struct object *template_)
+{
+    struct seen_template *seen;
+
+    HASH_FIND_PTR(run->seen, &template_, seen);
+    if (seen)
+        return false;
+    seen = mem_alloc(sizeof *seen);
+    seen->template_ = template_;
+    HASH_ADD_PTR(run->seen, template_, seen);
+    return true;
+}
+
+/* A task of the patch that the template does not have is a new one, and most likely a typing
+ * mistake. True when there is one that cannot stand alone, or has no pods and nearly the name of
+ * another. */
+static bool check_task_names(struct steps_run *run, size_t i, const char *member,
+                             const json_t *patch, const struct job_spec *template_)
+{
+    const json_t *task;
+    bool wrong = false;
+    size_t t;
+
+    json_array_foreach(json_object_get(patch, "tasks"), t, task)
+    {
+        const char *name = json_string_value(json_object_get(task, "name"));
+        struct nearest near = {0};
+        struct error err = {0};
+        char field[96];
+        bool known = false;
+
+        for (size_t k = 0; k < template_->tasks.count && name; k++) {
+            const char *candidate = template_->tasks.items[k].name;
+
+            known |= candidate && strcmp(candidate, name) == 0;
+            if (candidate)
+                nearest_offer(&near, name, candidate);
+        }
+        if (!name || known ||
+            (json_object_get(task, "template") &&
+             (json_object_get(task, "replicas") || !near.word)))
+            continue;
+        snprintf(field, sizeof field, "spec.flows[%zu].patch.%s.tasks[%zu].name", i, member, t);
+        error_set(&err, ERR_NOT_FOUND, field, "the template has no task \"%s\"%s%s%s", name,
+                  near.word ? "; did you mean \"" : ", and as a new one it needs a template",
+                  near.word ? near.word : "", near.word ? "\"?" : "");
+        run->check->found(run->check->ctx, &err);
+        wrong = true;
+    }
+    return wrong;
+}
+
+/* What references stand for before the flow has begun: parameters, and the first iteration. */
+struct known_values {
+    const struct object *flow;
+    const struct flow_loop *loop;
+    bool unknown; /* an output: the patch cannot be looked at yet */
+};
+
+static void add_first_item(const struct flow_loop *loop, struct buf *out)
+{
+    if (loop->items.count)
+        buf_str(out, loop->items.items[0]);
+    else
+        buf_printf(out, "%lld", loop->range ? (long long)loop->range->start : 0LL);
+}
+
+static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                        struct error *err)
+{
+    struct known_values *known = ctx;
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
+    const bool of_iteration = ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX;
+    const char *value = NULL;
+
+    if (ref->kind == FLOW_REF_PARAMETER)
+        value = jobflow_parameter(jobflow_spec_of(known->flow), name);
+    else if (ref->kind == FLOW_REF_FLOW_NAME)
+        value = object_name(known->flow);
+    if (value)
+        buf_str(out, value);
+    else if (of_iteration && !known->loop)
+        *out_leave = true;
+    else if (ref->kind == FLOW_REF_ITEM && !known->loop->items_from)
+        add_first_item(known->loop, out);
+    else if (ref->kind == FLOW_REF_INDEX)
+        buf_char(out, '0');
+    else if (ref->kind == FLOW_REF_ATTEMPT)
+        buf_char(out, '1');
+    else
+        known->unknown = true;
+    return true;
+}
+
+/* The patch with its references replaced. False when one of them is not known yet. */
+static bool resolve(struct steps_run *run, size_t i, struct template_patch *patch,
+                    json_t *out_owned[2], struct error *err)
+{
+    struct known_values known = {run->flow, jobflow_spec_of(run->flow)->steps.items[i].loop, false};
+    const struct flow_ref_values values = {known_value, &known};
+    const json_t *parts[] = {patch->job_spec, patch->spec};
+
+    if (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1]))
+        return true;
+    for (size_t k = 0; k < countof(parts); k++) {
+        out_owned[k] = parts[k]
+                           ? flow_refs_replace(&job_patch_schema, (json_t *)parts[k], &values, err)
+                           : NULL;
+        if (parts[k] && !out_owned[k]) {
+            found(run, i, "patch", err);
+            return false;
+        }
+    }
+    patch->job_spec = out_owned[0];
+    patch->spec = out_owned[1];
+    patch->owner = NULL;
+    return !known.unknown;
+}
+
+static const struct object *get(void *ctx, const struct kind *kind, const char *ns,
+                                const char *name)
+{
+    return store_get(ctx, kind, ns, name);
+}
+
+const struct object *preflight_template(const struct store *store, const struct object *flow,
+                                        const struct flow_step *step)
+{
+    return jobflow_template(flow, flow_step_template(step), get, (void *)(size_t)store);
+}
+
+static bool check_step(struct steps_run *run, size_t i)
+{
+    const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
+    struct template_patch patch = {.job_spec = step->patch_job_spec,
+                                   .spec = step->patch_spec,
+                                   .owner = run->flow->body,
+                                   .step = (uint32_t)i,
+                                   .scheduling = jobflow_spec_of(run->flow)->scheduling};
+    json_t *owned[2] = {NULL, NULL};
+    bool resolved;
+    bool is_patched = step->patch_job_spec || step->patch_spec;
+    const char *member = is_patched ? "patch" : step->template_name ? "jobTemplateName" : "name";
+    const struct object *template_ =
+        preflight_template(registry_store(run->check->registry), run->flow, step);
+    struct error err = {0};
+
+    if (template_ && run->needs && !is_patched)
+        run->needs[i] = fit_need(job_spec_of(template_));
+    if (!template_ || (!is_patched && !run->check->made && !first_use(run, template_)))
+        return false;
+
+    if (!is_patched && run->check->known && run->check->known(run->check->ctx, template_)) {
+        if (preflight_never_ends(job_spec_of(template_), run->check->max_pods, &err))
+            found(run, i, member, &err);
+        return false;
+    }
+    if (is_patched) { /* both are looked at: every finding at once */
+        bool in_job_spec =
+            check_task_names(run, i, "jobSpec", step->patch_job_spec, job_spec_of(template_));
+        bool in_spec = check_task_names(run, i, "spec", step->patch_spec, job_spec_of(template_));
+
+        if (in_job_spec || in_spec)
+            return true;
+    }
+
+    resolved = resolve(run, i, &patch, owned, &err);
+
+    scoped(blob) struct blob *body =
+        resolved ? template_instantiate(run->bodies, template_,
+                                        is_patched || patch.scheduling ? &patch : NULL, &err)
+                 : NULL;
+
+    json_decref(owned[0]);
+    json_decref(owned[1]);
+    if (!resolved)
+        return is_patched;
+    if (body)
+        check_body(run, i, member, body);
+    else
+        run->check->found(run->check->ctx, &err);
+    return is_patched;
+}
+
+void preflight_steps(const struct preflight_steps *check, const struct object *flow,
+                     struct amount *needs)
+{
+    struct steps_run run = {
+        .check = check, .flow = flow, .bodies = template_cache_new(), .needs = needs};
+    size_t n = jobflow_spec_of(flow)->steps.count;
+    struct seen_template *seen, *next;
+
+    for (size_t i = 0, patched = 0; i < n && patched < PATCHED_MAX; i++)
+        patched += check_step(&run, i);
+    HASH_ITER(hh, run.seen, seen, next)
+    {
+        HASH_DEL(run.seen, seen);
+        mem_free(seen);
+    }
+    template_cache_free(run.bodies);
+}

@@ -1,0 +1,461 @@
+/*
+ * A run in a daemon.
+ *
+ *   mirrors, one for each kind ─► store      what the run shows
+ *     run's manifests ─► requests            what it asks for
+ *
+ * The store is one in memory that gets every version the daemon tells of; its revisions are its
+ * own. The client has a loop of its own: a timer of ours gives it a turn.
+ */
+#include "api/client/mirror.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "base/mem.h"
+#include "cli/client/client.h"
+#include "cli/client/resource.h"
+#include "cli/manifest/apply.h"
+#include "cli/run/backend.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PUMP_MS = 10 };
+static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
+
+static const struct kind *const mirrored[] = {
+    &kind_namespace, &kind_priority_class, &kind_queue, &kind_job_template, &kind_job_flow,
+    &kind_job,       &kind_pod_group,      &kind_pod,
+};
+enum { MIRRORED_N = countof(mirrored) };
+
+struct mirrored {
+    struct mirror mirror;
+    struct remote_run *run;
+};
+
+/* A change the daemon told of, not yet in the store. */
+struct change {
+    int64_t revision;
+    enum mirror_change change;
+    struct object *object; /* a reference */
+};
+
+struct remote_run {
+    struct backend base;
+    struct client *client;
+    struct runtime logs;
+    struct mirrored mirrors[MIRRORED_N];
+    struct timer pump;
+    struct change *changes; /* [n_changes] */
+    size_t n_changes, changes_cap;
+    int64_t complete; /* changes up to here have come on every watch */
+    void (*lost)(void *ctx, const struct error *err);
+    void *ctx;
+    struct error why; /* a mirror could not go on */
+};
+
+static struct remote_run *of(struct backend *backend)
+{
+    return container_of(backend, struct remote_run, base);
+}
+
+/* ---- the store ---- */
+
+static const char *metadata_text(const json_t *doc, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(doc, "metadata"), key));
+}
+
+static const struct object *store_answer(struct remote_run *remote, json_t *doc)
+{
+    struct error_list errors = {0};
+    struct object *object = object_from_json(doc, &errors);
+
+    error_list_release(&errors); /* what the daemon has stored can be read */
+    return object && *object_uid(object) ? store_put(remote->base.store, object)
+                                         : (object_unref(object), NULL);
+}
+
+static void apply_change(struct remote_run *remote, struct change *change)
+{
+    const struct object *held;
+
+    if (change->change != MIRROR_DELETED) {
+        store_put(remote->base.store, change->object);
+        return;
+    }
+    held = store_get_uid(remote->base.store, object_uid(change->object));
+    if (held)
+        store_delete(remote->base.store, held);
+    object_unref(change->object);
+}
+
+static void on_changed(struct mirror *mirror, enum mirror_change change, const struct object *old,
+                       const struct object *object)
+{
+    struct remote_run *remote = container_of(mirror, struct mirrored, mirror)->run;
+
+    mem_grow(remote->changes, remote->n_changes, remote->changes_cap);
+    remote->changes[remote->n_changes++] =
+        (struct change){object->revision, change, object_ref(object)};
+}
+
+/* One that has fallen behind finds its way back; one that gets no answer has lost its daemon. */
+static void on_failed(struct mirror *mirror, const struct error *err)
+{
+    struct remote_run *remote = container_of(mirror, struct mirrored, mirror)->run;
+
+    if (err->code != ERR_GONE && remote->why.code == ERR_NONE)
+        remote->why = *err;
+}
+
+static int by_revision(const void *a, const void *b)
+{
+    const struct change *one = a, *other = b;
+
+    return (one->revision > other->revision) - (one->revision < other->revision);
+}
+
+/* What happened together comes on several watches, one a little after the other: a change waits for
+ * one more look, so that a step ends before its flow does. */
+static void apply_changes(struct remote_run *remote)
+{
+    size_t n = 0;
+    int64_t newest;
+
+    if (remote->n_changes == 0)
+        return;
+    qsort(remote->changes, remote->n_changes, sizeof *remote->changes, by_revision);
+    newest = remote->changes[remote->n_changes - 1].revision;
+    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++)
+        apply_change(remote, &remote->changes[n]);
+    remote->n_changes -= n;
+    memmove(remote->changes, remote->changes + n, remote->n_changes * sizeof *remote->changes);
+    remote->complete = newest;
+}
+
+static void pump(struct timer *timer)
+{
+    struct remote_run *remote = container_of(timer, struct remote_run, pump);
+
+    client_pass(remote->client, 0);
+    apply_changes(remote);
+    timer_start(remote->base.loop, timer, PUMP_MS);
+    if (remote->why.code != ERR_NONE && remote->lost)
+        take(remote->lost)(remote->ctx, &remote->why);
+}
+
+/* The one namespace of all that is to run, which bounds what has to be mirrored; NULL: there are
+ * several. Manifests that name none are in `usual`. */
+static const char *common_namespace(const struct manifests *set, const char *usual)
+{
+    const char *common = NULL;
+
+    assert(usual);
+    for (size_t i = 0; i < set->count; i++) {
+        const char *ns = metadata_text(set->items[i].doc, "namespace");
+
+        if (!set->items[i].kind->namespaced)
+            continue;
+        if (!ns)
+            ns = usual;
+        if (common && strcmp(ns, common) != 0)
+            return NULL;
+        common = ns;
+    }
+    return common;
+}
+
+static bool all_synced(const struct remote_run *remote)
+{
+    for (int i = 0; i < MIRRORED_N; i++)
+        if (!mirror_is_synced(&remote->mirrors[i].mirror))
+            return false;
+    return true;
+}
+
+static bool open_mirrors(struct remote_run *remote, const char *ns, struct error *err)
+{
+    struct remote *server = client_remote(remote->client);
+
+    for (int i = 0; i < MIRRORED_N; i++) {
+        struct mirrored *one = &remote->mirrors[i];
+
+        one->run = remote;
+        one->mirror = (struct mirror){
+            .kind = mirrored[i],
+            .ns = ns,
+            .event_bytes_max = event_bytes_max,
+            .changed = on_changed,
+            .failed = on_failed,
+        };
+        mirror_start(&one->mirror, server);
+    }
+    while (!all_synced(remote) && remote->why.code == ERR_NONE)
+        client_pass(remote->client, PUMP_MS); /* no longer, or the last to come is seen late */
+    if (remote->why.code != ERR_NONE) {
+        *err = remote->why;
+        return false;
+    }
+    remote->complete = INT64_MAX; /* what was listed belongs together */
+    apply_changes(remote);
+    timer_start(remote->base.loop, &remote->pump, PUMP_MS);
+    return true;
+}
+
+/* ---- requests ---- */
+
+/* One write; the answer's document, owned. NULL with the findings. */
+static json_t *ask(struct remote_run *remote, const char *method, const char *target,
+                   const json_t *body, struct error_list *errors)
+{
+    bool patches = strcmp(method, "PATCH") == 0;
+    scoped(buf) struct buf text = {0};
+    scoped(client_call) struct client_call call = {
+        .method = method,
+        .target = target,
+        .content_type = patches ? "application/merge-patch+json" : "application/json",
+    };
+
+    if (body)
+        json_text(body, &text);
+    call.body = text.data;
+    call.body_len = text.len;
+    if (client_do(remote->client, &call, NULL))
+        return json_loadb(call.text.data, call.text.len, 0, NULL);
+    if (errors)
+        client_findings(&call, errors);
+    return NULL;
+}
+
+static void object_path(const struct object *object, struct buf *out)
+{
+    resource_write_path(object->kind, object_namespace(object), object_name(object), out);
+}
+
+static void namespaces(struct backend *backend, const struct manifests *set)
+{
+    for (size_t i = 0; i < set->count; i++) {
+        const char *name = metadata_text(set->items[i].doc, "namespace");
+        scoped(json) json_t *doc = NULL, *made = NULL;
+
+        if (!name || !set->items[i].kind->namespaced ||
+            store_get(backend->store, &kind_namespace, "", name))
+            continue;
+        doc = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", "v1", "kind", "Namespace", "metadata",
+                        "name", name);
+        made = ask(of(backend), "POST", "/api/v1/namespaces", doc, NULL);
+        if (made)
+            store_answer(of(backend), made);
+    }
+}
+
+enum sending { SEND, TRY };
+
+/* Create, or replace what is there. */
+static json_t *send_manifest(struct remote_run *remote, const struct manifest *manifest,
+                             enum sending sending, struct error_list *errors)
+{
+    const char *ns = metadata_text(manifest->doc, "namespace");
+    const char *name = metadata_text(manifest->doc, "name");
+    scoped(buf) struct buf path = {0};
+    scoped(json) json_t *stored = NULL, *patch = NULL;
+
+    if (name) {
+        resource_write_path(manifest->kind, ns, name, &path);
+        stored = client_get(remote->client, path.data, NULL);
+    }
+    if (!stored) {
+        buf_clear(&path);
+        resource_write_path(manifest->kind, ns, NULL, &path);
+    }
+    resource_write_query("fieldManager", "jobflow-run", &path);
+    resource_write_query("fieldValidation", "Strict", &path);
+    resource_write_query("dryRun", sending == TRY ? "All" : NULL, &path);
+    if (!stored)
+        return ask(remote, "POST", path.data, manifest->doc, errors);
+    patch = apply_patch(manifest, stored);
+    return ask(remote, "PATCH", path.data, patch, errors);
+}
+
+static bool possible(struct backend *backend, const struct manifest *manifest,
+                     struct error_list *errors)
+{
+    scoped(json) json_t *result = send_manifest(of(backend), manifest, TRY, errors);
+
+    return result != NULL;
+}
+
+static const struct object *apply(struct backend *backend, const struct manifest *manifest,
+                                  struct error_list *errors)
+{
+    scoped(json) json_t *result = send_manifest(of(backend), manifest, SEND, errors);
+    const struct object *object = result ? store_answer(of(backend), result) : NULL;
+
+    if (result && !object)
+        error_list_add(errors, ERR_INTERNAL, "", "the daemon's answer is no object");
+    return object;
+}
+
+static void delete_object(struct remote_run *remote, const struct object *object, int64_t grace_s)
+{
+    scoped(json) json_t *options = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions",
+                                             "apiVersion", "v1", "propagationPolicy", "Background");
+    scoped(buf) struct buf path = {0};
+    json_t *result;
+
+    if (grace_s >= 0)
+        json_object_set_new(options, "gracePeriodSeconds", json_integer(grace_s));
+    object_path(object, &path);
+    result = ask(remote, "DELETE", path.data, options, NULL);
+    json_decref(result);
+}
+
+/* Grace 0 is for the deletion protection of what is unfinished; pods have their own. */
+static void forget(struct backend *backend, const struct object *object)
+{
+    delete_object(of(backend), object, 0);
+    store_delete(backend->store, object);
+}
+
+/* ---- stopping: what is followed, and nothing of others ---- */
+
+struct selection {
+    const struct follow *follow;
+    struct store *store;
+    const struct object **items; /* [count] references */
+    size_t count, cap;
+};
+
+static const char *owner_uid(const struct object *object)
+{
+    const struct owner_ref *owner = object ? meta_controller(object->meta) : NULL;
+
+    return owner ? owner->uid : "";
+}
+
+static void select_pod(void *arg, const struct object *pod)
+{
+    struct selection *selection = arg;
+    const char *job = owner_uid(pod);
+
+    if (backend_pod_over(pod) ||
+        (!follow_find_flow(selection->follow, job) &&
+         !follow_find_flow(selection->follow, owner_uid(store_get_uid(selection->store, job)))))
+        return;
+    mem_grow(selection->items, selection->count, selection->cap);
+    selection->items[selection->count++] = object_ref(pod);
+}
+
+static struct selection select_pods(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = {.follow = follow, .store = backend->store};
+
+    store_each(backend->store, &kind_pod, NULL, select_pod, &selection);
+    return selection;
+}
+
+static void selection_release(struct selection *selection)
+{
+    for (size_t i = 0; i < selection->count; i++)
+        object_unref((struct object *)(size_t)selection->items[i]);
+    mem_free(selection->items);
+}
+
+static size_t alive(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = select_pods(backend, follow);
+
+    selection_release(&selection);
+    return selection.count;
+}
+
+static void abort_flow(struct remote_run *remote, const struct follow_flow *flow)
+{
+    scoped(json) json_t *patch =
+        json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
+    scoped(buf) struct buf path = {0};
+
+    resource_write_path(&kind_job_flow, flow->namespace_, flow->name, &path);
+    json_decref(ask(remote, "PATCH", path.data, patch, NULL));
+}
+
+/* As in a run of its own a bare job is taken away: it has no record that could say it was ended. */
+static void stop(struct backend *backend, const struct follow *follow)
+{
+    for (const struct follow_flow *flow = follow_flows(follow); flow; flow = flow->next)
+        if (!flow->bare_job)
+            abort_flow(of(backend), flow);
+        else if (flow->object && !job_phase_finished(job_status_of(flow->object)->phase))
+            delete_object(of(backend), flow->object, -1);
+}
+
+static void kill_all(struct backend *backend, const struct follow *follow)
+{
+    struct selection selection = select_pods(backend, follow);
+
+    for (size_t i = 0; i < selection.count; i++)
+        delete_object(of(backend), selection.items[i], 0);
+    selection_release(&selection);
+}
+
+static const struct backend_ops ops = {namespaces, possible, apply, forget, alive, stop, kill_all};
+
+/* ---- logs: files of the data directory ---- */
+
+static bool read_log(struct runtime *rt, const char *uid, const struct log_query *options,
+                     int64_t *offset, struct buf *out, struct error *err)
+{
+    const struct remote_run *remote = container_of(rt, struct remote_run, logs);
+
+    return runtime_log_read(client_data_dir(remote->client), uid, options, offset, out, err);
+}
+
+static const char *describe(struct runtime *rt)
+{
+    return "in a daemon";
+}
+
+static const struct runtime_ops log_ops = {.read_log = read_log, .describe = describe};
+
+/* ---- life ---- */
+
+struct backend *backend_remote_new(struct client *client, const struct manifests *set,
+                                   const char *ns, void (*lost)(void *ctx, const struct error *err),
+                                   void *ctx, struct error *err)
+{
+    struct remote_run *remote = mem_alloc(sizeof *remote);
+
+    remote->client = client;
+    remote->lost = lost;
+    remote->ctx = ctx;
+    remote->logs.ops = &log_ops;
+    remote->pump.fire = pump;
+    remote->base.ops = &ops;
+    remote->base.shared = true;
+    remote->base.loop = loop_new(clock_real());
+    remote->base.store = store_open(remote->base.loop, &(const struct store_options){0}, err);
+    remote->base.runtime = &remote->logs;
+    if (open_mirrors(remote, common_namespace(set, ns), err))
+        return &remote->base;
+    backend_remote_free(&remote->base);
+    return NULL;
+}
+
+void backend_remote_free(struct backend *backend)
+{
+    struct remote_run *remote;
+
+    if (!backend)
+        return;
+    remote = of(backend);
+    timer_stop(backend->loop, &remote->pump);
+    for (int i = 0; i < MIRRORED_N; i++)
+        mirror_stop(&remote->mirrors[i].mirror);
+    for (size_t i = 0; i < remote->n_changes; i++)
+        object_unref(remote->changes[i].object);
+    mem_free(remote->changes);
+    store_close(backend->store);
+    loop_free(backend->loop);
+    mem_free(remote);
+}

@@ -1,0 +1,54 @@
+/*
+ * The registry of output forms, and the form that says nothing.
+ */
+#include "cli/run/output.h"
+#include <string.h>
+
+static void *quiet_begin(const struct output_context *context)
+{
+    return NULL;
+}
+
+static void quiet_step(void *state, const struct follow_step *step, enum job_phase before)
+{
+}
+
+static void quiet_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+{
+}
+
+static void quiet_log(void *state, const char *source, const char *line, size_t len)
+{
+    printf("[%s] ", source); /* only when asked for with --logs */
+    fwrite(line, 1, len, stdout);
+    putchar('\n');
+}
+
+static void quiet_note(void *state, const char *text)
+{
+}
+
+static void quiet_end(void *state)
+{
+}
+
+const struct output_ops output_quiet = {
+    .name = "quiet",
+    .begin = quiet_begin,
+    .step = quiet_step,
+    .flow = quiet_flow,
+    .log = quiet_log,
+    .note = quiet_note,
+    .end = quiet_end,
+};
+
+const struct output_ops *output_by_name(const char *name, const struct term *term)
+{
+    static const struct output_ops *const all[] = {&output_live, &output_plain, &output_json,
+                                                   &output_quiet};
+
+    for (size_t i = 0; i < countof(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return term->is_tty ? &output_live : &output_plain;
+}

@@ -1,0 +1,354 @@
+/*
+ * The live view of a terminal: the steps at work, a bar for each flow, drawn over itself ten times
+ * a second at most.
+ *
+ *   ⠹ train-large     Running   12.4s  3/4 pods
+ *   ⠹ serve           Running    8.1s  restart 1
+ *   ml-pipeline  [━━━━━━━━━━      ]  14/20 steps, 2 running   21s
+ *
+ * Finished steps and log lines scroll away above it; they are gathered and come with the next
+ * frame. Never more lines than the terminal has, and none wider; what does not fit is counted. The
+ * cursor is never hidden: a kill can cut a frame in two, and nothing may be left to be put right.
+ */
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/run/output.h"
+#include <string.h>
+
+enum {
+    FRAME_MS = 100,
+    NAME_COLUMNS_MIN = 8,
+    NAME_COLUMNS_MAX = 36,
+    STATE_COLUMNS = 11,
+    BAR_COLUMNS_MAX = 30,
+    WAIT_SHOWN_MS = 1000,         /* before, waiting is nothing to explain */
+    SCROLL_BYTES_MAX = 256 << 10, /* of gathered lines, before they are written at once */
+};
+
+struct live {
+    struct output_context context;
+    struct timer frame;
+    int64_t drawn_ns; /* real time, for a simulation has its own */
+    int drawn;        /* lines of the view now on the screen */
+    unsigned beat;
+    struct buf scroll, text;
+};
+
+/* ---- a line as wide as the terminal at most ---- */
+
+struct row {
+    const struct term *term;
+    struct buf *out;
+    int room;
+};
+
+static void row_text(struct row *row, enum color color, const char *text)
+{
+    int width = term_text_width(text);
+    int shown = width < row->room ? width : row->room;
+
+    if (shown <= 0)
+        return;
+    buf_str(row->out, term_color(row->term, color));
+    term_write_cell(row->term, text, shown, row->out);
+    if (color != COLOR_NONE)
+        buf_str(row->out, term_reset(row->term));
+    row->room -= shown;
+}
+
+static void row_printf(struct row *row, enum color color, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+static void row_printf(struct row *row, enum color color, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    row_text(row, color, text);
+}
+
+static struct row row_begin(struct live *live)
+{
+    /* The last column stays free: writing there makes some terminals wrap. */
+    return (struct row){&live->context.term, &live->text, live->context.term.columns - 1};
+}
+
+static void row_end(struct live *live)
+{
+    buf_str(&live->text, "\033[K\n");
+    live->drawn++;
+}
+
+/* ---- the view ---- */
+
+static const char *spinner(const struct live *live)
+{
+    static const char *const dots[] = {"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"};
+    static const char *const plain[] = {"|", "/", "-", "\\"};
+
+    return live->context.term.utf8 ? dots[live->beat % countof(dots)]
+                                   : plain[live->beat % countof(plain)];
+}
+
+static void draw_step(struct live *live, const struct follow_step *step, int columns)
+{
+    int64_t now = loop_wall_ms(live->context.loop);
+    int64_t since = step->started_ms ? step->started_ms : step->created_ms;
+    struct row row = row_begin(live);
+    scoped(buf) struct buf name = {0}, why = {0};
+
+    output_step_name(&live->context, step, &name);
+    row_text(&row, COLOR_CYAN, spinner(live));
+    row_text(&row, COLOR_NONE, " ");
+    if (columns > row.room)
+        columns = row.room;
+    term_write_cell(row.term, name.data, columns, row.out);
+    row.room -= columns;
+    row_printf(&row, output_phase_color(step->phase), "  %-*s", STATE_COLUMNS,
+               follow_step_state(step));
+    row_printf(&row, COLOR_NONE, " %7.1fs", (double)(now - since) / 1000.0);
+    if (step->total > 1)
+        row_printf(&row, COLOR_NONE, "  %d/%d pods", step->ready, step->total);
+    if (step->retries)
+        row_printf(&row, COLOR_NONE, "  restart %d", step->retries);
+    if (step->phase != JOB_RUNNING && now - step->created_ms >= WAIT_SHOWN_MS)
+        follow_step_waits(live->context.follow, step, &why);
+    if (why.len) {
+        row_text(&row, COLOR_NONE, "  ");
+        row_text(&row, COLOR_DIM, why.data);
+    }
+    row_end(live);
+}
+
+static int rows_of(const struct follow_flow *flow)
+{
+    if (flow->bare_job)
+        return 0;
+    return flow->reason ? 2 : 1;
+}
+
+static void draw_flow(struct live *live, const struct follow_flow *flow)
+{
+    size_t over = flow->n_done + flow->n_failed;
+    struct row row = row_begin(live);
+    int bar = row.room - 50, filled;
+    scoped(buf) struct buf done = {0};
+    char elapsed[TIME_TEXT_MAX];
+
+    bar = bar > BAR_COLUMNS_MAX ? BAR_COLUMNS_MAX : bar;
+    filled = flow->n_steps ? (int)(over * (size_t)(bar > 0 ? bar : 0) / flow->n_steps) : 0;
+    duration_human(loop_wall_ms(live->context.loop) - live->context.began_ms, elapsed);
+    row_text(&row, COLOR_BOLD, flow->name);
+    if (bar > 0)
+        row_text(&row, COLOR_NONE, "  [");
+    for (int i = 0; i < filled; i++)
+        buf_str(&done, live->context.term.utf8 ? "━" : "#");
+    if (done.len)
+        row_text(&row, flow->n_failed ? COLOR_RED : COLOR_GREEN, done.data);
+    row_printf(&row, COLOR_NONE, "%*s", bar > filled ? bar - filled : 0, "");
+    row_printf(&row, COLOR_NONE, "%s  %zu/%zu steps", bar > 0 ? "]" : "", over, flow->n_steps);
+    if (flow->n_failed)
+        row_printf(&row, COLOR_RED, ", %zu failed", flow->n_failed);
+    row_printf(&row, COLOR_NONE, "  %s", elapsed);
+    row_end(live);
+    if (!flow->reason)
+        return;
+    row = row_begin(live);
+    row_text(&row, COLOR_YELLOW, flow->reason);
+    row_end(live);
+}
+
+static bool is_waiting(const struct follow_step *step)
+{
+    return step->phase == JOB_PENDING;
+}
+
+static const struct follow_step *next_of(const struct follow_step *step, bool waiting)
+{
+    while (step && is_waiting(step) != waiting)
+        step = step->next_running;
+    return step;
+}
+
+/* What runs first, then what waits, each in the order it came. */
+static void draw_steps(struct live *live, int room)
+{
+    size_t n = follow_working(live->context.follow), shown = 0, limit = room > 0 ? (size_t)room : 0;
+    const struct follow_step *first = follow_running(live->context.follow);
+    int columns = NAME_COLUMNS_MIN;
+
+    if (n > limit)
+        limit = limit > 1 ? limit - 1 : 0; /* one line counts the rest */
+    for (int pass = 0; pass < 2; pass++) {
+        size_t count = 0;
+
+        shown = 0;
+        for (int waiting = 0; waiting < 2; waiting++)
+            for (const struct follow_step *step = next_of(first, waiting); step && count < limit;
+                 step = next_of(step->next_running, waiting), count++) {
+                int width = term_text_width(step->name);
+
+                if (pass)
+                    draw_step(live, step, columns);
+                else if (width > columns)
+                    columns = width < NAME_COLUMNS_MAX ? width : NAME_COLUMNS_MAX;
+                shown++;
+            }
+    }
+    if (n > shown && room > 0) {
+        struct row row = row_begin(live);
+
+        row_printf(&row, COLOR_DIM, "  and %zu more at work or waiting for a place", n - shown);
+        row_end(live);
+    }
+}
+
+static void erase(struct live *live)
+{
+    if (live->drawn > 0)
+        buf_printf(&live->text, "\033[%dA\r\033[J", live->drawn);
+    live->drawn = 0;
+}
+
+static void put_out(struct live *live)
+{
+    fwrite(live->text.data, 1, live->text.len, stdout);
+    fflush(stdout);
+    buf_clear(&live->text);
+}
+
+static void draw(struct live *live)
+{
+    const struct follow_flow *flows = follow_flows(live->context.follow);
+    int rows, bars = 0;
+
+    term_look(&live->context.term, stdout);
+    rows = live->context.term.rows - 1; /* the cursor stands below */
+    for (const struct follow_flow *flow = flows; flow; flow = flow->next)
+        bars += rows_of(flow);
+    if (bars > rows / 2)
+        bars = rows / 2;
+    live->beat++;
+    live->drawn_ns = clock_mono_ns(clock_real());
+    erase(live);
+    buf_add(&live->text, live->scroll.data, live->scroll.len);
+    buf_clear(&live->scroll);
+    draw_steps(live, rows - bars);
+    for (const struct follow_flow *flow = flows; flow && bars > 0; flow = flow->next)
+        if (rows_of(flow) > 0 && rows_of(flow) <= bars) {
+            draw_flow(live, flow);
+            bars -= rows_of(flow);
+        }
+    put_out(live);
+}
+
+static void frame(struct timer *timer)
+{
+    struct live *live = container_of(timer, struct live, frame);
+
+    draw(live);
+    timer_start(live->context.loop, &live->frame, FRAME_MS);
+}
+
+/* In a simulation hours pass between two events, and frames must not make time pass: they are drawn
+ * when something happens, if it is time. */
+static void maybe_draw(struct live *live)
+{
+    int64_t since_ns = clock_mono_ns(clock_real()) - live->drawn_ns;
+
+    if (live->scroll.len >= SCROLL_BYTES_MAX ||
+        (loop_is_virtual(live->context.loop) && since_ns >= (int64_t)FRAME_MS * 1000000))
+        draw(live);
+}
+
+/* ---- what happens ---- */
+
+static void *live_begin(const struct output_context *context)
+{
+    struct live *live = mem_alloc(sizeof *live);
+
+    live->context = *context;
+    live->frame.fire = frame;
+    if (!loop_is_virtual(context->loop))
+        timer_start(context->loop, &live->frame, FRAME_MS);
+    return live;
+}
+
+static void live_step(void *state, const struct follow_step *step, enum job_phase before)
+{
+    struct live *live = state;
+    const struct term *term = &live->context.term;
+    const char *mark = step->phase == JOB_COMPLETED ? term->utf8 ? "✓" : "ok"
+                       : term->utf8                 ? "✗"
+                                                    : "!!";
+    bool is_over = follow_step_over(step) || step->stopped;
+
+    if (is_over && step->phase != before) {
+        buf_printf(&live->scroll, "%s%s%s ",
+                   term_color(term, step->stopped ? COLOR_YELLOW : output_phase_color(step->phase)),
+                   mark, term_reset(term));
+        output_step_name(&live->context, step, &live->scroll);
+        if (step->stopped)
+            buf_str(&live->scroll, "  Stopped");
+        else
+            buf_printf(&live->scroll, "  %.1fs",
+                       (double)(step->ended_ms - step->started_ms) / 1000.0);
+        if (follow_step_failed(step))
+            buf_printf(&live->scroll, "  %s%s%s%s", follow_step_state(step),
+                       step->reason ? " (" : "", step->reason ? step->reason : "",
+                       step->reason ? ")" : "");
+        buf_char(&live->scroll, '\n');
+    }
+    maybe_draw(live);
+}
+
+static void live_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+{
+    maybe_draw(state); /* the bar says it */
+}
+
+static void live_log(void *state, const char *source, const char *line, size_t len)
+{
+    struct live *live = state;
+
+    buf_printf(&live->scroll, "%s[%s]%s ", term_color(&live->context.term, COLOR_DIM), source,
+               term_reset(&live->context.term));
+    term_write_line(line, len, &live->scroll);
+    buf_char(&live->scroll, '\n');
+    maybe_draw(live);
+}
+
+static void live_note(void *state, const char *text)
+{
+    struct live *live = state;
+
+    buf_printf(&live->scroll, "%s\n", text);
+    draw(live);
+}
+
+static void live_end(void *state)
+{
+    struct live *live = state;
+
+    timer_stop(live->context.loop, &live->frame);
+    erase(live);
+    buf_add(&live->text, live->scroll.data, live->scroll.len);
+    put_out(live);
+    buf_release(&live->scroll);
+    buf_release(&live->text);
+    mem_free(live);
+}
+
+const struct output_ops output_live = {
+    .name = "live",
+    .begin = live_begin,
+    .step = live_step,
+    .flow = live_flow,
+    .log = live_log,
+    .note = live_note,
+    .end = live_end,
+    .summary = true,
+};

@@ -1,0 +1,196 @@
+/*
+ * One line per transition, for logs and pipes:
+ *
+ *     0.412s  train-small  Running    2/2
+ *
+ * A run that says nothing for long says what it is at: at once why nothing runs, and from time to
+ * time what does.
+ */
+#include "base/mem.h"
+#include "cli/run/output.h"
+#include <string.h>
+
+enum { LOOK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
+
+/* Seconds since the run began. */
+static double elapsed(const struct output_context *context)
+{
+    return (double)(loop_wall_ms(context->loop) - context->began_ms) / 1000.0;
+}
+
+enum color output_phase_color(enum job_phase phase)
+{
+    static const enum color colors[JOB_PHASE_N] = {
+        [JOB_PENDING] = COLOR_DIM,       [JOB_RUNNING] = COLOR_BLUE,
+        [JOB_RESTARTING] = COLOR_YELLOW, [JOB_ABORTING] = COLOR_YELLOW,
+        [JOB_ABORTED] = COLOR_YELLOW,    [JOB_COMPLETING] = COLOR_GREEN,
+        [JOB_COMPLETED] = COLOR_GREEN,   [JOB_TERMINATING] = COLOR_RED,
+        [JOB_TERMINATED] = COLOR_RED,    [JOB_FAILED] = COLOR_RED,
+    };
+
+    return colors[phase];
+}
+
+void output_step_name(const struct output_context *context, const struct follow_step *step,
+                      struct buf *out)
+{
+    if (follow_flows(context->follow)->next && !step->flow->bare_job)
+        buf_printf(out, "%s/", step->flow->name);
+    buf_str(out, step->name);
+}
+
+struct plain {
+    struct output_context context;
+    struct timer look;
+    int64_t spoke_ms;
+    const struct follow_step *told; /* of which it was said what it waits for */
+};
+
+static void line_start(struct plain *plain)
+{
+    plain->spoke_ms = loop_wall_ms(plain->context.loop);
+    printf("%9.3fs  ", elapsed(&plain->context));
+}
+
+static void print_step_name(const struct plain *plain, const struct follow_step *step)
+{
+    scoped(buf) struct buf name = {0};
+
+    output_step_name(&plain->context, step, &name);
+    fputs(name.data, stdout);
+}
+
+/* Nothing runs although it could: say what the first one waits for, once. */
+static void tell_waiting(struct plain *plain)
+{
+    const struct follow_step *first = follow_running(plain->context.follow);
+    scoped(buf) struct buf why = {0};
+
+    for (const struct follow_step *step = first; step; step = step->next_running)
+        if (step->phase != JOB_PENDING)
+            return;
+    if (!first || first == plain->told)
+        return;
+    follow_step_waits(plain->context.follow, first, &why);
+    if (!why.len)
+        return;
+    plain->told = first;
+    line_start(plain);
+    print_step_name(plain, first);
+    printf("  %s  (%s)\n", follow_step_state(first), why.data);
+}
+
+static void tell_at_work(struct plain *plain)
+{
+    size_t count = 0;
+
+    if (!follow_running(plain->context.follow))
+        return;
+    line_start(plain);
+    fputs("at work:", stdout);
+    for (const struct follow_step *step = follow_running(plain->context.follow); step;
+         step = step->next_running) {
+        if (count++ >= NAMES_MAX)
+            continue;
+        fputs(count == 1 ? " " : ", ", stdout);
+        print_step_name(plain, step);
+    }
+    if (count > NAMES_MAX)
+        printf(" and %zu more", count - NAMES_MAX);
+    putchar('\n');
+}
+
+static void look(struct timer *timer)
+{
+    struct plain *plain = container_of(timer, struct plain, look);
+
+    tell_waiting(plain);
+    if (loop_wall_ms(plain->context.loop) - plain->spoke_ms >= SILENCE_MS)
+        tell_at_work(plain);
+    timer_start(plain->context.loop, &plain->look, LOOK_MS);
+}
+
+static void *plain_begin(const struct output_context *context)
+{
+    struct plain *plain = mem_alloc(sizeof *plain);
+
+    plain->context = *context;
+    plain->look.fire = look;
+    plain->spoke_ms = context->began_ms;
+    if (!loop_is_virtual(context->loop)) /* nobody waits for a simulation */
+        timer_start(context->loop, &plain->look, LOOK_MS);
+    return plain;
+}
+
+static void plain_step(void *state, const struct follow_step *step, enum job_phase before)
+{
+    struct plain *plain = state;
+
+    if (step->phase == before)
+        return; /* pods came and went; the phase is what a log needs */
+    line_start(plain);
+    print_step_name(plain, step);
+    printf("  %s", follow_step_state(step));
+    if (step->total > 1 && step->phase == JOB_RUNNING)
+        printf("  %d/%d", step->ready, step->total);
+    if (step->attempts > 1 && !step->jobless)
+        printf("  attempt %d", step->attempts);
+    if (step->retries > 0)
+        printf("  restart %d", step->retries);
+    if (step->reason)
+        printf("  (%s)", step->reason);
+    putchar('\n');
+}
+
+static void plain_flow(void *state, const struct follow_flow *flow, enum flow_phase before)
+{
+    struct plain *plain = state;
+
+    if (flow->bare_job)
+        return; /* its one step says the same */
+    line_start(plain);
+    printf("flow %s  %s", flow->name, flow_phase_text(flow->phase));
+    if (flow_phase_finished(flow->phase))
+        printf("  %zu of %zu step%s completed%s", flow->n_done, flow->n_steps,
+               flow->n_steps == 1 ? "" : "s", flow->n_failed ? "," : "");
+    if (flow->n_failed && flow_phase_finished(flow->phase))
+        printf(" %zu failed", flow->n_failed);
+    if (flow->reason)
+        printf("  (%s)", flow->reason);
+    putchar('\n');
+}
+
+static void plain_log(void *state, const char *source, const char *line, size_t len)
+{
+    struct plain *plain = state;
+
+    plain->spoke_ms = loop_wall_ms(plain->context.loop);
+    printf("[%s] ", source);
+    fwrite(line, 1, len, stdout); /* whatever the bytes are */
+    putchar('\n');
+}
+
+static void plain_note(void *state, const char *text)
+{
+    line_start(state);
+    printf("%s\n", text);
+}
+
+static void plain_end(void *state)
+{
+    struct plain *plain = state;
+
+    timer_stop(plain->context.loop, &plain->look);
+    mem_free(plain);
+}
+
+const struct output_ops output_plain = {
+    .name = "plain",
+    .begin = plain_begin,
+    .step = plain_step,
+    .flow = plain_flow,
+    .log = plain_log,
+    .note = plain_note,
+    .end = plain_end,
+    .summary = true,
+};

@@ -1,0 +1,238 @@
+/*
+ * Log following by polling the runtime's files: ten times a second, only pods that may still write.
+ */
+#include "cli/run/pod_logs.h"
+#include "api/types/kinds/pod/pod.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "view/why.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { POLL_MS = 100, PIECE_MAX = 64 << 10 };
+
+/* One container whose output is being followed. */
+struct stream {
+    char *key; /* uid/container */
+    const char *container;
+    char uid[37];
+    char *source;
+    int64_t offset;
+    struct buf partial; /* an unfinished line */
+    UT_hash_handle hh;
+};
+
+struct podlogs {
+    struct loop *loop;
+    struct runtime *runtime;
+    struct store_watch *watch;
+    struct timer poll;
+    struct stream *streams;
+    podlogs_line_fn line;
+    void *ctx;
+};
+
+static void split_lines(struct buf *partial, const char *source, podlogs_line_fn line, void *ctx)
+{
+    char *start = partial->data, *end;
+
+    if (!partial->len)
+        return;
+    while ((end = memchr(start, '\n', partial->len - (size_t)(start - partial->data)))) {
+        line(ctx, source, start, (size_t)(end - start));
+        start = end + 1;
+    }
+    partial->len -= (size_t)(start - partial->data);
+    memmove(partial->data, start, partial->len);
+    if (partial->len >= PIECE_MAX) { /* endless lines come in pieces */
+        line(ctx, source, partial->data, partial->len);
+        partial->len = 0;
+    }
+}
+
+static void read_stream(struct podlogs *logs, struct stream *stream)
+{
+    const struct log_query options = {
+        .container = stream->container, .tail_lines = -1, .limit_bytes = -1};
+
+    logs->runtime->ops->read_log(logs->runtime, stream->uid, &options, &stream->offset,
+                                 &stream->partial, NULL);
+    split_lines(&stream->partial, stream->source, logs->line, logs->ctx);
+}
+
+static void stream_free(struct podlogs *logs, struct stream *stream)
+{
+    if (stream->partial.len) /* a last line without its newline */
+        logs->line(logs->ctx, stream->source, stream->partial.data, stream->partial.len);
+    HASH_DEL(logs->streams, stream);
+    buf_release(&stream->partial);
+    mem_free(stream->key);
+    mem_free(stream->source);
+    mem_free(stream);
+}
+
+static void poll_streams(struct podlogs *logs)
+{
+    struct stream *stream, *next;
+
+    HASH_ITER(hh, logs->streams, stream, next)
+    read_stream(logs, stream);
+}
+
+static void poll_now(struct timer *timer)
+{
+    struct podlogs *logs = container_of(timer, struct podlogs, poll);
+
+    poll_streams(logs);
+    if (logs->streams)
+        timer_start(logs->loop, &logs->poll, POLL_MS);
+}
+
+static bool is_over(const struct object *pod)
+{
+    return pod_phase_ended(pod_status_phase(pod));
+}
+
+static void follow_container(struct podlogs *logs, const struct object *pod,
+                             const struct pod_container *container, bool several)
+{
+    char *key = mem_printf("%s/%s", object_uid(pod), container->name);
+    const char *slash = strchr(key, '/');
+    bool over = is_over(pod);
+    struct stream *stream;
+
+    HASH_FIND_STR(logs->streams, key, stream);
+    if (stream) {
+        mem_free(key);
+        if (over) { /* what it wrote last is told before what became of it */
+            read_stream(logs, stream);
+            stream_free(logs, stream);
+        }
+        return;
+    }
+    stream = mem_alloc(sizeof *stream);
+    stream->key = key;
+    stream->container = slash + 1;
+    snprintf(stream->uid, sizeof stream->uid, "%s", object_uid(pod));
+    stream->source = several ? mem_printf("%s/%s", object_name(pod), container->name)
+                             : mem_strdup(object_name(pod));
+    HASH_ADD_KEYPTR(hh, logs->streams, stream->key, strlen(stream->key), stream);
+    if (over) {
+        read_stream(logs, stream);
+        stream_free(logs, stream);
+    } else if (!timer_armed(&logs->poll))
+        timer_start(logs->loop, &logs->poll, POLL_MS);
+}
+
+static void take_pod(struct podlogs *logs, const struct object *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+    bool several = spec->containers.count + spec->init_containers.count > 1;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        follow_container(logs, pod, &spec->init_containers.items[i], several);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        follow_container(logs, pod, &spec->containers.items[i], several);
+}
+
+/* Pods that are over when we come have been told of before. */
+static void take_present(void *arg, const struct object *pod)
+{
+    if (pod_status_phase(pod) != POD_PENDING && !is_over(pod))
+        take_pod(arg, pod);
+}
+
+static bool pod_changed(void *ctx, enum store_change change, const struct object *old,
+                        const struct object *pod)
+{
+    bool ended_before = old && is_over(old);
+
+    if (change != STORE_DELETED && pod_status_phase(pod) != POD_PENDING && !ended_before)
+        take_pod(ctx, pod);
+    return true;
+}
+
+struct podlogs *podlogs_follow_all(struct loop *loop, struct store *store, struct runtime *runtime,
+                                   podlogs_line_fn line, void *ctx)
+{
+    struct podlogs *logs = mem_alloc(sizeof *logs);
+    const struct store_watch_options options = {.kind = &kind_pod,
+                                                .since_revision = store_revision(store),
+                                                .changed = pod_changed,
+                                                .ctx = logs};
+
+    logs->loop = loop;
+    logs->runtime = runtime;
+    logs->line = line;
+    logs->ctx = ctx;
+    logs->poll.fire = poll_now;
+    store_each(store, &kind_pod, NULL, take_present, logs);
+    logs->watch = store_watch_open(store, &options, NULL);
+    return logs;
+}
+
+void podlogs_finish(struct podlogs *logs)
+{
+    struct stream *stream, *next;
+
+    if (!logs)
+        return;
+    poll_streams(logs);
+    timer_stop(logs->loop, &logs->poll);
+    if (logs->watch)
+        store_watch_close(logs->watch);
+    HASH_ITER(hh, logs->streams, stream, next)
+    stream_free(logs, stream);
+    mem_free(logs);
+}
+
+struct tail {
+    struct runtime *runtime;
+    int lines;
+    podlogs_line_fn line;
+    void *ctx;
+};
+
+static void tail_status(const struct tail *tail, const struct object *pod,
+                        const struct container_status *container)
+{
+    scoped(buf) struct buf text = {0};
+
+    buf_printf(&text, "container %s: ", container->name);
+    why_container_ended(container, &text);
+    tail->line(tail->ctx, object_name(pod), text.data, text.len);
+}
+
+static void tail_pod(void *arg, const struct object *pod)
+{
+    const struct tail *tail = arg;
+    const struct pod_status *status = pod_status_of(pod);
+
+    for (size_t i = 0; i < status->init_containers.count + status->containers.count; i++) {
+        const struct container_status *container =
+            i < status->init_containers.count
+                ? &status->init_containers.items[i]
+                : &status->containers.items[i - status->init_containers.count];
+        const struct log_query options = {
+            .container = container->name, .tail_lines = tail->lines, .limit_bytes = -1};
+        scoped(buf) struct buf text = {0};
+        int64_t offset = 0;
+
+        if (container->state != CONTAINER_TERMINATED || container->exit_code == 0)
+            continue;
+        tail->runtime->ops->read_log(tail->runtime, object_uid(pod), &options, &offset, &text,
+                                     NULL);
+        tail_status(tail, pod, container);
+        split_lines(&text, object_name(pod), tail->line, tail->ctx);
+        if (text.len)
+            tail->line(tail->ctx, object_name(pod), text.data, text.len);
+    }
+}
+
+void podlogs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
+                  podlogs_line_fn line, void *ctx)
+{
+    struct tail tail = {runtime, lines, line, ctx};
+
+    store_each_owned(store, &kind_pod, job_uid, tail_pod, &tail);
+}

@@ -1,0 +1,242 @@
+/*
+ * From manifests and what the store has to what is followed.
+ */
+#include "cli/run/resume.h"
+#include "api/types/kinds/job/job.h"
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
+#include "cli/preflight/preflight.h"
+
+static bool is_followed(const struct kind *kind)
+{
+    return kind == &kind_job_flow || kind == &kind_job;
+}
+
+static bool is_over(const struct object *object)
+{
+    if (object->kind == &kind_job_flow)
+        return flow_phase_finished(jobflow_phase_of(object)) && !jobflow_wants_retry(object);
+    return job_phase_finished(job_status_of(object)->phase);
+}
+
+static bool has_succeeded(const struct object *object)
+{
+    return object->kind == &kind_job_flow ? jobflow_phase_of(object) == FLOW_SUCCEED
+                                          : job_status_of(object)->phase == JOB_COMPLETED;
+}
+
+/* What becomes of what an earlier run left under the name of a manifest. */
+enum earlier {
+    EARLIER_NONE,   /* there is nothing, or it is forgotten */
+    EARLIER_RESUME, /* it is unfinished */
+    EARLIER_RETRY,  /* it failed and starts again */
+    EARLIER_KEEP    /* it succeeded, which is what is wanted */
+};
+
+static enum earlier judge(const struct takeup *takeup, const struct object *stored)
+{
+    if (!stored || !is_followed(stored->kind) || takeup->fresh)
+        return EARLIER_NONE;
+    if (!is_over(stored))
+        return EARLIER_RESUME;
+    if (!takeup->retry_failed)
+        return EARLIER_NONE;
+    if (has_succeeded(stored))
+        return EARLIER_KEEP;
+    return stored->kind == &kind_job_flow ? EARLIER_RETRY : EARLIER_NONE;
+}
+
+static struct store *store_of(const struct takeup *takeup)
+{
+    return takeup->backend->store;
+}
+
+/* Follow what goes on, and say from where. */
+static void resume(const struct takeup *takeup, enum earlier earlier, const struct object *object,
+                   const char *remark)
+{
+    const char *verb = earlier == EARLIER_RETRY ? "retrying" : "resuming";
+    const struct follow_flow *flow;
+    scoped_str text = NULL;
+
+    follow_add(takeup->follow, object);
+    flow = follow_find_flow(takeup->follow, object_uid(object));
+    if (earlier == EARLIER_KEEP)
+        text = mem_printf("%s succeeded before and is not run again", object_name(object));
+    else if (object->kind == &kind_job_flow)
+        text = mem_printf("%s %s: %zu of %zu step%s completed before%s", verb, object_name(object),
+                          flow->n_done, flow->n_steps, flow->n_steps == 1 ? "" : "s", remark);
+    else
+        text = mem_printf("resuming job %s%s", object_name(object), remark);
+    takeup->note(takeup->ctx, text);
+}
+
+static void forget(const struct takeup *takeup, const struct object *object)
+{
+    takeup->backend->ops->forget(takeup->backend, object);
+}
+
+static const struct object *stored_object(const struct takeup *takeup,
+                                          const struct manifest *manifest)
+{
+    const json_t *metadata = json_object_get(manifest->doc, "metadata");
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+
+    return name ? store_get(store_of(takeup), manifest->kind, ns ? ns : "", name) : NULL;
+}
+
+static void print_refusal(const struct manifest *manifest, const struct error_list *errors)
+{
+    for (size_t i = 0; i < errors->count; i++)
+        manifest_print(manifest, "error", &errors->items[i]);
+}
+
+/* Unfinished flows and jobs must still be what their manifests say: all are asked before the first
+ * write. */
+static bool check_unfinished(const struct takeup *takeup, const struct manifests *set)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct manifest *manifest = &set->items[i];
+        const struct object *stored = stored_object(takeup, manifest);
+        enum earlier earlier = judge(takeup, stored);
+        struct error_list errors = {0};
+        struct error err = {0};
+
+        if (earlier == EARLIER_NONE ||
+            takeup->backend->ops->possible(takeup->backend, manifest, &errors)) {
+            error_list_release(&errors);
+            continue;
+        }
+        error_set(&err, ERR_CONFLICT, "spec",
+                  earlier == EARLIER_RESUME
+                      ? "differs from the unfinished run of %s \"%s\" in %s; finish that one with "
+                        "its old file, or forget it with --fresh"
+                      : "differs from the run of %s \"%s\" in %s that is to go on: its templates "
+                        "may have changed, its steps may not; go on with its old file, or start "
+                        "over without --retry-failed",
+                  manifest->kind->name, object_name(stored), takeup->data_dir);
+        manifest_print(manifest, "error", &err);
+        error_list_release(&errors);
+        ok = false;
+    }
+    return ok;
+}
+
+static json_t *member_copy(json_t *object, const char *key)
+{
+    json_t *copy = json_copy(json_object_get(object, key));
+
+    if (!json_is_object(copy)) {
+        json_decref(copy);
+        copy = json_object();
+    }
+    json_object_set_new(object, key, copy);
+    return copy;
+}
+
+/* The document of a flow with what the flags say laid over it. Owned. */
+static json_t *flagged_document(const struct takeup *takeup, enum earlier earlier,
+                                const struct manifest *manifest)
+{
+    bool retried = earlier == EARLIER_RETRY;
+    bool keeps_going = takeup->keep_going && earlier != EARLIER_KEEP;
+    char value[CLOCK_UUID_LEN + 1];
+    json_t *doc, *annotations;
+
+    if (manifest->kind != &kind_job_flow || (!retried && !keeps_going))
+        return json_incref(manifest->doc);
+    doc = json_copy(manifest->doc);
+    annotations = member_copy(member_copy(doc, "metadata"), "annotations");
+    if (keeps_going)
+        json_object_set_new(annotations, ANNOTATION_FAILURE_POLICY, json_string("continue"));
+    if (retried) {
+        clock_uuid(clock_real(), value); /* a simulation would repeat its own */
+        json_object_set_new(annotations, ANNOTATION_FLOW_RETRY, json_string(value));
+        json_object_set_new(annotations, ANNOTATION_FLOW_ABORT, json_null());
+    }
+    return doc;
+}
+
+static bool take_up_one(const struct takeup *takeup, const struct manifest *manifest)
+{
+    const struct object *stored = stored_object(takeup, manifest), *object = NULL;
+    enum earlier earlier = judge(takeup, stored);
+    scoped(json) json_t *doc = flagged_document(takeup, earlier, manifest);
+    struct manifest flagged = *manifest;
+    struct error_list errors = {0};
+    bool ok;
+
+    flagged.doc = doc;
+    flagged.unchanged &= doc == manifest->doc;
+    if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
+        forget(takeup, stored);
+    object = takeup->backend->ops->apply(takeup->backend, &flagged, &errors);
+    ok = object != NULL;
+    if (!ok)
+        print_refusal(manifest, &errors);
+    else if (earlier != EARLIER_NONE)
+        resume(takeup, earlier, object, "");
+    else if (is_followed(manifest->kind))
+        follow_add(takeup->follow, object);
+    error_list_release(&errors);
+    return ok;
+}
+
+/* ---- what the manifests do not name ---- */
+
+struct left_over {
+    const struct takeup *takeup;
+    const struct object **items; /* [count] references */
+    size_t count, cap;
+};
+
+static void collect_left_over(void *arg, const struct object *object)
+{
+    struct left_over *left = arg;
+    bool is_step = object->kind == &kind_job && meta_controller(object->meta);
+
+    if (is_step || is_over(object) || object->meta->deleted_at_ms ||
+        follow_find_flow(left->takeup->follow, object_uid(object)))
+        return;
+    mem_grow(left->items, left->count, left->cap);
+    left->items[left->count++] = object_ref(object);
+}
+
+static void take_up_left_over(const struct takeup *takeup)
+{
+    struct left_over left = {.takeup = takeup};
+
+    store_each(store_of(takeup), &kind_job_flow, NULL, collect_left_over, &left);
+    store_each(store_of(takeup), &kind_job, NULL, collect_left_over, &left);
+    for (size_t i = 0; i < left.count; i++) {
+        if (takeup->fresh)
+            forget(takeup, left.items[i]);
+        else
+            resume(takeup, EARLIER_RESUME, left.items[i],
+                   "; it is in no file given, --fresh would forget it");
+        object_unref((struct object *)(size_t)left.items[i]);
+    }
+    mem_free(left.items);
+}
+
+bool takeup_all(const struct takeup *takeup, const struct manifests *set)
+{
+    size_t *order;
+    bool ok = check_unfinished(takeup, set);
+
+    if (!ok)
+        return false;
+    takeup->backend->ops->namespaces(takeup->backend, set);
+    order = preflight_order(set);
+    for (size_t i = 0; i < set->count && ok; i++)
+        ok = take_up_one(takeup, &set->items[order[i]]);
+    mem_free(order);
+    if (ok && !takeup->backend->shared)
+        take_up_left_over(takeup);
+    return ok;
+}

@@ -1,0 +1,436 @@
+/*
+ * The life of a run:
+ *
+ *   refused ◄── preflight ──► applying ──► following ──► finished ──► exit code
+ *                                             │ signal or timeout
+ *                                             ▼
+ *                                          aborting ── pods gone ──► 130 or 4
+ *
+ * A run that ends early leaves its flows unfinished in the store: the next run with the same data
+ * directory goes on with them.
+ */
+#include "api/types/kinds/pod/pod.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
+#include "cli/engine/orphans.h"
+#include "cli/preflight/preflight.h"
+#include "cli/run/internal.h"
+#include "cli/run/resume.h"
+#include "cli/run/stall_report.h"
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+enum { FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
+
+/* ---- what the output form hears ---- */
+
+static void on_log_line(void *ctx, const char *source, const char *line, size_t len)
+{
+    struct session *session = ctx;
+
+    session->output->log(session->output_state, source, line, len);
+}
+
+void session_note(struct session *session, const char *text)
+{
+    session->output->note(session->output_state, text);
+}
+
+static void on_note(void *ctx, const char *text)
+{
+    session_note(ctx, text);
+}
+
+static void look_for_mounts(void *found, const struct object *object)
+{
+    if (strstr(object->body->text, "\"mountPath\""))
+        *(bool *)found = true;
+}
+
+static bool has_mounts(const struct store *store)
+{
+    bool found = false;
+
+    store_each(store, &kind_job_template, NULL, look_for_mounts, &found);
+    store_each(store, &kind_job, NULL, look_for_mounts, &found);
+    return found;
+}
+
+/* The usual reason why what runs elsewhere fails in a container: said once, at the first failure.
+ */
+static void note_plain(struct session *session)
+{
+    struct runtime *runtime = session->backend->runtime;
+    const char *level = runtime->ops->describe(runtime);
+
+    if (session->noted_plain || strncmp(level, "plain:", strlen("plain:")) != 0)
+        return;
+    session->noted_plain = true;
+    if (has_mounts(session->backend->store))
+        session_note(session,
+                     "pods have no file system of their own on this machine: mount paths are "
+                     "below $VC_MOUNT_ROOT (why: jobflow describe node)");
+}
+
+static void on_step(void *ctx, const struct follow_step *step, enum job_phase before)
+{
+    struct session *session = ctx;
+    bool failed = follow_step_over(step) && step->phase != JOB_COMPLETED && step->phase != before;
+
+    session->news++;
+    session->output->step(session->output_state, step, before);
+    if (failed && !session->logs && session->output != &output_quiet)
+        podlogs_tail(session->backend->store, session->backend->runtime, step->job_uid,
+                     FAILED_LOG_LINES, on_log_line, session);
+    if (failed && !session_simulated(session->options))
+        note_plain(session);
+}
+
+static void note_still_at_work(struct session *session, const struct follow_flow *flow)
+{
+    enum { NAMES_MAX = 3 };
+    scoped(buf) struct buf text = {0};
+    size_t count = 0;
+
+    for (const struct follow_step *step = follow_running(session->follow); step;
+         step = step->next_running)
+        if (step->flow == flow && count++ < NAMES_MAX)
+            buf_printf(&text, "%s %s", count == 1 ? ":" : ",", step->name);
+    if (count == 0)
+        return;
+    if (count > NAMES_MAX)
+        buf_printf(&text, " and %zu more", count - NAMES_MAX);
+
+    scoped_str note = mem_printf(
+        "%s has failed and starts nothing more; %zu step%s still at work%s (Ctrl-C stops %s)",
+        flow->name, count, count == 1 ? " is" : "s are", text.data, count == 1 ? "it" : "them");
+
+    session_note(session, note);
+}
+
+/* A failed flow starts nothing new, but what runs goes on: nobody should have to guess why the end
+ * does not come. */
+static void look_at_failed(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, failed_look);
+
+    for (const struct follow_flow *flow = follow_flows(session->follow); flow; flow = flow->next)
+        if (flow->phase == FLOW_FAILED && session->interrupts == 0)
+            note_still_at_work(session, flow);
+}
+
+static void on_flow(void *ctx, const struct follow_flow *flow, enum flow_phase before)
+{
+    struct session *session = ctx;
+
+    session->news++;
+    session->output->flow(session->output_state, flow, before);
+    if (flow->phase == FLOW_FAILED && !session_simulated(session->options))
+        timer_start(session->backend->loop, &session->failed_look, FAILED_LOOK_MS);
+}
+
+void session_finish(struct session *session, int exit_code)
+{
+    session->exit_code = exit_code;
+    loop_stop(session->backend->loop);
+}
+
+int session_outcome(const struct session *session)
+{
+    return follow_succeeded(session->follow) ? EXIT_OK : EXIT_FAILED;
+}
+
+static void settled(struct task *task)
+{
+    struct session *session = container_of(task, struct session, durable);
+
+    if (session->ended)
+        session_finish(session, session->exit_code);
+    else if (!session_end_waits(session))
+        session_finish(session, session_outcome(session));
+}
+
+static void on_finished(void *ctx)
+{
+    struct session *session = ctx;
+
+    if (session->interrupts ==
+        0) /* what the last turn decided (retention, statuses) is committed first */
+        store_when_durable(session->backend->store, &session->durable);
+}
+
+static void on_store_failure(void *ctx, const struct error *err)
+{
+    struct session *session = ctx;
+
+    cli_errorf("the store failed, stopping here; pods go on and the next run finds them: %s",
+               err->message);
+    session_finish(session, EXIT_INTERNAL);
+}
+
+/* ---- the whole ---- */
+
+static bool has_something_to_run(const struct manifests *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].kind == &kind_job_flow || set->items[i].kind == &kind_job)
+            return true;
+    cli_errorf("nothing to run: the files define no JobFlow and no Job");
+    return false;
+}
+
+static struct engine *open_engine(const struct session_options *options, struct error *err)
+{
+    bool host = strcmp(options->runtime, "host") == 0;
+    const struct engine_options engine = {
+        .data_dir = options->data_dir,
+        .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
+        .sim = session_simulated(options),
+        .compat_upstream = strcmp(options->compat, "upstream") == 0,
+        .flow_steps = options->max_flow_steps,
+        .max_pods = (int)options->max_pods,
+        .node_resources = options->node_resources,
+        .isolation = host ? "plain" : options->isolation,
+        .network = options->network,
+        .hosts_as_addresses = options->hosts_as_addresses,
+        .host_paths = {.any = true}, /* DC-08: these are the user's own manifests */
+        .restart_backoff_ms = options->restart_backoff_ms,
+        .controllers = true,
+    };
+
+    return engine_start(&engine, err);
+}
+
+/* A daemon takes in what others want to run; another run does not: they would end together. */
+static bool is_daemon(struct client *client)
+{
+    scoped(json) json_t *version = client_get(client, "/version", NULL);
+    const char *mode = json_string_value(json_object_get(version, "jobflowMode"));
+
+    return mode && strcmp(mode, "serve") == 0;
+}
+
+/* The way to whoever holds the data directory; NULL, and what to do is told. */
+static struct client *open_client(const struct session_options *options, const struct error *in_use)
+{
+    struct client *client = client_open(options->data_dir, CLIENT_LOOK, NULL);
+
+    if (client && !is_daemon(client)) {
+        cli_error(in_use);
+        fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
+                cli_program, options->data_dir);
+    } else if (client && session_simulated(options)) {
+        cli_errorf("a daemon is at work in %s: a simulation needs a directory of its own",
+                   options->data_dir);
+    } else if (client) {
+        return client;
+    } else {
+        cli_error(in_use);
+    }
+    client_close(client);
+    return NULL;
+}
+
+/* Other commands look at the run through this. A simulation is over before anyone could, and its
+ * time is not theirs. */
+static void serve(struct session *session)
+{
+    struct error err = {0};
+
+    if (!session->engine || session_simulated(session->options))
+        return;
+    session->serving = serving_start(session->engine, session->options->data_dir, &err);
+    if (!session->serving)
+        cli_warnf("other commands cannot look at this run: %s", err.message);
+}
+
+static bool store_exists(const char *data_dir)
+{
+    scoped_str path = data_dir ? mem_printf("%s/store.db", data_dir) : NULL;
+    struct stat info;
+
+    return path && stat(path, &info) == 0;
+}
+
+static bool checked(const struct session_options *options, struct manifests *set,
+                    const struct store *live, int max_pods)
+{
+    const struct preflight_options preflight_options = {
+        .namespace_ = options->namespace_,
+        .sim = session_simulated(options),
+        .compat_upstream = strcmp(options->compat, "upstream") == 0,
+        .flow_steps = options->max_flow_steps,
+        .live = live,
+        .fresh = options->fresh,
+        .retry_failed = options->retry_failed,
+        .max_pods = max_pods,
+        /* A real run says so when it comes to it, and so does one that was told what it has. */
+        .warn_of_room = session_simulated(options) && !options->node_resources,
+    };
+    struct preflight_result result;
+
+    return preflight(set, &preflight_options, &result);
+}
+
+static void follow_to_the_end(struct session *session)
+{
+    struct loop *loop = session->backend->loop;
+    struct error err = {0};
+
+    session->failed_look.fire = look_at_failed;
+    session->durable.run = settled;
+    store_on_failure(session->backend->store, on_store_failure, session);
+    /* Before the steps: a program's last words come before its end. */
+    if (session->options->logs && !session_simulated(session->options))
+        session->logs = podlogs_follow_all(loop, session->backend->store, session->backend->runtime,
+                                           on_log_line, session);
+    if (follow_start(session->follow, &err)) {
+        session_end_watch(session);
+        loop_run(loop);
+        session_end_rest(session);
+    } else {
+        cli_error(&err);
+        session->exit_code = EXIT_INTERNAL;
+    }
+    timer_stop(loop, &session->failed_look);
+    podlogs_finish(take(session->logs));
+}
+
+/* Flags that other commands need to look at this run. */
+static char *flags_to_find(const struct session_options *options)
+{
+    bool usual_dir = strcmp(options->data_dir ? options->data_dir : ".jobflow", ".jobflow") == 0;
+    bool usual_namespace = strcmp(options->namespace_, "default") == 0;
+
+    return mem_printf("%s%s%s%s", usual_dir ? "" : " --data-dir ",
+                      usual_dir ? "" : options->data_dir, usual_namespace ? "" : " -n ",
+                      usual_namespace ? "" : options->namespace_);
+}
+
+/* The trees are larger than what was made of them. A new run frees them before it grows by its
+ * jobs; one that goes on has most of its jobs, and its next step should not wait for that. */
+static void release_manifests(struct session *session)
+{
+    if (session->goes_on)
+        manifests_release_aside(session->set, session->backend->loop);
+    else
+        manifests_release(session->set);
+}
+
+static void run_opened(struct session *session)
+{
+    const struct follow_events events = {on_step, on_flow, on_finished, session};
+    struct loop *loop = session->backend->loop;
+    scoped_str where = flags_to_find(session->options);
+
+    session->follow = follow_new(loop, session->backend->store, &events);
+    session->context = (struct output_context){.loop = loop,
+                                               .follow = session->follow,
+                                               .began_ms = loop_wall_ms(loop),
+                                               .where = where,
+                                               .kept = session->options->data_dir != NULL};
+    term_look(&session->context.term, stdout);
+    session->output = output_by_name(session->options->output, &session->context.term);
+    session->output_state = session->output->begin(&session->context);
+    serve(session);
+
+    const struct takeup takeup = {.backend = session->backend,
+                                  .follow = session->follow,
+                                  .data_dir = session->options->data_dir,
+                                  .fresh = session->options->fresh,
+                                  .keep_going = session->options->keep_going,
+                                  .retry_failed = session->options->retry_failed,
+                                  .note = on_note,
+                                  .ctx = session};
+
+    if (takeup_all(&takeup, session->set)) {
+        release_manifests(session);
+        if (session->exit_code == -1) /* the daemon is still there */
+            follow_to_the_end(session);
+    } else {
+        session->exit_code = EXIT_REFUSED;
+    }
+    session->output->end(session->output_state);
+    if (session->output->summary && session->exit_code != EXIT_REFUSED)
+        summary_print(&session->context, session->ended, stdout);
+    if (session->ended && strcmp(session->ended, OUTPUT_STUCK) == 0)
+        stuck_tell(session->follow);
+    follow_free(session->follow);
+    serving_stop(session->serving);
+}
+
+static int pods_at_once(const struct session_options *options)
+{
+    return options->max_pods ? (int)options->max_pods : engine_default_pods();
+}
+
+static void run_local(struct session *session, bool known_store)
+{
+    session->goes_on = known_store;
+    session->backend = backend_local_new(session->engine);
+    if (!known_store || checked(session->options, session->set, session->backend->store,
+                                pods_at_once(session->options)))
+        run_opened(session);
+    else
+        session->exit_code = EXIT_REFUSED;
+    backend_local_free(session->backend);
+    engine_stop(session->engine);
+}
+
+static void on_lost(void *ctx, const struct error *err)
+{
+    struct session *session = ctx;
+
+    cli_errorf("%s; the run goes on when the daemon does, and '%s run' follows it again",
+               err->message, cli_program);
+    session_finish(session, EXIT_INTERNAL);
+}
+
+static void run_remote(struct session *session)
+{
+    struct error err = {0};
+
+    session->backend = backend_remote_new(session->client, session->set,
+                                          session->options->namespace_, on_lost, session, &err);
+    if (!session->backend) {
+        cli_error(&err);
+        session->exit_code = EXIT_INTERNAL;
+    } else if (checked(session->options, session->set, session->backend->store, 0)) {
+        run_opened(session);
+    } else {
+        session->exit_code = EXIT_REFUSED;
+    }
+    backend_remote_free(session->backend);
+    client_close(session->client);
+}
+
+int session_run(const struct session_options *options, struct manifests *set)
+{
+    struct session session = {.options = options, .set = set, .exit_code = -1};
+    bool known_store = store_exists(options->data_dir);
+    struct error err = {0};
+
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* Secrets are in our memory (SEC-33) */
+    if (!has_something_to_run(set) ||
+        (!known_store && !checked(options, set, NULL, pods_at_once(options))))
+        return EXIT_REFUSED;
+    session.engine = open_engine(options, &err);
+    if (session.engine) {
+        if (!known_store && options->data_dir && !session_simulated(options))
+            orphans_warn(options->data_dir);
+        run_local(&session, known_store);
+    } else if (err.code == ERR_UNAVAILABLE) { /* what was asked for is not to be had here */
+        cli_errorf("%s", err.message);
+        session.exit_code = EXIT_REFUSED;
+    } else if (err.code != ERR_CONFLICT) {
+        cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
+                   err.message);
+        session.exit_code = EXIT_INTERNAL;
+    } else if ((session.client = open_client(options, &err))) {
+        run_remote(&session);
+    } else {
+        session.exit_code = EXIT_REFUSED;
+    }
+    return session.exit_code;
+}

@@ -1,0 +1,33 @@
+#pragma once
+/*
+ * One `jobflow run`: manifests applied to a data directory, followed to their end, interrupted on
+ * request.
+ */
+#include "cli/command/command.h"
+#include "cli/manifest/manifests.h"
+#include <stdint.h>
+
+struct session_options {
+    struct flag_list parameters; /* NAME=VALUE */
+    const char *data_dir;        /* NULL = nothing is kept (simulation only) */
+    const char *namespace_;
+    const char *output;    /* auto | live | plain | json | quiet */
+    const char *runtime;   /* sandbox | host | sim */
+    const char *isolation; /* NULL = what each pod asks for */
+    const char *network;
+    bool hosts_as_addresses;
+    const char *durability;     /* strict | relaxed */
+    const char *node_resources; /* NULL = what the machine has */
+    int64_t max_flow_steps;     /* 0 = the default */
+    int64_t max_pods;           /* 0 = one per CPU */
+    int64_t timeout_ms;         /* 0 = none */
+    int64_t restart_backoff_ms;
+    bool logs;
+    bool fresh;         /* forget an unfinished run of the same flows */
+    bool keep_going;    /* failurePolicy: continue, whatever the flows say */
+    bool retry_failed;  /* failed flows go on, succeeded ones stay as they are */
+    const char *compat; /* design | upstream */
+};
+
+/** Run to the end. Returns the program's exit code; everything worth telling has been told. */
+int session_run(const struct session_options *options, struct manifests *set);

@@ -1,0 +1,247 @@
+/*
+ * The ways out before the end: a signal, the timeout, nobody who reads, a simulation that stands
+ * still. The first one asks the pods to end, a second signal kills them, a third does not wait.
+ *
+ * And the end itself: a job may be over while pods of it, told to stop, take their time. A run ends
+ * after them, so that nothing of it is left when it has ended; a daemon keeps them.
+ */
+#include "base/mem.h"
+#include "cli/run/internal.h"
+#include <signal.h>
+
+enum {
+    ABORT_POLL_MS = 50,
+    LEAVING_NOTE = 20,    /* looks after which it is said what is waited for */
+    FULL_LOOKS = 20,      /* in a row, until a full disk is no longer waited for */
+    STUCK_TURNS = 100000, /* of a simulation, without any news */
+};
+
+static size_t count_alive(const struct session *session)
+{
+    return session->backend->ops->alive(session->backend, session->follow);
+}
+
+static bool disk_is_full(const struct session *session)
+{
+    struct error err = {0};
+
+    return !store_writable(session->backend->store, &err) && err.code == ERR_STORAGE;
+}
+
+/* What the last turn decided is committed first. A full disk may last: then neither an end nor what
+ * was asked for can be stored, and what is not stored has not happened, as after a kill. */
+static void abort_look(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, abort_poll);
+
+    session->full_looks = disk_is_full(session) ? session->full_looks + 1 : 0;
+    if (session->full_looks == FULL_LOOKS) {
+        session_note(session, "the disk is full: the next run goes on from what was stored last");
+        session_finish(session, session->exit_code);
+        return;
+    }
+    /* in a daemon what was asked for takes effect a little later */
+    if (!session->storing && count_alive(session) == 0 &&
+        (!session->backend->shared || follow_finished(session->follow))) {
+        session->storing = true;
+        store_when_durable(session->backend->store, &session->durable);
+    }
+    timer_start(session->backend->loop, &session->abort_poll, ABORT_POLL_MS);
+}
+
+static void abort_begin(struct session *session, const char *why)
+{
+    size_t pods = count_alive(session);
+    scoped_str text = pods ? mem_printf("%s: stopping %zu pod%s (Ctrl-C kills what is left)", why,
+                                        pods, pods == 1 ? "" : "s")
+                           : mem_strdup(why);
+
+    session_note(session, text);
+    session->backend->ops->stop(session->backend, session->follow);
+    timer_start(session->backend->loop, &session->abort_poll, 0);
+}
+
+static void abort_kill(struct session *session)
+{
+    session_note(session, "killing what is left");
+    session->backend->ops->kill(session->backend, session->follow);
+}
+
+/* ---- the last pods ---- */
+
+static void count_leaving(void *arg, const struct object *pod)
+{
+    *(size_t *)arg += object_deleting(pod) && !backend_pod_over(pod);
+}
+
+static void look_at_leaving(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, leaving_look);
+
+    store_when_durable(session->backend->store, &session->durable);
+}
+
+bool session_end_waits(struct session *session)
+{
+    size_t pods = 0;
+
+    if (session->backend->shared)
+        return false;
+    store_each(session->backend->store, &kind_pod, NULL, count_leaving, &pods);
+    if (pods == 0 && session->leaving_looks && !session->left) {
+        session->left = true; /* what their jobs say of it is decided in this turn */
+        store_when_durable(session->backend->store, &session->durable);
+        return true;
+    }
+    if (pods == 0)
+        return false;
+    if (++session->leaving_looks == LEAVING_NOTE) {
+        scoped_str note = mem_printf("waiting for the last %zu pod%s to end (Ctrl-C kills %s)",
+                                     pods, pods == 1 ? "" : "s", pods == 1 ? "it" : "them");
+
+        session_note(session, note);
+    }
+    timer_start(session->backend->loop, &session->leaving_look, ABORT_POLL_MS);
+    return true;
+}
+
+/* How it all ended is known, and stays so. */
+static void hurry(struct session *session)
+{
+    if (session->interrupts++ == 0)
+        abort_kill(session);
+    else
+        session_finish(session, session_outcome(session));
+}
+
+/* ---- ways out ---- */
+
+/* The first time asks the pods to end, the second kills them, the third no longer waits. */
+static void abort_run(struct session *session, const char *why, int exit_code)
+{
+    if (session->leaving_looks) {
+        hurry(session);
+        return;
+    }
+    session->interrupts++;
+    session->exit_code = exit_code;
+    session->ended = why;
+    if (session->interrupts == 1)
+        abort_begin(session, why);
+    else if (session->interrupts == 2)
+        abort_kill(session);
+    else
+        session_finish(session, exit_code);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct session *session = handle->data;
+
+    if (session->interrupts == 0)
+        abort_run(session, "interrupted", EXIT_INTERRUPTED);
+    else
+        abort_run(session, session->ended, session->exit_code);
+}
+
+static void on_timeout(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, timeout);
+
+    if (session->interrupts == 0)
+        abort_run(session, "timed out", EXIT_TIMED_OUT);
+}
+
+/* Whoever read our output is gone (`| head`): as when the terminal is closed. */
+static void nobody_reads(struct task *task)
+{
+    struct session *session = container_of(task, struct session, unread);
+
+    if (session->interrupts == 0)
+        abort_run(session, "interrupted", EXIT_INTERRUPTED);
+}
+
+/* A simulation that can never go on ends here; a real run may yet be helped from outside. */
+static void on_idle(struct task *task)
+{
+    struct session *session = container_of(task, struct session, idle);
+
+    if (session->interrupts || session->exit_code >= 0)
+        return;
+    session->ended = OUTPUT_STUCK;
+    session_finish(session, EXIT_FAILED);
+}
+
+/* It may also go in circles: what cannot be created is tried for ever. */
+static void look_for_circles(struct session *session)
+{
+    if (session->news != session->seen_news) {
+        session->seen_news = session->news;
+        session->quiet_turns = 0;
+    } else if (++session->quiet_turns == STUCK_TURNS) {
+        loop_post(engine_loop(session->engine), &session->idle);
+    }
+}
+
+/* What a turn told is shown at its end, also through a pipe. */
+static void flush_output(struct turn_hook *hook)
+{
+    struct session *session = container_of(hook, struct session, flush);
+
+    if (session_simulated(session->options))
+        look_for_circles(session);
+    fflush(stdout);
+    if (ferror(stdout) && session->interrupts == 0)
+        loop_post(session->backend->loop, &session->unread);
+}
+
+static void listen_signals(struct session *session)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+
+    signal(SIGPIPE, SIG_IGN); /* writing tells */
+    for (size_t i = 0; i < countof(numbers); i++) {
+        uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
+        session->signals[i].data = session;
+        uv_signal_start(&session->signals[i], on_signal, numbers[i]);
+        uv_unref((uv_handle_t *)&session->signals[i]);
+    }
+}
+
+static void close_signals(struct session *session)
+{
+    for (size_t i = 0; i < countof(session->signals); i++)
+        uv_close((uv_handle_t *)&session->signals[i], NULL);
+}
+
+void session_end_watch(struct session *session)
+{
+    struct loop *loop = session->backend->loop;
+
+    session->abort_poll.fire = abort_look;
+    session->leaving_look.fire = look_at_leaving;
+    session->timeout.fire = on_timeout;
+    session->unread.run = nobody_reads;
+    session->idle.run = on_idle;
+    session->flush.end = flush_output;
+    if (session->options->timeout_ms)
+        timer_start(loop, &session->timeout, session->options->timeout_ms);
+    listen_signals(session);
+    loop_on_turn_end(loop, &session->flush);
+    loop_on_idle(loop, &session->idle);
+}
+
+void session_end_rest(struct session *session)
+{
+    struct loop *loop = session->backend->loop;
+
+    loop_on_idle(loop, NULL);
+    loop_off_turn_end(loop, &session->flush);
+    close_signals(session);
+    timer_stop(loop, &session->timeout);
+    timer_stop(loop, &session->abort_poll);
+    timer_stop(loop, &session->leaving_look);
+    store_forget(session->backend->store, &session->durable);
+    loop_cancel(loop, &session->unread);
+    loop_cancel(loop, &session->idle);
+}

@@ -1,0 +1,96 @@
+/*
+ * Budgets of loops. Together with what the spec says none is above LOOP_ITERATIONS_MAX.
+ */
+#include "flow/model/budget.h"
+#include "base/mem.h"
+#include <string.h>
+
+static uint32_t at_most(const struct flow_loop *loop, uint64_t extra)
+{
+    uint32_t own = flow_loop_iterations(loop);
+    uint32_t room = own < LOOP_ITERATIONS_MAX ? LOOP_ITERATIONS_MAX - own : 0;
+
+    return extra < room ? (uint32_t)extra : room;
+}
+
+static bool may_grow(const struct flow_step *step)
+{
+    return step->loop && step->loop->until;
+}
+
+static void set(uint32_t **budgets, const struct jobflow_spec *spec, size_t step, uint64_t extra)
+{
+    if (!*budgets)
+        *budgets = mem_array(spec->steps.count + 1, sizeof **budgets);
+    (*budgets)[step] = at_most(spec->steps.items[step].loop, extra);
+}
+
+uint32_t *flow_budget_stored(const struct jobflow_spec *spec, const json_t *status)
+{
+    const json_t *node;
+    uint32_t *budgets = NULL;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "nodes"), i, node)
+    {
+        json_int_t iterations = json_integer_value(json_object_get(node, "iterations"));
+        const char *name = json_string_value(json_object_get(node, "name"));
+
+        for (size_t s = 0; iterations > 0 && name && s < spec->steps.count; s++) {
+            const struct flow_step *step = &spec->steps.items[s];
+
+            if (may_grow(step) && strcmp(step->name, name) == 0 &&
+                iterations > flow_loop_iterations(step->loop))
+                set(&budgets, spec, s, (uint64_t)iterations - flow_loop_iterations(step->loop));
+        }
+    }
+    return budgets;
+}
+
+uint32_t *flow_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph)
+{
+    uint32_t *budgets = NULL;
+
+    for (size_t s = 0; graph && graph->extra && s < spec->steps.count; s++) {
+        uint32_t old = flow_graph_find(graph, spec->steps.items[s].name);
+
+        if (old != STEP_NONE && may_grow(&spec->steps.items[s]) &&
+            flow_graph_iteration(graph, old) == ITERATION_NONE)
+            set(&budgets, spec, s, graph->extra[graph->vertices[old].step]);
+    }
+    return budgets;
+}
+
+/* It failed, and no iteration did. */
+static bool is_used_up(const struct flow_record *r, uint32_t loop)
+{
+    uint32_t count = flow_graph_iterations(r->graph, loop);
+
+    if (!count || !may_grow(flow_graph_step(r->graph, loop)) || r->steps[loop].final ||
+        !flow_record_step_failed(r, loop)) /* final steps begin anew, with all iterations */
+        return false;
+    for (uint32_t k = 1; k <= count; k++)
+        if (r->steps[loop + k].state != STEP_STARTED || r->steps[loop + k].phase != JOB_COMPLETED)
+            return false;
+    return true;
+}
+
+uint32_t *flow_budget_renewed(const struct flow_record *r)
+{
+    const struct jobflow_spec *spec = r->graph->spec;
+    uint32_t *budgets = NULL;
+
+    for (uint32_t i = 0; r->control && i < r->graph->steps; i++) {
+        uint32_t step;
+
+        if (!is_used_up(r, i))
+            continue;
+        if (!budgets)
+            budgets = flow_budget_kept(spec, r->graph);
+        step = r->graph->vertices[i].step;
+        set(&budgets, spec, step,
+            (uint64_t)(budgets ? budgets[step] : 0) +
+                flow_loop_iterations(spec->steps.items[step].loop));
+    }
+    return budgets;
+}

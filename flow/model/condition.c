@@ -1,0 +1,264 @@
+/*
+ * One function for each sort of term. Values come from the record, so judging a condition reads no
+ * other object.
+ */
+#include "flow/model/condition.h"
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/schema/flow_reference.h"
+#include "base/mem.h"
+#include "flow/model/items.h"
+#include "flow/model/retry_policy.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What an aborted job has left behind so far is not its results: it may be taken up again. */
+static const struct job_results *results_of(const struct step *step)
+{
+    bool ended = step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase);
+
+    return ended && step->detail ? step->detail->results : NULL;
+}
+
+const struct job_results *flow_results_of(const struct flow_record *r, uint32_t step)
+{
+    uint32_t iterations = flow_graph_iterations(r->graph, step);
+    const struct job_results *results = results_of(&r->steps[step]);
+
+    for (uint32_t k = iterations; k > 0 && !results; k--)
+        results = results_of(&r->steps[step + k]);
+    return results;
+}
+
+/* ---- values ---- */
+
+void flow_iteration_item(const struct flow_record *r, uint32_t step, struct buf *out)
+{
+    const struct flow_loop *loop = flow_graph_step(r->graph, step)->loop;
+    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    int64_t distance = loop->range && loop->range->step.set ? loop->range->step.value : 1;
+
+    const struct flow_items *items =
+        loop->items_from ? flow_items_of(r, flow_graph_loop(r->graph, step)) : NULL;
+
+    if (loop->items_from)
+        buf_str(out, items && iteration < items->count ? items->items[iteration] : "");
+    else if (loop->items.count)
+        buf_str(out, iteration < loop->items.count ? loop->items.items[iteration] : "");
+    else
+        buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);
+}
+
+static bool add_output(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,
+                       struct error *err)
+{
+    char name[64 + 1] = "", key[64 + 1] = "";
+    const char *value;
+    uint32_t target;
+
+    if (ref->name_len < sizeof name && ref->key_len < sizeof key) {
+        memcpy(name, ref->name, ref->name_len);
+        memcpy(key, ref->key, ref->key_len);
+    }
+    target = flow_graph_find(r->graph, name);
+    value = target == STEP_NONE ? NULL : job_results_output(flow_results_of(r, target), key);
+    if (value)
+        buf_str(out, value);
+    else if (target == STEP_NONE || r->steps[target].state != STEP_SKIPPED)
+        return error_set(err, ERR_NOT_FOUND, "patch",
+                         "step %.*s has no output %.*s: its pods write lines KEY=VALUE to their "
+                         "termination message; where it may be missing, an `if` with Exists asks "
+                         "for it",
+                         (int)ref->name_len, ref->name, (int)ref->key_len, ref->key);
+    return true;
+}
+
+static bool add_parameter(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,
+                          struct error *err)
+{
+    scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
+
+    if (!jobflow_find_parameter(r->graph->spec, name))
+        return error_set(err, ERR_INVALID, "patch", "the flow has no parameter %s", name);
+    buf_str(out, jobflow_parameter(r->graph->spec, name));
+    return true;
+}
+
+static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                     struct error *err)
+{
+    const struct flow_values *values = ctx;
+    const struct flow_record *r = values->record;
+    uint32_t iteration =
+        values->step == STEP_NONE ? ITERATION_NONE : flow_graph_iteration(r->graph, values->step);
+
+    switch (ref->kind) {
+    case FLOW_REF_ITEM:
+        if (iteration == ITERATION_NONE)
+            *out_leave = true;
+        else
+            flow_iteration_item(r, values->step, out);
+        return true;
+    case FLOW_REF_INDEX:
+        if (iteration == ITERATION_NONE)
+            *out_leave = true;
+        else
+            buf_printf(out, "%u", iteration);
+        return true;
+    case FLOW_REF_ATTEMPT:
+        if (values->step == STEP_NONE)
+            *out_leave = true;
+        else
+            buf_printf(out, "%u", r->steps[values->step].attempt + 1u);
+        return true;
+    case FLOW_REF_PARAMETER:
+        return add_parameter(r, ref, out, err);
+    case FLOW_REF_OUTPUT:
+        return add_output(r, ref, out, err);
+    case FLOW_REF_FLOW_NAME:
+        buf_str(out, r->name);
+        return true;
+    case FLOW_REF_FLOW_PHASE:
+        if (values->flow_phase)
+            buf_str(out, values->flow_phase);
+        else
+            *out_leave = true;
+        return true;
+    case FLOW_REF_DOUBTFUL: /* is never replaced */
+        *out_leave = true;
+        return true;
+    }
+    return false;
+}
+
+struct flow_ref_values flow_values_of(struct flow_values *values)
+{
+    return (struct flow_ref_values){value_of, values};
+}
+
+/* ---- terms ---- */
+
+static bool parse_number(const char *text, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    return *text && !*end;
+}
+
+static bool compare(const char *operator, const char * value, const char *with)
+{
+    double left, right;
+
+    if (strcmp(operator, "Gt") == 0 || strcmp(operator, "Lt") == 0)
+        return parse_number(value, &left) && parse_number(with, &right) &&
+               (operator[0] == 'G' ? left > right : left<right);
+    return strcmp(value, with) == 0;
+}
+
+/* `value` NULL = there is none. */
+static bool value_matches(const struct flow_record *r, const struct term_value *term,
+                          const char *value)
+{
+    const char *operator= term->operator? term->operator: "In";
+    struct flow_values values = {r, STEP_NONE, NULL};
+    const struct flow_ref_values refs = flow_values_of(&values);
+    bool found = false;
+
+    if (strcmp(operator, "Exists") == 0)
+        return value != NULL;
+    if (strcmp(operator, "DoesNotExist") == 0)
+        return value == NULL;
+    for (size_t i = 0; value && i < term->values.count; i++) {
+        scoped(buf) struct buf with = {0};
+
+        if (flow_refs_replace_text(term->values.items[i], &refs, &with, NULL))
+            found |= compare(operator, value, with.data ? with.data : "");
+    }
+    return strcmp(operator, "NotIn") == 0 ? !found : found;
+}
+
+/* The final phase of a step, or NULL. */
+static const char *final_phase(const struct step *step)
+{
+    if (step->state == STEP_SKIPPED)
+        return "Skipped";
+    if (step->state != STEP_STARTED || !job_phase_finished((enum job_phase)step->phase))
+        return NULL;
+    return job_phase_text((enum job_phase)step->phase);
+}
+
+static bool phase_matches(const struct step *step, const struct str_list *phases)
+{
+    const char *phase = final_phase(step);
+
+    for (size_t i = 0; phase && i < phases->count; i++)
+        if (strcmp(phases->items[i], phase) == 0)
+            return true;
+    return false;
+}
+
+static bool status_matches(const struct job_results *results, const struct term_task_status *term)
+{
+    int32_t least = term->min_count.set ? term->min_count.value : 1;
+    enum pod_phase phase;
+
+    if (strcmp(term->phase, "Completed") == 0)
+        phase = POD_SUCCEEDED;
+    else if (!pod_phase_parse(term->phase, &phase))
+        return false;
+    return results && job_results_count(results, term->task, phase) >= least;
+}
+
+static bool term_matches(const struct flow_record *r, const struct flow_term *term)
+{
+    uint32_t target = term->target ? flow_graph_find(r->graph, term->target) : STEP_NONE;
+    const struct job_results *results;
+    int32_t code;
+
+    if (term->parameter)
+        return value_matches(r, term->parameter,
+                             jobflow_parameter(r->graph->spec, term->parameter->key));
+    if (target == STEP_NONE)
+        return false;
+    if (term->phases.count)
+        return phase_matches(&r->steps[target], &term->phases);
+    results = flow_results_of(r, target);
+    if (term->task_status)
+        return status_matches(results, term->task_status);
+    if (term->exit_code)
+        return job_results_exit_code(results, term->exit_code->task, &code) &&
+               exit_code_matches(term->exit_code, code);
+    return term->output &&
+           value_matches(r, term->output, job_results_output(results, term->output->key));
+}
+
+bool flow_condition_holds(const struct flow_record *r, const struct flow_condition *condition)
+{
+    bool any = condition->strategy && strcmp(condition->strategy, "any") == 0;
+
+    for (size_t i = 0; i < condition->terms.count; i++) {
+        const struct flow_term *term = &condition->terms.items[i];
+
+        if (term_matches(r, term) != term->negate) {
+            if (any)
+                return true;
+        } else if (!any) {
+            return false;
+        }
+    }
+    return !any;
+}
+
+bool flow_term_handles(const struct flow_term *term)
+{
+    return term->target && (term->phases.count || term->exit_code || term->task_status);
+}
+
+bool flow_condition_handles(const struct flow_condition *condition)
+{
+    for (size_t i = 0; i < condition->terms.count; i++)
+        if (flow_term_handles(&condition->terms.items[i]))
+            return true;
+    return false;
+}

@@ -1,0 +1,145 @@
+/*
+ * What follows from a flow's spec alone: which steps are jobless, final or iterations, whose
+ * conditions may handle whose failures, whose results somebody asks for.
+ */
+#include "api/types/schema/flow_reference.h"
+#include "base/mem.h"
+#include "flow/model/condition.h"
+#include "flow/model/control.h"
+#include "flow/model/items.h"
+#include <string.h>
+
+struct term_edges {
+    struct dag_edge *edges; /* NULL: only counted */
+    size_t count;
+};
+
+static void collect_handlers(const struct flow_record *r, uint32_t step, struct term_edges *out)
+{
+    const struct flow_condition *condition = flow_graph_step(r->graph, step)->condition;
+
+    if (!condition || r->steps[step].inner || r->steps[step].final)
+        return;
+    for (size_t t = 0; t < condition->terms.count; t++) {
+        const struct flow_term *term = &condition->terms.items[t];
+        uint32_t target =
+            flow_term_handles(term) ? flow_graph_find(r->graph, term->target) : STEP_NONE;
+
+        if (target == STEP_NONE)
+            continue;
+        if (out->edges)
+            out->edges[out->count] = (struct dag_edge){target, step};
+        out->count++;
+    }
+}
+
+static void link_handlers(struct flow_record *r)
+{
+    struct flow_control *c = r->control;
+    struct term_edges found = {0};
+
+    for (uint32_t i = 0; i < c->count; i++)
+        collect_handlers(r, i, &found);
+    found.edges = mem_array(found.count + 1, sizeof *found.edges);
+    found.count = 0;
+    for (uint32_t i = 0; i < c->count; i++)
+        collect_handlers(r, i, &found);
+    dag_init(&c->rescues, c->count, found.edges, found.count);
+    for (size_t i = 0; i < found.count; i++)
+        found.edges[i] = (struct dag_edge){found.edges[i].to, found.edges[i].from};
+    dag_init(&c->handles, c->count, found.edges, found.count);
+    mem_free(found.edges);
+}
+
+void flow_control_init(struct flow_record *r)
+{
+    struct flow_control *c = mem_alloc(sizeof *c);
+
+    r->control = c;
+    c->count = r->graph->steps;
+    c->steps = mem_array(c->count + 1, sizeof *c->steps);
+    step_set_init(&c->judge, c->count);
+    step_set_init(&c->news, c->count);
+    for (uint32_t i = 0; i < c->count; i++) {
+        struct step *step = &r->steps[i];
+
+        step->inner = flow_graph_iteration(r->graph, i) != ITERATION_NONE;
+        step->jobless = flow_graph_jobless(r->graph, i);
+        step->final = flow_step_is_final(flow_graph_step(r->graph, i));
+        c->finals += step->final;
+    }
+    link_handlers(r);
+}
+
+void flow_control_free(struct flow_control *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->count; i++) {
+        mem_free(c->steps[i].chosen);
+        flow_items_free(c->steps[i].items);
+    }
+    mem_free(c->steps);
+    dag_release(&c->rescues);
+    dag_release(&c->handles);
+    step_set_release(&c->judge);
+    step_set_release(&c->news);
+    mem_free(c);
+}
+
+/* ---- whose results are wanted ---- */
+
+static void want(struct flow_record *r, const char *name, size_t len)
+{
+    char text[64];
+    uint32_t step;
+
+    if (len >= sizeof text)
+        return;
+    memcpy(text, name, len);
+    text[len] = '\0';
+    step = flow_graph_find(r->graph, text);
+    if (step == STEP_NONE)
+        return;
+    r->steps[step].wanted = true;
+    for (uint32_t k = 1; k <= flow_graph_iterations(r->graph, step); k++)
+        r->steps[step + k].wanted = true;
+}
+
+static void want_terms(struct flow_record *r, const struct flow_condition *condition)
+{
+    for (size_t t = 0; condition && t < condition->terms.count; t++) {
+        const struct flow_term *term = &condition->terms.items[t];
+
+        if (term->target && (term->output || term->exit_code || term->task_status))
+            want(r, term->target, strlen(term->target));
+    }
+}
+
+static void want_output(void *arg, const struct flow_ref *ref)
+{
+    if (ref->kind == FLOW_REF_OUTPUT)
+        want(arg, ref->name, ref->name_len);
+}
+
+void flow_control_want(struct flow_record *r)
+{
+    const struct jobflow_spec *spec = r->graph->spec;
+    bool outputs = r->refers && strstr(r->body->text, ".outputs.");
+
+    for (size_t i = 0; i < spec->steps.count && (r->control || outputs); i++) {
+        const struct flow_step *step = &spec->steps.items[i];
+
+        want_terms(r, step->condition);
+        for (size_t k = 0; step->choice && k < step->choice->cases.count; k++)
+            want_terms(r, step->choice->cases.items[k].condition);
+        if (step->loop)
+            want_terms(r, step->loop->until);
+        if (step->loop && step->loop->items_from)
+            want(r, step->loop->items_from->target, strlen(step->loop->items_from->target));
+        if (outputs) {
+            flow_refs_each(step->patch_job_spec, want_output, r);
+            flow_refs_each(step->patch_spec, want_output, r);
+        }
+    }
+}

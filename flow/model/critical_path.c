@@ -1,0 +1,192 @@
+/*
+ * One pass in topological order finds what each step waited for; the chain is followed backwards
+ * from the last step to end.
+ *
+ * In which order jobs ended is told by their revisions, for times are stored in seconds.
+ */
+#include "flow/model/critical_path.h"
+#include "api/types/text/json_text.h"
+#include "base/jsonscan.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+
+struct path {
+    const struct flow_record *r;
+    const struct object *(*job)(void *ctx, uint32_t step);
+    void *ctx;
+    int64_t *ended;   /* [steps] revision a step ended with; 0: it did not */
+    uint32_t *before; /* [steps] the target it waited for, or STEP_NONE */
+    uint32_t *steps;  /* [count] the chain, backwards */
+    uint32_t count;
+};
+
+static int64_t job_ended(const struct step *step)
+{
+    return step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)
+               ? step->revision
+               : 0;
+}
+
+/* A loop ends with the last of its iterations, a switch with what it waited for. */
+static int64_t step_ended(const struct path *p, uint32_t i)
+{
+    const struct flow_record *r = p->r;
+    int64_t ended = 0;
+
+    if (!r->steps[i].jobless)
+        return job_ended(&r->steps[i]);
+    if (r->steps[i].state != STEP_STARTED)
+        return 0;
+    if (!flow_graph_iterations(r->graph, i))
+        return p->before[i] == STEP_NONE ? 0 : p->ended[p->before[i]];
+    for (uint32_t k = 1; k <= flow_graph_iterations(r->graph, i); k++)
+        ended = job_ended(&r->steps[i + k]) > ended ? job_ended(&r->steps[i + k]) : ended;
+    return ended;
+}
+
+/* What `step` waited for may have been `target`. */
+static void offer(struct path *p, uint32_t step, uint32_t target)
+{
+    uint32_t best = p->before[step];
+    int64_t than = best == STEP_NONE ? 0 : p->ended[best];
+    bool any = flow_record_waits_for_any(p->r, step);
+
+    if (p->ended[target] &&
+        (best == STEP_NONE || (any ? p->ended[target] < than : p->ended[target] > than)))
+        p->before[step] = target;
+}
+
+static void look_back(struct path *p)
+{
+    const struct dag *dag = flow_graph_order(p->r->graph);
+    uint32_t steps = p->r->graph->steps;
+    uint32_t *order = mem_array(steps + 1, sizeof *order);
+
+    for (uint32_t i = 0; i < steps; i++)
+        p->before[i] = STEP_NONE;
+    dag_sort(dag, order);
+    for (uint32_t k = 0; k < steps; k++) {
+        uint32_t i = order[k];
+
+        p->ended[i] = step_ended(p, i);
+        for (uint32_t at = dag->first[i]; at < dag->first[i + 1]; at++)
+            offer(p, dag->next[at], i);
+    }
+    mem_free(order);
+}
+
+/* Iterations are told of by their loop. */
+static uint32_t last_to_end(const struct path *p)
+{
+    uint32_t last = STEP_NONE;
+
+    for (uint32_t i = 0; i < p->r->graph->steps; i++)
+        if (!p->r->steps[i].inner && p->ended[i] &&
+            (last == STEP_NONE || p->ended[i] > p->ended[last]))
+            last = i;
+    return last;
+}
+
+struct span {
+    int64_t from_ms, to_ms; /* 0: not known */
+};
+
+/* Read where it stands: a path may have as many steps as the flow, and a status that is decoded
+ * stays so for the rest of the turn. */
+static bool job_ended_at(const struct object *job, int64_t *out_ms)
+{
+    const char *state = job->status ? jsonscan_member(job->status->text, "state") : NULL;
+
+    return state && jsonscan_time(jsonscan_member(state, "lastTransitionTime"), out_ms);
+}
+
+static void add_job(const struct path *p, uint32_t i, struct span *span)
+{
+    const struct object *job = job_ended(&p->r->steps[i]) ? p->job(p->ctx, i) : NULL;
+    int64_t to_ms;
+
+    if (!job || !job_ended_at(job, &to_ms))
+        return;
+    to_ms = to_ms / 1000 * 1000; /* as its creation is told: in whole seconds */
+    if (!span->from_ms || job->meta->created_at_ms < span->from_ms)
+        span->from_ms = job->meta->created_at_ms;
+    if (to_ms > span->to_ms)
+        span->to_ms = to_ms;
+}
+
+static struct span span_of(const struct path *p, uint32_t i)
+{
+    struct span span = {0};
+
+    if (!p->r->steps[i].jobless)
+        add_job(p, i, &span);
+    for (uint32_t k = 1; k <= flow_graph_iterations(p->r->graph, i); k++)
+        add_job(p, i + k, &span);
+    return span;
+}
+
+/* From the first step to the last; between the ends only their time counts. */
+static char *write_path(const struct path *p)
+{
+    scoped(buf) struct buf text = {0};
+    struct jsonw w = jsonw_to(&text);
+    char took[TIME_TEXT_MAX];
+    int64_t took_ms = 0;
+
+    jsonw_open(&w);
+    jsonw_member_int(&w, "steps", p->count);
+    jsonw_member_open_list(&w, "ends");
+    for (uint32_t k = 0; k < p->count; k++) {
+        uint32_t step = p->steps[p->count - 1 - k];
+        const struct span span = span_of(p, step);
+
+        if (span.to_ms > span.from_ms)
+            took_ms += span.to_ms - span.from_ms;
+        if (k >= PATH_END_MAX && k + PATH_END_MAX < p->count)
+            continue;
+        jsonw_open(&w);
+        jsonw_member_str(&w, "name", flow_graph_name(p->r->graph, step));
+        jsonw_member_time_opt(&w, "startTime", span.from_ms);
+        jsonw_member_time_opt(&w, "endTime", span.to_ms);
+        jsonw_close(&w);
+    }
+    jsonw_close_list(&w);
+    duration_format(took_ms * 1000000, took);
+    jsonw_member_str(&w, "duration", took);
+    jsonw_close(&w);
+    return buf_take(&text);
+}
+
+char *flow_path_text(const struct flow_record *r,
+                     const struct object *(*job)(void *ctx, uint32_t step), void *ctx)
+{
+    size_t room = (size_t)r->graph->steps + 1;
+    struct path p = {.r = r,
+                     .job = job,
+                     .ctx = ctx,
+                     .ended = mem_array(room, sizeof *p.ended),
+                     .before = mem_array(room, sizeof *p.before),
+                     .steps = mem_array(room, sizeof *p.steps)};
+    char *text;
+
+    look_back(&p);
+    for (uint32_t i = last_to_end(&p); i != STEP_NONE; i = p.before[i])
+        p.steps[p.count++] = i;
+    text = p.count ? write_path(&p) : NULL;
+    mem_free(p.ended);
+    mem_free(p.before);
+    mem_free(p.steps);
+    return text;
+}
+
+char *flow_path_stored(const json_t *status)
+{
+    const json_t *stored = json_object_get(status, "criticalPath");
+    scoped(buf) struct buf text = {0};
+
+    if (!stored)
+        return NULL;
+    json_text(stored, &text);
+    return buf_take(&text);
+}

@@ -1,0 +1,129 @@
+/*
+ * From text to items.
+ */
+#include "flow/model/items.h"
+#include "api/types/text/json_text.h"
+#include "base/mem.h"
+#include "flow/model/condition.h"
+#include "flow/model/control.h"
+#include <string.h>
+
+void flow_items_free(struct flow_items *items)
+{
+    if (!items)
+        return;
+    for (uint32_t i = 0; i < items->count; i++)
+        mem_free(items->items[i]);
+    mem_free(items->items);
+    mem_free(items->message);
+    mem_free(items);
+}
+
+static void fail(struct flow_items *items, const char *reason, char *message)
+{
+    items->reason = reason;
+    items->message = message;
+}
+
+static void add(struct flow_items *items, char *text, uint32_t most)
+{
+    if (items->count < most)
+        items->items[items->count++] = text;
+    else
+        mem_free(text);
+}
+
+/* ---- the two forms ---- */
+
+static char *text_of(const json_t *element)
+{
+    scoped(buf) struct buf text = {0};
+
+    if (json_is_string(element))
+        return mem_strdup(json_string_value(element));
+    json_text(element, &text);
+    return buf_take(&text);
+}
+
+/* How many there are, of which at most `most` are taken. */
+static size_t take_list(struct flow_items *items, const json_t *list, uint32_t most)
+{
+    const json_t *element;
+    size_t i;
+
+    json_array_foreach(list, i, element) add(items, text_of(element), most);
+    return i;
+}
+
+static size_t take_words(struct flow_items *items, const char *text, uint32_t most)
+{
+    size_t found = 0;
+
+    if (!text[strspn(text, " ")])
+        return 0;
+    for (const char *at = text, *end;; at = end + 1, found++) {
+        size_t len;
+
+        at += strspn(at, " ");
+        end = at + strcspn(at, ",");
+        for (len = (size_t)(end - at); len > 0 && at[len - 1] == ' ';)
+            len--;
+        add(items, mem_printf("%.*s", (int)len, at), most);
+        if (!*end)
+            return found + 1;
+    }
+}
+
+/* ---- of a loop ---- */
+
+static void read_items(struct flow_items *items, const struct flow_items_from *from,
+                       const char *value, uint32_t most)
+{
+    struct error why = {0};
+    json_t *list = *value == '[' ? json_parse(value, strlen(value), &json_limits_body, &why) : NULL;
+    size_t found;
+
+    if (*value == '[' && !list) {
+        fail(items, "InvalidItems",
+             mem_printf("output %s of step %s is no JSON list: %s", from->key, from->target,
+                        why.message));
+        return;
+    }
+    items->items = mem_array((size_t)most + 1, sizeof *items->items);
+    found = list ? take_list(items, list, most) : take_words(items, value, most);
+    json_decref(list);
+    if (found > most)
+        fail(items, "TooManyItems",
+             mem_printf("output %s of step %s has %zu items, and for.maxIterations allows %u",
+                        from->key, from->target, found, most));
+}
+
+static struct flow_items *items_new(const struct flow_record *r, uint32_t loop)
+{
+    const struct flow_items_from *from = flow_graph_step(r->graph, loop)->loop->items_from;
+    uint32_t target = flow_graph_find(r->graph, from->target);
+    struct flow_items *items = mem_alloc(sizeof *items);
+    const char *value = NULL;
+
+    if (target != STEP_NONE && r->steps[target].state == STEP_SKIPPED)
+        return items;
+    if (target != STEP_NONE)
+        value = job_results_output(flow_results_of(r, target), from->key);
+    if (value)
+        read_items(items, from, value, flow_graph_iterations(r->graph, loop));
+    else
+        fail(items, "MissingOutput",
+             mem_printf("step %s has no output %s: its pods write a line %s=ITEM,ITEM to their "
+                        "termination message",
+                        from->target, from->key, from->key));
+    return items;
+}
+
+const struct flow_items *flow_items_of(const struct flow_record *r, uint32_t loop)
+{
+    struct step_control *ctl = &r->control->steps[loop];
+
+    if (!ctl->items && r->steps[loop].state == STEP_STARTED)
+        ctl->items = items_new(r, loop);
+    return ctl->items;
+}

@@ -1,0 +1,38 @@
+/*
+ * Finding the entries in the text of the flow's body without a tree of it.
+ */
+#include "flow/model/spec_hash.h"
+#include "base/hash.h"
+#include "base/jsonscan.h"
+#include "base/mem.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void hash_all(struct flow_record *r)
+{
+    const char *spec = jsonscan_member(r->body->text, "spec");
+    const char *at = jsonscan_member(spec, "flows"), *entry;
+    size_t n = r->graph->spec->steps.count;
+
+    r->spec_hashes = mem_array(n ? n : 1, sizeof *r->spec_hashes);
+    for (size_t i = 0; i < n && at && (entry = jsonscan_next_element(&at)); i++)
+        r->spec_hashes[i] = hash_stable(entry, (size_t)(at - entry));
+}
+
+uint64_t flow_spec_hash(struct flow_record *r, uint32_t step)
+{
+    if (!r->spec_hashes)
+        hash_all(r);
+    return r->spec_hashes[flow_graph_step(r->graph, step) - r->graph->spec->steps.items];
+}
+
+void spec_hash_format(uint64_t hash, char out[SPEC_HASH_TEXT_MAX])
+{
+    snprintf(out, SPEC_HASH_TEXT_MAX, "%016" PRIx64, hash);
+}
+
+uint64_t spec_hash_parse(const char *text)
+{
+    return strlen(text) == SPEC_HASH_TEXT_MAX - 1 ? strtoull(text, NULL, 16) : 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * The bitmap goes through a byte buffer, least significant byte first whatever the machine's order
+ * is.
+ */
+#include "flow/model/step_bits.h"
+#include "base/base64.h"
+#include <string.h>
+
+static unsigned byte_at(const struct step_set *set, uint32_t at)
+{
+    return set ? (unsigned)(set->words[at / 8] >> (at % 8 * 8)) & 0xff : 0;
+}
+
+void step_bits_write(const struct step_set *a, const struct step_set *b, struct buf *out)
+{
+    scoped(buf) struct buf bytes = {0};
+    uint32_t used = a->size / 8 + (a->size % 8 != 0);
+
+    while (used && !(byte_at(a, used - 1) | byte_at(b, used - 1)))
+        used--;
+    for (uint32_t at = 0; at < used; at++)
+        buf_char(&bytes, (char)(byte_at(a, at) | byte_at(b, at)));
+    if (used)
+        base64_encode(bytes.data, bytes.len, out);
+}
+
+uint32_t step_bits_room(const char *text)
+{
+    return (uint32_t)(strlen(text) / 4 + 1) * 3 * 8;
+}
+
+bool step_bits_read(const char *text, struct step_set *out)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    if (!base64_decode(text, strlen(text), &bytes))
+        return false;
+    for (size_t at = 0; at < bytes.len; at++)
+        for (uint32_t bit = 0; bit < 8; bit++)
+            if ((unsigned char)bytes.data[at] >> bit & 1)
+                step_set_add(out, (uint32_t)(at * 8 + bit));
+    return true;
+}

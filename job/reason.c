@@ -1,0 +1,159 @@
+/*
+ * First the stories of actions, then those of verdicts: which pod, task, code or limit decided.
+ */
+#include "job/reason.h"
+
+#include <string.h>
+
+#include "api/types/kinds/command.h"
+#include "job/names.h"
+
+/* ---- actions ---- */
+
+static bool is_of_task(enum job_event event)
+{
+    return event == EVENT_TASK_COMPLETED || event == EVENT_TASK_FAILED;
+}
+
+/* " of pod x", " of task y": what the event was about. */
+static void put_subject(const struct job_run *run, const struct job_request *request,
+                        struct buf *out)
+{
+    const struct job_view *view = &run->view;
+    const char *task =
+        request->has_task ? view->shape->spec->tasks.items[request->at.task].name : NULL;
+
+    if (task && is_of_task(request->event)) {
+        buf_printf(out, " of task %s", task);
+    } else if (request->pod) {
+        buf_printf(out, " of pod %s", object_name(request->pod));
+    } else if (task && request->has_pod) { /* the pod itself is no more */
+        scoped_str name = job_pod_name(object_name(view->job), task, request->at.index);
+
+        buf_printf(out, " of pod %s", name);
+    }
+}
+
+/* Told with the event, or, when an action comes later, by what is left of the pod. */
+static int32_t exit_code_of(const struct job_run *run, const struct job_request *request)
+{
+    const struct job_slot *slot = request->event == EVENT_POD_FAILED && request->has_pod
+                                      ? job_view_slot(&run->view, request->at)
+                                      : NULL;
+
+    if (request->exit_code != 0 || !slot || !slot->pod)
+        return request->exit_code;
+    return slot->facts.exit_code;
+}
+
+/* Why it was given, when it says so; else which one it was. */
+static void put_command(const struct object *command, struct buf *out)
+{
+    enum { WHY_MAX = 200 };
+    const char *why = command_of(command)->message;
+
+    if (!why || !*why) {
+        buf_printf(out, " by command %s", object_name(command));
+        return;
+    }
+    buf_str(out, ": ");
+    buf_str_short(out, why, WHY_MAX);
+}
+
+void job_story_action(const struct job_run *run, const struct job_request *request,
+                      enum job_action action, struct buf *out)
+{
+    int32_t exit_code = exit_code_of(run, request);
+
+    buf_str(out, job_action_text(action));
+    if (request->event != EVENT_NONE)
+        buf_printf(out, " after %s", job_event_text(request->event));
+    put_subject(run, request, out);
+    if (exit_code != 0)
+        buf_printf(out, " with exit code %d", exit_code);
+    if (request->expired)
+        buf_str(out, " and its timeout");
+    if (request->command)
+        put_command(request->command, out);
+}
+
+/* ---- verdicts ---- */
+
+static const struct job_slot *first_failed(const struct job_view *view)
+{
+    for (size_t t = 0; t < view->shape->spec->tasks.count; t++) {
+        const struct job_task_view *task = &view->tasks[t];
+
+        for (int32_t i = 0; task->by_class[SLOT_FAILED] > 0 && i < task->n_slots; i++)
+            if (task->slots[i].class_ == SLOT_FAILED && task->slots[i].pod)
+                return &task->slots[i];
+    }
+    return NULL;
+}
+
+static void put_ends(const struct job_view *view, const struct job_counts *c, struct buf *out)
+{
+    const struct job_slot *failed = first_failed(view);
+
+    buf_printf(out, "%d of %lld pods succeeded, %d failed", c->succeeded, (long long)c->replicas,
+               c->failed);
+    if (!failed)
+        return;
+    buf_printf(out, " (%s%s", c->failed > 1 ? "first " : "", object_name(failed->pod));
+    if (failed->facts.exit_code != 0)
+        buf_printf(out, " with exit code %d", failed->facts.exit_code);
+    buf_char(out, ')');
+}
+
+static void put_short_task(const struct job_view *view, struct buf *out)
+{
+    for (size_t t = 0; t < view->shape->spec->tasks.count; t++) {
+        const struct job_task *task = &view->shape->spec->tasks.items[t];
+
+        if (!view->tasks[t].short_)
+            continue;
+        buf_printf(out, "; task %s has %d of minAvailable %d", task->name,
+                   view->tasks[t].by_class[SLOT_SUCCEEDED], task->min_available.value);
+        return;
+    }
+}
+
+static void put_end(const struct job_view *view, const struct job_counts *c, const char *reason,
+                    struct buf *out)
+{
+    put_ends(view, c, out);
+    if (strncmp(reason, "MinSuccess", strlen("MinSuccess")) == 0)
+        buf_printf(out, "; minSuccess %d", c->min_success.value);
+    else if (strcmp(reason, "TaskMinAvailableMissed") == 0)
+        put_short_task(view, out);
+    else
+        buf_printf(out, "; minAvailable %d", c->min_available);
+}
+
+static void put_spent(const struct job_view *view, const struct job_counts *c, struct buf *out)
+{
+    const char *led_here = view->state.message;
+
+    buf_printf(out, "maxRetry %d is used up", c->max_retry);
+    if (led_here && *led_here)
+        buf_printf(out, " by %s", led_here);
+    buf_str(out, "; ");
+    put_ends(view, c, out);
+}
+
+void job_story_verdict(const struct job_view *view, const struct job_counts *c,
+                       const struct job_verdict *verdict, struct buf *out)
+{
+    if (verdict->phase == JOB_RUNNING)
+        buf_printf(out, "%d of %lld pods run or have ended; minAvailable %d",
+                   c->running + c->succeeded + c->failed, (long long)c->replicas, c->min_available);
+    else if (verdict->phase == JOB_PENDING && c->phase == JOB_RUNNING)
+        buf_printf(out, "%d of %lld pods are pending; minAvailable %d", c->pending,
+                   (long long)c->replicas, c->min_available);
+    else if (c->phase == JOB_RUNNING)
+        put_end(view, c, verdict->reason, out);
+    else if (verdict->phase == JOB_FAILED)
+        put_spent(view, c, out);
+    else /* what was decided when it began to restart or to end */
+        buf_str(out, view->state.message ? view->state.message : "");
+}

@@ -1,0 +1,16 @@
+/*
+ * The bytes of the supervisor's program (main.c), for those who carry it; see runtime_link.c.
+ */
+#include "node/exe/image.h"
+
+/* clang-format off */
+__asm__(".section .rodata.shim_image, \"a\"\n"
+        ".balign 16\n"
+        ".globl shim_image\n"
+        "shim_image:\n"
+        ".incbin \"" SHIM_IMAGE "\"\n"
+        ".globl shim_image_end\n"
+        "shim_image_end:\n"
+        ".byte 0\n"
+        ".previous\n");
+/* clang-format on */

@@ -1,0 +1,299 @@
+/*
+ * Running pods follow their ConfigMaps and Secrets: files at once, variables from the next run of a
+ * container on. And their own object: files with its labels and annotations, its deadline.
+ *
+ * An index from each such object to the running pods that have something of it: a change costs the
+ * pods it touches. They are resolved anew, once a turn, and handed to the runtime, which replaces
+ * what differs. What cannot be resolved any more (the object is gone, a key is missing) stays as it
+ * was. Ref: spec/local-runtime.md 4.4; spec/job-plugins.md 3.3.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/kubelet/env.h"
+#include "node/kubelet/internal.h"
+
+enum { KEY_MAX = 600 };
+
+struct reference {
+    struct kubelet_pod *pod;
+    struct source_object *object;
+    LIST_ENTRY(reference) of_object;
+};
+
+struct source_object {
+    UT_hash_handle hh;
+    LIST_HEAD(references, reference) pods;
+    char key[];
+};
+
+/* All references of one pod. */
+struct following {
+    bool variables; /* its containers have some, and may run again */
+    bool itself;    /* some files tell of its own object */
+    size_t n, cap;
+    struct reference **items; /* owned */
+};
+
+static void key_of(char key[KEY_MAX], const struct kind *kind, const char *ns, const char *name)
+{
+    snprintf(key, KEY_MAX, "%s/%s/%s", kind->plural, ns, name);
+}
+
+static struct following *following_of(struct kubelet_pod *pod)
+{
+    if (!pod->following)
+        pod->following = mem_alloc(sizeof *pod->following);
+    return pod->following;
+}
+
+static void add(struct kubelet_pod *pod, const struct kind *kind, const char *name)
+{
+    struct kubelet *k = pod->kubelet;
+    struct source_object *object;
+    struct reference *reference;
+    struct following *following;
+    char key[KEY_MAX];
+
+    if (!name)
+        return;
+    key_of(key, kind, pod->meta->namespace_, name);
+    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    if (!object) {
+        object = mem_alloc(sizeof *object + strlen(key) + 1);
+        memcpy(object->key, key, strlen(key) + 1);
+        LIST_INIT(&object->pods);
+        HASH_ADD_KEYPTR(hh, k->followed, object->key, strlen(key), object);
+    }
+    reference = mem_alloc(sizeof *reference);
+    reference->pod = pod;
+    reference->object = object;
+    LIST_INSERT_HEAD(&object->pods, reference, of_object);
+    following = following_of(pod);
+    mem_grow(following->items, following->n, following->cap);
+    following->items[following->n++] = reference;
+}
+
+static void add_source(struct kubelet_pod *pod, const json_t *source)
+{
+    const json_t *secret = json_object_get(source, "secret");
+    const char *secret_name = source_text(secret, "secretName");
+
+    add(pod, &kind_config_map, source_text(json_object_get(source, "configMap"), "name"));
+    add(pod, &kind_secret, secret_name ? secret_name : source_text(secret, "name"));
+    if (json_object_get(source, "downwardAPI"))
+        following_of(pod)->itself = true;
+}
+
+/* ---- variables ---- */
+
+static bool runs_again(const struct pod_spec *spec)
+{
+    bool again = spec->restart_policy && strcmp(spec->restart_policy, "Never") != 0;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        again = again || spec->init_containers.items[i].restart_policy;
+    return again;
+}
+
+static const char *name_in(const json_t *doc, const char *member)
+{
+    return source_text(json_object_get(doc, member), "name");
+}
+
+static void add_variables(struct kubelet_pod *pod, const struct pod_container *container)
+{
+    size_t before = pod->following ? pod->following->n : 0;
+
+    for (size_t i = 0; i < container->env.count; i++) {
+        const json_t *from = container->env.items[i].value_from;
+
+        add(pod, &kind_config_map, name_in(from, "configMapKeyRef"));
+        add(pod, &kind_secret, name_in(from, "secretKeyRef"));
+    }
+    for (size_t i = 0; i < json_array_size(container->env_from); i++) {
+        const json_t *from = json_array_get(container->env_from, i);
+
+        add(pod, &kind_config_map, name_in(from, "configMapRef"));
+        add(pod, &kind_secret, name_in(from, "secretRef"));
+    }
+    if (pod->following && pod->following->n > before)
+        pod->following->variables = true;
+}
+
+static void follow_variables(struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        add_variables(pod, &spec->init_containers.items[i]);
+    for (size_t i = 0; i < spec->containers.count; i++)
+        add_variables(pod, &spec->containers.items[i]);
+    if (kubelet_tells_addresses(pod)) /* what any of them says may be another one's address */
+        following_of(pod)->variables = true;
+}
+
+static void refresh_list(struct kubelet_pod *pod, const struct source *source,
+                         const struct pod_container *containers, size_t n, uint32_t first)
+{
+    struct runtime *runtime = pod->kubelet->runtime;
+    const struct runtime_pod shown = kubelet_runtime_pod(pod);
+
+    for (size_t i = 0; i < n; i++) {
+        struct runtime_container now = {0};
+
+        if (kubelet_env(source, &containers[i], &now) == SOURCE_OK)
+            runtime->ops->set_program(runtime, &shown, first + (uint32_t)i, &now);
+    }
+}
+
+/* ---- a pod ---- */
+
+void kubelet_follow(struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec;
+
+    if (!pod->object || pod->following || pod->kubelet->options.volumes.sim)
+        return;
+    spec = pod_spec_of(pod->object);
+    for (size_t i = 0; i < spec->volumes.count; i++) {
+        const json_t *source = spec->volumes.items[i].source;
+        const json_t *parts = json_object_get(json_object_get(source, "projected"), "sources");
+
+        add_source(pod, source);
+        for (size_t p = 0; p < json_array_size(parts); p++)
+            add_source(pod, json_array_get(parts, p));
+    }
+    if (runs_again(spec))
+        follow_variables(pod, spec);
+}
+
+static void drop(struct kubelet *k, struct reference *reference)
+{
+    struct source_object *object = reference->object;
+
+    LIST_REMOVE(reference, of_object);
+    mem_free(reference);
+    if (!LIST_EMPTY(&object->pods))
+        return;
+    assert(k->followed); /* it holds `object` at least */
+    HASH_DELETE(hh, k->followed, object);
+    mem_free(object);
+}
+
+void kubelet_follow_end(struct kubelet_pod *pod)
+{
+    struct following *following = take(pod->following);
+
+    if (pod->stale)
+        STAILQ_REMOVE(&pod->kubelet->stale, pod, kubelet_pod, next_stale);
+    pod->stale = false;
+    if (!following)
+        return;
+    for (size_t i = 0; i < following->n; i++)
+        drop(pod->kubelet, following->items[i]);
+    mem_free(following->items);
+    mem_free(following);
+}
+
+void kubelet_stale(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+
+    if (pod->stale || !pod->following)
+        return;
+    pod->stale = true;
+    STAILQ_INSERT_TAIL(&k->stale, pod, next_stale);
+    loop_post(k->cluster->loop, &k->refresh);
+}
+
+static bool same_pairs(const struct kv *a, size_t n_a, const struct kv *b, size_t n_b)
+{
+    for (size_t i = 0; i < n_a && n_a == n_b; i++)
+        if (strcmp(a[i].key, b[i].key) != 0 || strcmp(a[i].value, b[i].value) != 0)
+            return false;
+    return n_a == n_b;
+}
+
+static bool tells_the_same(const struct meta *a, const struct meta *b)
+{
+    return a == b ||
+           (same_pairs(a->labels, a->n_labels, b->labels, b->n_labels) &&
+            same_pairs(a->annotations, a->n_annotations, b->annotations, b->n_annotations));
+}
+
+void kubelet_tell_deadline(struct kubelet_pod *pod)
+{
+    struct runtime *runtime = pod->kubelet->runtime;
+    struct opt_i64 seconds = pod_spec_of(pod->object)->active_deadline_s;
+
+    runtime->ops->set_deadline(runtime, pod->meta->uid, seconds.set ? seconds.value * 1000 : 0);
+}
+
+static int64_t deadline_s(const struct object *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod);
+
+    return spec->active_deadline_s.set ? spec->active_deadline_s.value : 0;
+}
+
+void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before)
+{
+    const struct object *now = pod->object;
+
+    if (pod->step != STEP_STARTED || pod->final)
+        return;
+    if (before->body != now->body && deadline_s(before) != deadline_s(now))
+        kubelet_tell_deadline(pod);
+    if (pod->following && pod->following->itself && !tells_the_same(before->meta, now->meta))
+        kubelet_stale(pod);
+}
+
+void kubelet_source_changed(struct kubelet *k, const struct object *changed)
+{
+    struct source_object *object;
+    struct reference *reference;
+    char key[KEY_MAX];
+
+    if (!k->followed)
+        return;
+    key_of(key, changed->kind, object_namespace(changed), object_name(changed));
+    HASH_FIND(hh, k->followed, key, strlen(key), object);
+    if (object)
+        LIST_FOREACH(reference, &object->pods, of_object)
+    kubelet_stale(reference->pod);
+}
+
+static void refresh(struct kubelet_pod *pod)
+{
+    struct kubelet *k = pod->kubelet;
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct source_gap gap = {0};
+    const struct source source = kubelet_source_of(pod, arena, &gap);
+    const struct pod_spec *spec = source.spec;
+    struct runtime_volume *volumes;
+    size_t n;
+
+    if (pod->following->variables) {
+        refresh_list(pod, &source, spec->init_containers.items, spec->init_containers.count, 0);
+        refresh_list(pod, &source, spec->containers.items, spec->containers.count,
+                     (uint32_t)spec->init_containers.count);
+    }
+    if (kubelet_volumes(&source, &k->options.volumes, &volumes, &n) != SOURCE_OK)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (volumes[i].kind == VOLUME_FILES)
+            k->runtime->ops->set_files(k->runtime, pod->meta->uid, i, &volumes[i]);
+}
+
+void kubelet_refresh_run(struct task *task)
+{
+    struct kubelet *k = container_of(task, struct kubelet, refresh);
+    struct kubelet_pod *pod;
+
+    while ((pod = STAILQ_FIRST(&k->stale))) {
+        STAILQ_REMOVE_HEAD(&k->stale, next_stale);
+        pod->stale = false;
+        refresh(pod);
+    }
+}

@@ -1,0 +1,332 @@
+/*
+ * Environments. A container without env, envFrom and references costs nothing but its list of
+ * arguments.
+ *
+ * A variable may name others many times over, and those others again: what it stands for grows with
+ * each step as nothing in the manifest does. So every text made here is counted, and a container
+ * whose texts no program could be given is refused as soon as that is known. Ref: reliability.md
+ * L-35.
+ */
+#include "node/kubelet/env.h"
+
+#include <string.h>
+
+#include "api/types/kinds/pod/volume_check.h"
+#include "base/hash.h"
+#include "node/kubelet/service_env.h"
+
+/* What Linux passes to a program: one text with its NUL, and all of them with their pointers, less
+ * what the runtime adds. */
+enum { TEXT_BYTES_MAX = (128 << 10) - 1, ALL_BYTES_MAX = (2 << 20) - (256 << 10) };
+
+/* Variables in the order of their first definition; by name for expansion. */
+struct variable {
+    UT_hash_handle hh;
+    struct variable *next;
+    const char *name, *value;
+};
+struct variables {
+    struct arena *arena;
+    struct variable *by_name;
+    struct variable *first, **tail;
+    size_t count;
+    size_t bytes; /* of all texts made so far, with their pointers */
+    const char
+        *too_long; /* the first text beyond TEXT_BYTES_MAX: a variable, "command" or "args" */
+};
+
+static bool too_large(const struct variables *vars)
+{
+    return vars->too_long || vars->bytes > ALL_BYTES_MAX;
+}
+
+/* Counts a text of `len` bytes, which is or is part of `what`. */
+static void count_text(struct variables *vars, const char *what, size_t len)
+{
+    vars->bytes += len + 1 + sizeof(char *);
+    if (len > TEXT_BYTES_MAX && !vars->too_long)
+        vars->too_long = what;
+}
+
+static const char *lookup(const struct variables *vars, const char *name, size_t len)
+{
+    struct variable *found;
+
+    HASH_FIND(hh, vars->by_name, name, len, found);
+    return found ? found->value : NULL;
+}
+
+static void define(struct variables *vars, const char *name, const char *value)
+{
+    struct variable *var;
+    size_t len = strlen(name);
+
+    HASH_FIND(hh, vars->by_name, name, len, var);
+    if (!var) {
+        var = arena_alloc(vars->arena, sizeof *var);
+        var->name = name;
+        HASH_ADD_KEYPTR(hh, vars->by_name, var->name, len, var);
+        *vars->tail = var;
+        vars->tail = &var->next;
+        vars->count++;
+    }
+    var->value = value;
+    count_text(vars, name, len + 1 + strlen(value));
+}
+
+static void define_one(void *vars, const char *name, const char *value)
+{
+    define(vars, name, value);
+}
+
+/* The ")" of the reference at `at`. `*close` is the one found last: many "$(" before one ")" look
+ * for it once. */
+static const char *closing(const char *at, const char **close)
+{
+    if (*close && *close <= at)
+        *close = strchr(at, ')');
+    return *close;
+}
+
+/* $(NAME) is its value, $$ a $, everything else itself; cut behind TEXT_BYTES_MAX, for whoever gets
+ * it counts it. */
+static const char *expand(const struct variables *vars, const char *text)
+{
+    scoped(buf) struct buf out = {0};
+    const char *at = text, *close = text;
+
+    if (!strchr(text, '$'))
+        return text;
+    while (*at && out.len <= TEXT_BYTES_MAX) {
+        const char *end = at[0] == '$' && at[1] == '(' ? closing(at, &close) : NULL;
+        const char *value = end ? lookup(vars, at + 2, (size_t)(end - at) - 2) : NULL;
+
+        if (value) {
+            buf_str(&out, value);
+            at = end + 1;
+        } else if (end) {
+            buf_add(&out, at, (size_t)(end - at) + 1);
+            at = end + 1;
+        } else if (at[0] == '$' && at[1] == '$') {
+            buf_char(&out, '$');
+            at += 2;
+        } else {
+            buf_char(&out, *at++);
+        }
+    }
+    return arena_strndup(vars->arena, out.data ? out.data : "", out.len);
+}
+
+/* envFrom. */
+
+static bool usable_name(const char *name)
+{
+    return *name && !strchr(name, '=');
+}
+
+static enum source_verdict add_source(const struct source *source, struct variables *vars,
+                                      const json_t *from)
+{
+    const json_t *map = json_object_get(from, "configMapRef");
+    const json_t *ref = map ? map : json_object_get(from, "secretRef");
+    const struct kind *kind = map ? &kind_config_map : &kind_secret;
+    const char *name = source_text(ref, "name"), *prefix = source_text(from, "prefix");
+    struct source_items items;
+
+    if (!name)
+        return SOURCE_OK;
+    if (!source_data(source, kind, name, SOURCE_TEXTS, NULL, &items)) {
+        if (source_flag(ref, "optional"))
+            return SOURCE_OK;
+        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+    }
+    for (size_t i = 0; i < items.count && !too_large(vars); i++) {
+        const char *key = items.items[i].key;
+
+        if (prefix && *prefix)
+            key = arena_printf(vars->arena, "%s%s", prefix, key);
+        if (usable_name(key))
+            define(vars, key, items.items[i].bytes);
+    }
+    return SOURCE_OK;
+}
+
+/* valueFrom. */
+
+static enum source_verdict key_value(const struct source *source, const struct kind *kind,
+                                     const json_t *ref, const char **out)
+{
+    const char *name = source_text(ref, "name"), *key = source_text(ref, "key");
+    struct source_items items;
+
+    *out = NULL;
+    if (!name || !key)
+        return SOURCE_OK;
+    if (!source_data(source, kind, name, SOURCE_TEXTS, key, &items)) {
+        if (source_flag(ref, "optional"))
+            return SOURCE_OK;
+        return source_wait(source, kind, name, "%s \"%s\" not found", kind->singular, name);
+    }
+    if (items.count) {
+        *out = items.items[0].bytes;
+        return SOURCE_OK;
+    }
+    if (source_flag(ref, "optional"))
+        return SOURCE_OK;
+    return source_wait(source, kind, name, "couldn't find key %s in %s %s/%s", key, kind->name,
+                       object_namespace(source->pod), name);
+}
+
+static enum source_verdict value_from(const struct source *source,
+                                      const struct pod_container *container,
+                                      const struct env_var *var, const char **out)
+{
+    const json_t *ref;
+
+    if ((ref = json_object_get(var->value_from, "configMapKeyRef")))
+        return key_value(source, &kind_config_map, ref, out);
+    if ((ref = json_object_get(var->value_from, "secretKeyRef")))
+        return key_value(source, &kind_secret, ref, out);
+    if ((ref = json_object_get(var->value_from, "fieldRef"))) {
+        *out = source_field(source, source_text(ref, "fieldPath"));
+        if (!*out)
+            return source_never(source, "InvalidFieldPath",
+                                "container %s: env %s: fieldPath %s is not supported",
+                                container->name, var->name, source_text(ref, "fieldPath"));
+        return SOURCE_OK;
+    }
+    ref = json_object_get(var->value_from, "resourceFieldRef");
+    *out = ref ? source_resource(source, ref, container) : NULL;
+    if (ref && !*out)
+        return source_never(source, "InvalidResourceField",
+                            "container %s: env %s: resource %s is not supported", container->name,
+                            var->name, source_text(ref, "resource"));
+    return SOURCE_OK;
+}
+
+static bool goes_on(const struct variables *vars, enum source_verdict verdict)
+{
+    return verdict == SOURCE_OK && !too_large(vars);
+}
+
+static enum source_verdict define_all(const struct source *source,
+                                      const struct pod_container *container, struct variables *vars)
+{
+    enum source_verdict verdict = SOURCE_OK;
+
+    service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
+    for (size_t i = 0; i < json_array_size(container->env_from) && goes_on(vars, verdict); i++)
+        verdict = add_source(source, vars, json_array_get(container->env_from, i));
+    for (size_t i = 0; i < container->env.count && goes_on(vars, verdict); i++) {
+        const struct env_var *var = &container->env.items[i];
+        const char *value = var->value ? source_told(source, expand(vars, var->value)) : "";
+
+        if (var->value_from)
+            verdict = value_from(source, container, var, &value);
+        if (verdict == SOURCE_OK && value) /* NULL: optional and absent */
+            define(vars, var->name, value);
+    }
+    return verdict;
+}
+
+/* The result. */
+
+static void take_env(const struct variables *vars, struct runtime_container *out)
+{
+    struct runtime_env *env = arena_array(vars->arena, vars->count + 1, sizeof *env);
+    size_t n = 0;
+
+    for (const struct variable *var = vars->first; var; var = var->next)
+        env[n++] = (struct runtime_env){var->name, var->value};
+    out->env = env;
+    out->n_env = n;
+}
+
+static const char **add_texts(const struct source *source, struct variables *vars, const char *what,
+                              const struct str_list *texts, const char **out)
+{
+    for (size_t i = 0; i < texts->count && !too_large(vars); i++) {
+        const char *text = source_told(source, expand(vars, texts->items[i]));
+
+        count_text(vars, what, strlen(text));
+        *out++ = text;
+    }
+    return out;
+}
+
+static void take_argv(const struct source *source, struct variables *vars,
+                      const struct pod_container *container, struct runtime_container *out)
+{
+    size_t n = container->command.count + container->args.count;
+    const char **argv = arena_array(vars->arena, n + 1, sizeof *argv), **at = argv;
+
+    at = add_texts(source, vars, "command", &container->command, at);
+    add_texts(source, vars, "args", &container->args, at);
+    out->argv = argv;
+    out->n_argv = n;
+}
+
+static enum source_verdict refuse_size(const struct source *source, const struct variables *vars,
+                                       const struct pod_container *container)
+{
+    if (vars->too_long)
+        return source_never(source, "ArgumentsTooLong",
+                            "container %s: %s has more than %d bytes once its references are "
+                            "resolved: mount it as a file instead",
+                            container->name, vars->too_long, TEXT_BYTES_MAX);
+    return source_never(source, "ArgumentsTooLong",
+                        "container %s: its variables and arguments have more than %d bytes in all "
+                        "once their references are resolved: mount what is large as a file instead",
+                        container->name, ALL_BYTES_MAX);
+}
+
+/* subPathExpr. */
+
+static bool has_expressions(const struct pod_container *container)
+{
+    for (size_t i = 0; i < container->mounts.count; i++)
+        if (container->mounts.items[i].sub_path_expr)
+            return true;
+    return false;
+}
+
+/* What a variable holds may lead anywhere, so it is looked at again. */
+static enum source_verdict take_sub_paths(const struct source *source, const struct variables *vars,
+                                          const struct pod_container *container,
+                                          struct runtime_container *out)
+{
+    size_t n = container->mounts.count;
+    const char **paths = arena_array(vars->arena, n, sizeof *paths);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct volume_mount *mount = &container->mounts.items[i];
+
+        paths[i] = mount->sub_path_expr ? expand(vars, mount->sub_path_expr) : mount->sub_path;
+        if (mount->sub_path_expr && (strstr(paths[i], "$(") || !path_descends(paths[i])))
+            return source_never(source, "InvalidSubPath",
+                                "container %s: subPathExpr %s becomes \"%s\", which is no relative "
+                                "path without '..' and with all its variables known",
+                                container->name, mount->sub_path_expr, paths[i]);
+    }
+    out->sub_paths = paths;
+    return SOURCE_OK;
+}
+
+enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
+                                struct runtime_container *out)
+{
+    struct variables vars = {.arena = source->arena, .tail = &vars.first};
+    enum source_verdict verdict = define_all(source, container, &vars);
+
+    out->spec = container;
+    if (goes_on(&vars, verdict)) {
+        take_env(&vars, out);
+        take_argv(source, &vars, container, out);
+    }
+    if (verdict == SOURCE_OK && too_large(&vars))
+        verdict = refuse_size(source, &vars, container);
+    if (verdict == SOURCE_OK && has_expressions(container))
+        verdict = take_sub_paths(source, &vars, container, out);
+    HASH_CLEAR(hh, vars.by_name);
+    return verdict;
+}

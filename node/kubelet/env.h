@@ -1,0 +1,16 @@
+#pragma once
+/*
+ * The environment and the arguments of a container, with all references resolved.
+ */
+#include "node/kubelet/value_source.h"
+#include "node/runtime/runtime.h"
+
+/**
+ * Fill `out` for `container`: envFrom in order, then env (later ones win, in their place), $(NAME)
+ * expanded from what stands before it; command and args expanded from all of it; $$ is a plain $.
+ * A reference nobody defines stays as it is written. NEVER when no program could be given what that
+ * makes (ArgumentsTooLong). Ref: kubelet makeEnvironmentVariables,
+ * third_party/forked/golang/expansion.
+ */
+enum source_verdict kubelet_env(const struct source *source, const struct pod_container *container,
+                                struct runtime_container *out);

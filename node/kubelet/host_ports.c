@@ -1,0 +1,129 @@
+/*
+ * Ports of which this machine has but one.
+ *
+ * Where addresses are rewritten, each pod has all ports for itself, and nothing here applies. Pods
+ * of the host's network, and all pods where rewriting does not work, share the ports they declare:
+ * the second one waits, rather than failing or, worse, being answered by the first.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/kubelet/internal.h"
+
+enum { KEY_MAX = 16 };
+
+struct port_owner {
+    UT_hash_handle hh;
+    int32_t port;
+    struct kubelet_pod *pod;
+};
+
+static struct port_owner *owner_of(const struct kubelet *k, int32_t port)
+{
+    struct port_owner *owner;
+
+    HASH_FIND(hh, k->ports, &port, sizeof port, owner);
+    return owner;
+}
+
+static bool shares(const struct kubelet_pod *pod, const struct pod_spec *spec)
+{
+    struct runtime *rt = pod->kubelet->runtime;
+    const struct runtime_abilities *abilities;
+    bool any = false;
+
+    for (size_t i = 0; i < spec->containers.count; i++)
+        any = any || spec->containers.items[i].ports.count;
+    if (!any || pod->kubelet->options.volumes.sim)
+        return false;
+    abilities = rt->ops->abilities(rt);
+    return spec->host_network || (abilities && !abilities->own_addresses);
+}
+
+/* Each declared port once; `visit` false ends it, and is the result. */
+static bool each_port(struct kubelet_pod *pod, bool (*visit)(struct kubelet_pod *pod, int32_t port))
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+
+    for (size_t i = 0; i < spec->containers.count; i++)
+        for (size_t p = 0; p < spec->containers.items[i].ports.count; p++)
+            if (!visit(pod, spec->containers.items[i].ports.items[p].port))
+                return false;
+    return true;
+}
+
+static bool wait_for_port(struct kubelet_pod *pod, int32_t port)
+{
+    struct kubelet *k = pod->kubelet;
+    const struct port_owner *owner = owner_of(k, port);
+    char key[KEY_MAX];
+
+    if (!owner || owner->pod == pod)
+        return true;
+
+    scoped_str why = mem_printf("port %d is in use by pod %s/%s, and pods share their ports here; "
+                                "it waits until that one has ended",
+                                (int)port, owner->pod->meta->namespace_, owner->pod->meta->name);
+
+    snprintf(key, sizeof key, "port %d", (int)port);
+    cluster_event(k->cluster, pod->object, EVENT_WARNING, "PortConflict", "kubelet", "%s", why);
+    kubelet_hold_for(pod, key);
+    kubelet_write_waiting(pod, "PortConflict", why);
+    return false;
+}
+
+static bool take_port(struct kubelet_pod *pod, int32_t port)
+{
+    struct kubelet *k = pod->kubelet;
+    struct port_owner *owner = owner_of(k, port);
+
+    if (owner)
+        return true;
+    owner = mem_alloc(sizeof *owner);
+    owner->port = port;
+    owner->pod = pod;
+    HASH_ADD(hh, k->ports, port, sizeof owner->port, owner);
+    return true;
+}
+
+static bool give_port(struct kubelet_pod *pod, int32_t port)
+{
+    struct kubelet *k = pod->kubelet;
+    struct port_owner *owner = owner_of(k, port);
+    char key[KEY_MAX];
+
+    if (!owner || owner->pod != pod)
+        return true;
+    HASH_DELETE(hh, k->ports, owner);
+    mem_free(owner);
+    snprintf(key, sizeof key, "port %d", (int)port);
+    kubelet_unhold_for(k, key);
+    return true;
+}
+
+void kubelet_ports_take_over(struct kubelet_pod *pod)
+{
+    if (pod->has_ports || !pod->object || !shares(pod, pod_spec_of(pod->object)))
+        return;
+    pod->has_ports = true;
+    each_port(pod, take_port);
+}
+
+bool kubelet_ports_take(struct kubelet_pod *pod)
+{
+    if (!shares(pod, pod_spec_of(pod->object)))
+        return true;
+    if (!each_port(pod, wait_for_port))
+        return false;
+    kubelet_ports_take_over(pod);
+    return true;
+}
+
+void kubelet_ports_give(struct kubelet_pod *pod)
+{
+    if (!pod->has_ports)
+        return;
+    pod->has_ports = false;
+    each_port(pod, give_port);
+}

@@ -1,0 +1,485 @@
+/*
+ * Groups of pods that see each other's names: those of one job, or one pod alone. A Service belongs
+ * to the job its selector names; others are tried on every pod of their namespace.
+ *
+ * What Services show of a group is seen by the other groups of the namespace, too: by a pod that
+ * starts at once, by those that run when RETELL_MS have passed, for jobs come and go by the
+ * hundred.
+ */
+#include "node/kubelet/hosts_files.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/types/kinds/pod/pod.h"
+#include "base/hash.h"
+#include "node/machine/addresses.h"
+#include "node/proxy/service_spec.h"
+
+enum { RETELL_MS = 100 };
+
+struct service {
+    UT_hash_handle hh; /* by "namespace/name" */
+    char *key;
+    struct meta *meta;
+    json_t *selector; /* string to string */
+    struct host_group *group;
+    char address[ADDRESS_TEXT_MAX]; /* "": it has none of its own */
+    struct service *next;           /* of the group, the general ones, or those with addresses */
+};
+
+/* How many there are in a namespace. */
+struct service_count {
+    UT_hash_handle hh;
+    size_t n;
+    char ns[];
+};
+
+struct host_group {
+    UT_hash_handle hh; /* by "namespace/job", or by uid */
+    char *key;
+    struct host_entry *first, *last;
+    struct host_group *next_peopled, **peopled; /* while it has entries */
+    struct service *services;
+    struct buf text; /* empty: to be built */
+    uint64_t seen;   /* hosts->shown when it was built */
+    bool dirty;
+    struct host_group *next_dirty;
+};
+
+struct hosts {
+    struct loop *loop;
+    void (*changed)(void *ctx, struct host_entry *entry, const char *text);
+    void *ctx;
+    struct host_group *groups;
+    struct host_group *peopled; /* those with entries; jobs that wait have none */
+    struct service *services;
+    struct service *general; /* whose selector names no job */
+    struct service *addressed;
+    struct service_count *counts;
+    struct buf with_aliases; /* scratch */
+    struct host_group *dirty;
+    uint64_t shown; /* changes of what Services show */
+    struct task tell;
+    struct timer retell;
+};
+
+/* Groups. */
+
+static struct host_group *group_keyed(struct hosts *hosts, const char *key)
+{
+    struct host_group *group;
+
+    HASH_FIND(hh, hosts->groups, key, strlen(key), group);
+    if (group)
+        return group;
+    group = mem_alloc(sizeof *group);
+    group->key = mem_strdup(key);
+    HASH_ADD_KEYPTR(hh, hosts->groups, group->key, strlen(key), group);
+    return group;
+}
+
+static void mark(struct hosts *hosts, struct host_group *group)
+{
+    if (group->dirty)
+        return;
+    group->dirty = true;
+    group->next_dirty = hosts->dirty;
+    hosts->dirty = group;
+    loop_post(hosts->loop, &hosts->tell);
+}
+
+static void shown_changed(struct hosts *hosts)
+{
+    hosts->shown++;
+    if (!timer_armed(&hosts->retell))
+        timer_start(hosts->loop, &hosts->retell, RETELL_MS);
+}
+
+static void touch(struct hosts *hosts, struct host_group *group)
+{
+    buf_clear(&group->text);
+    if (group->first && (group->services || hosts->general))
+        shown_changed(hosts);
+    mark(hosts, group);
+}
+
+static void people(struct hosts *hosts, struct host_group *group)
+{
+    group->next_peopled = hosts->peopled;
+    group->peopled = &hosts->peopled;
+    if (hosts->peopled)
+        hosts->peopled->peopled = &group->next_peopled;
+    hosts->peopled = group;
+}
+
+static void unpeople(struct host_group *group)
+{
+    *group->peopled = group->next_peopled;
+    if (group->next_peopled)
+        group->next_peopled->peopled = group->peopled;
+}
+
+static void free_group(struct hosts *hosts, struct host_group *group)
+{
+    HASH_DELETE(hh, hosts->groups, group);
+    buf_release(&group->text);
+    mem_free(group->key);
+    mem_free(group);
+}
+
+/* The text. */
+
+static void add_full_names(struct buf *out, const char *host, const char *domain, const char *ns)
+{
+    buf_printf(out, " %s.%s.%s.svc.cluster.local %s.%s.%s.svc %s.%s.%s %s.%s", host, domain, ns,
+               host, domain, ns, host, domain, ns, host, domain);
+}
+
+static void add_names(struct buf *out, const char *address, const char *host, const char *domain,
+                      const char *ns)
+{
+    buf_str(out, address);
+    if (domain)
+        add_full_names(out, host, domain, ns);
+    buf_printf(out, " %s\n", host);
+}
+
+static void add_service_names(struct buf *out, const char *address, const char *name,
+                              const char *ns)
+{
+    buf_printf(out, "%s %s.%s.svc.cluster.local %s.%s.svc %s.%s %s\n", address, name, ns, name, ns,
+               name, ns, name);
+}
+
+static bool selects(const struct service *service, const struct meta *pod)
+{
+    return !strcmp(service->meta->namespace_, pod->namespace_) &&
+           service_selector_selects(service->selector, pod);
+}
+
+static void add_services(const struct service *service, const struct host_entry *entry,
+                         struct buf *out)
+{
+    for (; service; service = service->next)
+        if (selects(service, entry->meta))
+            add_service_names(out, entry->address, service->meta->name, entry->meta->namespace_);
+}
+
+/* What others see of a pod: the Services that select it and, if one of them is its domain, its own
+ * name in it. */
+static void add_shown(const struct service *service, const struct host_entry *entry,
+                      struct buf *out)
+{
+    const char *ns = entry->meta->namespace_;
+
+    for (; service; service = service->next) {
+        const char *name = service->meta->name;
+
+        if (!selects(service, entry->meta))
+            continue;
+        if (entry->subdomain && !strcmp(entry->subdomain, name)) {
+            buf_str(out, entry->address);
+            add_full_names(out, entry->hostname, name, ns);
+            buf_char(out, '\n');
+        }
+        add_service_names(out, entry->address, name, ns);
+    }
+}
+
+static void add_others(const struct hosts *hosts, const struct host_group *group, struct buf *out)
+{
+    const struct host_group *other;
+
+    if (!group->first)
+        return;
+    for (other = hosts->peopled; other; other = other->next_peopled) {
+        if (other == group || (!other->services && !hosts->general) ||
+            strcmp(other->first->meta->namespace_, group->first->meta->namespace_) != 0)
+            continue;
+        for (const struct host_entry *entry = other->first; entry; entry = entry->next) {
+            if (!entry->running || !*entry->address)
+                continue;
+            add_shown(other->services, entry, out);
+            add_shown(hosts->general, entry, out);
+        }
+    }
+}
+
+static void add_addressed(const struct hosts *hosts, const struct host_group *group,
+                          struct buf *out)
+{
+    for (const struct service *service = hosts->addressed; service; service = service->next)
+        if (group->first && !strcmp(service->meta->namespace_, group->first->meta->namespace_))
+            add_service_names(out, service->address, service->meta->name,
+                              service->meta->namespace_);
+}
+
+static const char *text_of(struct hosts *hosts, struct host_group *group)
+{
+    struct buf *out = &group->text;
+
+    if (out->len && group->seen == hosts->shown)
+        return out->data;
+    group->seen = hosts->shown;
+    buf_clear(out);
+    buf_str(out, "127.0.0.1 localhost\n");
+    for (const struct host_entry *entry = group->first; entry; entry = entry->next)
+        if (*entry->address)
+            add_names(out, entry->address, entry->hostname, entry->subdomain,
+                      entry->meta->namespace_);
+    for (const struct host_entry *entry = group->first; entry; entry = entry->next) {
+        if (!*entry->address)
+            continue;
+        add_services(group->services, entry, out);
+        add_services(hosts->general, entry, out);
+    }
+    add_addressed(hosts, group, out);
+    add_others(hosts, group, out);
+    return out->data;
+}
+
+static void retell(struct timer *timer)
+{
+    struct hosts *hosts = container_of(timer, struct hosts, retell);
+
+    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
+        if (group->seen != hosts->shown)
+            mark(hosts, group);
+}
+
+static void tell_dirty(struct task *task)
+{
+    struct hosts *hosts = container_of(task, struct hosts, tell);
+
+    while (hosts->dirty) {
+        struct host_group *group = hosts->dirty;
+
+        hosts->dirty = group->next_dirty;
+        group->dirty = false;
+        for (struct host_entry *entry = group->first; entry; entry = entry->next)
+            if (entry->running)
+                hosts->changed(hosts->ctx, entry, hosts_text(hosts, entry));
+        if (!group->first && !group->services)
+            free_group(hosts, group);
+    }
+}
+
+/* Entries. */
+
+const char *hosts_text(struct hosts *hosts, struct host_entry *entry)
+{
+    const char *text = text_of(hosts, entry->group);
+
+    if (!entry->aliases)
+        return text;
+    buf_clear(&hosts->with_aliases);
+    buf_str(&hosts->with_aliases, text);
+    buf_str(&hosts->with_aliases, entry->aliases);
+    return hosts->with_aliases.data;
+}
+
+void hosts_join(struct hosts *hosts, struct host_entry *entry)
+{
+    const char *job = meta_label(entry->meta, LABEL_JOB_NAME);
+    scoped_str key =
+        job ? mem_printf("%s/%s", entry->meta->namespace_, job) : mem_strdup(entry->meta->uid);
+    struct host_group *group = group_keyed(hosts, key);
+
+    if (!group->first)
+        people(hosts, group);
+    entry->group = group;
+    entry->next = NULL;
+    entry->prev = group->last;
+    if (group->last)
+        group->last->next = entry;
+    else
+        group->first = entry;
+    group->last = entry;
+    if (*entry->address)
+        touch(hosts, group);
+}
+
+void hosts_leave(struct hosts *hosts, struct host_entry *entry)
+{
+    struct host_group *group = entry->group;
+
+    if (!group)
+        return;
+    if (entry->prev)
+        entry->prev->next = entry->next;
+    else
+        group->first = entry->next;
+    if (entry->next)
+        entry->next->prev = entry->prev;
+    else
+        group->last = entry->prev;
+    entry->group = NULL;
+    if (!group->first)
+        unpeople(group);
+    if (!*entry->address) {
+        mark(hosts, group); /* nobody saw it; it may have been the last */
+        return;
+    }
+    if (group->services || hosts->general)
+        shown_changed(hosts);
+    touch(hosts, group);
+}
+
+void hosts_run(struct hosts *hosts, struct host_entry *entry, bool running)
+{
+    if (entry->running != running && entry->group && *entry->address &&
+        (entry->group->services || hosts->general))
+        shown_changed(hosts);
+    entry->running = running;
+}
+
+/* Services. */
+
+static struct service_count *count_of(const struct hosts *hosts, const char *ns)
+{
+    struct service_count *count;
+
+    HASH_FIND(hh, hosts->counts, ns, strlen(ns), count);
+    return count;
+}
+
+bool hosts_serves(const struct hosts *hosts, const char *ns)
+{
+    return hosts->counts && count_of(hosts, ns);
+}
+
+static void count_one(struct hosts *hosts, const char *ns)
+{
+    struct service_count *count = count_of(hosts, ns);
+
+    if (!count) {
+        count = mem_alloc(sizeof *count + strlen(ns) + 1);
+        memcpy(count->ns, ns, strlen(ns) + 1);
+        HASH_ADD_KEYPTR(hh, hosts->counts, count->ns, strlen(ns), count);
+    }
+    count->n++;
+}
+
+static void uncount_one(struct hosts *hosts, const char *ns)
+{
+    struct service_count *count = count_of(hosts, ns);
+
+    if (--count->n)
+        return;
+    HASH_DELETE(hh, hosts->counts, count);
+    mem_free(count);
+}
+
+static void relist(struct hosts *hosts, const char *ns)
+{
+    for (struct host_group *group = hosts->peopled; group; group = group->next_peopled)
+        if (strcmp(group->first->meta->namespace_, ns) == 0)
+            touch(hosts, group);
+}
+
+static struct service **list_of(struct hosts *hosts, const struct service *service)
+{
+    if (*service->address)
+        return &hosts->addressed;
+    return service->group ? &service->group->services : &hosts->general;
+}
+
+static void drop_service(struct hosts *hosts, struct service *service)
+{
+    struct service **at = list_of(hosts, service);
+
+    while (*at != service)
+        at = &(*at)->next;
+    *at = service->next;
+    if (!service->group || service->group->first)
+        shown_changed(hosts);
+    if (service->group)
+        touch(hosts, service->group);
+    else
+        relist(hosts, service->meta->namespace_);
+    HASH_DELETE(hh, hosts->services, service);
+    uncount_one(hosts, service->meta->namespace_);
+    meta_unref(service->meta);
+    json_decref(service->selector);
+    mem_free(service->key);
+    mem_free(service);
+}
+
+static void add_service(struct hosts *hosts, const char *key, const struct object *object,
+                        const char *address)
+{
+    scoped(json) json_t *body = object_body_json(object);
+    json_t *selector = json_object_get(json_object_get(body, "spec"), "selector");
+    const char *job = json_string_value(json_object_get(selector, LABEL_JOB_NAME));
+    struct service *service, **list;
+
+    if (!json_object_size(selector))
+        return;
+    service = mem_alloc(sizeof *service);
+    service->key = mem_strdup(key);
+    service->meta = meta_ref(object->meta);
+    service->selector = json_incref(selector);
+    HASH_ADD_KEYPTR(hh, hosts->services, service->key, strlen(service->key), service);
+    count_one(hosts, object_namespace(object));
+    if (address)
+        snprintf(service->address, sizeof service->address, "%s", address);
+    else if (job) {
+        scoped_str group_key = mem_printf("%s/%s", object_namespace(object), job);
+
+        service->group = group_keyed(hosts, group_key);
+    }
+    list = list_of(hosts, service);
+    service->next = *list;
+    *list = service;
+    if (service->group)
+        touch(hosts, service->group);
+    else
+        relist(hosts, object_namespace(object));
+}
+
+void hosts_service(struct hosts *hosts, enum cluster_change change, const struct object *object,
+                   const char *address)
+{
+    scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+    struct service *known;
+
+    HASH_FIND(hh, hosts->services, key, strlen(key), known);
+    if (known)
+        drop_service(hosts, known);
+    if (change != CHANGE_DELETED)
+        add_service(hosts, key, object, address);
+}
+
+/* Life. */
+
+struct hosts *hosts_new(struct loop *loop,
+                        void (*changed)(void *ctx, struct host_entry *entry, const char *text),
+                        void *ctx)
+{
+    struct hosts *hosts = mem_alloc(sizeof *hosts);
+
+    hosts->loop = loop;
+    hosts->changed = changed;
+    hosts->ctx = ctx;
+    hosts->tell.run = tell_dirty;
+    hosts->retell.fire = retell;
+    return hosts;
+}
+
+void hosts_free(struct hosts *hosts)
+{
+    struct service *service, *next_service;
+    struct host_group *group, *next_group;
+
+    if (!hosts)
+        return;
+    HASH_ITER(hh, hosts->services, service, next_service)
+    drop_service(hosts, service);
+    HASH_ITER(hh, hosts->groups, group, next_group)
+    free_group(hosts, group);
+    buf_release(&hosts->with_aliases);
+    loop_cancel(hosts->loop, &hosts->tell);
+    timer_stop(hosts->loop, &hosts->retell);
+    mem_free(hosts);
+}

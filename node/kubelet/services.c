@@ -1,0 +1,492 @@
+/*
+ * Services with an address: which there are, who is behind them, where their doors lead.
+ *
+ *   Service ── address, a door of the relay for each port
+ *      └─ members: the pods it selects that can be reached now
+ *
+ * Whatever changes in a turn is told to the relay once, at its end.
+ */
+#include "node/kubelet/services.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/types/kinds/pod/pod.h"
+#include "api/types/labels.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/machine/address_range.h"
+#include "node/machine/addresses.h"
+#include "node/machine/sockaddr_rules.h"
+#include "node/proxy/listeners.h"
+#include "node/proxy/selector_index.h"
+#include "node/proxy/service_endpoints.h"
+
+enum { TRY_SOON_MS = 100, TRY_AGAIN_MS = 2000 };
+
+struct service {
+    UT_hash_handle hh; /* by "namespace/name" */
+    char *key;
+    struct services *all;
+    const struct object *object;
+    struct service_spec spec;
+    struct shelved shelved;
+    uint32_t address;
+    char text[ADDRESS_TEXT_MAX];
+    struct doors doors;
+    unsigned tries; /* to open doors that were in use */
+    struct members members;
+    bool dirty;
+    struct service *next_dirty;
+};
+
+struct services {
+    struct services_rules rules;
+    struct addresses addresses;
+    struct doorkeeper keeper;
+    struct service *services;
+    struct shelves shelves;
+    struct service *dirty;
+    struct task lead;
+    struct timer again; /* doors that were in use */
+};
+
+/* Members. */
+
+static void mark(struct service *service)
+{
+    struct services *all = service->all;
+
+    if (service->dirty)
+        return;
+    service->dirty = true;
+    service->next_dirty = all->dirty;
+    all->dirty = service;
+    loop_post(all->rules.cluster->loop, &all->lead);
+}
+
+static void look_at(struct service *service, const struct object *pod, bool gone)
+{
+    if (members_look(&service->members, &service->spec, pod, gone))
+        mark(service);
+}
+
+/* A pod that came, changed or went. */
+struct look {
+    const struct object *pod;
+    bool gone;
+};
+
+static bool look_from_shelf(void *arg, struct shelved *shelved)
+{
+    const struct look *look = arg;
+
+    look_at(container_of(shelved, struct service, shelved), look->pod, look->gone);
+    return true;
+}
+
+void services_pod(struct services *all, enum cluster_change change, const struct object *pod)
+{
+    struct look look = {pod, change == CHANGE_DELETED};
+
+    if (all)
+        shelves_each(&all->shelves, pod->meta, look_from_shelf, &look);
+}
+
+static void see_pod(void *arg, const struct object *pod)
+{
+    look_at(arg, pod, false);
+}
+
+/* Doors. */
+
+static void lead_door(struct service *service, size_t index)
+{
+    size_t n;
+    struct relay_target *targets =
+        members_targets(&service->members, &service->spec.ports[index], &n);
+
+    relay_lead(service->all->keeper.relay, service->doors.items[index].number, targets, n);
+    mem_free(targets);
+}
+
+static void lead_dirty(struct task *task)
+{
+    struct services *all = container_of(task, struct services, lead);
+
+    while (all->dirty) {
+        struct service *service = all->dirty;
+
+        all->dirty = service->next_dirty;
+        service->dirty = false;
+        for (size_t i = 0; i < service->doors.n; i++)
+            if (service->doors.items[i].number)
+                lead_door(service, i);
+    }
+}
+
+static void cannot_open(void *ctx, void *about, const struct service_port *port, int error)
+{
+    const struct service *service = about;
+    struct cluster *cluster = service->all->rules.cluster;
+
+    if (error == EADDRINUSE)
+        timer_start(cluster->loop, &service->all->again,
+                    service->tries ? TRY_AGAIN_MS : TRY_SOON_MS);
+    if (error == EADDRINUSE && service->tries == 1)
+        cluster_event(cluster, service->object, EVENT_WARNING, "PortInUse", "relay",
+                      "port %d/%s: a program of this machine listens on it at every address; end "
+                      "it, or give the Service another port",
+                      port->port, service_transport_text(port->transport));
+    else if (error != EADDRINUSE)
+        cluster_event(cluster, service->object, EVENT_WARNING, "PortNotOpened", "relay",
+                      "port %d/%s at %s: %s", port->port, service_transport_text(port->transport),
+                      service->text, strerrordesc_np(error));
+}
+
+static void open_doors(struct service *service)
+{
+    doors_open(&service->all->keeper, &service->doors, inet_addr(service->text), &service->spec,
+               service);
+}
+
+static bool misses_one(const struct service *service)
+{
+    for (size_t i = 0; i < service->doors.n; i++)
+        if (!service->doors.items[i].number)
+            return true;
+    return false;
+}
+
+/* Whoever was there may be gone: a program, or a door of ours that the relay has closed since. */
+static void open_again(struct timer *timer)
+{
+    struct services *all = container_of(timer, struct services, again);
+
+    for (struct service *service = all->services; service; service = service->hh.next) {
+        bool was_open = service->doors.any;
+
+        if (!misses_one(service))
+            continue;
+        service->tries++;
+        open_doors(service);
+        mark(service);
+        if (service->doors.any && !was_open)
+            all->rules.opened(all->rules.ctx, service->object);
+    }
+}
+
+/* Addresses. */
+
+/* The range of the pods that goes with a Service's address of an earlier life; 0 = none. */
+static uint8_t range_beside(const char *cluster_ip)
+{
+    uint8_t bytes[4];
+    char pods[ADDRESS_TEXT_MAX];
+
+    if (!cluster_ip || inet_pton(AF_INET, cluster_ip, bytes) != 1 || !bytes[1])
+        return 0;
+    snprintf(pods, sizeof pods, "%d.%d.0.0", bytes[0], bytes[1] - 1);
+    return address_range_of(pods);
+}
+
+static void take_address(struct service *service)
+{
+    struct services *all = service->all;
+    const char *wanted = service->spec.cluster_ip;
+
+    if (!all->addresses.second)
+        all->addresses.second = all->rules.range(all->rules.ctx, range_beside(wanted));
+    service->address = addresses_claim(&all->addresses, wanted);
+    if (!service->address)
+        service->address = addresses_take(&all->addresses);
+    addresses_text(&all->addresses, service->address, service->text);
+}
+
+static void address_written(struct cluster_call *call, const struct object *result,
+                            const struct error *err)
+{
+    if (err && err->code != ERR_CONFLICT && err->code != ERR_NOT_FOUND) /* we hear of those */
+        log_warn("address of a Service could not be written", kv_str("error", err->message));
+    mem_free(call);
+}
+
+static void write_address(const struct service *service)
+{
+    const struct object *object = service->object;
+    scoped(json) json_t *body = NULL;
+    struct cluster_call *call;
+    json_t *spec;
+
+    if (service->spec.cluster_ip && !strcmp(service->spec.cluster_ip, service->text))
+        return;
+    body = object_body_json(object);
+    spec = json_object_get(body, "spec");
+    json_object_set_new(spec, "clusterIP", json_string(service->text));
+    json_object_set_new(spec, "clusterIPs", json_pack("[s]", service->text));
+    json_object_set_new(spec, "ipFamilies", json_pack("[s]", "IPv4"));
+    json_object_set_new(spec, "ipFamilyPolicy", json_string("SingleStack"));
+    if (service->spec.cluster_ip && *service->spec.cluster_ip)
+        cluster_event(service->all->rules.cluster, object, EVENT_WARNING, "ClusterIPReallocated",
+                      "relay", "%s is not to be had here: the Service has %s",
+                      service->spec.cluster_ip, service->text);
+    call = mem_alloc(sizeof *call);
+    call->done = address_written;
+    cluster_update(service->all->rules.cluster, call,
+                   object_with_body(object, object_body_from_json(body)));
+}
+
+/* Services. */
+
+static struct service *service_of(const struct services *all, const struct object *object)
+{
+    scoped_str key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+    struct service *service;
+
+    HASH_FIND(hh, all->services, key, strlen(key), service);
+    return service;
+}
+
+static void clean(struct service *service)
+{
+    struct services *all = service->all;
+
+    for (struct service **at = &all->dirty; *at; at = &(*at)->next_dirty)
+        if (*at == service) {
+            *at = service->next_dirty;
+            break;
+        }
+    service->dirty = false;
+}
+
+static void drop(struct service *service)
+{
+    struct services *all = service->all;
+
+    members_release(&service->members);
+    clean(service);
+    doors_close(&all->keeper, &service->doors);
+    addresses_give_back(&all->addresses, service->address);
+    unshelve(&all->shelves, &service->shelved);
+    HASH_DELETE(hh, all->services, service);
+    service_spec_release(&service->spec);
+    object_unref((struct object *)service->object);
+    mem_free(service->key);
+    mem_free(service);
+}
+
+static struct service *add(struct services *all, const struct object *object)
+{
+    struct service *service = mem_alloc(sizeof *service);
+
+    service->all = all;
+    service->key = mem_printf("%s/%s", object_namespace(object), object_name(object));
+    HASH_ADD_KEYPTR(hh, all->services, service->key, strlen(service->key), service);
+    return service;
+}
+
+/* `spec` is consumed. */
+static void take_spec(struct service *service, const struct object *object,
+                      struct service_spec *spec)
+{
+    struct services *all = service->all;
+
+    unshelve(&all->shelves, &service->shelved);
+    if (service->object)
+        object_unref((struct object *)service->object);
+    service_spec_release(&service->spec);
+    service->object = object_ref(object);
+    service->spec = *spec;
+    shelve(&all->shelves, &service->shelved, object_namespace(object), spec->job);
+}
+
+static bool chooses_alike(const struct service_spec *a, const struct service_spec *b)
+{
+    return json_equal(a->selector, b->selector) && a->with_unready == b->with_unready;
+}
+
+static void tell_of_protocol(struct services *all, const struct service_spec *spec,
+                             const struct object *object)
+{
+    if (spec->other_port)
+        cluster_event(all->rules.cluster, object, EVENT_WARNING, "ProtocolNotRelayed", "relay",
+                      "only TCP and UDP are handed on here: for %s make the Service headless "
+                      "(clusterIP: None), and ask its pods",
+                      spec->other_port);
+}
+
+static void adopt(struct services *all, struct service *service, const struct object *object,
+                  struct service_spec *spec)
+{
+    bool is_new = !service, same = !is_new && chooses_alike(&service->spec, spec);
+
+    if (is_new)
+        service = add(all, object);
+    if (!same)
+        members_release(&service->members);
+    take_spec(service, object, spec);
+    if (!service->address)
+        take_address(service);
+    if (!service->address) {
+        cluster_event(all->rules.cluster, object, EVENT_WARNING, "NoAddress", "relay",
+                      "all addresses of Services are in use; its name leads to its pods");
+        return;
+    }
+    service->tries = 0;
+    open_doors(service);
+    if (is_new)
+        tell_of_protocol(all, &service->spec, object);
+    write_address(service);
+    mark(service);
+    if (!same)
+        cluster_each(all->rules.cluster, &kind_pod, object_namespace(object), see_pod, service);
+}
+
+void services_changed(struct services *all, enum cluster_change change, const struct object *object)
+{
+    struct service *service;
+    struct service_spec spec;
+
+    if (!all)
+        return;
+    service = service_of(all, object);
+    if (service && change != CHANGE_DELETED && service->object->body == object->body)
+        return;
+    service_spec_read(object, &spec);
+    if (change != CHANGE_DELETED && service_spec_wants_address(&spec)) {
+        adopt(all, service, object, &spec);
+        return;
+    }
+    if (change != CHANGE_DELETED && (service || change == CHANGE_ADDED) &&
+        !service_spec_is_headless(&spec))
+        tell_of_protocol(all, &spec, object);
+    service_spec_release(&spec);
+    if (service)
+        drop(service);
+}
+
+static void see_addressed(void *arg, const struct object *object)
+{
+    struct service_spec spec;
+    bool addressed;
+
+    service_spec_read(object, &spec);
+    addressed = spec.cluster_ip && *spec.cluster_ip;
+    service_spec_release(&spec);
+    if (addressed)
+        services_changed(arg, CHANGE_ADDED, object);
+}
+
+static void see_any(void *arg, const struct object *object)
+{
+    services_changed(arg, CHANGE_ADDED, object);
+}
+
+/* Those that have addresses choose before those that take what is left. */
+void services_start(struct services *all)
+{
+    if (!all)
+        return;
+    cluster_each(all->rules.cluster, &kind_service, NULL, see_addressed, all);
+    cluster_each(all->rules.cluster, &kind_service, NULL, see_any, all);
+}
+
+const char *services_address(const struct services *all, const struct object *object)
+{
+    const struct service *service = all ? service_of(all, object) : NULL;
+
+    return service && service->doors.any ? service->text : NULL;
+}
+
+/* What Services expect of a pod, and what it is told of them. */
+
+static bool is_another(void *arg, struct shelved *shelved)
+{
+    const struct service *service = container_of(shelved, struct service, shelved);
+
+    return !service_spec_selects(&service->spec, arg);
+}
+
+bool services_select(const struct services *all, const struct object *pod)
+{
+    return all && !shelves_each(&all->shelves, pod->meta, is_another, pod->meta);
+}
+
+struct expected {
+    const struct meta *pod;
+    uint16_t *ports; /* [REWRITE_PORTS_MAX] */
+    size_t n;
+};
+
+static bool add_ports(void *arg, struct shelved *shelved)
+{
+    const struct service *service = container_of(shelved, struct service, shelved);
+    struct expected *out = arg;
+
+    if (!service_spec_selects(&service->spec, out->pod))
+        return true;
+    for (size_t i = 0; i < service->spec.n_ports && out->n < REWRITE_PORTS_MAX; i++)
+        if (service->spec.ports[i].target)
+            out->ports[out->n++] = service->spec.ports[i].target;
+    return true;
+}
+
+const uint16_t *services_ports(const struct services *all, const struct object *pod,
+                               struct arena *arena, size_t *n)
+{
+    struct expected expected = {.pod = pod->meta};
+
+    *n = 0;
+    if (!all || !all->services)
+        return NULL;
+    expected.ports = arena_array(arena, REWRITE_PORTS_MAX, sizeof *expected.ports);
+    shelves_each(&all->shelves, pod->meta, add_ports, &expected);
+    *n = expected.n;
+    return expected.ports;
+}
+
+void services_each(const struct services *all, const char *ns,
+                   void (*visit)(void *arg, const char *name, const char *address,
+                                 const struct service_spec *spec),
+                   void *arg)
+{
+    for (const struct service *service = all ? all->services : NULL; service;
+         service = service->hh.next)
+        if (service->address && !strcmp(object_namespace(service->object), ns))
+            visit(arg, object_name(service->object), service->text, &service->spec);
+}
+
+/* Life. */
+
+struct services *services_new(const struct services_rules *rules)
+{
+    struct services *all = mem_alloc(sizeof *all);
+
+    all->rules = *rules;
+    all->addresses.private_network = rules->private_network;
+    all->addresses.services = true;
+    all->lead.run = lead_dirty;
+    all->again.fire = open_again;
+    all->keeper = (struct doorkeeper){.socket_at = rules->socket_at,
+                                      .line = rules->line,
+                                      .failed = cannot_open,
+                                      .ctx = rules->ctx};
+    return all;
+}
+
+void services_free(struct services *all)
+{
+    struct service *service, *next;
+
+    if (!all)
+        return;
+    HASH_ITER(hh, all->services, service, next)
+    drop(service);
+    loop_cancel(all->rules.cluster->loop, &all->lead);
+    timer_stop(all->rules.cluster->loop, &all->again);
+    doorkeeper_release(&all->keeper);
+    mem_free(all);
+}

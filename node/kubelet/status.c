@@ -1,0 +1,222 @@
+/*
+ * What the statuses of pods say.
+ *
+ * Thousands of plain pods a second have equal statuses: those of intents, and under the simulated
+ * runtime those of ends too. The last one of each is kept and shared.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/kubelet/internal.h"
+
+static bool is_final(enum pod_phase phase)
+{
+    return phase == POD_SUCCEEDED || phase == POD_FAILED;
+}
+
+static struct pod_status base_status(struct kubelet_pod *pod, enum pod_phase phase)
+{
+    return (struct pod_status){
+        .phase = phase,
+        .pod_ip = pod->address_text,
+        .host_ip = HOST_IP,
+        .start_ms = pod->start_ms,
+        .scheduled = true,
+        .scheduled_ms = pod->scheduled_ms,
+        .qos_class = pod->qos,
+    };
+}
+
+/* As status.startTime is stored. */
+static int64_t this_second(const struct kubelet *k)
+{
+    return loop_wall_ms(k->cluster->loop) / 1000 * 1000;
+}
+
+/* Sharing. */
+
+static bool add_text(struct plain_status *key, size_t *at, const char *text)
+{
+    size_t len = text ? strlen(text) + 1 : 1;
+
+    if (*at + len > sizeof key->texts)
+        return false;
+    memcpy(key->texts + *at, text ? text : "", len);
+    *at += len;
+    return true;
+}
+
+/* False when there is more to it than the key can say. */
+static bool plain_key(const struct pod_status *status, struct plain_status *key)
+{
+    static const struct container_status none;
+    const struct container_status *c =
+        status->containers.count ? &status->containers.items[0] : &none;
+    size_t at = 0;
+
+    if (*status->pod_ip || status->reason || status->message || status->limits_note ||
+        status->init_containers.count || status->containers.count > 1 || c->message ||
+        c->has_last || c->starting_up)
+        return false;
+    *key = (struct plain_status){
+        .numbers = {status->phase, status->start_ms, status->scheduled_ms, status->ready_ms,
+                    status->initialized << 1 | status->ready,
+                    (int64_t)status->containers.count << 8 | c->state, c->exit_code, c->signal,
+                    c->started_ms, c->finished_ms, (int64_t)c->restart_count << 1 | c->ready,
+                    c->cpu_ms, c->memory_peak_bytes}};
+    return add_text(key, &at, status->qos_class) && add_text(key, &at, c->name) &&
+           add_text(key, &at, c->image) && add_text(key, &at, c->reason);
+}
+
+static void write_status(struct kubelet_pod *pod, const struct pod_status *status)
+{
+    struct shared_status *shared = &pod->kubelet->shared[status->phase];
+    struct plain_status key;
+
+    if (pod->probing) {
+        struct blob *blob = pod_status_blob(status);
+
+        kubelet_probe_told(pod, blob);
+        kubelet_write(pod, blob);
+        return;
+    }
+
+    if (!plain_key(status, &key)) {
+        kubelet_write(pod, pod_status_blob(status));
+        return;
+    }
+    if (!shared->blob || memcmp(&shared->key, &key, sizeof key) != 0) {
+        blob_unref(shared->blob);
+        shared->key = key;
+        shared->blob = pod_status_blob(status);
+    }
+    kubelet_write(pod, blob_ref(shared->blob));
+}
+
+/* What there is to say. */
+
+void kubelet_write_intent(struct kubelet_pod *pod)
+{
+    struct pod_status status;
+
+    pod->start_ms = pod->scheduled_ms = this_second(pod->kubelet);
+    status = base_status(pod, POD_PENDING);
+    write_status(pod, &status);
+}
+
+static struct container_status *waiting_containers(const struct pod_spec *spec, size_t *n,
+                                                   enum container_state state, const char *reason,
+                                                   const char *message)
+{
+    struct container_status *items = mem_array(spec->containers.count + 1, sizeof *items);
+
+    *n = spec->containers.count;
+    for (size_t i = 0; i < *n; i++)
+        items[i] = (struct container_status){
+            .name = spec->containers.items[i].name,
+            .image = spec->containers.items[i].image,
+            .state = state,
+            .reason = reason,
+            .message = message,
+            .exit_code = state == CONTAINER_TERMINATED ? 137 : 0,
+        };
+    return items;
+}
+
+void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    struct pod_status status = base_status(pod, POD_PENDING);
+    struct container_status *items =
+        waiting_containers(spec, &status.containers.count, CONTAINER_WAITING, reason, message);
+
+    status.containers.items = items;
+    write_status(pod, &status);
+    mem_free(items);
+}
+
+void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message)
+{
+    struct pod_status status = base_status(pod, POD_FAILED);
+    struct container_status *items = NULL;
+
+    /* It ran, and nobody saw how it ended: that is no exit code 0 (P-09). */
+    if (pod->phase == POD_RUNNING)
+        status.containers.items = items =
+            waiting_containers(pod_spec_of(pod->object), &status.containers.count,
+                               CONTAINER_TERMINATED, "ContainerStatusUnknown", message);
+    status.reason = reason;
+    status.message = message;
+    pod->phase = POD_FAILED;
+    pod->step = STEP_ENDED;
+    write_status(pod, &status);
+    mem_free(items);
+}
+
+/* The runtime knows no images. */
+static void fill_images(const struct pod_status *status, const struct pod_spec *spec)
+{
+    for (size_t i = 0; i < status->init_containers.count && i < spec->init_containers.count; i++)
+        status->init_containers.items[i].image = spec->init_containers.items[i].image;
+    for (size_t i = 0; i < status->containers.count && i < spec->containers.count; i++)
+        status->containers.items[i].image = spec->containers.items[i].image;
+}
+
+static int rank(enum pod_phase phase)
+{
+    return is_final(phase) ? 2 : phase == POD_RUNNING;
+}
+
+static bool limits(const struct pod_spec *spec, const char *resource)
+{
+    for (size_t i = 0; i < spec->containers.count; i++)
+        for (size_t l = 0; l < spec->containers.items[i].limits.count; l++)
+            if (!strcmp(spec->containers.items[i].limits.items[l].key, resource))
+                return true;
+    return false;
+}
+
+/* Which of its limits the kernel does not see to (SEC-27); NULL: there is none. */
+static const char *limits_note(const struct kubelet_pod *pod)
+{
+    static const char *const notes[] = {
+        NULL,
+        "memory: looked at each second, and ended when it is too much",
+        "cpu: not enforced here",
+        "memory: looked at each second, and ended when it is too much; cpu: not enforced here",
+    };
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    struct runtime *rt = pod->kubelet->runtime;
+    bool memory = limits(spec, "memory"), cpu = limits(spec, "cpu");
+    const struct runtime_abilities *a =
+        memory || cpu ? rt->ops->abilities(rt) : NULL; /* asked only when it matters */
+
+    return a ? notes[(memory && !a->limits_memory) + 2 * (cpu && !a->limits_cpu)] : NULL;
+}
+
+void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *report)
+{
+    struct pod_status status = *report;
+    struct pod_status base = base_status(pod, report->phase);
+
+    if (rank(status.phase) < rank(pod->phase))
+        status.phase = pod->phase; /* INV-N5 */
+    fill_images(&status, pod_spec_of(pod->object));
+    kubelet_probe(pod, &status);
+    status.pod_ip = base.pod_ip;
+    status.host_ip = base.host_ip;
+    status.start_ms = base.start_ms;
+    status.scheduled = true;
+    status.scheduled_ms = base.scheduled_ms;
+    status.qos_class = base.qos_class;
+    status.limits_note = limits_note(pod);
+    status.unschedulable = NULL;
+    status.ready = status.phase == POD_RUNNING && status.ready;
+    if (!status.ready)
+        pod->ready_ms = 0;
+    else if (!pod->ready_ms)
+        pod->ready_ms = this_second(pod->kubelet);
+    status.ready_ms = pod->ready_ms;
+    pod->phase = status.phase;
+    write_status(pod, &status);
+}

@@ -1,0 +1,246 @@
+/*
+ * Look-ups of values for environments and volumes. Ref: k8s.io/kubernetes pkg/fieldpath,
+ * pkg/api/v1/resource.
+ */
+#include "node/kubelet/value_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/types/text/quantity.h"
+#include "base/base64.h"
+#include "base/buf.h"
+
+enum source_verdict source_wait(const struct source *source, const struct kind *kind,
+                                const char *name, const char *format, ...)
+{
+    va_list args;
+
+    source->gap->kind = kind;
+    snprintf(source->gap->name, sizeof source->gap->name, "%s", name);
+    va_start(args, format);
+    vsnprintf(source->gap->message, sizeof source->gap->message, format, args);
+    va_end(args);
+    return SOURCE_WAIT;
+}
+
+enum source_verdict source_never(const struct source *source, const char *reason,
+                                 const char *format, ...)
+{
+    va_list args;
+
+    source->gap->reason = reason;
+    va_start(args, format);
+    vsnprintf(source->gap->message, sizeof source->gap->message, format, args);
+    va_end(args);
+    return SOURCE_NEVER;
+}
+
+const char *source_text(const json_t *doc, const char *member)
+{
+    return json_string_value(json_object_get(doc, member));
+}
+
+bool source_flag(const json_t *doc, const char *member)
+{
+    return json_is_true(json_object_get(doc, member));
+}
+
+int source_mode(const json_t *doc, const char *member, int otherwise)
+{
+    const json_t *mode = json_object_get(doc, member);
+
+    return json_is_integer(mode) ? (int)json_integer_value(mode) & 0777 : otherwise;
+}
+
+const char *source_told(const struct source *source, const char *text)
+{
+    size_t len = strlen(text);
+
+    return host_names_replace(source->names, source->arena, text, &len);
+}
+
+/* Data of ConfigMaps and Secrets. */
+
+static struct source_item base64_item(struct arena *arena, const char *key, const json_t *value)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    base64_decode(json_string_value(value), json_string_length(value), &bytes);
+    return (struct source_item){arena_strdup(arena, key),
+                                arena_strndup(arena, bytes.data ? bytes.data : "", bytes.len),
+                                bytes.len};
+}
+
+static struct source_item text_item(struct arena *arena, const char *key, const json_t *value)
+{
+    size_t len = json_string_length(value);
+
+    return (struct source_item){arena_strdup(arena, key),
+                                arena_strndup(arena, json_string_value(value), len), len};
+}
+
+static void add_members(const struct source *source, json_t *members, bool base64,
+                        const char *only_key, struct source_items *out)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(members, key, value)
+    {
+        if (!json_is_string(value) || (only_key && strcmp(key, only_key) != 0))
+            continue;
+        struct source_item *item = &out->items[out->count++];
+
+        *item =
+            base64 ? base64_item(source->arena, key, value) : text_item(source->arena, key, value);
+        item->bytes = host_names_replace(source->names, source->arena, item->bytes, &item->len);
+    }
+}
+
+bool source_data(const struct source *source, const struct kind *kind, const char *name,
+                 enum source_part part, const char *only_key, struct source_items *out)
+{
+    const struct object *object =
+        cluster_get(source->cluster, kind, object_namespace(source->pod), name);
+
+    *out = (struct source_items){0};
+    if (!object)
+        return false;
+
+    scoped(json) json_t *body = object_body_json(object);
+    json_t *data = json_object_get(body, "data");
+    json_t *binary = part == SOURCE_ALL ? json_object_get(body, "binaryData") : NULL;
+
+    out->items = arena_array(source->arena, json_object_size(data) + json_object_size(binary) + 1,
+                             sizeof *out->items);
+    add_members(source, data, kind == &kind_secret, only_key, out);
+    add_members(source, binary, true, only_key, out);
+    return true;
+}
+
+/* Fields of the pod. */
+
+/* As the kubelet writes them into files: key="escaped value", one a line. */
+static const char *pairs_text(struct arena *arena, const struct kv *pairs, size_t n)
+{
+    scoped(buf) struct buf text = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        struct jsonw w = jsonw_to(&text);
+
+        if (i)
+            buf_char(&text, '\n');
+        buf_str(&text, pairs[i].key);
+        buf_char(&text, '=');
+        jsonw_str(&w, pairs[i].value);
+    }
+    return arena_strndup(arena, text.data ? text.data : "", text.len);
+}
+
+/* metadata.labels['key'] */
+static const char *subscript(const struct source *source, const char *path)
+{
+    const struct meta *meta = source->pod->meta;
+    const char *open = strstr(path, "['"), *close = open ? strstr(open, "']") : NULL;
+    const char *key, *value = NULL;
+
+    if (!close || close[2])
+        return NULL;
+    key = arena_strndup(source->arena, open + 2, (size_t)(close - open) - 2);
+    if (!strncmp(path, "metadata.labels[", 16))
+        value = meta_label(meta, key);
+    else if (!strncmp(path, "metadata.annotations[", 21))
+        value = meta_annotation(meta, key);
+    else
+        return NULL;
+    return value ? value : "";
+}
+
+const char *source_field(const struct source *source, const char *path)
+{
+    const struct meta *meta = source->pod->meta;
+    const struct {
+        const char *path, *value;
+    } fields[] = {
+        {"metadata.name", meta->name},
+        {"metadata.namespace", meta->namespace_},
+        {"metadata.uid", meta->uid},
+        {"spec.nodeName", source->node_name},
+        {"spec.serviceAccountName", "default"},
+        {"status.hostIP", source->host_ip},
+        {"status.hostIPs", source->host_ip},
+        {"status.podIP", source->pod_ip},
+        {"status.podIPs", source->pod_ip},
+    };
+
+    if (!path)
+        return NULL;
+    for (size_t i = 0; i < countof(fields); i++)
+        if (!strcmp(path, fields[i].path))
+            return fields[i].value;
+    if (!strcmp(path, "metadata.labels"))
+        return pairs_text(source->arena, meta->labels, meta->n_labels);
+    if (!strcmp(path, "metadata.annotations"))
+        return pairs_text(source->arena, meta->annotations, meta->n_annotations);
+    return subscript(source, path);
+}
+
+/* Resources of a container. */
+
+static const struct pod_container *container_named(const struct pod_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->containers.count; i++)
+        if (!strcmp(spec->containers.items[i].name, name))
+            return &spec->containers.items[i];
+    for (size_t i = 0; i < spec->init_containers.count; i++)
+        if (!strcmp(spec->init_containers.items[i].name, name))
+            return &spec->init_containers.items[i];
+    return NULL;
+}
+
+static bool amount_of(const struct str_map *map, const char *name, quantity_nano *out)
+{
+    for (size_t i = 0; i < map->count; i++)
+        if (!strcmp(map->items[i].key, name))
+            return quantity_parse(map->items[i].value, out, NULL);
+    return false;
+}
+
+/* A limit that is not set is all the node has; a request that is not set is the limit, or nothing.
+ */
+static quantity_nano resource_of(const struct source *source, const struct pod_container *container,
+                                 bool limit, const char *name)
+{
+    quantity_nano value = 0;
+
+    if ((!limit && amount_of(&container->requests, name, &value)) ||
+        amount_of(&container->limits, name, &value) || !limit)
+        return value;
+    if (!strcmp(name, "cpu"))
+        return (quantity_nano)source->cpu_milli * 1000000;
+    if (!strcmp(name, "memory"))
+        return (quantity_nano)source->memory_bytes * 1000000000;
+    return 0;
+}
+
+const char *source_resource(const struct source *source, const json_t *ref,
+                            const struct pod_container *container)
+{
+    const char *resource = source_text(ref, "resource"), *name = source_text(ref, "containerName");
+    const char *divisor_text = source_text(ref, "divisor");
+    quantity_nano divisor = 0, value;
+    bool limit;
+
+    if (name && *name)
+        container = container_named(source->spec, name);
+    if (!container || !resource)
+        return NULL;
+    limit = !strncmp(resource, "limits.", 7);
+    if (!limit && strncmp(resource, "requests.", 9) != 0)
+        return NULL;
+    if (!divisor_text || !quantity_parse(divisor_text, &divisor, NULL) || divisor <= 0)
+        divisor = 1000000000; /* one: "0" means so too */
+    value = resource_of(source, container, limit, strchr(resource, '.') + 1);
+    return arena_printf(source->arena, "%lld", (long long)((value + divisor - 1) / divisor));
+}

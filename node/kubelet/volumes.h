@@ -1,0 +1,21 @@
+#pragma once
+/*
+ * The volumes of a pod, resolved to files and directories the runtime can mount.
+ */
+#include "node/kubelet/value_source.h"
+#include "node/machine/host_paths.h"
+#include "node/runtime/runtime.h"
+
+struct volume_rules {
+    const char *data_dir; /* claims live in <data_dir>/pvc/<namespace>/<claim uid> */
+    struct host_paths host_paths;
+    int64_t empty_dir_bytes; /* L-39: of an emptyDir on disk without sizeLimit; 0 = any */
+    bool sim;                /* touch nothing on disk */
+};
+
+/** Resolve every volume of the pod into `out` ([n], in the source's arena). */
+enum source_verdict kubelet_volumes(const struct source *source, const struct volume_rules *rules,
+                                    struct runtime_volume **out, size_t *n);
+
+/** The directory of a claim, owned. */
+char *kubelet_claim_path(const char *data_dir, const char *ns, const char *uid);

@@ -1,0 +1,108 @@
+/*
+ * A bitmap of the /16 and the place where the search goes on.
+ */
+#include "node/machine/addresses.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_taken(const struct addresses *a, uint32_t address)
+{
+    return a->taken[address / 64] >> (address % 64) & 1;
+}
+
+static void mark(struct addresses *a, uint32_t address)
+{
+    a->taken[address / 64] |= (uint64_t)1 << (address % 64);
+}
+
+/* The first two bytes. */
+struct range {
+    uint8_t bytes[2];
+};
+
+static struct range range_of(const struct addresses *a)
+{
+    uint8_t second = a->second ? a->second : 10;
+
+    return a->private_network ? (struct range){{10, 127}}
+                              : (struct range){{127, a->services ? second + 1 : second}};
+}
+
+static uint32_t first_of(const struct addresses *a)
+{
+    return a->private_network && a->services ? ADDRESS_FIRST_OF_SERVICE : ADDRESS_FIRST;
+}
+
+static uint32_t end_of(const struct addresses *a)
+{
+    return a->private_network && a->services ? ADDRESS_FIRST : ADDRESS_END;
+}
+
+uint32_t addresses_take(struct addresses *a)
+{
+    const uint32_t first = first_of(a), end = end_of(a);
+
+    if (a->next < first || a->next >= end)
+        a->next = first;
+    for (uint32_t tries = 0; tries < end - first; tries++) {
+        uint32_t address = a->next;
+
+        if (++a->next >= end)
+            a->next = first;
+        if (is_taken(a, address))
+            continue;
+        mark(a, address);
+        return address;
+    }
+    return 0;
+}
+
+static uint32_t address_of(const struct addresses *a, const char *text)
+{
+    const struct range range = range_of(a);
+    uint8_t bytes[4];
+    uint32_t address;
+
+    if (!text || inet_pton(AF_INET, text, bytes) != 1 || memcmp(bytes, range.bytes, 2) != 0)
+        return 0;
+    address = (uint32_t)bytes[2] << 8 | bytes[3];
+    return address >= first_of(a) && address < end_of(a) ? address : 0;
+}
+
+uint32_t addresses_hold(struct addresses *a, const char *text)
+{
+    uint32_t address = address_of(a, text);
+
+    if (!address)
+        return 0;
+    mark(a, address);
+    if (a->next <= address)
+        a->next = address + 1;
+    return address;
+}
+
+uint32_t addresses_claim(struct addresses *a, const char *text)
+{
+    uint32_t address = address_of(a, text);
+
+    return address && !is_taken(a, address) ? addresses_hold(a, text) : 0;
+}
+
+void addresses_give_back(struct addresses *a, uint32_t address)
+{
+    if (address)
+        a->taken[address / 64] &= ~((uint64_t)1 << (address % 64));
+}
+
+void addresses_text(const struct addresses *a, uint32_t address, char out[ADDRESS_TEXT_MAX])
+{
+    const struct range range = range_of(a);
+
+    if (address)
+        snprintf(out, ADDRESS_TEXT_MAX, "%u.%u.%u.%u", range.bytes[0], range.bytes[1],
+                 address >> 8 & 0xff, address & 0xff);
+    else
+        out[0] = '\0';
+}

@@ -1,0 +1,132 @@
+/*
+ * An open table of the names, and one walk over each text. See host_names.h.
+ */
+#include "node/machine/host_names.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+
+struct span {
+    const char *at; /* NULL: an empty slot */
+    size_t len;
+};
+struct named {
+    struct span name, address;
+};
+
+struct host_names {
+    size_t mask;
+    struct named *slots; /* [mask + 1], at most half of them taken */
+};
+
+static bool same(struct span a, struct span b)
+{
+    return a.len == b.len && memcmp(a.at, b.at, a.len) == 0;
+}
+
+/* Where `name` is, or belongs. */
+static struct named *slot_of(const struct host_names *names, struct span name)
+{
+    size_t at = (size_t)hash_bytes(name.at, name.len) & names->mask;
+
+    while (names->slots[at].name.at && !same(names->slots[at].name, name))
+        at = (at + 1) & names->mask;
+    return &names->slots[at];
+}
+
+static bool full(struct span name)
+{
+    return memchr(name.at, '.', name.len) != NULL;
+}
+
+/* The next word of the line at *at; of length 0 at its end. */
+static struct span next_word(const char **at)
+{
+    struct span word;
+
+    *at += strspn(*at, " \t");
+    word = (struct span){*at, strcspn(*at, " \t\n")};
+    *at += word.len;
+    return word;
+}
+
+static void add_line(struct host_names *names, const char *line)
+{
+    struct span address = next_word(&line);
+
+    for (struct span name = next_word(&line); name.len; name = next_word(&line)) {
+        struct named *slot = full(name) ? slot_of(names, name) : NULL;
+
+        if (slot && !slot->name.at)
+            *slot = (struct named){name, address};
+    }
+}
+
+struct host_names *host_names_new(struct arena *arena, const char *hosts)
+{
+    struct host_names *names = arena_alloc(arena, sizeof *names);
+    size_t words = 1, slots = 4;
+
+    for (const char *at = hosts; *at; at++)
+        words += *at == ' ';
+    while (slots < 2 * words)
+        slots *= 2;
+    names->mask = slots - 1;
+    names->slots = arena_array(arena, slots, sizeof *names->slots);
+    for (const char *line = hosts; *line; line += *line == '\n') {
+        add_line(names, line);
+        line += strcspn(line, "\n");
+    }
+    return names;
+}
+
+/* Texts. */
+
+static bool in_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+/* Behind a single slash: /data/j-w-0.j is a file, http://j-w-0.j a host. */
+static bool in_path(const char *text, const char *at)
+{
+    return at > text && at[-1] == '/' && !(at - text > 1 && at[-2] == '/');
+}
+
+const char *host_names_replace(const struct host_names *names, struct arena *arena,
+                               const char *text, size_t *len)
+{
+    scoped(buf) struct buf out = {0};
+    const char *end = text + *len, *copied = text;
+
+    if (!names || !memchr(text, '.', *len) || memchr(text, 0, *len))
+        return text;
+    for (const char *at = text; at < end;) {
+        struct span word = {at, 0};
+        const struct named *known;
+
+        while (at < end && in_name(*at))
+            at++;
+        word.len = (size_t)(at - word.at);
+        at += at < end;
+        while (word.len && word.at[word.len - 1] == '.') /* of a sentence */
+            word.len--;
+        if (!word.len || !full(word) || in_path(text, word.at))
+            continue;
+        known = slot_of(names, word);
+        if (!known->name.at)
+            continue;
+        buf_add(&out, copied, (size_t)(word.at - copied));
+        buf_add(&out, known->address.at, known->address.len);
+        copied = word.at + word.len;
+    }
+    if (copied == text)
+        return text;
+    buf_add(&out, copied, (size_t)(end - copied));
+    *len = out.len;
+    return arena_strndup(arena, out.data, out.len);
+}

@@ -1,0 +1,95 @@
+/*
+ * What pods can get here, found by trying it once.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/runtime/host.h"
+#include "node/runtime/name_service.h"
+#include "node/sandbox/cgroup.h"
+#include "node/sandbox/network.h"
+#include "node/sandbox/sandbox.h"
+#include "node/sandbox/sockaddr_notify.h"
+
+static const char *const rewrite_means[] = {
+    [REWRITE_NONE] = "pods that declare the same port run one after the other",
+    [REWRITE_BY_ASKING] = "pods may listen on the same ports: their calls ask (seccomp)",
+    [REWRITE_BY_KERNEL] =
+        ("pods may listen on the same ports: the kernel changes their addresses (cgroup BPF)"),
+};
+
+/* The kernel does it where this process keeps the rights to tell it so. */
+static enum rewrite_way choose_rewrite(const struct host *host)
+{
+    enum sandbox_level level = (enum sandbox_level)host->config.level;
+
+    if (host->config.private_network || host->keep_addresses)
+        return REWRITE_NONE;
+    if ((level == SANDBOX_MOUNTS || level == SANDBOX_FULL) && cgroup_hooks())
+        return REWRITE_BY_KERNEL;
+    return notify_works() ? REWRITE_BY_ASKING : REWRITE_NONE;
+}
+
+/* By name where a program can look one up. */
+static void choose_names(struct host *host, struct runtime_abilities *abilities)
+{
+    const bool own_files = host->config.level != SANDBOX_PLAIN;
+    const char *why;
+
+    if (!own_files && !host->config.tell_addresses)
+        host->config.tell_addresses = !name_library_probe(&why);
+    abilities->told_addresses = host->config.tell_addresses;
+    if (abilities->told_addresses)
+        abilities->names = "pods are told addresses where they would be told names";
+    else if (own_files)
+        abilities->names = "pods find names in an /etc/hosts of their own";
+    else
+        abilities->names = "programs that are linked dynamically find names (libnss_wrapper)";
+}
+
+/* Found out when it is needed: most flows have no pod that asks for a box. */
+bool host_probe(struct host *host, struct error *err)
+{
+    scoped_str scratch = NULL;
+    enum sandbox_level level;
+
+    if (host->described)
+        return true;
+    scratch = mem_printf("%s/probe", host->directory);
+    if (!sandbox_probe(host->isolation, scratch, &level, &host->described, err))
+        return false;
+    host->config.level = level;
+    host->abilities = (struct runtime_abilities){
+        .level = sandbox_level_text(level),
+        .why = host->described,
+        .private_network = host->config.private_network,
+    };
+    host->config.rewrite = choose_rewrite(host);
+    host->abilities.own_addresses =
+        host->config.private_network || host->config.rewrite != REWRITE_NONE;
+    host->abilities.rewrites = rewrite_means[host->config.rewrite];
+    choose_names(host, &host->abilities);
+    cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
+               &host->abilities.limits_processes);
+    if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/bound.c) */
+        host->abilities.limits_memory = host->abilities.limits_cpu = false;
+    for (struct link *link = host->links; link; link = link->next)
+        if (link->fd >= 0)
+            shim_put_config(&link->out, &host->config);
+    return true;
+}
+
+/* A level or a network that was asked for must be had. */
+bool host_have_what_is_asked(struct host *host, struct error *err)
+{
+    bool private = host->config.private_network;
+
+    if ((private || strcmp(host->isolation, "auto") != 0) && !host_probe(host, err))
+        return false;
+    if (!private || (network_probe((enum sandbox_level)host->config.level, err) &&
+                     host_network_open(host, err)))
+        return true;
+    error_prefix(err, "--network private does not work here: ");
+    return false;
+}

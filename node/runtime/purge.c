@@ -1,0 +1,109 @@
+/*
+ * Removing what is of no use any more (logs of pods that are gone, directories of dead shims) is
+ * work for the disk, so it is done on the pool, one batch at a time.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/runtime/host.h"
+#include "node/shim/records.h"
+
+/* One batch. */
+struct purge {
+    struct pool_work work;
+    struct host *host; /* NULL: freed meanwhile */
+    int logs_fd, shims_fd;
+    struct buf uids, shims; /* names, each ended by a NUL */
+    bool failed;            /* to remove one of the latter: */
+    struct error err;
+};
+
+static void purge_run(struct pool_work *work)
+{
+    struct purge *purge = container_of(work, struct purge, work);
+    const char *end = purge->uids.data + purge->uids.len;
+
+    for (const char *uid = purge->uids.data; uid < end; uid += strlen(uid) + 1)
+        logs_remove(purge->logs_fd, uid);
+    end = purge->shims.data + purge->shims.len;
+    for (const char *id = purge->shims.data; id < end; id += strlen(id) + 1)
+        if (!file_remove_tree(purge->shims_fd, id, &purge->err))
+            purge->failed = true;
+}
+
+static void purge_begin(struct host *host);
+
+static void purge_done(struct pool_work *work)
+{
+    struct purge *purge = container_of(work, struct purge, work);
+    struct host *host = purge->host;
+
+    if (purge->failed)
+        log_warn("cannot remove a supervisor's directory", kv_str("why", purge->err.message));
+    buf_release(&purge->uids);
+    buf_release(&purge->shims);
+    close(purge->logs_fd);
+    close(purge->shims_fd);
+    mem_free(purge);
+    if (!host)
+        return;
+    host->purge = NULL;
+    purge_begin(host);
+}
+
+/* What is waiting, unless there is one under way. */
+static void purge_begin(struct host *host)
+{
+    if (host->purge || !host->waiting)
+        return;
+    host->purge = host->waiting;
+    host->waiting = NULL;
+    loop_work(host->base.loop, &host->purge->work);
+}
+
+static struct purge *waiting(struct host *host)
+{
+    struct purge *purge = host->waiting;
+
+    if (purge)
+        return purge;
+    purge = host->waiting = mem_alloc(sizeof *purge);
+    purge->work = (struct pool_work){.run = purge_run, .done = purge_done};
+    purge->host = host;
+    purge->logs_fd = fcntl(host->logs_fd, F_DUPFD_CLOEXEC, 0);
+    purge->shims_fd = fcntl(host->shims_fd, F_DUPFD_CLOEXEC, 0);
+    return purge;
+}
+
+void host_purge(struct runtime *rt, const char *uid)
+{
+    struct host *host = container_of(rt, struct host, base);
+
+    if (!shim_uid_ok(uid))
+        return;
+    buf_add(&waiting(host)->uids, uid, strlen(uid) + 1);
+    purge_begin(host);
+}
+
+void host_drop_link(struct host *host, struct link *link)
+{
+    buf_add(&waiting(host)->shims, link->id, strlen(link->id) + 1);
+    link_free(link);
+    purge_begin(host);
+}
+
+void host_purge_leave(struct host *host)
+{
+    struct purge *under_way = host->purge;
+
+    host->purge = NULL;
+    purge_begin(host); /* beside it: they have nothing in common */
+    if (under_way)
+        under_way->host = NULL;
+    if (host->purge)
+        host->purge->host = NULL;
+}

@@ -1,0 +1,323 @@
+/*
+ * This side of a shim: starting the process, the socket, what comes and goes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/exe/self_exe.h"
+#include "node/runtime/host.h"
+#include "node/shim/entry.h"
+#include "node/shim/shim_dir.h"
+
+enum { READ_STEP = 64 << 10, FD_ABOVE = 16 };
+
+/* ---- life of the struct ---- */
+
+static struct link *link_new(struct host *host, const char *id, int dir_fd)
+{
+    struct link *link = mem_alloc(sizeof *link);
+
+    link->host = host;
+    snprintf(link->id, sizeof link->id, "%s", id);
+    link->dir_fd = dir_fd;
+    link->fd = link->pidfd = -1;
+    link->next = host->links;
+    host->links = link;
+    return link;
+}
+
+static void link_unused(struct link *link)
+{
+    if (!link->dropped || link->handles)
+        return;
+    buf_release(&link->in);
+    buf_release(&link->out);
+    close(link->dir_fd);
+    mem_free(link);
+}
+
+static void socket_closed(uv_handle_t *handle)
+{
+    struct link *link = container_of((uv_poll_t *)handle, struct link, poll);
+
+    link->handles--;
+    link_unused(link);
+}
+
+static void child_closed(uv_handle_t *handle)
+{
+    struct link *link = container_of((uv_poll_t *)handle, struct link, child);
+
+    link->handles--;
+    link_unused(link);
+}
+
+static void close_socket(struct link *link)
+{
+    if (link->fd < 0)
+        return;
+    uv_poll_stop(&link->poll);
+    close(link->fd);
+    link->fd = -1;
+    uv_close((uv_handle_t *)&link->poll, socket_closed);
+}
+
+static void close_child(struct link *link)
+{
+    if (link->pidfd < 0)
+        return;
+    uv_poll_stop(&link->child);
+    close(link->pidfd);
+    link->pidfd = -1;
+    uv_close((uv_handle_t *)&link->child, child_closed);
+}
+
+void link_free(struct link *link)
+{
+    for (struct link **at = &link->host->links; *at; at = &(*at)->next)
+        if (*at == link) {
+            *at = link->next;
+            break;
+        }
+    close_socket(link);
+    close_child(link);
+    link->dropped = true;
+    link_unused(link);
+}
+
+struct link *link_dead(struct host *host, const char *id, int dir_fd)
+{
+    return link_new(host, id, dir_fd);
+}
+
+/* ---- what comes ---- */
+
+/* One of another version, from before an upgrade, keeps its pods and gets no more. */
+static void take_hello(struct link *link, struct wire_frame *frame)
+{
+    struct shim_hello hello;
+
+    if (shim_get_hello(&frame->fields, &hello) && hello.version == SHIM_VERSION)
+        return;
+    if (link->host->pool == link)
+        link->host->pool = NULL;
+}
+
+static void take_frames(struct link *link)
+{
+    struct arena *arena = arena_new(0); /* for all that came together */
+    struct wire_frame frame;
+    size_t at = 0;
+
+    while (wire_next_frame(link->in.data + at, link->in.len - at, &frame) == WIRE_FRAME) {
+        struct shim_status status;
+        struct shim_executed executed;
+
+        if (frame.type == SHIM_STATUS && shim_get_status(&frame.fields, arena, &status))
+            host_take_status(link->host, link, &status);
+        else if (frame.type == SHIM_LISTED)
+            host_listed(link->host, link);
+        else if (frame.type == SHIM_EXECUTED && link->host->base.executed &&
+                 shim_get_executed(&frame.fields, &executed))
+            link->host->base.executed(
+                link->host->base.ctx,
+                &(struct runtime_executed){executed.uid, executed.id, executed.code,
+                                           executed.text ? executed.text : ""});
+        else if (frame.type == SHIM_HELLO)
+            take_hello(link, &frame);
+        at += frame.size;
+    }
+    memmove(link->in.data, link->in.data + at, link->in.len - at);
+    link->in.len -= at;
+    arena_free(arena);
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+    struct link *link = container_of(poll, struct link, poll);
+    ssize_t n;
+
+    if (events & UV_WRITABLE)
+        link_flush(link);
+    if (status >= 0 && !(events & UV_READABLE))
+        return;
+    for (;;) {
+        buf_reserve(&link->in, READ_STEP);
+        n = recv(link->fd, link->in.data + link->in.len, READ_STEP, MSG_DONTWAIT);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n > 0)
+            link->in.len += (size_t)n;
+        if (n < READ_STEP)
+            break;
+    }
+
+    bool ended = n == 0 || (n < 0 && errno != EAGAIN);
+
+    if (link->in.len)
+        take_frames(link);
+    if (ended) {
+        close_socket(link);
+        host_link_died(link->host, link);
+    }
+}
+
+/* ---- what goes ---- */
+
+void link_flush(struct link *link)
+{
+    bool full = false;
+
+    while (link->fd >= 0 && link->out.len && !full) {
+        ssize_t n = send(link->fd, link->out.data, link->out.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        full = n < (ssize_t)link->out.len;
+        if (n <= 0)
+            break; /* full, or gone: then the poll says so */
+        memmove(link->out.data, link->out.data + n, link->out.len - (size_t)n);
+        link->out.len -= (size_t)n;
+    }
+    if (link->fd >= 0 && full != link->writing) {
+        link->writing = full;
+        uv_poll_start(&link->poll, UV_READABLE | (full ? UV_WRITABLE : 0), on_socket);
+    }
+}
+
+/* ---- connecting ---- */
+
+static bool connect_link(struct link *link, struct error *err)
+{
+    struct host *host = link->host;
+    struct sockaddr_un address;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    place_address(link->dir_fd, &address);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
+        error_errno(err, errno, "supervisor %s", link->id);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    link->fd = fd;
+    uv_poll_init(loop_uv(host->base.loop), &link->poll, fd);
+    link->handles++;
+    uv_poll_start(&link->poll, UV_READABLE, on_socket);
+    shim_put_config(&link->out, &host->config);
+    shim_put_plain(&link->out, SHIM_LIST);
+    return true;
+}
+
+struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err)
+{
+    struct link *link = link_new(host, id, dir_fd);
+
+    if (connect_link(link, err))
+        return link;
+    link->dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0); /* the caller keeps its own */
+    link_free(link);
+    return NULL;
+}
+
+/* ---- launching ---- */
+
+static void child_ended(uv_poll_t *poll, int status, int events)
+{
+    struct link *link = container_of(poll, struct link, child);
+    siginfo_t info;
+
+    waitid(P_PIDFD, (id_t)link->pidfd, &info, WEXITED | WNOHANG);
+    close_child(link);
+}
+
+static void watch_child(struct link *link, pid_t pid)
+{
+    link->pidfd = pidfd_open(pid, 0);
+    if (link->pidfd < 0)
+        return;
+    uv_poll_init(loop_uv(link->host->base.loop), &link->child, link->pidfd);
+    link->handles++;
+    uv_poll_start(&link->child, UV_READABLE, child_ended);
+}
+
+/* It under a name; the descriptors in the order of SHIM_FD_*. */
+static pid_t spawn_shim(const char *name, const char *arg,
+                        const int fds[SHIM_FD_N - SHIM_FD_LISTEN])
+{
+    char *const argv[] = {(char *)name, (char *)arg, NULL}; /* only read */
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    char complaints[64];
+    pid_t pid = -1;
+    int error;
+
+    snprintf(complaints, sizeof complaints, "/proc/self/fd/%d/log",
+             fds[SHIM_FD_DIR - SHIM_FD_LISTEN]);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+    posix_spawn_file_actions_adddup2(&files, STDIN_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, complaints,
+                                     O_WRONLY | O_CREAT | O_APPEND, 0600);
+    for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
+        posix_spawn_file_actions_adddup2(&files, fds[fd - SHIM_FD_LISTEN], fd);
+    error = posix_spawn(&pid, self_program(), &files, &attributes, argv, environ);
+    if (error) /* where programs in memory may not be run */
+        error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    errno = error;
+    return error ? -1 : pid;
+}
+
+pid_t link_spawn(const char *name, const char *arg, const struct place *place, int logs_fd)
+{
+    /* above the numbers the shim will have them under */
+    const int from[] = {place->listen_fd, place->dir_fd, logs_fd};
+    int fds[countof(from)];
+    pid_t pid;
+
+    for (size_t i = 0; i < countof(from); i++)
+        fds[i] = fcntl(from[i], F_DUPFD_CLOEXEC, FD_ABOVE);
+    pid = spawn_shim(name, arg, fds);
+    for (size_t i = 0; i < countof(from); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    return pid;
+}
+
+struct link *link_launch(struct host *host, struct error *err)
+{
+    char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* which no uid begins with */
+    struct place place;
+    struct link *link;
+    pid_t pid;
+
+    clock_uuid(loop_clock(host->base.loop), id + strlen(id));
+    if (!place_make(host->shims_fd, id, &place, err))
+        return NULL;
+    pid = link_spawn(SHIM_NAME, NULL, &place, host->logs_fd);
+    if (pid < 0)
+        error_errno(err, errno, "cannot start a supervisor");
+    place_close(&place);
+    link = link_new(host, id, openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (pid < 0 || !connect_link(link, err)) {
+        host_drop_link(host, link);
+        return NULL;
+    }
+    watch_child(link, pid);
+    return link;
+}

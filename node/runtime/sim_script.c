@@ -1,0 +1,67 @@
+/*
+ * What the containers of the simulated runtime do: the script decides, or else the annotations of
+ * their pods.
+ */
+#include <string.h>
+
+#include "api/types/kinds/pod/sim.h"
+#include "base/mem.h"
+#include "node/runtime/sim.h"
+
+/* How often a container has run under the name of its pod. */
+static size_t *count_of(struct sim_container *c)
+{
+    struct sim *sim = c->pod->sim;
+    scoped_str key = mem_printf("%s/%s/%s", object_namespace(c->pod->object),
+                                object_name(c->pod->object), c->spec->name);
+    struct sim_attempts *found;
+    size_t len = strlen(key);
+
+    HASH_FIND(hh, sim->attempts, key, len, found);
+    if (!found) {
+        found = mem_alloc(sizeof *found + len + 1);
+        memcpy(found->key, key, len + 1);
+        HASH_ADD(hh, sim->attempts, key, len, found);
+    }
+    return &found->count;
+}
+
+static bool ask_script(struct sim_container *c, struct sim_outcome *out)
+{
+    struct sim *sim = c->pod->sim;
+
+    return sim->script && c->pod->object &&
+           sim->script(sim->script_ctx, c->pod->object, c->spec->name, *count_of(c), out);
+}
+
+int64_t sim_run_ns(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.duration_ns;
+    return pod_sim_duration_ns(meta_annotation(c->pod->object->meta, ANNOTATION_SIM_DURATION),
+                               c->spec->name);
+}
+
+const char *sim_last_words(struct sim_container *c)
+{
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome))
+        return outcome.message;
+    return c->pod->object ? meta_annotation(c->pod->object->meta, ANNOTATION_SIM_MESSAGE) : NULL;
+}
+
+/* The code of the run that ends now, which is counted. */
+int sim_exit_code(struct sim_container *c)
+{
+    const char *codes = meta_annotation(c->pod->object->meta, ANNOTATION_SIM_EXIT_CODE);
+    struct sim_outcome outcome;
+
+    if (ask_script(c, &outcome)) {
+        ++*count_of(c);
+        return outcome.exit_code;
+    }
+    return pod_sim_exit_code(codes, pod_sim_exit_code_varies(codes) ? (*count_of(c))++ : 0);
+}

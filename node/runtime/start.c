@@ -1,0 +1,347 @@
+/*
+ * From the kubelet's pod to the START a shim gets, and the choice of the way it is started (DC-19).
+ */
+#include <string.h>
+
+#include "api/types/text/quantity.h"
+#include "base/mem.h"
+#include "node/runtime/handler.h"
+#include "node/runtime/host.h"
+#include "node/sandbox/hostkey.h"
+#include "node/sandbox/pod_sandbox.h"
+
+enum { GRACE_DEFAULT_S = 30, MS_PER_S = 1000 };
+
+/* ---- the choice: a pod pays for what it asks for ---- */
+
+static bool asks_volumes(const struct runtime_pod *pod)
+{
+    return pod->n_volumes > 0;
+}
+
+static bool asks_hosts(const struct runtime_pod *pod)
+{
+    return pod->hosts != NULL;
+}
+
+static bool asks_hostname(const struct runtime_pod *pod)
+{
+    return pod->spec->hostname && *pod->spec->hostname;
+}
+
+static bool any_container(const struct runtime_pod *pod, bool (*asks)(const struct pod_container *))
+{
+    for (size_t i = 0; i < pod->n_init; i++)
+        if (asks(pod->init[i].spec))
+            return true;
+    for (size_t i = 0; i < pod->n_containers; i++)
+        if (asks(pod->containers[i].spec))
+            return true;
+    return false;
+}
+
+static bool has_port(const struct pod_container *container)
+{
+    return container->ports.count > 0;
+}
+
+static bool has_limit(const struct pod_container *container)
+{
+    return container->limits.count > 0;
+}
+
+static bool speaks_of(const struct str_list *words, const char *path)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (strstr(words->items[i], path))
+            return true;
+    return false;
+}
+
+/* Admission names the default file for every container, but only who speaks of it is given a place
+ * for it: a plain process would write to the host's /dev. Another path was asked for. */
+static bool has_message(const struct pod_container *container)
+{
+    static const char usual[] = "/dev/termination-log";
+    const char *path = container->termination_message_path;
+
+    return (path && *path && strcmp(path, usual) != 0) || speaks_of(&container->command, usual) ||
+           speaks_of(&container->args, usual);
+}
+
+static bool asks_actions(const struct runtime_pod *pod)
+{
+    return any_container(pod, action_any);
+}
+
+static bool asks_message(const struct runtime_pod *pod)
+{
+    return any_container(pod, has_message);
+}
+
+static bool asks_ports(const struct runtime_pod *pod)
+{
+    return pod->n_ports || any_container(pod, has_port);
+}
+
+static bool asks_limits(const struct runtime_pod *pod)
+{
+    return any_container(pod, has_limit);
+}
+
+static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
+    asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_actions,
+};
+
+enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all)
+{
+    if (isolate_all)
+        return WAY_BOXED;
+    for (size_t i = 0; i < countof(asks_for_a_box); i++)
+        if (asks_for_a_box[i](pod))
+            return WAY_BOXED;
+    return WAY_BARE;
+}
+
+/* ---- the message ---- */
+
+static enum shim_restart restart_of(const char *policy)
+{
+    static const struct {
+        const char *text;
+        enum shim_restart restart;
+    } rows[] = {{"Never", RESTART_NEVER}, {"OnFailure", RESTART_ON_FAILURE}};
+
+    for (size_t i = 0; policy && i < countof(rows); i++)
+        if (!strcmp(policy, rows[i].text))
+            return rows[i].restart;
+    return RESTART_ALWAYS;
+}
+
+static int64_t limit_of(const struct str_map *limits, const char *resource, bool milli)
+{
+    for (size_t i = 0; i < limits->count; i++) {
+        quantity_nano value;
+
+        if (!strcmp(limits->items[i].key, resource) &&
+            quantity_parse(limits->items[i].value, &value, NULL))
+            return milli ? quantity_milli(value) : quantity_whole(value);
+    }
+    return 0;
+}
+
+static uint32_t volume_index(const struct runtime_pod *pod, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < pod->n_volumes && strcmp(pod->volumes[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static char **env_of(struct arena *arena, const struct runtime_pod *pod,
+                     const struct runtime_container *from, uint32_t *out_count)
+{
+    bool named = pod->hostname && *pod->hostname;
+    char **env = arena_array(arena, from->n_env + 2, sizeof *env);
+    uint32_t n = 0;
+
+    if (named)
+        env[n++] = arena_printf(arena, "HOSTNAME=%s", pod->hostname);
+    for (size_t i = 0; i < from->n_env; i++)
+        env[n++] = arena_printf(arena, "%s=%s", from->env[i].name,
+                                from->env[i].value ? from->env[i].value : "");
+    *out_count = n;
+    return env;
+}
+
+static void fill_hook(struct arena *arena, const struct pod_container *spec,
+                      enum action_place place, struct shim_action *out)
+{
+    static const enum shim_act acts[] = {[ACTION_EXEC] = ACT_EXEC,
+                                         [ACTION_HTTP] = ACT_HTTP,
+                                         [ACTION_TCP] = ACT_NONE,
+                                         [ACTION_GRPC] = ACT_NONE,
+                                         [ACTION_SLEEP] = ACT_SLEEP};
+    struct action action;
+
+    if (!action_of(spec, action_doc(spec, place), arena, &action, NULL))
+        return; /* the kubelet starts no such pod */
+    *out = (struct shim_action){
+        .act = acts[action.kind],
+        .argv = (char **)action.argv, /* only read */
+        .n_argv = (uint32_t)action.n_argv,
+        .path = action.http.path ? action.http.path : "/",
+        .port = (uint32_t)action.port,
+        .sleep_ms = action.sleep_s * MS_PER_S,
+    };
+}
+
+static void fill_container(struct arena *arena, const struct runtime_pod *pod,
+                           const struct runtime_container *from, bool init,
+                           struct shim_container *out)
+{
+    const struct pod_container *spec = from->spec;
+
+    out->name = spec->name;
+    out->sidecar = init && spec->restart_policy && !strcmp(spec->restart_policy, "Always");
+    out->awaited = out->sidecar && spec->startup;
+    out->argv = (char **)from->argv; /* only read */
+    out->n_argv = (uint32_t)from->n_argv;
+    out->env = env_of(arena, pod, from, &out->n_env);
+    out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;
+    out->termination_path = spec->termination_message_path;
+    out->log_message = spec->termination_message_policy &&
+                       !strcmp(spec->termination_message_policy, "FallbackToLogsOnError");
+    out->mounts = arena_array(arena, spec->mounts.count, sizeof *out->mounts);
+    out->n_mounts = (uint32_t)spec->mounts.count;
+    for (uint32_t i = 0; i < out->n_mounts; i++)
+        out->mounts[i] = (struct shim_mount){
+            .volume = volume_index(pod, spec->mounts.items[i].name),
+            .path = spec->mounts.items[i].mount_path,
+            .sub_path = from->sub_paths ? from->sub_paths[i] : spec->mounts.items[i].sub_path,
+            .read_only = spec->mounts.items[i].read_only,
+        };
+    out->limits.memory_bytes = limit_of(&spec->limits, "memory", false);
+    out->limits.cpu_milli = limit_of(&spec->limits, "cpu", true);
+    if (spec->lifecycle) {
+        fill_hook(arena, spec, AT_POST_START, &out->post_start);
+        fill_hook(arena, spec, AT_PRE_STOP, &out->pre_stop);
+    }
+}
+
+static void fill_volume(struct arena *arena, const struct runtime_volume *from,
+                        struct shim_volume *out)
+{
+    static const enum shim_volume_kind kinds[] = {
+        [VOLUME_EMPTY_DIR] = SHIM_EMPTY_DIR,
+        [VOLUME_FILES] = SHIM_FILES_VOLUME,
+        [VOLUME_HOST_PATH] = SHIM_HOST_PATH,
+        [VOLUME_CLAIM] = SHIM_HOST_PATH,
+    };
+
+    *out = (struct shim_volume){
+        .name = from->name,
+        .kind = kinds[from->kind],
+        .memory = from->memory,
+        .read_only = from->read_only,
+        .foreign = from->kind == VOLUME_HOST_PATH,
+        .size_bytes = from->size_bytes,
+        .host_path = from->host_path,
+        .host_base = from->host_base,
+        .host_keep = from->host_keep,
+        .host_type = from->host_type,
+        .host_private = from->kind == VOLUME_CLAIM,
+        .files = arena_array(arena, from->n_files, sizeof *out->files),
+        .n_files = (uint32_t)from->n_files,
+    };
+    for (size_t i = 0; i < from->n_files; i++)
+        out->files[i] = (struct shim_file){from->files[i].path, from->files[i].bytes,
+                                           from->files[i].len, (uint32_t)from->files[i].mode};
+}
+
+void runtime_put_files(struct buf *out, const char *uid, size_t index,
+                       const struct runtime_volume *volume)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_files files = {.uid = uid, .index = (uint32_t)index};
+
+    fill_volume(arena, volume, &files.volume);
+    shim_put_files(out, &files);
+}
+
+void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
+                         const struct runtime_container *container)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_program program = {
+        .uid = pod->uid,
+        .container = index,
+        .argv = (char **)container->argv, /* only read */
+        .n_argv = (uint32_t)container->n_argv,
+    };
+
+    program.env = env_of(arena, pod, container, &program.n_env);
+    shim_put_program(out, &program);
+}
+
+/* The ports a pod speaks of: those it declares, those it is probed at; and those at which Services
+ * expect it. */
+static void add_ports(struct arena *arena, const struct pod_container *spec, struct shim_pod *out)
+{
+    struct action action;
+
+    for (size_t p = 0; p < spec->ports.count; p++)
+        out->ports[out->n_ports++] = (uint32_t)spec->ports.items[p].port;
+    for (enum action_place place = 0; place < AT_N && action_any(spec); place++)
+        if (action_of(spec, action_doc(spec, place), arena, &action, NULL) && action.port)
+            out->ports[out->n_ports++] = (uint32_t)action.port;
+}
+
+static void fill_ports(struct arena *arena, const struct runtime_pod *pod, struct shim_pod *out)
+{
+    size_t count = pod->n_ports;
+
+    for (size_t i = 0; i < pod->n_init; i++)
+        count += pod->init[i].spec->ports.count + AT_N;
+    for (size_t i = 0; i < pod->n_containers; i++)
+        count += pod->containers[i].spec->ports.count + AT_N;
+    out->ports = arena_array(arena, count, sizeof *out->ports);
+    for (size_t i = 0; i < pod->n_init; i++)
+        add_ports(arena, pod->init[i].spec, out);
+    for (size_t i = 0; i < pod->n_containers; i++)
+        add_ports(arena, pod->containers[i].spec, out);
+    for (size_t i = 0; i < pod->n_ports; i++)
+        out->ports[out->n_ports++] = pod->ports[i];
+}
+
+/* The machine's own are not for pods whose root is not the real one. Without one (libcrypto would
+ * have to fail) sshd says itself what it lacks. */
+static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *public)
+{
+    if (!hostkey_make(private, public, NULL))
+        return;
+    out->host_key = private->data;
+    out->host_public = public->data;
+}
+
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+                       struct runtime_rights rights, int64_t now_ms)
+{
+    scoped(buf) struct buf private = {0}, public = {0};
+    struct arena *arena = arena_new(0);
+    const struct pod_spec *spec = pod->spec;
+    struct shim_pod start = {
+        .uid = pod->uid,
+        .way = way,
+        .restart = restart_of(spec->restart_policy),
+        .start_ms = now_ms,
+        .deadline_ms = spec->active_deadline_s.set ? spec->active_deadline_s.value * MS_PER_S : 0,
+        .grace_ms = (spec->grace_s.set ? spec->grace_s.value : GRACE_DEFAULT_S) * MS_PER_S,
+        .n_init = (uint32_t)pod->n_init,
+        .n_main = (uint32_t)pod->n_containers,
+        .hostname = pod->hostname,
+        .ip = pod->pod_ip && *pod->pod_ip ? pod->pod_ip : NULL,
+        .hosts = pod->hosts,
+        .ids = rights.ids,
+        .n_volumes = (uint32_t)pod->n_volumes,
+    };
+
+    start.containers =
+        arena_array(arena, pod->n_init + pod->n_containers, sizeof *start.containers);
+    for (size_t i = 0; i < pod->n_init; i++)
+        fill_container(arena, pod, &pod->init[i], true, &start.containers[i]);
+    for (size_t i = 0; i < pod->n_containers; i++)
+        fill_container(arena, pod, &pod->containers[i], false, &start.containers[pod->n_init + i]);
+    start.volumes = arena_array(arena, pod->n_volumes, sizeof *start.volumes);
+    for (size_t i = 0; i < pod->n_volumes; i++)
+        fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
+    if (way == WAY_BOXED)
+        fill_ports(arena, pod, &start);
+    if (way == WAY_BOXED && rights.level >= SANDBOX_USER && box_serves_ssh(&start))
+        add_host_key(&start, &private, &public);
+    shim_put_start(out, &start);
+    if (private.data)
+        explicit_bzero(private.data, private.len);
+    arena_free(arena);
+}

@@ -1,0 +1,187 @@
+/*
+ * Mounts by descriptor. See tree.h.
+ */
+#include "node/sandbox/mount_tree.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+
+int tree_clone(int fd, bool recursive, bool read_only, struct error *err)
+{
+    unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_RDONLY};
+    int tree = open_tree(fd, "", flags | (recursive ? AT_RECURSIVE : 0));
+
+    if (tree < 0) {
+        error_errno(err, errno, "cannot take a copy of the mount");
+        return -1;
+    }
+    if (read_only && mount_setattr(tree, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0),
+                                   &attributes, sizeof attributes)) {
+        error_errno(err, errno, "cannot make a mount read-only");
+        close(tree);
+        return -1;
+    }
+    return tree;
+}
+
+bool tree_map(int tree_fd, int user_fd, struct error *err)
+{
+    struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)user_fd};
+
+    return mount_setattr(tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes) == 0 ||
+           error_errno(err, errno, "cannot map the ids of a mount");
+}
+
+bool tree_part(int tree_fd, struct error *err)
+{
+    struct mount_attr attributes = {.propagation = MS_SLAVE};
+
+    return mount_setattr(tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                         sizeof attributes) == 0 ||
+           error_errno(err, errno, "cannot part a mount from the machine's");
+}
+
+int tree_memory(const char *mode, int64_t size_bytes, struct error *err)
+{
+    int fs_fd = fsopen("tmpfs", FSOPEN_CLOEXEC), tree_fd = -1;
+    char size[32];
+
+    snprintf(size, sizeof size, "%lld", (long long)size_bytes);
+    if (fs_fd >= 0 && fsconfig(fs_fd, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
+        (!size_bytes || fsconfig(fs_fd, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
+        fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+        tree_fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+    if (tree_fd < 0)
+        error_errno(err, errno, "cannot make a file system in memory");
+    if (fs_fd >= 0)
+        close(fs_fd);
+    return tree_fd;
+}
+
+bool tree_attach(int tree_fd, int target_fd, struct error *err)
+{
+    int failed =
+        move_mount(tree_fd, "", target_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+
+    if (failed)
+        error_errno(err, errno, "cannot mount");
+    close(tree_fd);
+    return !failed;
+}
+
+static int open_inside(int root_fd, const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, root_fd, *path ? path : ".", &how, sizeof how);
+}
+
+static bool make_one(int parent_fd, const char *name, bool is_dir)
+{
+    int fd;
+
+    if (is_dir)
+        return mkdirat(parent_fd, name, 0755) == 0 || errno == EEXIST;
+    fd = openat(parent_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno == EEXIST;
+}
+
+/* `path` is cut after each component in turn. */
+static bool make_all(int root_fd, char *path, bool is_dir)
+{
+    for (char *name = path + strspn(path, "/"); *name;) {
+        char *end = name + strcspn(name, "/"), *next = end + strspn(end, "/");
+        const char cut = *end;
+        int parent_fd;
+        bool made;
+
+        if (name > path)
+            name[-1] = 0;
+        parent_fd = open_inside(root_fd, name > path ? path : "");
+        if (name > path)
+            name[-1] = '/';
+        if (parent_fd < 0)
+            return false;
+        *end = 0;
+        made = make_one(parent_fd, name, *next || is_dir);
+        close(parent_fd);
+        if (!made)
+            return false;
+        *end = cut;
+        name = next;
+    }
+    return true;
+}
+
+/* A directory right below the root: no link is on the way. */
+static int make_first(int root_fd, const char *name)
+{
+    return mkdirat(root_fd, name, 0755)
+               ? -1
+               : openat(root_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int tree_make(int root_fd, const char *path, bool is_dir, struct error *err)
+{
+    const char *name = path + strspn(path, "/");
+    char copy[PATH_BYTES];
+    int fd = is_dir && *name && !strchr(name, '/') ? make_first(root_fd, name) : -1;
+
+    if (fd < 0)
+        fd = open_inside(root_fd, path);
+
+    if (fd < 0 && errno == ENOENT) {
+        if (snprintf(copy, sizeof copy, "%s", path) >= (int)sizeof copy)
+            errno = ENAMETOOLONG;
+        else if (make_all(root_fd, copy, is_dir))
+            fd = open_inside(root_fd, path);
+    }
+    if (fd < 0)
+        error_errno(err, errno, "cannot make the mount point %s", path);
+    return fd;
+}
+
+bool tree_bind(const char *from, int at_fd, const char *name)
+{
+    return fchdir(at_fd) == 0 && mount(from, name, NULL, MS_BIND | MS_REC, NULL) == 0;
+}
+
+bool tree_show(int from_fd, bool recursive, int target_fd, struct error *err)
+{
+    int tree_fd = tree_clone(from_fd, recursive, false, err);
+
+    return tree_fd >= 0 && tree_attach(tree_fd, target_fd, err);
+}
+
+int tree_root(int fd, struct error *err)
+{
+    int tree_fd = tree_clone(fd, false, false, err);
+
+    if (tree_fd < 0)
+        return -1;
+    if (move_mount(tree_fd, "", fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) == 0)
+        return tree_fd;
+    error_errno(err, errno, "cannot mount");
+    close(tree_fd);
+    return -1;
+}
+
+bool tree_mount(const char *type, int at_fd, const char *name, unsigned long flags,
+                const char *options, struct error *err)
+{
+    return (fchdir(at_fd) == 0 && mount(type, name, type, flags, options) == 0) ||
+           error_errno(err, errno, "cannot mount %s on %s", type, name);
+}

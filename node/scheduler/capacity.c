@@ -1,0 +1,253 @@
+/*
+ * Room: what groups are charged with, whether there is room for more, and what to say when there is
+ * not.
+ *
+ *   charged = actual (members with a place) + granted (reserved at admission) + claim (others are
+ * on their way out for it)
+ *
+ * The sum of all charges and of what guarantees keep never passes the capacity, with two exceptions
+ * that are meant: single pods are bound ahead of free room, and a claim stands beside those who
+ * still have to go.
+ */
+#include "base/mem.h"
+#include "node/scheduler/internal.h"
+#include "node/scheduler/shortfall.h"
+
+/* Charges. */
+
+static bool holds_open(const struct group *group)
+{
+    return group->granted.pods > 1 || group->claims;
+}
+
+void group_rank(struct group *group)
+{
+    group->beyond = group->stage == GROUP_ADMITTED && group_missing(group) <= 0;
+    group->share = group->beyond ? queues_share(&group->scheduler->queues, group->charged) : 0;
+}
+
+/* What orders the line has changed: leave it, and join it at the new place. */
+static void rank_anew(struct scheduler *s, struct group *group)
+{
+    if (!order_has(&group->place) ||
+        !(group->beyond || (group->stage == GROUP_ADMITTED && group_missing(group) <= 0)))
+        return;
+    queue_leave(&s->queues, group->queue, &group->place);
+    group_rank(group);
+    queue_join(&s->queues, group->queue, &group->place);
+}
+
+void group_charge(struct group *group)
+{
+    struct scheduler *s = group->scheduler;
+    struct amount now;
+
+    if (group->stage == GROUP_ADMITTED && group->granted.pods)
+        group->granted = amount_min(group->granted, group_reserve(group));
+    else
+        group->granted = (struct amount){0};
+    now = amount_add(group->actual, group->granted);
+    if (group->claims)
+        now = amount_add(now, group->claim);
+    if (group->opened != holds_open(group)) {
+        group->opened = holds_open(group);
+        s->open_gangs += group->opened ? 1 : -1;
+    }
+    if (!amount_equal(now, group->charged)) {
+        s->used = amount_add(s->used, amount_minus(now, group->charged));
+        queue_charge(&s->queues, group->queue, group->charged, now);
+        group->charged = now;
+    }
+    rank_anew(s, group);
+}
+
+void group_grant(struct group *group, struct amount reserve)
+{
+    group->granted = reserve;
+    group_charge(group);
+}
+
+void group_claim(struct group *group, struct amount claim)
+{
+    struct scheduler *s = group->scheduler;
+
+    if (!group->claims) {
+        group->claims = true;
+        group->next_claimant = s->claimants;
+        s->claimants = group;
+    }
+    group->claim = claim;
+    group_charge(group);
+}
+
+/* Needs. */
+
+struct amount group_need(struct group *group)
+{
+    if (team_holds(group))
+        return team_need(group->team);
+    return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
+}
+
+/* Pods bound in advance would be in the way of gangs, of guarantees, and of those who may push
+ * others out. */
+static bool binds_ahead(const struct scheduler *s)
+{
+    return !s->open_gangs && !s->gang_waits && !s->queues.guaranteed && LIST_EMPTY(&s->victims) &&
+           s->places.count == 1;
+}
+
+bool scheduler_is_full(const struct scheduler *s)
+{
+    const struct amount *limit = binds_ahead(s) ? &s->ahead_capacity : &s->places.capacity;
+
+    return s->used.pods >= limit->pods;
+}
+
+static char *never_fits(const struct scheduler *s, const struct group *group, struct amount need)
+{
+    const struct resource_names *extras = &s->places.extras;
+    char *message = shortfall_of_node(need, s->places.capacity, extras);
+    struct amount promised = queues_promised(&s->queues, group->queue, need);
+    struct queue *limiter = NULL;
+
+    if (!message && !amount_within(amount_add(need, promised), s->places.capacity)) {
+        scoped_str what = shortfall_of_limit(need, amount_minus(s->places.capacity, promised),
+                                             "the guarantees of other queues leave", extras);
+
+        return mem_printf("can never run: %s: lower the requests or the guarantees", what);
+    }
+    if (!message && team_holds(group))
+        limiter = team_limiter(group->team, true);
+    else if (!message)
+        limiter = queue_never(group->queue, need);
+    if (limiter) {
+        scoped_str who = mem_printf("queue %s allows", limiter->name);
+        scoped_str what = shortfall_of_limit(need, limiter->limit, who, extras);
+
+        message =
+            mem_printf("can never run: %s: raise its spec.capability or use another queue", what);
+    }
+    return message;
+}
+
+enum verdict scheduler_judge(struct scheduler *s, struct group *group, struct amount need,
+                             struct queue **limiter)
+{
+    bool single = group->min_member <= 1 || group_missing(group) <= 0;
+    struct amount own = amount_add(group->granted, group->claim);
+    struct amount more = amount_minus(need, own), after = amount_add(s->used, more);
+    char *message = never_fits(s, group, need);
+
+    if (message) {
+        group->hopeless = true;
+        group_refuse(group, message);
+        return NEVER;
+    }
+    *limiter =
+        team_holds(group) ? team_limiter(group->team, false) : queue_full(group->queue, more);
+    if (*limiter)
+        return QUEUE_FULL;
+    if (single && binds_ahead(s))
+        return amount_within(after, s->ahead_capacity) ? GRANTED : NO_ROOM;
+    after = amount_add(after, queues_kept(&s->queues, group->queue, more));
+    return amount_within(after, s->places.capacity) ? GRANTED : NO_ROOM;
+}
+
+/* Refusals. */
+
+void group_refuse(struct group *group, char *message)
+{
+    group->refused = true;
+    if (message) {
+        mem_free(group->message);
+        group->message = message;
+    }
+}
+
+void group_clear_refusal(struct group *group)
+{
+    group->refused = group->hopeless = false;
+    group->waits_since_ms = 0;
+    mem_free(group->message);
+    group->message = NULL;
+}
+
+static char *waits_for(struct scheduler *s, struct group *group)
+{
+    const struct resource_names *extras = &s->places.extras;
+    struct amount need = group_need(group), own = amount_add(group->granted, group->claim);
+    struct amount used = amount_minus(s->used, own);
+    struct queue *limiter = queue_full(group->queue, amount_minus(need, own));
+    scoped_str what = NULL;
+
+    if (group->claim.pods)
+        return mem_printf("waits for %lld pods to end that are pushed out to make room for it",
+                          (long long)s->evicting);
+    if (limiter) {
+        what = shortfall_now(need, amount_minus(limiter->used, own), limiter->limit, extras);
+        return mem_printf("waits for room in queue %s: %s", limiter->name, what);
+    }
+    used = amount_add(used, queues_kept(&s->queues, group->queue, amount_minus(need, own)));
+    if (amount_within(amount_add(used, need), s->places.capacity) && s->places.count > 1)
+        return mem_printf("waits for room on the nodes: %lld pods together find no place on the "
+                          "%zu nodes as they are used now; queue %s",
+                          (long long)need.pods, s->places.count, group->queue->name);
+    what = shortfall_now(need, used, s->places.capacity, extras);
+    return mem_printf("waits for room on the node: %s; queue %s", what, group->queue->name);
+}
+
+/* A pod that belongs to no group is told itself. */
+static void tell(struct group *group, char *message)
+{
+    struct order_item *first = group->implicit ? order_first(&group->pending) : NULL;
+
+    group_refuse(group, message);
+    group_tell_later(group);
+    if (first)
+        member_tell_unschedulable(container_of(first, struct member, line), message);
+}
+
+enum { TOLD_BEHIND = 16 }; /* the first of a line are told who is before them */
+
+static void tell_line(struct scheduler *s, struct queue *queue, int64_t before_ms)
+{
+    struct order_item *first = order_first(&queue->waiting);
+    struct group *head = first ? container_of(first, struct group, place) : NULL;
+
+    if (!head || !head->waits_since_ms || head->waits_since_ms > before_ms)
+        return;
+    tell(head, waits_for(s, head));
+    for (size_t row = 2; row <= queue->waiting.count && row <= TOLD_BEHIND + 1; row++) {
+        struct group *group = container_of(queue->waiting.items[row], struct group, place);
+
+        if (!group->message)
+            tell(group, mem_printf("waits in queue %s behind PodGroup %s", queue->name, head->key));
+    }
+}
+
+/* Nothing has moved for a while: the head of each line is told what it waits for. */
+void scheduler_refusal_due(struct timer *timer)
+{
+    struct scheduler *s = container_of(timer, struct scheduler, refusal);
+    int64_t before_ms = loop_wall_ms(s->cluster->loop) - REFUSAL_DELAY_MS;
+    struct queue *queue, *next;
+
+    HASH_ITER(hh, s->queues.table, queue, next)
+    tell_line(s, queue, before_ms);
+    for (struct group *group = s->claimants; group; group = group->next_claimant)
+        tell(group, waits_for(s, group));
+}
+
+void group_waits(struct group *group)
+{
+    struct scheduler *s = group->scheduler;
+
+    bool is_new = !group->waits_since_ms;
+
+    group_refuse(group, NULL);
+    if (is_new)
+        group->waits_since_ms = loop_wall_ms(s->cluster->loop);
+    if (!timer_armed(&s->refusal))
+        timer_start(s->cluster->loop, &s->refusal, is_new ? REFUSAL_DELAY_MS : REFRESH_DELAY_MS);
+}

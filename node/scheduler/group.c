@@ -1,0 +1,379 @@
+/*
+ * Counting members against the gate of their group.
+ */
+#include <string.h>
+
+#include "api/types/kinds/job/job.h"
+#include "base/mem.h"
+#include "node/scheduler/internal.h"
+
+static bool member_before(const struct order_item *left, const struct order_item *right)
+{
+    const struct member *a = container_of(left, struct member, line);
+    const struct member *b = container_of(right, struct member, line);
+
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    return a->sequence < b->sequence;
+}
+
+bool group_before(const struct order_item *left, const struct order_item *right)
+{
+    const struct group *a = container_of(left, struct group, place);
+    const struct group *b = container_of(right, struct group, place);
+
+    if (a->priority != b->priority)
+        return a->priority > b->priority;
+    if (a->beyond != b->beyond)
+        return b->beyond;
+    if (a->beyond && (a->share < b->share || b->share < a->share))
+        return a->share < b->share;
+    return a->sequence < b->sequence;
+}
+
+struct group *group_new(struct scheduler *scheduler, const char *key)
+{
+    struct group *group = mem_alloc(sizeof *group);
+
+    group->scheduler = scheduler;
+    group->key = mem_strdup(key);
+    group->pending.before = member_before;
+    group->preempts = true;
+    return group;
+}
+
+void group_free(struct group *group)
+{
+    struct group_task *task, *next;
+
+    for (task = group->tasks; task; task = next) {
+        next = task->next;
+        mem_free(task);
+    }
+    order_release(&group->pending);
+    object_unref((struct object *)group->object);
+    mem_free(group->message);
+    mem_free(group->told_message);
+    mem_free(group->key);
+    mem_free(group);
+}
+
+/* Tasks. */
+
+static bool locked(const struct group_task *task)
+{
+    return task->has_depends && !task->exists;
+}
+
+static void sum_task(struct group *group, const struct group_task *task, int sign)
+{
+    group->min_total += sign * task->min;
+    if (locked(task)) {
+        group->locked += task->min ? sign : 0;
+        return;
+    }
+    group->min_counted += sign * task->min;
+    if (task->exists < task->min)
+        group->short_tasks += sign;
+}
+
+struct group_task *group_task_named(struct group *group, const char *name)
+{
+    struct group_task *task;
+    size_t len = strlen(name);
+
+    for (task = group->tasks; task; task = task->next)
+        if (!strcmp(task->name, name))
+            return task;
+    task = mem_alloc(sizeof *task + len + 1);
+    memcpy(task->name, name, len + 1);
+    task->next = group->tasks;
+    group->tasks = task;
+    return task;
+}
+
+/* The minimum of a task on its own says no more than minMember; a job may show its tasks one after
+ * the other. */
+static void load_tasks(struct group *group, const struct podgroup_spec *spec,
+                       const struct object *job)
+{
+    const struct job_spec *jobspec = job ? job_spec_of(job) : NULL;
+
+    group->min_total = group->min_counted = group->locked = group->short_tasks = 0;
+    for (struct group_task *task = group->tasks; task; task = task->next) {
+        task->min = 0;
+        task->has_depends = false;
+    }
+    if (spec->min_task_member.count < 2)
+        return;
+    for (size_t i = 0; i < spec->min_task_member.count; i++)
+        group_task_named(group, spec->min_task_member.items[i].key)->min =
+            spec->min_task_member.items[i].value;
+    for (size_t i = 0; jobspec && i < jobspec->tasks.count; i++)
+        if (jobspec->tasks.items[i].depends_on.count && jobspec->tasks.items[i].name)
+            group_task_named(group, jobspec->tasks.items[i].name)->has_depends = true;
+    for (struct group_task *task = group->tasks; task; task = task->next)
+        sum_task(group, task, 1);
+}
+
+/* The status as an earlier life of ours left it; other writers' words are forgotten. */
+static void load_told(struct group *group)
+{
+    const struct podgroup_status *status = podgroup_status_of(group->object);
+    const struct podgroup_condition *last = NULL;
+
+    group->told =
+        (struct group_told){status->phase, status->running, status->succeeded, status->failed};
+    if (status->conditions.count) {
+        last = &status->conditions.items[status->conditions.count - 1];
+        group->told.at_ms = last->at_ms;
+    }
+    if (last && last->type && !strcmp(last->type, "Scheduled")) {
+        group->told.condition = "Scheduled";
+        group->told.reason = PODGROUP_REASON_SCHEDULED;
+    } else if (last && last->type && !strcmp(last->type, "Unschedulable")) {
+        group->told.condition = "Unschedulable";
+        group->told.reason = PODGROUP_REASON_RESOURCES;
+        mem_free(group->told_message);
+        group->told.message = group->told_message = mem_strdup(last->message);
+    }
+}
+
+void group_load(struct group *group, const struct object *object, const struct object *job,
+                const struct resource_names *extras)
+{
+    const struct podgroup_spec *spec = podgroup_spec_of(object);
+
+    bool is_new = !group->object;
+
+    object_unref((struct object *)group->object);
+    group->object = object_ref(object);
+    if (is_new) {
+        load_told(group);
+        group->stage = group->told.phase == PODGROUP_NONE || group->told.phase == PODGROUP_PENDING
+                           ? GROUP_WAITING
+                           : GROUP_ADMITTED;
+    }
+    group->sequence = object->row ? object->row : object->meta->created_at_ms;
+    group->min_member = spec->min_member;
+    group->min_resources = amount_of_map(&spec->min_resources, extras, 0);
+    group->gang_known = false;
+    load_tasks(group, spec, job);
+}
+
+void group_unload(struct group *group)
+{
+    object_unref((struct object *)group->object);
+    group->object = NULL;
+    group->stage = GROUP_ABSENT;
+    group->told = (struct group_told){0};
+}
+
+/* Counts. */
+
+static bool holds_place(const struct member *member)
+{
+    return member->state == MEMBER_BOUND || member->state == MEMBER_RUNNING;
+}
+
+static void count_preemptable(struct group *group, int sign)
+{
+    struct scheduler *s = group->scheduler;
+
+    if (sign > 0 && !group->n_preemptable)
+        LIST_INSERT_HEAD(&s->victims, group, victim);
+    group->n_preemptable += sign;
+    if (!group->n_preemptable)
+        LIST_REMOVE(group, victim);
+}
+
+static void take_place(struct group *group, struct member *member, struct amount change, int sign)
+{
+    struct scheduler *s = group->scheduler;
+
+    group->actual = amount_add(group->actual, change);
+    s->placements++;
+    if (member->place >= 0) {
+        struct place *place = &s->places.items[member->place];
+
+        place->used = amount_add(place->used, change);
+    }
+    if (member->preemptable && !member->deleting)
+        count_preemptable(group, sign);
+}
+
+void group_count(struct group *group, struct member *member, int sign)
+{
+    struct amount none = {0};
+    struct amount before = sign < 0 ? member->need : none, after = sign < 0 ? none : member->need;
+    struct amount change = amount_minus(after, before);
+
+    group->members += sign;
+    group->gang_known = false;
+    if (holds_place(member))
+        take_place(group, member, change, sign);
+    if (member->deleting) {
+        group->terminating += holds_place(member) ? sign : 0;
+        return;
+    }
+    group->count[member->state] += sign;
+    if (member->state == MEMBER_PENDING) {
+        group->pending_need = amount_add(group->pending_need, change);
+        if (sign > 0)
+            order_add(&group->pending, &member->line);
+        else
+            order_remove(&group->pending, &member->line);
+    }
+    if (member->task) {
+        sum_task(group, member->task, -1);
+        member->task->exists += sign;
+        sum_task(group, member->task, 1);
+    }
+}
+
+int32_t group_placed(const struct group *group)
+{
+    return group->count[MEMBER_BOUND] + group->count[MEMBER_RUNNING] +
+           group->count[MEMBER_SUCCEEDED] + group->count[MEMBER_FAILED];
+}
+
+int32_t group_gate(const struct group *group)
+{
+    if (group->locked && group->min_counted < group->min_member)
+        return group->min_counted;
+    return group->min_member;
+}
+
+int32_t group_missing(const struct group *group)
+{
+    return group_gate(group) - group_placed(group);
+}
+
+bool group_ready(const struct group *group)
+{
+    int32_t missing = group_missing(group);
+
+    if (!group->count[MEMBER_PENDING])
+        return false;
+    if (missing <= 0)
+        return true;
+    /* As upstream: tasks' minimums count only when minMember covers them all. */
+    return group->count[MEMBER_PENDING] >= missing &&
+           (group->min_member < group->min_total || !group->short_tasks);
+}
+
+static int64_t part(int64_t whole, int32_t of, int32_t all)
+{
+    return all > 0 && of < all ? (int64_t)(((__int128)whole * of + all - 1) / all) : whole;
+}
+
+struct amount group_reserve(const struct group *group)
+{
+    int32_t missing = group_missing(group);
+    struct amount least = group->min_resources, reserve = {0};
+
+    if (missing <= 0)
+        return reserve;
+    reserve = least;
+    for (size_t kind = 0; missing < group->min_member && kind < AMOUNT_KINDS; kind++)
+        *amount_at(&reserve, kind) = part(*amount_at(&least, kind), missing, group->min_member);
+    reserve.pods = missing;
+    return reserve;
+}
+
+struct group_view group_view(const struct group *group)
+{
+    return (struct group_view){
+        .admitted = group->stage == GROUP_ADMITTED,
+        .refused = group->refused && group_missing(group) > 0,
+        .min_member = group->min_member,
+        .gate = group_gate(group),
+        .bound = group->count[MEMBER_BOUND],
+        .running = group->count[MEMBER_RUNNING],
+        .succeeded = group->count[MEMBER_SUCCEEDED],
+        .failed = group->count[MEMBER_FAILED],
+        .terminating = group->terminating,
+    };
+}
+
+/* Which members to bind. */
+
+static struct member *pop_pending(struct group *group)
+{
+    struct order_item *first = order_first(&group->pending);
+
+    order_remove(&group->pending, first);
+    return container_of(first, struct member, line);
+}
+
+/* Afterwards: how many pods of each task must still get a place for its minimum. */
+static void set_quotas(struct group *group, struct member *const *members, size_t n)
+{
+    for (struct group_task *task = group->tasks; task; task = task->next)
+        task->quota = task->min - task->exists;
+    for (size_t i = 0; i < n; i++)
+        if (members[i]->task)
+            members[i]->task->quota++;
+}
+
+static bool takes_quota(struct member *member)
+{
+    return member->task && member->task->quota > 0 && member->task->quota--;
+}
+
+size_t group_select(struct group *group, size_t how_many, struct member ***out)
+{
+    size_t n = group->pending.count, chosen = 0, others = 0;
+    struct member **picked = mem_array(n + 1, sizeof(struct member *));
+    struct member **rest = mem_array(n + 1, sizeof(struct member *));
+
+    for (size_t i = 0; i < n; i++)
+        rest[i] = pop_pending(group);
+    set_quotas(group, rest, n);
+    for (size_t i = 0; i < n; i++) {
+        if (chosen < how_many && takes_quota(rest[i]))
+            picked[chosen++] = rest[i];
+        else
+            rest[others++] = rest[i];
+    }
+    for (size_t i = 0; i < others; i++) {
+        if (chosen < how_many)
+            picked[chosen++] = rest[i];
+        else
+            order_add(&group->pending, &rest[i]->line);
+    }
+    mem_free(rest);
+    *out = picked;
+    return chosen;
+}
+
+void group_unselect(struct group *group, struct member *const *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        order_add(&group->pending, &members[i]->line);
+}
+
+struct amount group_gang_need(struct group *group)
+{
+    int32_t missing = group_missing(group);
+
+    if (missing <= 1) {
+        struct order_item *first = order_first(&group->pending);
+
+        return first ? container_of(first, struct member, line)->need : (struct amount){0};
+    }
+    if ((size_t)missing >= group->pending.count)
+        return group->pending_need;
+    if (!group->gang_known) {
+        struct member **picked;
+        size_t n = group_select(group, (size_t)missing, &picked);
+
+        group->gang_need = (struct amount){0};
+        for (size_t i = 0; i < n; i++)
+            group->gang_need = amount_add(group->gang_need, picked[i]->need);
+        group_unselect(group, picked, n);
+        group->gang_known = true;
+        mem_free(picked);
+    }
+    return group->gang_need;
+}

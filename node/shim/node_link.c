@@ -1,0 +1,356 @@
+/*
+ * The shim's side of the connection to the node, which a pod's own shim has through the shared one.
+ * One node at a time: when a new one connects, what the old one had sent is used up first, so that
+ * a START is never overtaken by the LIST of a later life.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/sandbox/pod_sandbox.h"
+#include "node/shim/exec_helper.h"
+#include "node/shim/shim.h"
+
+enum { OUT_MAX = 32 << 20 }; /* what a node does not take is dropped; it asks with LIST */
+
+static struct pod *find(struct shim *shim, const char *uid)
+{
+    struct pod *pod;
+
+    HASH_FIND(by_uid, shim->pods, uid, strlen(uid), pod);
+    return pod;
+}
+
+static bool connected(const struct shim *shim)
+{
+    return shim->node.source.fd >= 0;
+}
+
+void serve_tell(struct shim *shim, const struct shim_status *status)
+{
+    if (shim->pool)
+        shim_put_status(&shim->records.pending, status);
+    if (connected(shim))
+        shim_put_status(&shim->node.out, status);
+}
+
+/* ---- messages ---- */
+
+static void take_config(struct shim *shim, struct wire_frame *frame)
+{
+    size_t len = (size_t)(frame->fields.end - frame->fields.at);
+    struct arena *arena = arena_new(len + 256);
+    char *bytes = arena_alloc(arena, len + 1);
+    struct wire_reader fields = {bytes, bytes + len, false};
+    struct shim_config config;
+
+    memcpy(bytes, frame->fields.at, len);
+    if (!shim_get_config(&fields, arena, &config)) {
+        arena_free(arena);
+        return;
+    }
+    arena_free(shim->config_arena);
+    shim->config_arena = arena;
+    shim->config = config;
+    if (shim->pool)
+        offspring_tell_config(shim);
+}
+
+static void take_start(struct shim *shim, struct wire_frame *frame)
+{
+    struct pod *pod = shim->pool ? pod_new(shim, frame) : NULL;
+
+    if (!pod) {
+        log_error("start message not understood");
+        return;
+    }
+    if (find(shim, pod->spec.uid)) { /* sent twice; started once */
+        pod_free(pod);
+        return;
+    }
+
+    struct shim_status status = pod_status_now(pod);
+
+    HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
+    shim_put_status(&shim->records.pending, &status);
+    pod->next_due = shim->fresh;
+    shim->fresh = pod;
+    pod->due = true; /* in this list; not to be woken before it is written down */
+}
+
+static void take_stop(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_STOP, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (pod) {
+        pod_stop(pod, order.grace_ms < 0 ? pod->spec.grace_ms : order.grace_ms);
+        return;
+    }
+    shim_put_status(&shim->node.out,
+                    &(struct shim_status){.uid = order.uid,
+                                          .final = true,
+                                          .status = {.phase = POD_FAILED,
+                                                     .reason = "NotFound",
+                                                     .message = "no such pod was ever started"}});
+}
+
+static void take_release(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_RELEASE, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (!pod || !pod->final)
+        return;
+    shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
+    HASH_DELETE(by_uid, shim->pods, pod);
+    pod_free(pod);
+}
+
+static void take_list(struct shim *shim, struct wire_frame *frame)
+{
+    for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next) {
+        struct shim_status status = pod_status_now(pod);
+
+        shim_put_status(&shim->node.out, &status);
+    }
+    offspring_list(shim, &shim->node.out);
+    shim_put_plain(&shim->node.out, SHIM_LISTED);
+}
+
+static void take_hosts(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct error err = {0};
+
+    if (shim_get_order(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
+        !strcmp(order.uid, shim->box->pod->uid) && !box_set_hosts(shim->box, order.hosts, &err))
+        log_error("cannot replace the hosts file", kv_str("why", err.message));
+}
+
+static void take_files(struct shim *shim, struct wire_frame *frame)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_files files;
+    struct error err = {0};
+
+    if (shim_get_files(&frame->fields, arena, &files) && shim->box &&
+        !strcmp(files.uid, shim->box->pod->uid) &&
+        !box_set_files(shim->box, files.index, &files.volume, &err))
+        log_error("cannot replace files", kv_str("why", err.message));
+}
+
+static struct container *container_at(struct shim *shim, const char *uid, uint32_t index)
+{
+    struct pod *pod = find(shim, uid);
+
+    return pod && !pod->ending && index < pod->n_containers ? &pod->containers[index] : NULL;
+}
+
+static void take_kill(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct container *c;
+
+    if (!shim_get_order(&frame->fields, SHIM_KILL, &order))
+        return;
+    c = container_at(shim, order.uid, order.container);
+    if (c)
+        container_stop(c, order.grace_ms, order.why);
+}
+
+static void take_passed(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct container *c;
+
+    if (!shim_get_order(&frame->fields, SHIM_PASSED, &order))
+        return;
+    c = container_at(shim, order.uid, order.container);
+    if (c && c->pid)
+        container_passed(c);
+}
+
+static void take_deadline(struct shim *shim, struct wire_frame *frame)
+{
+    struct shim_order order;
+    struct pod *pod;
+
+    if (!shim_get_order(&frame->fields, SHIM_DEADLINE, &order))
+        return;
+    pod = find(shim, order.uid);
+    if (pod)
+        pod_set_deadline(pod, order.deadline_ms);
+}
+
+static void take_program(struct shim *shim, struct wire_frame *frame)
+{
+    struct wire_reader peek = frame->fields;
+    const char *uid = wire_must_text(&peek);
+    uint32_t index = wire_u32(&peek);
+    struct container *c = peek.bad ? NULL : container_at(shim, uid, index);
+
+    if (c)
+        container_renew(c, frame->fields);
+}
+
+static void tell_executed(struct container *c, uint64_t id, int code, const char *text)
+{
+    if (connected(c->pod->shim))
+        shim_put_executed(&c->pod->shim->node.out,
+                          &(struct shim_executed){c->pod->spec.uid, id, code, text});
+}
+
+static void take_exec(struct shim *shim, struct wire_frame *frame)
+{
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct shim_exec exec;
+    struct container *c;
+
+    if (!shim_get_exec(&frame->fields, arena, &exec))
+        return;
+    c = container_at(shim, exec.uid, exec.container);
+    if (c)
+        beside_start(c, &exec.action, exec.limit_ms, tell_executed, exec.id);
+    else
+        shim_put_executed(&shim->node.out, &(struct shim_executed){exec.uid, exec.id, -1,
+                                                                   "the container does not run"});
+}
+
+static void take_bye(struct shim *shim, struct wire_frame *frame)
+{
+    shim->leaving = true;
+}
+
+static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
+    [SHIM_CONFIG] = take_config,     [SHIM_START] = take_start,     [SHIM_STOP] = take_stop,
+    [SHIM_RELEASE] = take_release,   [SHIM_LIST] = take_list,       [SHIM_BYE] = take_bye,
+    [SHIM_HOSTS] = take_hosts,       [SHIM_KILL] = take_kill,       [SHIM_EXEC] = take_exec,
+    [SHIM_FILES] = take_files,       [SHIM_PROGRAM] = take_program, [SHIM_PASSED] = take_passed,
+    [SHIM_DEADLINE] = take_deadline,
+};
+
+/* ---- the socket ---- */
+
+static void hang_up(struct shim *shim);
+
+/* What is about a pod that has a shim of its own is that one's. */
+static void take_frame(void *ctx, struct wire_frame *frame, const char *bytes)
+{
+    struct shim *shim = ctx;
+
+    if (frame->type >= SHIM_MESSAGE_N || !takers[frame->type])
+        return;
+    if (!shim->pool || !offspring_takes(shim, frame, bytes))
+        takers[frame->type](shim, frame);
+}
+
+static void take_frames(struct shim *shim)
+{
+    if (peer_take(&shim->node, take_frame, shim))
+        return;
+    log_error("message not understood, connection closed");
+    hang_up(shim);
+}
+
+static void on_node(struct source *source, uint32_t events)
+{
+    struct shim *shim = container_of(source, struct shim, node.source);
+
+    if (!(events & ~(uint32_t)EPOLLOUT))
+        return;
+
+    bool open = peer_read(&shim->node);
+
+    take_frames(shim);
+    if (!open)
+        hang_up(shim);
+}
+
+static void greet(struct shim *shim, int fd)
+{
+    struct peer *node = &shim->node;
+
+    alarm_clear(&shim->reactor, &shim->idle);
+    shim->leaving = false;
+    node->source = (struct source){on_node, fd};
+    reactor_add(&shim->reactor, &node->source, EPOLLIN);
+    shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
+}
+
+/* The shared shim is gone, and with it whoever would speak of our pod: the node tells that it is
+ * lost, and removes what we leave. */
+NORETURN static void follow_it(struct shim *shim)
+{
+    for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
+        pod_stop(pod, 0);
+    _exit(1);
+}
+
+static void hang_up(struct shim *shim)
+{
+    if (!connected(shim))
+        return;
+    if (!shim->pool)
+        follow_it(shim);
+    peer_close(&shim->reactor, &shim->node);
+    if (shim->waiting_fd >= 0) {
+        greet(shim, shim->waiting_fd);
+        shim->waiting_fd = -1;
+    }
+}
+
+static void on_connect(struct source *source, uint32_t events)
+{
+    struct shim *shim = container_of(source, struct shim, listener);
+    int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (!connected(shim)) {
+        greet(shim, fd);
+        return;
+    }
+    if (shim->waiting_fd >= 0)
+        close(shim->waiting_fd); /* given up by now, or it would be connected */
+    shim->waiting_fd = fd;
+}
+
+bool serve_start(struct shim *shim, struct error *err)
+{
+    struct source *source = shim->pool ? &shim->listener : &shim->node.source;
+
+    shim->node.source.fd = shim->waiting_fd = -1;
+    *source = shim->pool ? (struct source){on_connect, SHIM_FD_LISTEN}
+                         : (struct source){on_node, SHIM_FD_POOL};
+    if (!reactor_add(&shim->reactor, source, EPOLLIN))
+        return error_errno(err, errno, "socket");
+    return true;
+}
+
+void serve_flush(struct shim *shim)
+{
+    if (!connected(shim))
+        return;
+    peer_flush(&shim->reactor, &shim->node);
+    if (shim->node.out.len > OUT_MAX)
+        buf_clear(&shim->node.out);
+}
+
+void serve_stop(struct shim *shim)
+{
+    if (shim->waiting_fd >= 0)
+        close(shim->waiting_fd);
+    shim->waiting_fd = -1;
+    peer_close(&shim->reactor, &shim->node);
+}

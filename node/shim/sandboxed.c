@@ -1,0 +1,178 @@
+/*
+ * Containers in a box: their first process is an init of ours (sandbox/init.h), which tells by a
+ * pipe when the program has started and how it ended.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "node/sandbox/init.h"
+#include "node/sandbox/pod_sandbox.h"
+#include "node/sandbox/sockaddr_notify.h"
+#include "node/shim/shim.h"
+
+enum { MEASURE_FIRST_NS = 1000000000 };
+
+bool boxed_open(struct pod *pod)
+{
+    struct shim *shim = pod->shim;
+    struct error err = {0};
+
+    shim->box = box_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
+                        &shim->holder.network, &shim->hook, &err);
+    if (!offspring_bind(shim->pool_pid)) /* anew: ids and capabilities may have changed */
+        _exit(1);
+    if (shim->box && volumes_limited(&pod->spec))
+        alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
+    if (shim->box)
+        return true;
+    pod_refuse(pod, "CreateContainerError", NULL);
+    pod->own_note = mem_strdup(err.message);
+    return false;
+}
+
+/* False when there is nothing (more) to read now. */
+static bool read_report(struct container *c)
+{
+    struct init_report report = {0};
+    int listener_fd;
+
+    if (!init_receive(c->report.fd, &report, &listener_fd))
+        return false;
+    if (listener_fd >= 0)
+        asked_open(c, listener_fd);
+    report.text[sizeof report.text - 1] = 0;
+    if (report.event == INIT_STARTED) {
+        c->status->started_ms = clock_wall_ms(clock_real());
+        if (c->pid)
+            container_started(c);
+    } else {
+        if (!c->ended)
+            c->ended = mem_alloc(sizeof *c->ended);
+        *c->ended = report;
+    }
+    return true;
+}
+
+/* ---- what its programs ask (sandbox/notify.h) ---- */
+
+/* One descriptor for each program that was started: the container's own, those beside it. */
+struct asked {
+    struct source source;
+    struct container *container;
+    struct asked *next;
+};
+
+static void close_one(struct asked *asked)
+{
+    struct asked **at = &asked->container->asked;
+
+    while (*at != asked)
+        at = &(*at)->next;
+    *at = asked->next;
+    reactor_remove(&asked->container->pod->shim->reactor, &asked->source);
+    close(asked->source.fd);
+    mem_free(asked);
+}
+
+static void on_asked(struct source *source, uint32_t events)
+{
+    struct asked *asked = container_of(source, struct asked, source);
+
+    struct container *c = asked->container;
+
+    if (!notify_answer(source->fd, &c->pod->shim->box->rewrite, &c->trouble))
+        close_one(asked);
+}
+
+void asked_open(struct container *c, int fd)
+{
+    struct asked *asked = mem_alloc(sizeof *asked);
+
+    *asked = (struct asked){{on_asked, fd}, c, c->asked};
+    c->asked = asked;
+    reactor_add(&c->pod->shim->reactor, &asked->source, EPOLLIN);
+}
+
+void asked_close(struct container *c)
+{
+    while (c->asked)
+        close_one(c->asked);
+}
+
+/* ---- reports ---- */
+
+static void on_report(struct source *source, uint32_t events)
+{
+    struct container *c = container_of(source, struct container, report);
+
+    if (!read_report(c) && (events & EPOLLHUP))
+        reactor_remove(&c->pod->shim->reactor, source); /* the reaping closes it */
+}
+
+static void cannot_box(struct container *c, const char *why)
+{
+    output_close(c);
+    container_ended(c, spawn_exit_code(SPAWN_SETUP), 0, "ContainerCannotRun", mem_strdup(why));
+}
+
+void boxed_start(struct container *c, const struct spawn_plan *program)
+{
+    struct shim *shim = c->pod->shim;
+    struct error err = {0};
+    int ends[2];
+    pid_t pid;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+        cannot_box(c, "no socket for the container's init");
+        return;
+    }
+    pid = box_start(shim->box, c->index, program, ends[1], &err);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        cannot_box(c, err.message);
+        return;
+    }
+    c->report = (struct source){on_report, ends[0]};
+    reactor_add(&shim->reactor, &c->report, EPOLLIN);
+    c->starting = true;
+    container_runs(c, pid);
+}
+
+void boxed_exited(struct container *c, int wait_status)
+{
+    struct init_report *ended;
+    struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */
+    char *message;
+    int number, code;
+    bool oom;
+
+    while (read_report(c))
+        ;
+    reactor_remove(&c->pod->shim->reactor, &c->report);
+    close(c->report.fd);
+    c->report.fd = -1;
+    ended = c->ended ? c->ended : &killed;
+    message = box_termination_message(c->pod->shim->box, c->index);
+    if (!c->trouble.taken)
+        c->trouble.taken = box_taken_port(c->pod->shim->box, c->index);
+    number = WIFSIGNALED(ended->value) ? WTERMSIG(ended->value) : 0;
+    code = number ? 128 + number : WEXITSTATUS(ended->value);
+    oom = code == 128 + SIGKILL && box_was_oom(c->pod->shim->box, c->index);
+    box_ended(c->pod->shim->box, c->index);
+    if (ended->event == INIT_FAILED) {
+        mem_free(message);
+        container_ended(c, spawn_exit_code((enum spawn_failure)ended->value), 0,
+                        "ContainerCannotRun", mem_strdup(ended->text));
+    } else {
+        container_ended(c, code, number, container_reason(c, code, oom), message);
+    }
+    mem_free(c->ended);
+    c->ended = NULL;
+}

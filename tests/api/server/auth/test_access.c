@@ -1,0 +1,450 @@
+#include "tests/unit.h"
+
+#include "api/server/auth/authn.h"
+#include "api/server/auth/authz.h"
+#include "api/server/http/host_check.h"
+#include "api/types/kind.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- identities ---- */
+
+enum who { NOBODY, VIEWER, EDITOR, EDITOR_OF_A, ADMIN };
+enum { WHO_N = ADMIN + 1 };
+
+static struct identity *make(enum who who)
+{
+    static const char *const a[] = {"a"};
+
+    switch (who) {
+    case VIEWER:
+        return identity_with_role("viewer", ROLE_VIEWER, NULL, 0);
+    case EDITOR:
+        return identity_with_role("editor", ROLE_EDITOR, NULL, 0);
+    case EDITOR_OF_A:
+        return identity_with_role("editor-a", ROLE_EDITOR, a, 1);
+    case ADMIN:
+        return identity_with_role("admin", ROLE_ADMIN, NULL, 0);
+    case NOBODY:
+        break;
+    }
+    return identity_anonymous();
+}
+
+static void rights_come_from_groups(void **state)
+{
+    static const struct {
+        const char *group;
+        enum role everywhere, in_a;
+    } cases[] = {
+        {"system:masters", ROLE_ADMIN, ROLE_ADMIN},
+        {"jobflow:admin", ROLE_ADMIN, ROLE_ADMIN},
+        {"jobflow:viewer", ROLE_VIEWER, ROLE_VIEWER},
+        {"jobflow:editor:a", ROLE_NONE, ROLE_EDITOR},
+        {"jobflow:editor:b", ROLE_NONE, ROLE_NONE},
+        {"jobflow:editor:", ROLE_NONE, ROLE_NONE},
+        {"jobflow:admin:a", ROLE_NONE, ROLE_NONE},
+        {"jobflow:editors", ROLE_NONE, ROLE_NONE},
+        {"editor", ROLE_NONE, ROLE_NONE},
+        {"", ROLE_NONE, ROLE_NONE},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(identity) struct identity *who = identity_new("x", &cases[i].group, 1);
+
+        check_int(cases[i].group, identity_role(who, NULL), cases[i].everywhere);
+        check_int(cases[i].group, identity_role(who, "a"), cases[i].in_a);
+    }
+}
+
+/* ---- the access table ---- */
+
+struct access_case {
+    enum api_method method;
+    const char *target;
+    bool allowed[WHO_N];
+};
+
+/* clang-format off */
+static const struct access_case access_cases[] = {
+    /*                                                                nobody viewer editor of a  admin */
+    {API_GET,    "/livez",                                              {1, 1, 1, 1, 1}},
+    {API_GET,    "/readyz?verbose",                                     {1, 1, 1, 1, 1}},
+    {API_GET,    "/healthz",                                            {0, 1, 1, 1, 1}},
+    {API_GET,    "/version",                                            {0, 1, 1, 1, 1}},
+    {API_GET,    "/api",                                                {0, 1, 1, 1, 1}},
+    {API_GET,    "/apis/flow.volcano.sh/v1alpha1",                      {0, 1, 1, 1, 1}},
+    {API_GET,    "/openapi/v3",                                         {0, 1, 1, 1, 1}},
+    {API_GET,    "/metrics",                                            {0, 0, 0, 0, 1}},
+    {API_GET,    "/debug/pprof",                                        {0, 0, 0, 0, 1}},
+    {API_GET,    "/nobody/knows",                                       {0, 0, 0, 0, 1}},
+    {API_POST,   "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {0, 1, 1, 1, 1}},
+    {API_GET,    "/apis/flow.volcano.sh/v1alpha1/jobflows",             {0, 1, 1, 0, 1}},
+    {API_GET,    "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows",   {0, 1, 1, 1, 1}},
+    {API_GET,    "/apis/flow.volcano.sh/v1alpha1/namespaces/b/jobflows/x", {0, 1, 1, 0, 1}},
+    {API_POST,   "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows",   {0, 0, 1, 1, 1}},
+    {API_POST,   "/apis/flow.volcano.sh/v1alpha1/namespaces/b/jobflows",   {0, 0, 1, 0, 1}},
+    {API_PATCH,  "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows/x", {0, 0, 1, 1, 1}},
+    {API_DELETE, "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows",   {0, 0, 1, 1, 1}},
+    {API_GET,    "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows/x/status", {0, 1, 1, 1, 1}},
+    {API_PUT,    "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows/x/status", {0, 0, 0, 0, 1}},
+    {API_GET,    "/api/v1/namespaces/a/secrets",                        {0, 0, 1, 1, 1}},
+    {API_GET,    "/api/v1/namespaces/a/secrets?watch=1",                {0, 0, 1, 1, 1}},
+    {API_GET,    "/api/v1/secrets",                                     {0, 0, 1, 0, 1}},
+    {API_GET,    "/api/v1/namespaces/a/pods/p/log",                     {0, 1, 1, 1, 1}},
+    {API_POST,   "/api/v1/namespaces/a/pods/p/exec",                    {0, 0, 1, 1, 1}},
+    {API_POST,   "/api/v1/namespaces/a/pods/p/eviction",                {0, 0, 1, 1, 1}},
+    {API_POST,   "/api/v1/namespaces/a/pods/p/binding",                 {0, 0, 0, 0, 1}},
+    {API_GET,    "/api/v1/namespaces",                                  {0, 1, 1, 1, 1}},
+    {API_GET,    "/api/v1/namespaces/b",                                {0, 1, 1, 1, 1}},
+    {API_POST,   "/api/v1/namespaces",                                  {0, 0, 0, 0, 1}},
+    {API_DELETE, "/api/v1/namespaces/a",                                {0, 0, 0, 0, 1}},
+    {API_PUT,    "/api/v1/namespaces/a/status",                         {0, 0, 0, 0, 1}},
+    {API_GET,    "/api/v1/nodes",                                       {0, 1, 1, 1, 1}},
+    {API_PATCH,  "/api/v1/nodes/n",                                     {0, 0, 0, 0, 1}},
+    {API_PATCH,  "/apis/scheduling.volcano.sh/v1beta1/queues/q",        {0, 0, 0, 0, 1}},
+    {API_GET,    "/apis/unknown.io/v1/namespaces/a/things",             {0, 0, 0, 0, 1}},
+};
+/* clang-format on */
+
+/* covers: reliability.md SEC-04 SEC-12 FT-32; kube-api.md 16 */
+static void each_request_has_its_audience(void **state)
+{
+    for (size_t i = 0; i < countof(access_cases); i++)
+        for (int who = NOBODY; who < WHO_N; who++) {
+            const struct access_case *c = &access_cases[i];
+            scoped(identity) struct identity *identity = make((enum who)who);
+            scoped(arena) struct arena *arena = arena_new(0);
+            scoped_str name = mem_printf("%s %d %s", identity->user, c->method, c->target);
+            struct target target;
+            struct authz_ask ask;
+
+            check("parsed", target_parse(c->target, arena, &target, NULL));
+            authz_ask_of(&target, c->method, c->target, &ask);
+            check_int(name, authz_allows(identity, &ask), c->allowed[who]);
+        }
+}
+
+/* covers: reliability.md SEC-04 */
+static void every_kind_has_its_row(void **state)
+{
+    for (int id = 0; id < KIND_N; id++) {
+        const struct kind *kind = kind_by_id((enum kind_id)id);
+        bool found = false;
+
+        for (const struct authz_rule *rule = authz_rules; rule->resource; rule++)
+            if (strcmp(rule->resource, kind->plural) == 0 &&
+                strcmp(rule->group, kind->group) == 0) {
+                found = true;
+                check_int(kind->name, rule->cluster, !kind->namespaced);
+            }
+        check(kind->name, found);
+    }
+}
+
+/* covers: kube-api.md 16 */
+static void a_refusal_names_user_verb_and_resource(void **state)
+{
+    static const struct {
+        enum api_method method;
+        const char *target, *text;
+    } cases[] = {
+        {API_POST, "/apis/flow.volcano.sh/v1alpha1/namespaces/a/jobflows",
+         "jobflows.flow.volcano.sh is forbidden: User \"viewer\" cannot create resource "
+         "\"jobflows\" in API group \"flow.volcano.sh\" in the namespace \"a\""},
+        {API_GET, "/api/v1/namespaces/a/secrets/s",
+         "secrets \"s\" is forbidden: User \"viewer\" cannot get resource \"secrets\" in API group "
+         "\"\" in the namespace \"a\""},
+        {API_DELETE, "/api/v1/nodes/n",
+         "nodes \"n\" is forbidden: User \"viewer\" cannot delete resource \"nodes\" in API group "
+         "\"\" at the cluster scope"},
+        {API_GET, "/metrics", "forbidden: User \"viewer\" cannot get path \"/metrics\""},
+    };
+    scoped(identity) struct identity *viewer = make(VIEWER);
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(arena) struct arena *arena = arena_new(0);
+        struct target target;
+        struct authz_ask ask;
+        struct error err = {0};
+
+        target_parse(cases[i].target, arena, &target, NULL);
+        authz_ask_of(&target, cases[i].method, cases[i].target, &ask);
+        authz_refuse(viewer, &ask, &err);
+        check_int("code", err.code, ERR_FORBIDDEN);
+        check_str(cases[i].target, err.message, cases[i].text);
+    }
+}
+
+/* ---- tokens ---- */
+
+/* covers: reliability.md SEC-03 */
+static void tokens_are_kept_as_hashes_and_found_again(void **state)
+{
+    scoped(bearers) struct bearers made = {0}, read = {0};
+    scoped_str path = test_path("tokens.json");
+    scoped(buf) struct buf text = {0};
+    static const char *const namespaces[] = {"a", "b"};
+    char admin[BEARER_TEXT + 1], editor[BEARER_TEXT + 1];
+    const struct bearer *found;
+    struct error err = {0};
+    struct stat info;
+
+    check_ok("admin", bearers_add(&made, "root", ROLE_ADMIN, NULL, 0, 1000, 0, admin, &err), err);
+    check_ok("editor",
+             bearers_add(&made, "ci", ROLE_EDITOR, namespaces, 2, 1000, 5000, editor, &err), err);
+    check("taken", !bearers_add(&made, "ci", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+    check_int("code", err.code, ERR_EXISTS);
+    check("no name", !bearers_add(&made, "../x", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+    check("differ", strcmp(admin, editor) != 0);
+    check_ok("saved", bearers_save(&made, path, &err), err);
+    check_int("there", stat(path, &info), 0);
+    check_int("mode", info.st_mode & 0777, 0600);
+    file_read(path, 1 << 20, &text, NULL);
+    check("no token in it", !strstr(text.data, admin + 3) && !strstr(text.data, editor + 3));
+
+    check_ok("read", bearers_load(&read, path, &err), err);
+    found = bearers_find(&read, editor, BEARER_TEXT, 4999);
+    check("found", found != NULL);
+    check_str("who", found->name, "ci");
+    check_int("rights", identity_role(found->identity, "b"), ROLE_EDITOR);
+    check_int("nowhere else", identity_role(found->identity, "c"), ROLE_NONE);
+    check("expired", !bearers_find(&read, editor, BEARER_TEXT, 5000));
+    check("a part is nothing", !bearers_find(&read, admin, BEARER_TEXT - 1, 0));
+    check("removed", bearers_remove(&read, "root") && !bearers_remove(&read, "root"));
+    check("gone", !bearers_find(&read, admin, BEARER_TEXT, 0));
+}
+
+/* covers: reliability.md SEC-03 SEC-16 */
+static void a_token_file_that_is_open_or_damaged_is_refused(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        mode_t mode;
+        enum error_code code;
+    } cases[] = {
+        {"open to the group", "{\"tokens\":[]}", 0640, ERR_FORBIDDEN},
+        {"open to all", "{\"tokens\":[]}", 0604, ERR_FORBIDDEN},
+        {"no JSON", "{", 0600, ERR_BAD_REQUEST},
+        {"no list", "{}", 0600, ERR_INVALID},
+        {"no role", "{\"tokens\":[{\"name\":\"a\",\"sha256\":\"00\"}]}", 0600, ERR_INVALID},
+        {"a short hash", "{\"tokens\":[{\"name\":\"a\",\"role\":\"admin\",\"sha256\":\"00\"}]}",
+         0600, ERR_INVALID},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(bearers) struct bearers bearers = {0};
+        scoped_str path = test_path("bad.json");
+        struct error err = {0};
+
+        file_write_atomic(path, cases[i].text, strlen(cases[i].text), cases[i].mode, NULL);
+        check(cases[i].name, !bearers_load(&bearers, path, &err));
+        check_int(cases[i].name, err.code, cases[i].code);
+    }
+}
+
+/* ---- who asks ---- */
+
+struct door {
+    struct clock *clock;
+    struct loop *loop;
+    struct authn *authn;
+    char *path;
+    char admin[BEARER_TEXT + 1], ci[BEARER_TEXT + 1];
+};
+
+static void door_open(struct door *door)
+{
+    scoped(bearers) struct bearers made = {0};
+
+    door->clock = clock_virtual_new(1767225600000, 3);
+    door->loop = loop_new(door->clock);
+    door->path = test_path("door.json");
+    bearers_add(&made, "root", ROLE_ADMIN, NULL, 0, 0, 0, door->admin, NULL);
+    bearers_add(&made, "ci", ROLE_EDITOR, NULL, 0, 0, 0, door->ci, NULL);
+    check("saved", bearers_save(&made, door->path, NULL));
+    door->authn = authn_new(door->loop, door->path);
+}
+
+static void door_close(struct door *door)
+{
+    authn_free(door->authn);
+    loop_free(door->loop);
+    clock_free(door->clock);
+    mem_free(door->path);
+}
+
+/* The user's name, or the code of the refusal. */
+static char *knock(struct door *door, struct credentials credentials, const char *authorization)
+{
+    struct error err = {0};
+    scoped(identity) struct identity *who = NULL;
+
+    if (authorization)
+        credentials.authorization = (struct head_value){authorization, strlen(authorization)};
+    if (!credentials.peer)
+        credentials.peer = "10.0.0.1";
+    who = authn_identify(door->authn, &credentials, &err);
+    return who ? mem_strdup(who->user) : mem_printf("%d", error_http_status(err.code));
+}
+
+static void check_knock(struct door *door, const char *name, struct credentials credentials,
+                        const char *authorization, const char *wanted)
+{
+    scoped_str got = knock(door, credentials, authorization);
+
+    check_str(name, got, wanted);
+}
+
+/* covers: kube-api.md 15; reliability.md SEC-02 */
+static void a_wrong_credential_is_never_taken_for_none(void **state)
+{
+    scoped(identity) struct identity *cert = identity_new("carol", NULL, 0);
+    scoped(identity) struct identity *owner = make(ADMIN);
+    struct door door;
+
+    door_open(&door);
+
+    scoped_str good = mem_printf("Bearer %s", door.ci);
+    scoped_str lower = mem_printf("bearer %s", door.ci);
+
+    check_knock(&door, "nothing", (struct credentials){0}, NULL, "system:anonymous");
+    check_knock(&door, "a token", (struct credentials){0}, good, "ci");
+    check_knock(&door, "the scheme in any case", (struct credentials){0}, lower, "ci");
+    check_knock(&door, "a wrong token", (struct credentials){0}, "Bearer jf_x", "401");
+    check_knock(&door, "another scheme", (struct credentials){0}, "Basic YTpi", "401");
+    check_knock(&door, "an empty one", (struct credentials){0}, "Bearer ", "401");
+    check_knock(&door, "a certificate", (struct credentials){.certificate = cert}, NULL, "carol");
+    check_knock(&door, "a foreign one", (struct credentials){.certificate_refused = true}, NULL,
+                "401");
+    check_knock(&door, "the socket's owner", (struct credentials){.socket = owner}, NULL, "admin");
+    check_knock(&door, "who shows a token is its user", (struct credentials){.socket = owner}, good,
+                "ci");
+    check_knock(&door, "… also when it is wrong", (struct credentials){.socket = owner}, "Bearer x",
+                "401");
+    door_close(&door);
+}
+
+enum { OTHERS = 64 };
+
+/* How many of other peers may still fail. Peers are told apart by a hash that is another one in
+ * each process: of so many a few may share the count of the first, but never half. */
+static int others_let_in(struct door *door)
+{
+    int let_in = 0;
+
+    for (int i = 0; i < OTHERS; i++) {
+        scoped_str peer = mem_printf("10.0.1.%d", i);
+        scoped_str got = knock(door, (struct credentials){.peer = peer}, "Bearer x");
+
+        let_in += strcmp(got, "401") == 0;
+    }
+    return let_in;
+}
+
+/* covers: reliability.md SEC-07 */
+static void failures_are_bounded_by_peer_and_second(void **state)
+{
+    struct door door;
+
+    door_open(&door);
+    for (int i = 0; i < 10; i++)
+        check_knock(&door, "try", (struct credentials){0}, "Bearer x", "401");
+    check_knock(&door, "one too many", (struct credentials){0}, "Bearer x", "429");
+    check("others are not held up", others_let_in(&door) > OTHERS / 2);
+    check_knock(&door, "nor is what is right", (struct credentials){0}, NULL, "system:anonymous");
+    clock_advance_ms(door.clock, 1000);
+    check_knock(&door, "a second later", (struct credentials){0}, "Bearer x", "401");
+    door_close(&door);
+}
+
+/* covers: reliability.md SEC-03 */
+static void a_revoked_token_ends_and_others_keep_their_identity(void **state)
+{
+    scoped(bearers) struct bearers bearers = {0};
+    struct error err = {0};
+    struct door door;
+
+    door_open(&door);
+
+    scoped_str ci = mem_printf("Bearer %s", door.ci);
+    scoped_str root = mem_printf("Bearer %s", door.admin);
+    const struct credentials with_root = {.authorization = {root, strlen(root)}},
+                             with_ci = {.authorization = {ci, strlen(ci)}};
+    scoped(identity) struct identity *before = authn_identify(door.authn, &with_root, &err);
+    scoped(identity) struct identity *held = authn_identify(door.authn, &with_ci, &err);
+
+    check_ok("load", bearers_load(&bearers, door.path, &err), err);
+    bearers_remove(&bearers, "ci");
+    check_ok("save", bearers_save(&bearers, door.path, &err), err);
+    check_knock(&door, "revoked", (struct credentials){0}, ci, "401");
+    check("marked", held->revoked && !before->revoked);
+
+    scoped(identity) struct identity *after = authn_identify(door.authn, &with_root, &err);
+
+    check("the same", before == after);
+    door_close(&door);
+}
+
+/* ---- browsers ---- */
+
+/* covers: reliability.md SEC-05 */
+static void only_our_names_and_no_web_page(void **state)
+{
+    static const char *const hosts[] = {"localhost", "127.0.0.1", "::1"};
+    static const char *const origins[] = {"https://ui.example"};
+    static const struct host_list list = {hosts, countof(hosts), origins, countof(origins)};
+    static const struct {
+        const char *host, *origin;
+        bool good;
+    } cases[] = {
+        {"localhost", NULL, true},
+        {"LOCALHOST:6480", NULL, true},
+        {"127.0.0.1:6480", NULL, true},
+        {"[::1]:6480", NULL, true},
+        {"evil.example", NULL, false},
+        {"localhost.evil.example", NULL, false},
+        {"127.0.0.1.nip.io", NULL, false},
+        {"[::1", NULL, false},
+        {"", NULL, false},
+        {NULL, NULL, false},
+        {"localhost", "null", false},
+        {"localhost", "https://evil.example", false},
+        {"localhost", "", false},
+        {"localhost", "https://ui.example", true},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct head head = {0};
+        struct error err = {0};
+
+        if (cases[i].host)
+            head.host = (struct head_value){cases[i].host, strlen(cases[i].host)};
+        if (cases[i].origin)
+            head.origin = (struct head_value){cases[i].origin, strlen(cases[i].origin)};
+        check_int(cases[i].host ? cases[i].host : "(none)", host_check(&list, &head, &err),
+                  cases[i].good);
+        check_int("code", err.code, cases[i].good ? ERR_NONE : ERR_FORBIDDEN);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rights_come_from_groups),
+        cmocka_unit_test(each_request_has_its_audience),
+        cmocka_unit_test(every_kind_has_its_row),
+        cmocka_unit_test(a_refusal_names_user_verb_and_resource),
+        cmocka_unit_test(tokens_are_kept_as_hashes_and_found_again),
+        cmocka_unit_test(a_token_file_that_is_open_or_damaged_is_refused),
+        cmocka_unit_test(a_wrong_credential_is_never_taken_for_none),
+        cmocka_unit_test(failures_are_bounded_by_peer_and_second),
+        cmocka_unit_test(a_revoked_token_ends_and_others_keep_their_identity),
+        cmocka_unit_test(only_our_names_and_no_web_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

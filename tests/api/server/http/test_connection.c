@@ -1,0 +1,440 @@
+#include "tests/unit.h"
+
+#include "api/server/http/listener.h"
+#include "tests/support/wire.h"
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+/* covers: kube-api.md 1 2 11 */
+static void a_request_is_answered_with_its_length(void **state)
+{
+    struct wire wire;
+    const char *text;
+
+    wire_start(&wire);
+    text = wire_exchange(&wire, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+    check_has("status", text, "HTTP/1.1 200 OK\r\n");
+    check_has("length", text, "Content-Length: 2\r\n\r\nok");
+    check_has("date", text, "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
+    text = wire_exchange(&wire, "GET /version/ HTTP/1.1\r\n" HOST "\r\n");
+    check_has("kept alive", text, "\"gitVersion\": \"v1.");
+    check_has("json", text, "Content-Type: application/json\r\n");
+    text = wire_exchange(&wire, "HEAD /version HTTP/1.1\r\n" HOST "\r\n");
+    check_has("HEAD", text, "Content-Length: ");
+    check_str("no body", strstr(text, "\r\n\r\n"), "\r\n\r\n");
+    text = wire_exchange(&wire, "OPTIONS /api/v1/pods HTTP/1.1\r\n" HOST "\r\n");
+    check_has("OPTIONS", text, "HTTP/1.1 405 ");
+    check_has("METHOD", text, "\"reason\":\"MethodNotAllowed\"");
+    wire_stop(&wire);
+}
+
+/* covers: kube-api.md 6 8 */
+static void bodies_come_with_a_length_or_in_chunks(void **state)
+{
+    struct wire wire;
+    const char *text;
+
+    wire_start(&wire);
+    text = wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST
+                                "Content-Length: 27\r\n\r\n{\"metadata\":{\"name\":\"one\"}}");
+    check_has("length", text, "HTTP/1.1 201 Created\r\n");
+    text = wire_exchange(&wire,
+                         "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+                         "c\r\n{\"metadata\":\r\n8\r\n{\"name\":\r\n7\r\n\"two\"}}\r\n0\r\n\r\n");
+    check_has("chunks", text, "HTTP/1.1 201 Created\r\n");
+    check_has("name", text, "\"name\":\"two\"");
+    text = wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
+                                "Content-Length: 27\r\n\r\n");
+    check_str("go on", text, "HTTP/1.1 100 Continue\r\n\r\n");
+    text = wire_exchange(&wire, "{\"metadata\":{\"name\":\"six\"}}");
+    check_has("after", text, "HTTP/1.1 201 Created\r\n");
+    wire_stop(&wire);
+}
+
+static void a_request_may_come_byte_by_byte(void **state)
+{
+    static const char text[] = "GET /livez HTTP/1.1\r\n" HOST "\r\n";
+    struct wire wire;
+
+    wire_start(&wire);
+    for (const char *c = text; *c; c++)
+        wire_send(&wire, (const char[]){*c, '\0'});
+    check_has("answered", wire.in.data, "200 OK");
+    wire_stop(&wire);
+}
+
+static void pipelined_requests_are_answered_in_order(void **state)
+{
+    struct wire wire;
+    const char *text, *second;
+
+    wire_start(&wire);
+    text =
+        wire_exchange(&wire, "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /version HTTP/1.1\r\n" HOST
+                             "\r\nGET /nope HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+    check_int("three", count(text, "HTTP/1.1 "), 3);
+    second = strstr(text, "gitVersion");
+    check("order", second && strstr(second, "404 Not Found"));
+    loop_settle(wire.rig.loop);
+    check("closed as asked", wire.closed);
+    wire_stop(&wire);
+}
+
+struct refusal {
+    const char *name, *bytes, *status;
+};
+
+static const struct refusal refusals[] = {
+    {"two framings",
+     "POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", "400"},
+    {"another coding", "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip\r\n\r\n", "501"},
+    {"a method nobody knows", "FROB / HTTP/1.1\r\n" HOST "\r\n", "400"},
+    {"a bad chunk size", "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+     "400"},
+    {"a chunk that ends with other bytes",
+     "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}XX0\r\n\r\n", "400"},
+    {"a chunk size that ends with LF alone",
+     "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n2\n{}\r\n0\r\n\r\n", "400"},
+    {"a trailer that is no header",
+     "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX Y\r\n\r\n",
+     "400"},
+    {"lines that end with LF alone", "GET /livez HTTP/1.1\nHost: x\n\n", "400"},
+    {"no version", "GET /livez\r\n" HOST "\r\n", "400"},
+    {"no Host behind an empty line", "\r\nGET /livez HTTP/1.1\r\n\r\n", "400"},
+    {"no Host behind empty lines", "\r\n\r\nGET /livez HTTP/1.1\r\n\r\n", "400"},
+    {"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"},
+    {"noise", "\x16\x03\x01\r\n\r\n", "400"},
+    {"a body that is too large", "POST / HTTP/1.1\r\n" HOST "Content-Length: 3145729\r\n\r\n",
+     "413"},
+};
+
+/* covers: kube-api.md 13; reliability.md SEC-08 FT-18 */
+static void refused_requests_are_told_why_and_closed(void **state)
+{
+    for (size_t i = 0; i < countof(refusals); i++) {
+        const struct refusal *c = &refusals[i];
+        scoped_str status = mem_printf("HTTP/1.1 %s ", c->status);
+        struct wire wire;
+        const char *text;
+
+        wire_start(&wire);
+        text = wire_exchange(&wire, c->bytes);
+        check_has(c->name, text, status);
+        check_has(c->name, text, "Connection: close\r\n");
+        check_has(c->name, text, "\"kind\":\"Status\"");
+        check_int(c->name, count(text, "HTTP/1.1 "), 1);
+        check(c->name, !wire_read(&wire)); /* our side has ended; what still comes is dropped */
+        check(c->name, write(wire.fd, "more", 4) == 4 || errno == EPIPE);
+        loop_advance(wire.rig.loop, 1000);
+        check(c->name, wire.closed);
+        wire_stop(&wire);
+    }
+}
+
+static void a_target_that_is_refused_keeps_the_connection(void **state)
+{
+    struct wire wire;
+
+    wire_start(&wire);
+    check_has("dots", wire_exchange(&wire, "GET /api/../x HTTP/1.1\r\n" HOST "\r\n"), " 400 ");
+    check_has("next", wire_exchange(&wire, "GET /readyz HTTP/1.1\r\n" HOST "\r\n"), " 200 ");
+    wire_stop(&wire);
+}
+
+/* covers: kube-api.md 14; reliability.md L-23 L-24 SEC-10 */
+static void slow_heads_and_bodies_are_ended(void **state)
+{
+    struct wire wire;
+
+    wire_start(&wire);
+    for (int s = 0; s < 9; s++) { /* a byte a second does not move the deadline */
+        wire_send(&wire, "G");
+        loop_advance(wire.rig.loop, 1000);
+    }
+    check("still there", !wire.closed && wire.in.len == 0);
+    loop_advance(wire.rig.loop, 1001);
+    wire_read(&wire);
+    check_has("head", wire.in.data, "HTTP/1.1 408 Request Timeout\r\n");
+    check("closed", wire.closed);
+    wire_stop(&wire);
+
+    wire_start(&wire);
+    wire_send(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Content-Length: 100\r\n\r\n");
+    for (int s = 0; s < 29; s++) {
+        wire_send(&wire, " ");
+        loop_advance(wire.rig.loop, 1000);
+    }
+    check("body goes on", !wire.closed);
+    loop_advance(wire.rig.loop, 1001);
+    wire_read(&wire);
+    check_has("body", wire.in.data, "HTTP/1.1 408 ");
+    wire_stop(&wire);
+
+    wire_start(&wire);
+    loop_advance(wire.rig.loop, 59000);
+    check("idle", !wire.closed);
+    loop_advance(wire.rig.loop, 1001);
+    check("idle too long", wire.closed);
+    check_int("without a word", wire.in.len, 0);
+    wire_stop(&wire);
+}
+
+/* covers: kube-api.md 80 84 133 */
+static void a_watch_goes_on_in_chunks_until_either_side_ends_it(void **state)
+{
+    struct wire wire;
+    const char *text;
+
+    wire_start(&wire);
+    text = wire_exchange(&wire, "GET " CM "?watch=1&timeoutSeconds=2 HTTP/1.1\r\n" HOST "\r\n");
+    check_has("head at once", text, "Transfer-Encoding: chunked\r\n\r\n");
+    check_str("nothing yet", strstr(text, "\r\n\r\n"), "\r\n\r\n");
+    loop_advance(wire.rig.loop, 2001);
+    wire_read(&wire);
+    check_has("last chunk", wire.in.data, "\r\n\r\n0\r\n\r\n");
+    check("kept alive", !wire.closed);
+    text = wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+    check_has("again", text, " 200 ");
+    shutdown(wire.fd, SHUT_WR);
+    loop_settle(wire.rig.loop);
+    check("the watch ends with its reader", wire.closed);
+    wire_stop(&wire);
+}
+
+static void a_client_that_has_said_all_still_gets_its_answer(void **state)
+{
+    struct wire wire;
+
+    wire_start(&wire);
+    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    shutdown(wire.fd, SHUT_WR);
+    loop_settle(wire.rig.loop);
+    wire_read(&wire);
+    check_has("answer", wire.in.data ? wire.in.data : "", "\"items\":[");
+    check("closed after", wire.closed);
+    wire_stop(&wire);
+}
+
+static void make_config_maps(struct wire *wire, int n, size_t bytes)
+{
+    scoped(buf) struct buf filler = {0};
+
+    while (filler.len < bytes)
+        buf_char(&filler, 'x');
+    for (int i = 0; i < n; i++) {
+        scoped(tap) struct api_tap tap = {0};
+        scoped_str body = mem_printf("{\"metadata\":{\"name\":\"c%03d\"},\"data\":{\"k\":\"%s\"}}",
+                                     i, filler.data ? filler.data : "");
+
+        check_int("create", api_request(&wire->rig, &tap, "POST", CM, .body = body), 201);
+    }
+}
+
+/* covers: kube-api.md 91; reliability.md L-27 L-29 */
+static void a_long_list_is_produced_as_it_is_read(void **state)
+{
+    struct wire wire;
+    const char *text;
+    bool open;
+
+    wire_start(&wire);
+    make_config_maps(&wire, 40, 100000);
+    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    loop_settle(wire.rig.loop);
+    for (int i = 0; i < 1000 && (open = wire_read(&wire)); i++) {
+        loop_settle(wire.rig.loop);
+        if (wire.in.len > 5 && memcmp(wire.in.data + wire.in.len - 5, "0\r\n\r\n", 5) == 0)
+            break;
+    }
+    text = wire.in.data;
+    check_has("chunked", text, "Transfer-Encoding: chunked");
+    check_int("all", count(text, "\"name\":\"c"), 40);
+    check("open", open);
+    wire_stop(&wire);
+}
+
+static void a_reader_that_stalls_is_dropped(void **state)
+{
+    struct wire wire;
+
+    wire_start(&wire);
+    make_config_maps(&wire, 20, 100000);
+    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    loop_settle(wire.rig.loop);
+    check("waits", !wire.closed);
+    loop_advance(wire.rig.loop, 30001);
+    check("dropped", wire.closed);
+    wire_stop(&wire);
+}
+
+static void one_connection_too_many_is_turned_away(void **state)
+{
+    struct wire wire = {.fd = -1};
+
+    api_rig_start(&wire.rig, NULL);
+    wire_open(&wire);
+    connection_turn_away(wire.connection);
+    loop_settle(wire.rig.loop);
+    wire_read(&wire);
+    check_has("503", wire.in.data, "HTTP/1.1 503 Service Unavailable\r\n");
+    loop_advance(wire.rig.loop, 1001);
+    wire_stop(&wire);
+}
+
+static void the_api_may_go_while_requests_are_open(void **state)
+{
+    struct wire wire;
+
+    wire_start(&wire);
+    wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+    api_free(wire.rig.api);
+    wire.rig.api = NULL;
+    loop_settle(wire.rig.loop);
+    wire_read(&wire);
+    check_has("last chunk", wire.in.data, "\r\n\r\n0\r\n\r\n");
+    wire_stop(&wire);
+}
+
+/* ---- the listener ---- */
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+/* covers: reliability.md SEC-01 */
+static void the_socket_is_ours_alone_and_goes_with_us(void **state)
+{
+    struct wire wire = {.fd = -1};
+    scoped_str path = test_path("api.sock");
+    struct listener *listener;
+    struct error err = {0};
+    struct stat info;
+
+    api_rig_start(&wire.rig, NULL);
+    for (int life = 0; life < 2; life++) { /* the second one finds a stale socket */
+        listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+        check_ok("listen", listener_add_unix(listener, path, 0600, &err), err);
+        check_int("there", lstat(path, &info), 0);
+        check_int("mode", info.st_mode & 07777, 0600);
+        wire.fd = connect_to(path);
+        check("connected", wire.fd >= 0);
+        check_has("answered", wire_exchange(&wire, "GET /livez HTTP/1.1\r\n" HOST "\r\n"), " 200 ");
+        listener_stop(listener);
+        loop_settle(wire.rig.loop);
+        check("ended", !wire_read(&wire));
+        check_int("gone", lstat(path, &info), -1);
+        close(wire.fd);
+        close(connect_to(path));
+        check_int("stale", mknod(path, S_IFREG | 0600, 0), 0);
+    }
+    buf_release(&wire.in);
+    api_rig_stop(&wire.rig);
+}
+
+static void the_last_words_are_sent_when_all_ends(void **state)
+{
+    struct wire wire = {.fd = -1};
+    scoped_str path = test_path("last.sock");
+    struct listener *listener;
+    const struct api_request create = {.method = API_POST,
+                                       .target = CM,
+                                       .body = "{\"metadata\":{\"name\":\"z\"}}",
+                                       .body_len = 25};
+
+    api_rig_start(&wire.rig, NULL);
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    listener_add_unix(listener, path, 0600, NULL);
+    wire.fd = connect_to(path);
+    wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+
+    struct api_tap tap = {0};
+
+    api_tap_start(&wire.rig, &tap, "GET", "/livez", &(const struct api_ask){0});
+    tap.stream = api_handle(wire.rig.api, &create, &tap.answer);
+    api_free(wire.rig.api);
+    wire.rig.api = NULL;
+    listener_stop(listener);
+    loop_settle(wire.rig.loop);
+    check("ended", !wire_read(&wire));
+    check_has("last chunk", wire.in.data, "0\r\n\r\n");
+    close(wire.fd);
+    api_tap_release(&tap);
+    buf_release(&wire.in);
+    api_rig_stop(&wire.rig);
+}
+
+static void the_path_of_the_socket_may_be_long(void **state)
+{
+    struct wire wire = {.fd = -1};
+    scoped(buf) struct buf path = {0};
+    scoped_str top = test_path("d");
+    struct listener *listener;
+    struct error err = {0};
+    struct stat info;
+
+    buf_str(&path, top);
+    for (int i = 0; i < 10; i++) {
+        mkdir(path.data, 0700);
+        buf_str(&path, "/a-directory-with-a-name");
+    }
+    mkdir(path.data, 0700);
+    buf_str(&path, "/api.sock");
+    check("long", path.len > 200);
+    api_rig_start(&wire.rig, NULL);
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    check_ok("listen", listener_add_unix(listener, path.data, 0600, &err), err);
+    check_int("there", lstat(path.data, &info), 0);
+    listener_stop(listener);
+    loop_settle(wire.rig.loop);
+    check_int("gone", lstat(path.data, &info), -1);
+    buf_str(&path, "/nowhere/api.sock");
+    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    check("no directory", !listener_add_unix(listener, path.data, 0600, &err));
+    listener_stop(listener);
+    api_rig_stop(&wire.rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_request_is_answered_with_its_length),
+        cmocka_unit_test(bodies_come_with_a_length_or_in_chunks),
+        cmocka_unit_test(a_request_may_come_byte_by_byte),
+        cmocka_unit_test(pipelined_requests_are_answered_in_order),
+        cmocka_unit_test(refused_requests_are_told_why_and_closed),
+        cmocka_unit_test(a_target_that_is_refused_keeps_the_connection),
+        cmocka_unit_test(slow_heads_and_bodies_are_ended),
+        cmocka_unit_test(a_watch_goes_on_in_chunks_until_either_side_ends_it),
+        cmocka_unit_test(a_client_that_has_said_all_still_gets_its_answer),
+        cmocka_unit_test(a_long_list_is_produced_as_it_is_read),
+        cmocka_unit_test(a_reader_that_stalls_is_dropped),
+        cmocka_unit_test(one_connection_too_many_is_turned_away),
+        cmocka_unit_test(the_api_may_go_while_requests_are_open),
+        cmocka_unit_test(the_socket_is_ours_alone_and_goes_with_us),
+        cmocka_unit_test(the_last_words_are_sent_when_all_ends),
+        cmocka_unit_test(the_path_of_the_socket_may_be_long),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

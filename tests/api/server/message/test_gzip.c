@@ -1,0 +1,171 @@
+#include "tests/unit.h"
+
+#include "api/server/message/gzip.h"
+#include "tests/support/wire.h"
+#include <zlib.h>
+
+/* Content coding. */
+
+#define CMS CM
+
+static void gzip_is_taken_where_it_is_named_plainly(void **state)
+{
+    static const struct {
+        const char *header;
+        bool accepted;
+    } cases[] = {
+        {NULL, false},      {"", false},           {"gzip", true},      {"deflate, gzip", true},
+        {"GZIP ,br", true}, {"gzip;q=1.0", false}, {"identity", false}, {"xgzip", false},
+        {",,gzip,", true},  {"gzip2, gzi", false},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++)
+        check_int(cases[i].header ? cases[i].header : "none", gzip_is_accepted(cases[i].header),
+                  cases[i].accepted);
+}
+
+/* Owned. */
+static char *decoded(const struct buf *coded, size_t *out_len)
+{
+    z_stream z = {.next_in = (Bytef *)coded->data, .avail_in = (uInt)coded->len};
+    size_t room = 64 << 20;
+    char *text = mem_alloc(room);
+
+    assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+    z.next_out = (Bytef *)text;
+    z.avail_out = (uInt)room;
+    assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+    *out_len = z.total_out;
+    inflateEnd(&z);
+    return text;
+}
+
+static void fill(struct api_rig *rig, size_t objects)
+{
+    scoped_str text = mem_alloc(1024);
+
+    memset(text, 'x', 1023);
+    for (size_t i = 0; i < objects; i++) {
+        scoped(tap) struct api_tap tap = {0};
+        scoped_str body =
+            mem_printf("{\"metadata\":{\"name\":\"c%zu\"},\"data\":{\"a\":\"%s\"}}", i, text);
+
+        check_int("made", api_request(rig, &tap, "POST", CMS, .body = body), 201);
+    }
+}
+
+/* covers: kube-api.md 10 */
+static void long_answers_are_coded_for_those_who_ask(void **state)
+{
+    static const struct {
+        const char *name, *method, *target, *accept_encoding;
+        bool coded;
+    } cases[] = {
+        {"a long list", "GET", CMS, "gzip", true},
+        {"a document", "GET", "/openapi/v2", "gzip", true},
+        {"a short list", "GET", CMS "?limit=10", "gzip", false},
+        {"asked for as it is", "GET", CMS, "identity", false},
+        {"not asked", "GET", CMS, NULL, false},
+        {"a head", "HEAD", CMS, "gzip", false},
+    };
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    fill(&rig, 400);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(tap) struct api_tap plain = {0}, tap = {0};
+        const char *headers;
+
+        check_int(cases[i].name, api_request(&rig, &plain, cases[i].method, cases[i].target), 200);
+        check_int(cases[i].name,
+                  api_request(&rig, &tap, cases[i].method, cases[i].target,
+                              .accept_encoding = cases[i].accept_encoding),
+                  200);
+        headers = tap.headers.data ? tap.headers.data : "";
+        check(cases[i].name, tap.ended);
+        check_int(cases[i].name, strstr(headers, "Content-Encoding: gzip\n") != NULL,
+                  cases[i].coded);
+        check_int(cases[i].name, strstr(headers, "Vary: Accept-Encoding\n") != NULL,
+                  cases[i].coded);
+        if (cases[i].coded) {
+            size_t len;
+            scoped_str text = decoded(&tap.body, &len);
+
+            check_int(cases[i].name, len, plain.body.len);
+            check(cases[i].name, memcmp(text, plain.body.data, len) == 0);
+            check(cases[i].name, tap.body.len < len / 4);
+        } else {
+            check_int(cases[i].name, tap.body.len, plain.body.len);
+        }
+    }
+    api_rig_stop(&rig);
+}
+
+/* covers: kube-api.md 9 */
+static void bodies_have_their_limit(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    size_t size = (3 << 20) + 1;
+    scoped_str body = mem_alloc(size + 1);
+    struct api_rig rig;
+
+    memset(body, ' ', size);
+    memcpy(body, "{}", 2);
+    api_rig_start(&rig, NULL);
+    check_int("one too many", api_request(&rig, &tap, "POST", CMS, .body = body), 413);
+    check_has("one too many", tap.body.data,
+              "\"message\":\"Request entity too large: limit is 3145728\"");
+    body[size - 1] = '\0';
+    check_int("as many as may be", api_request(&rig, &tap, "POST", CMS, .body = body), 422);
+    api_rig_stop(&rig);
+}
+
+/* What the chunks hold that begin at `at`: nothing may follow the one that ends them. */
+static void join_chunks(const char *at, struct buf *out)
+{
+    for (size_t n; (n = strtoul(at, NULL, 16));) {
+        at = strstr(at, "\r\n");
+        assert_non_null(at);
+        buf_add(out, at + 2, n);
+        at += 2 + n + 2;
+    }
+    at = strstr(at, "\r\n");
+    assert_non_null(at);
+    check_str("the end", at, "\r\n\r\n");
+}
+
+/* Of many pieces nothing comes out of the coder: they are no chunks, for an empty one is the last.
+ */
+static void a_list_that_packs_well_comes_whole(void **state)
+{
+    scoped(buf) struct buf coded = {0};
+    scoped_str text = NULL;
+    struct wire wire;
+    size_t len;
+    const char *body;
+
+    wire_start(&wire);
+    fill(&wire.rig, 3000);
+    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n");
+    loop_settle(wire.rig.loop);
+    wire_read(&wire);
+    body = strstr(wire.in.data, "\r\n\r\n");
+    assert_non_null(body);
+    check_has("in pieces", wire.in.data, "Transfer-Encoding: chunked");
+    join_chunks(body + 4, &coded);
+    text = decoded(&coded, &len);
+    check_has("the last", text + len - 2000, "\"name\":\"c999\"");
+    wire_stop(&wire);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gzip_is_taken_where_it_is_named_plainly),
+        cmocka_unit_test(long_answers_are_coded_for_those_who_ask),
+        cmocka_unit_test(a_list_that_packs_well_comes_whole),
+        cmocka_unit_test(bodies_have_their_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

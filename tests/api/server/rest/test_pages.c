@@ -1,0 +1,277 @@
+#include "tests/unit.h"
+
+#include "api/server/auth/identity.h"
+#include "api/server/rest/traffic.h"
+#include "tests/support/api.h"
+
+/*
+ * What is no resource: health, metrics, reviews; and the bounds on what is under way.
+ */
+
+/* A request of somebody. */
+static int ask(struct api_rig *rig, struct api_tap *tap, const struct identity *who,
+               const char *method, const char *target, const char *body)
+{
+    return api_request(rig, tap, method, target, .body = body, .identity = who);
+}
+
+#define CMS "/api/v1/namespaces/default/configmaps"
+
+/* covers: kube-api.md 33; reliability.md SEC-04 */
+static void reviews_say_what_a_request_would_meet(void **state)
+{
+    static const char path[] = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    static const struct {
+        const char *name, *spec;
+        int status;
+        const char *allowed; /* NULL: refused */
+    } cases[] = {
+        {"reading",
+         "{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\",\"namespace\":\"a\"}}",
+         201, "true"},
+        {"writing in its namespace",
+         "{\"resourceAttributes\":{\"verb\":\"create\",\"group\":\"flow.volcano.sh\",\"resource\":"
+         "\"jobflows\",\"namespace\":\"a\"}}",
+         201, "true"},
+        {"writing elsewhere",
+         "{\"resourceAttributes\":{\"verb\":\"create\",\"group\":\"flow.volcano.sh\",\"resource\":"
+         "\"jobflows\",\"namespace\":\"b\"}}",
+         201, "false"},
+        {"everywhere", "{\"resourceAttributes\":{\"verb\":\"list\",\"resource\":\"pods\"}}", 201,
+         "false"},
+        {"a subresource",
+         "{\"resourceAttributes\":{\"verb\":\"update\",\"group\":\"flow.volcano.sh\",\"resource\":"
+         "\"jobflows\",\"subresource\":\"status\",\"namespace\":\"a\"}}",
+         201, "false"},
+        {"a page", "{\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/version\"}}", 201,
+         "true"},
+        {"another", "{\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/metrics\"}}", 201,
+         "false"},
+        {"neither", "{}", 422, NULL},
+        {"both",
+         "{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\"},"
+         "\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/\"}}",
+         422, NULL},
+        {"no verb", "{\"resourceAttributes\":{\"resource\":\"pods\"}}", 422, NULL},
+        {"no path", "{\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"version\"}}", 422,
+         NULL},
+    };
+    static const char *const namespaces[] = {"a"};
+    scoped(identity) struct identity *editor = identity_with_role("ed", ROLE_EDITOR, namespaces, 1);
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(tap) struct api_tap tap = {0};
+        scoped_str body = mem_printf("{\"spec\":%s}", cases[i].spec);
+        scoped_str wanted = mem_printf("\"allowed\":%s", cases[i].allowed);
+
+        check_int(cases[i].name, ask(&rig, &tap, editor, "POST", path, body), cases[i].status);
+        if (cases[i].allowed)
+            check_has(cases[i].name, tap.body.data, wanted);
+    }
+    api_rig_stop(&rig);
+}
+
+/* covers: kube-api.md 33 */
+static void rules_and_names_come_from_the_same_identity(void **state)
+{
+    static const char *const namespaces[] = {"a"};
+    scoped(identity) struct identity *viewer = identity_with_role("vi", ROLE_VIEWER, namespaces, 1);
+    scoped(identity) struct identity *admin = identity_with_role("ad", ROLE_ADMIN, NULL, 0);
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    ask(&rig, &tap, viewer, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+        "{\"spec\":{\"namespace\":\"a\"}}");
+    check_has("reads", tap.body.data,
+              "{\"verbs\":[\"get\",\"list\",\"watch\"],\"apiGroups\":[\"flow.volcano.sh\"],"
+              "\"resources\":[\"jobflows\"]}");
+    check("no secrets", !strstr(tap.body.data, "\"secrets\""));
+    ask(&rig, &tap, admin, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+        "{\"spec\":{\"namespace\":\"a\"}}");
+    check_has("everything", tap.body.data, "\"verbs\":[\"*\"]");
+    ask(&rig, &tap, viewer, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}");
+    check_has("who", tap.body.data,
+              "\"userInfo\":{\"username\":\"vi\",\"groups\":[\"jobflow:viewer:a\","
+              "\"system:authenticated\"]}");
+    api_rig_stop(&rig);
+}
+
+/* covers: kube-api.md 16; reliability.md SEC-04 */
+static void a_refused_request_is_a_status_with_details(void **state)
+{
+    scoped(identity) struct identity *viewer = identity_with_role("vi", ROLE_VIEWER, NULL, 0);
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int("code", ask(&rig, &tap, viewer, "DELETE", CMS "/x", NULL), 403);
+    check_has("reason", tap.body.data, "\"reason\":\"Forbidden\"");
+    check_has("details", tap.body.data, "\"details\":{\"name\":\"x\",\"kind\":\"configmaps\"}");
+    check_int("nothing there", ask(&rig, &tap, viewer, "GET", CMS "/x", NULL), 404);
+    api_rig_stop(&rig);
+}
+
+static void readiness_says_what_is_wrong(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int("ready", ask(&rig, &tap, NULL, "GET", "/readyz", NULL), 200);
+    check_str("short", tap.body.data, "ok");
+    ask(&rig, &tap, NULL, "GET", "/readyz?verbose", NULL);
+    check_str("long", tap.body.data,
+              "[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n");
+    api_end_endless(rig.api);
+    check_int("stopping", ask(&rig, &tap, NULL, "GET", "/readyz", NULL), 500);
+    check_has("why", tap.body.data, "[-]shutdown failed: the server is stopping\n");
+    check_int("left out", ask(&rig, &tap, NULL, "GET", "/readyz?exclude=shutdown", NULL), 200);
+    check_int("alive", ask(&rig, &tap, NULL, "GET", "/livez", NULL), 200);
+    api_rig_stop(&rig);
+}
+
+/* covers: reliability.md L-26 */
+static void watches_are_bounded_in_all_and_by_user(void **state)
+{
+    enum { WATCHES = 5 };
+    scoped(identity) struct identity *one = identity_with_role("one", ROLE_VIEWER, NULL, 0);
+    scoped(identity) struct identity *other = identity_with_role("other", ROLE_VIEWER, NULL, 0);
+    struct api_tap taps[WATCHES] = {0};
+    scoped(tap) struct api_tap last = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    api_limit(rig.api, &(const struct traffic_limits){.watching = 4, .watching_per_user = 3});
+    for (int i = 0; i < 3; i++)
+        check_int("one's", ask(&rig, &taps[i], one, "GET", CMS "?watch=1", NULL), 200);
+    check_int("one too many", ask(&rig, &last, one, "GET", CMS "?watch=1", NULL), 429);
+    check_has("when again", last.headers.data, "Retry-After: 1");
+    check_has("who", last.body.data, "user \\\"one\\\" has 3 watches open");
+    check_int("another's", ask(&rig, &taps[3], other, "GET", CMS "?watch=1", NULL), 200);
+    check_int("all are taken", ask(&rig, &last, other, "GET", CMS "?watch=1", NULL), 429);
+    check_int("reading goes on", ask(&rig, &last, one, "GET", CMS, NULL), 200);
+    check_int("this process is not bounded", ask(&rig, &taps[4], NULL, "GET", CMS "?watch=1", NULL),
+              200);
+    api_cancel(take(taps[0].stream));
+    check_int("a place is free", ask(&rig, &taps[0], other, "GET", CMS "?watch=1", NULL), 200);
+    ask(&rig, &last, NULL, "GET", "/metrics", NULL);
+    check_has("counted", last.body.data, "jobflow_api_requests_in_flight{kind=\"watching\"} 4\n");
+    check_has("refused", last.body.data, "jobflow_api_requests_refused_total 2\n");
+    for (size_t i = 0; i < countof(taps); i++)
+        api_tap_release(&taps[i]);
+    api_rig_stop(&rig);
+}
+
+/* covers: reliability.md L-25 */
+static void requests_under_way_are_bounded(void **state)
+{
+    scoped(identity) struct identity *one = identity_with_role("one", ROLE_ADMIN, NULL, 0);
+    struct metrics *metrics = metrics_new();
+    struct traffic traffic;
+    struct traffic_user *user;
+    struct error err = {0};
+
+    traffic_init(&traffic, metrics);
+    traffic_limit(&traffic, &(const struct traffic_limits){.reading = 2, .changing = 1});
+    check("one", traffic_enter(&traffic, TRAFFIC_READING, one->user, &user, &err));
+    check("two", traffic_enter(&traffic, TRAFFIC_READING, one->user, &user, &err));
+    check("three", !traffic_enter(&traffic, TRAFFIC_READING, one->user, &user, &err));
+    check_int("code", err.code, ERR_TOO_MANY);
+    check("a change", traffic_enter(&traffic, TRAFFIC_CHANGING, one->user, &user, &err));
+    check("another", !traffic_enter(&traffic, TRAFFIC_CHANGING, one->user, &user, &err));
+    traffic_leave(&traffic, TRAFFIC_CHANGING, NULL);
+    check("then", traffic_enter(&traffic, TRAFFIC_CHANGING, one->user, &user, &err));
+    traffic_release(&traffic);
+    metrics_free(metrics);
+}
+
+static void metrics_count_answers_and_durations(void **state)
+{
+    static const struct {
+        int64_t duration_ns;
+        bool endless;
+    } answers[] = {{500000, false}, {2000000, false}, {900000000, false}, {60000000000, true}};
+    scoped(buf) struct buf text = {0};
+    struct metrics *metrics = metrics_new();
+    struct traffic traffic;
+
+    traffic_init(&traffic, metrics);
+    for (size_t i = 0; i < countof(answers); i++) {
+        const struct record record = {.method = API_GET,
+                                      .method_name = "GET",
+                                      .status = 200,
+                                      .duration_ns = answers[i].duration_ns,
+                                      .bytes_out = 10};
+
+        traffic_note(&traffic, &record, answers[i].endless);
+    }
+    metrics_write(metrics, &text);
+    check_has("answers", text.data, "jobflow_api_requests_total{method=\"GET\",code=\"200\"} 4\n");
+    check_has("quick", text.data, "_bucket{le=\"0.001\"} 1\n");
+    check_has("added up", text.data, "_bucket{le=\"0.0025\"} 2\n");
+    check_has("slow", text.data, "_bucket{le=\"1\"} 3\n");
+    check_has("watches have no duration", text.data, "_count 3\n");
+    check_has("bytes", text.data, "jobflow_api_bytes_total{direction=\"out\"} 40\n");
+    traffic_release(&traffic);
+    metrics_free(metrics);
+}
+
+static void a_backup_needs_a_place(void **state)
+{
+    scoped(identity) struct identity *editor = identity_with_role("ed", ROLE_EDITOR, NULL, 0);
+    scoped_str place = test_path("place");
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    check_int("none", ask(&rig, &tap, NULL, "GET", "/backup", NULL), 404);
+    api_allow_backups(rig.api, place);
+    check_int("for administrators", ask(&rig, &tap, editor, "GET", "/backup", NULL), 403);
+    check_int("of a store in memory", ask(&rig, &tap, NULL, "GET", "/backup", NULL), 501);
+    api_rig_stop(&rig);
+}
+
+/* covers: reliability.md SEC-11 */
+static void there_are_no_streams_into_pods(void **state)
+{
+    static const struct {
+        const char *method, *sub;
+        int status;
+    } cases[] = {
+        {"GET", "exec?command=ls", 501}, {"POST", "exec?command=ls", 501}, {"POST", "attach", 501},
+        {"POST", "portforward", 501},    {"GET", "proxy/x", 404},          {"GET", "proxy", 404},
+    };
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str target = mem_printf("/api/v1/namespaces/default/pods/p/%s", cases[i].sub);
+
+        check_int(cases[i].sub, ask(&rig, &tap, NULL, cases[i].method, target, NULL),
+                  cases[i].status);
+        if (cases[i].status == 501)
+            check_has(cases[i].sub, tap.body.data,
+                      "exec, attach and port-forward are not available here");
+    }
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reviews_say_what_a_request_would_meet),
+        cmocka_unit_test(rules_and_names_come_from_the_same_identity),
+        cmocka_unit_test(a_refused_request_is_a_status_with_details),
+        cmocka_unit_test(readiness_says_what_is_wrong),
+        cmocka_unit_test(watches_are_bounded_in_all_and_by_user),
+        cmocka_unit_test(there_are_no_streams_into_pods),
+        cmocka_unit_test(requests_under_way_are_bounded),
+        cmocka_unit_test(metrics_count_answers_and_durations),
+        cmocka_unit_test(a_backup_needs_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+#include "tests/unit.h"
+
+#include "api/server/schema/crd.h"
+#include "tests/support/api.h"
+
+/* CustomResourceDefinitions: what they say of the kinds, and that they are only read. */
+
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+/* Every node of a structural schema has a type, unless it says that it may be anything. */
+static void check_structural(const char *where, const json_t *schema, int depth)
+{
+    const json_t *properties = json_object_get(schema, "properties"), *member;
+    const char *name;
+
+    check(where, depth < 60);
+    check(where, json_object_get(schema, "type") ||
+                     json_object_get(schema, "x-kubernetes-int-or-string") ||
+                     json_object_get(schema, "x-kubernetes-preserve-unknown-fields"));
+    check(where, !json_object_get(schema, "$ref") && !json_object_get(schema, "oneOf") &&
+                     !json_object_get(schema, "x-kubernetes-patch-merge-key"));
+    json_object_foreach((json_t *)(size_t)properties, name, member)
+    {
+        check_structural(name, member, depth + 1);
+    }
+    if (json_object_get(schema, "items"))
+        check_structural(where, json_object_get(schema, "items"), depth + 1);
+    if (json_is_object(json_object_get(schema, "additionalProperties")))
+        check_structural(where, json_object_get(schema, "additionalProperties"), depth + 1);
+}
+
+static void every_custom_kind_has_a_structural_definition(void **state)
+{
+    size_t n = 0;
+
+    for (int id = 0; id < KIND_N; id++) {
+        const struct kind *kind = kind_by_id((enum kind_id)id);
+        scoped(json) json_t *definition = NULL;
+        const json_t *version;
+
+        if (!definition_is_of(kind))
+            continue;
+        n++;
+        definition = definition_of(kind);
+        version =
+            json_array_get(json_object_get(json_object_get(definition, "spec"), "versions"), 0);
+        check(kind->name,
+              json_object_get(version, "subresources") ? kind->has_status : !kind->has_status);
+        check_structural(kind->name,
+                         json_object_get(json_object_get(version, "schema"), "openAPIV3Schema"), 0);
+    }
+    check_int("kinds", n, 6);
+}
+
+static const struct refusal {
+    const char *name, *method, *target, *body;
+    int status;
+} requests[] = {
+    {"list", "GET", CRDS, NULL, 200},
+    {"get", "GET", CRDS "/jobflows.flow.volcano.sh", NULL, 200},
+    {"of no kind", "GET", CRDS "/pods.v1", NULL, 404},
+    {"create", "POST", CRDS, "{}", 405},
+    {"replace", "PUT", CRDS "/jobflows.flow.volcano.sh", "{}", 405},
+    {"delete", "DELETE", CRDS "/jobflows.flow.volcano.sh", NULL, 405},
+    {"delete all", "DELETE", CRDS, NULL, 405},
+};
+
+static void definitions_are_read_and_never_written(void **state)
+{
+    scoped(tap) struct api_tap tap = {0};
+    struct api_rig rig;
+    scoped_str text = NULL;
+
+    api_rig_start(&rig, NULL);
+    for (size_t i = 0; i < countof(requests); i++)
+        check_int(requests[i].name,
+                  api_request(&rig, &tap, requests[i].method, requests[i].target,
+                              .body = requests[i].body),
+                  requests[i].status);
+    api_request(&rig, &tap, "GET", CRDS "?fieldSelector=metadata.name%3Djobs.batch.volcano.sh");
+    text = api_tap_at(&tap, "items.0.status.conditions.1.type");
+    check_str("established", text, "Established");
+    api_rig_stop(&rig);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_custom_kind_has_a_structural_definition),
+        cmocka_unit_test(definitions_are_read_and_never_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

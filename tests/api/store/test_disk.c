@@ -1,0 +1,393 @@
+/* The store on disk: what is read back, who may open it, and what a bad disk does.
+ * covers: reliability.md D-01 D-04 D-06 D-07 D-08 P-01 P-03 P-11 INV-S3 FT-02 */
+#include "tests/unit.h"
+
+#include <fcntl.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "api/store/store.h"
+
+#include "base/log.h"
+#include "tests/support/disk.h"
+#include "tests/support/objects.h"
+#include "tests/support/store_fixture.h"
+
+static void objects_are_read_back_as_they_were(void **state)
+{
+    struct store_world world = store_world_new("back");
+    const struct object *object;
+    scoped(buf) struct buf before = {0};
+    scoped(buf) struct buf after = {0};
+
+    store_put(world.store, sample_object(.name = "owner", .body = "{\"spec\":{\"a\":1}}"));
+    store_put(world.store, sample_object(.name = "a", .owner_uid = "uid-owner",
+                                         .body = "{\"spec\":{\"a\":1}}", .finalizer = "x/y"));
+    object = store_put(world.store,
+                       sample_with_status(store_world_get(&world, "a"), "{\"state\":\"ä\"}"));
+    store_put(world.store, sample_object(.name = "b"));
+    loop_settle(world.loop);
+    store_delete(world.store, store_world_get(&world, "b"));
+    object_write(object, &before);
+    store_world_reopen(&world);
+
+    object = store_world_get(&world, "a");
+    assert_non_null(object);
+    object_write(object, &after);
+    check_str("text", after.data, before.data);
+    check_int("revision", object->revision, 3);
+    check("shares the body", object->body == store_world_get(&world, "owner")->body);
+    assert_null(store_world_get(&world, "b"));
+    check_int("the counter goes on", store_revision(world.store), 5);
+    check_int("next", store_put(world.store, sample_object(.name = "b"))->revision, 6);
+    store_world_free(&world);
+}
+
+static void a_write_in_the_last_turn_is_kept(void **state)
+{
+    struct store_world world = store_world_new("last");
+
+    store_put(world.store, sample_object(.name = "a"));
+    store_world_reopen(&world);
+    assert_non_null(store_world_get(&world, "a"));
+    store_world_free(&world);
+}
+
+static void a_batch_writes_each_row_once(void **state)
+{
+    struct store_world world = store_world_new("once");
+    struct store_stats stats;
+
+    for (int i = 0; i < 5; i++)
+        store_put(world.store, sample_object(.name = "a", .status = i % 2 ? "{}" : "[]"));
+    store_put(world.store, sample_object(.name = "b"));
+    store_delete(world.store, store_world_get(&world, "b"));
+    loop_settle(world.loop);
+    store_stats(world.store, &stats);
+    check_int("rows: a body and an object", stats.rows_written, 2);
+    check_int("commits", stats.commits, 1);
+    store_world_free(&world);
+}
+
+static void unused_bodies_are_deleted_in_the_end(void **state)
+{
+    struct store_world world = store_world_new("orphans");
+    int64_t left;
+
+    for (int i = 0; i < 200; i++) {
+        char body[32];
+
+        snprintf(body, sizeof body, "{\"spec\":%d}", i);
+        store_put(world.store, sample_object(.name = "a", .body = body));
+        loop_settle(world.loop);
+    }
+    store_world_close(&world);
+    left = store_world_ask(&world, "SELECT count(*) FROM bodies");
+    check("few are left", left > 0 && left <= 65);
+    check_int(
+        "the used one is there",
+        store_world_ask(&world, "SELECT count(*) FROM bodies JOIN objects ON body = bodies.id"), 1);
+    store_world_free(&world);
+}
+
+static void revisions_are_never_given_twice(void **state)
+{
+    struct store_world world = store_world_new("twice");
+    int64_t accepted;
+
+    store_put(world.store, sample_object(.name = "a"));
+    accepted = store_revision(world.store);
+    store_world_close(&world);
+    /* as a crash leaves it: not closed in order, the mark as it was when it was opened */
+    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean';"
+                            "UPDATE meta SET value = 1048577 WHERE key = 'revision'");
+    check_ok("open", store_world_open(&world, &(struct error){0}), (struct error){0});
+    check("above all accepted ones", store_revision(world.store) > accepted);
+    check_int("by the mark", store_revision(world.store), 1048576);
+    store_world_free(&world);
+}
+
+static void only_one_process_opens_it(void **state)
+{
+    struct store_world world = store_world_new("lock");
+    const struct store_options options = {.directory = world.directory};
+    struct error err;
+    char pid[32];
+
+    snprintf(pid, sizeof pid, "process %ld;", (long)getpid());
+    check_error("second", store_open(world.loop, &options, &err), err, ERR_CONFLICT);
+    check_has("second", err.message, pid);
+    store_world_free(&world);
+}
+
+static void looking_changes_nothing(void **state)
+{
+    struct store_world world = store_world_at("look");
+    const struct store_options look = {.directory = world.directory, .read_only = true};
+    struct error err;
+    struct store *store;
+
+    check_error("absent", store_open(world.loop, &look, &err), err, ERR_NOT_FOUND);
+    assert_int_equal(access(world.directory, F_OK), -1);
+    check_ok("open", store_world_open(&world, &err), err);
+    store_put(world.store, sample_object(.name = "a"));
+    store_world_close(&world);
+    store_world_sql(&world, "UPDATE meta SET value = 0 WHERE key = 'clean'");
+    store = store_open(world.loop, &look, &err);
+    check_ok("look", store, err);
+    assert_non_null(store_get(store, &kind_job, "default", "a"));
+    store_close(store);
+    check_int("clean", store_world_ask(&world, "SELECT value FROM meta WHERE key = 'clean'"), 0);
+    store_world_free(&world);
+}
+
+struct damage {
+    const char *name;
+    const char *sql;
+    enum error_code code; /* of opening; NONE = opens, without object "bad" but with "good" */
+    const char *message;
+};
+
+static const struct damage damages[] = {
+    {"metadata cut", "UPDATE objects SET meta = substr(meta, 1, 9) WHERE name = 'bad'"},
+    {"metadata empty", "UPDATE objects SET meta = x'' WHERE name = 'bad'"},
+    {"metadata of another type", "UPDATE objects SET meta = 7 WHERE name = 'bad'"},
+    {"unknown kind", "UPDATE objects SET kind = 99999999999 WHERE name = 'bad'"},
+    {"negative kind", "UPDATE objects SET kind = -1 WHERE name = 'bad'"},
+    {"kind of a newer program",
+     "UPDATE kinds SET kind = 'Wonder' WHERE id = (SELECT kind FROM objects WHERE name = 'bad')"},
+    {"body missing", "UPDATE objects SET body = 12345 WHERE name = 'bad'"},
+    {"uid taken twice",
+     "INSERT INTO objects SELECT 9999, kind, namespace, name, revision, body, meta, status FROM "
+     "objects WHERE name = 'good'; DELETE FROM objects WHERE name = 'bad'"},
+    {"schema of a newer program", "PRAGMA user_version = 99", ERR_STORAGE, "newer program"},
+    {"another program's file", "PRAGMA application_id = 1", ERR_STORAGE, "another program"},
+    {"no metadata table", "DROP TABLE meta", ERR_INTERNAL, "no such table"},
+    {"a body that is no JSON", "UPDATE bodies SET bytes = x'ff' WHERE id = 1", ERR_NONE, NULL},
+};
+
+static void damage_hurts_one_object_or_is_refused(void **state)
+{
+    for (const struct damage *d = damages; d < damages + countof(damages); d++) {
+        scoped_str name = mem_printf("damage-%d", (int)(d - damages));
+        struct store_world world = store_world_new(name);
+        struct error err;
+
+        store_put(world.store, sample_object(.name = "good"));
+        store_put(world.store,
+                  sample_object(.name = "bad", .kind = &kind_pod, .body = "{\"x\":1}"));
+        store_world_close(&world);
+        store_world_sql(&world, d->sql);
+        if (d->code) {
+            check_error(d->name, store_world_open(&world, &err), err, d->code);
+            check_has(d->name, err.message, d->message);
+            check_has(d->name, err.message, "store.db");
+        } else {
+            check_ok(d->name, store_world_open(&world, &err), err);
+            check(d->name, store_world_get(&world, "good"));
+            store_put(world.store, sample_object(.name = "new"));
+            store_world_reopen(&world);
+            check(d->name, store_world_get(&world, "new"));
+        }
+        store_world_free(&world);
+    }
+}
+
+static void a_damaged_file_is_named_and_left_alone(void **state)
+{
+    struct store_world world = store_world_new("torn");
+    scoped_str path = mem_printf("%s/store.db", world.directory);
+    struct error err;
+    struct stat before, after;
+    int fd;
+
+    for (int i = 0; i < 300; i++) {
+        scoped_str name = mem_printf("n%d", i);
+
+        store_put(world.store, sample_object(.name = name, .status = "{\"a\":\"0123456789\"}"));
+    }
+    store_world_close(&world);
+    for (off_t at = 4096; at < 40960; at += 4096) {
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+        assert_int_equal(pwrite(fd, "\xff\xff\xff\xff\xff\xff\xff\xff", 8, at), 8);
+        close(fd);
+    }
+    stat(path, &before);
+    check_error("open", store_world_open(&world, &err), err, ERR_STORAGE);
+    check_has("open", err.message, path);
+    check_has("open", err.message, "backup");
+    stat(path, &after);
+    check_int("size", after.st_size, before.st_size);
+    check_int("truncate", truncate(path, 100), 0);
+    check_error("cut", store_world_open(&world, &err), err, ERR_STORAGE);
+    store_world_free(&world);
+}
+
+static void the_directory_is_private(void **state)
+{
+    struct store_world world = store_world_new("private");
+    scoped_str database = mem_printf("%s/store.db", world.directory);
+    scoped_str log = mem_printf("%s/store.db-wal", world.directory);
+    struct stat stats;
+
+    stat(world.directory, &stats);
+    check_int("directory", stats.st_mode & 0777, 0700);
+    stat(database, &stats);
+    check_int("database", stats.st_mode & 0777, 0600);
+    stat(log, &stats);
+    check_int("log", stats.st_mode & 0777, 0600);
+    store_world_free(&world);
+}
+
+/* ---- a bad disk ---- */
+
+struct failure {
+    int calls;
+    struct error err;
+};
+
+static void failed(void *ctx, const struct error *err)
+{
+    struct failure *failure = ctx;
+
+    failure->calls++;
+    failure->err = *err;
+}
+
+struct flag {
+    struct task task;
+    int runs;
+};
+
+static void raise_flag(struct task *task)
+{
+    container_of(task, struct flag, task)->runs++;
+}
+
+static void a_full_disk_takes_deletes_and_recovers(void **state)
+{
+    struct store_world world = store_world_new("full");
+    struct failure failure = {0};
+    struct flag flag = {.task.run = raise_flag};
+    struct error err;
+
+    store_on_failure(world.store, failed, &failure);
+    store_put(world.store, sample_object(.name = "a"));
+    loop_settle(world.loop);
+    disk_set(DISK_NO_SPACE);
+    store_put(world.store, sample_object(.name = "b"));
+    store_when_durable(world.store, &flag.task);
+    loop_advance(world.loop, 10);
+    check_error("writes", store_writable(world.store, &err), err, ERR_STORAGE);
+    check_int("not durable", flag.runs, 0);
+    store_delete(world.store, store_world_get(&world, "a"));
+    loop_advance(world.loop, 5000);
+    check_int("still not", flag.runs, 0);
+    disk_set(DISK_WELL);
+    loop_advance(world.loop, 2000);
+    check_int("durable", flag.runs, 1);
+    check_ok("writes again", store_writable(world.store, &err), err);
+    check_int("all", store_durable_revision(world.store), 3);
+    check_int("no failure", failure.calls, 0);
+    store_world_reopen(&world);
+    assert_non_null(store_world_get(&world, "b"));
+    assert_null(store_world_get(&world, "a"));
+    store_world_free(&world);
+}
+
+static void a_failed_commit_is_the_end(void **state)
+{
+    static const enum disk_fault faults[] = {DISK_NO_WRITES, DISK_NO_SYNC};
+
+    for (size_t i = 0; i < countof(faults); i++) {
+        scoped_str name = mem_printf("eio-%zu", i);
+        struct store_world world = store_world_new(name);
+        struct failure failure = {0};
+        struct flag flag = {.task.run = raise_flag};
+        struct error err;
+
+        store_on_failure(world.store, failed, &failure);
+        disk_set(faults[i]);
+        store_put(world.store, sample_object(.name = "a"));
+        store_when_durable(world.store, &flag.task);
+        loop_settle(world.loop);
+        check_int(name, failure.calls, 1);
+        check_error(name, store_writable(world.store, &err), err, ERR_INTERNAL);
+        disk_set(DISK_WELL);
+        store_put(world.store, sample_object(.name = "b"));
+        store_when_durable(world.store, &flag.task);
+        loop_advance(world.loop, 10000);
+        check_int(name, failure.calls, 1);
+        check_int(name, flag.runs, 0);
+        store_world_reopen(&world);
+        assert_null(store_world_get(&world, "b"));
+        store_world_free(&world);
+    }
+}
+
+/* Fail each single operation of a small history in turn: what was reported durable is there. */
+static void every_point_of_failure_keeps_what_was_reported(void **state)
+{
+    for (int n = 1;; n++) {
+        scoped_str name = mem_printf("point-%d", n);
+        struct store_world world = store_world_new(name);
+        struct failure failure = {0};
+        int reported = 0;
+
+        store_on_failure(world.store, failed, &failure);
+        disk_fail_after(n, DISK_NO_WRITES);
+        for (int i = 0; i < 6; i++) {
+            scoped_str object = mem_printf("n%d", i);
+            struct flag flag = {.task.run = raise_flag};
+
+            store_put(world.store, sample_object(.name = object, .body = "{\"spec\":1}"));
+            store_when_durable(world.store, &flag.task);
+            loop_settle(world.loop);
+            store_forget(world.store, &flag.task);
+            if (flag.runs)
+                reported = i + 1;
+        }
+        disk_set(DISK_WELL);
+        store_world_reopen(&world);
+        for (int i = 0; i < reported; i++) {
+            scoped_str object = mem_printf("n%d", i);
+
+            check(name, store_world_get(&world, object));
+        }
+        store_world_free(&world);
+        if (failure.calls == 0) {
+            check("some failed", n > 6);
+            return;
+        }
+    }
+}
+
+static int set_up(void **state)
+{
+    int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    log_to(quiet, LOG_ERROR, LOG_TEXT); /* the damage is ours */
+    disk_install();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(objects_are_read_back_as_they_were),
+        cmocka_unit_test(a_write_in_the_last_turn_is_kept),
+        cmocka_unit_test(a_batch_writes_each_row_once),
+        cmocka_unit_test(unused_bodies_are_deleted_in_the_end),
+        cmocka_unit_test(revisions_are_never_given_twice),
+        cmocka_unit_test(only_one_process_opens_it),
+        cmocka_unit_test(looking_changes_nothing),
+        cmocka_unit_test(damage_hurts_one_object_or_is_refused),
+        cmocka_unit_test(a_damaged_file_is_named_and_left_alone),
+        cmocka_unit_test(the_directory_is_private),
+        cmocka_unit_test(a_full_disk_takes_deletes_and_recovers),
+        cmocka_unit_test(a_failed_commit_is_the_end),
+        cmocka_unit_test(every_point_of_failure_keeps_what_was_reported),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}

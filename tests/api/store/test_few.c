@@ -1,0 +1,161 @@
+/*
+ * Kinds of which there are few: their rows lie together, below zero, and can be read alone.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/objects.h"
+#include "tests/support/store_fixture.h"
+
+enum { LONG = 40000 };
+
+enum use { LOOKED_AT, WORKED_IN };
+
+static const struct object *get_flow(const struct store *store, const char *name)
+{
+    return store_get(store, &kind_job_flow, "default", name);
+}
+
+/* Text that lies apart from its object. */
+static char *long_status(char letter)
+{
+    char *text = mem_printf("{\"a\":\"%*s\"}", LONG, "");
+
+    memset(text + strlen("{\"a\":\""), letter, LONG);
+    return text;
+}
+
+/* A flow with two jobs and a long status, and one more flow that came later. */
+static struct store_world world_of_flows(const char *name)
+{
+    struct store_world world = store_world_new(name);
+    scoped_str first = long_status('x');
+    scoped_str second = long_status('y');
+
+    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                         .status = first));
+    store_put(world.store, sample_object(.name = "f-a", .owner_uid = "uid-f"));
+    store_put(world.store, sample_object(.name = "f-b", .owner_uid = "uid-f"));
+    store_put(world.store, sample_object(.name = "g", .kind = &kind_job_flow));
+    loop_settle(world.loop);
+    store_put(world.store, sample_object(.name = "f", .kind = &kind_job_flow, .body = "{\"x\":1}",
+                                         .status = second));
+    store_world_close(&world);
+    return world;
+}
+
+static void check_flow(const struct store *store)
+{
+    scoped_str status = long_status('y');
+    const struct object *flow = get_flow(store, "f");
+
+    assert_non_null(flow);
+    check_str("its body", flow->body->text, "{\"x\":1}");
+    check_str("its status", flow->status->text, status);
+}
+
+static void they_are_read_alone(void **unused)
+{
+    struct store_world world = world_of_flows("few");
+    const struct store_options look = {
+        .directory = world.directory, .read_only = true, .few_only = true};
+    struct error err;
+    struct store *store = store_open(world.loop, &look, &err);
+
+    check_ok("look", store, err);
+    check_flow(store);
+    check("the other", get_flow(store, "g"));
+    check_int("no jobs", (long)store_count(store, &kind_job, NULL), 0);
+    check("in the order they came", get_flow(store, "f")->row < get_flow(store, "g")->row);
+    store_close(store);
+    store_world_free(&world);
+}
+
+/* What has a name is read alone, too: with what hangs on it, and with nothing that is only spelled
+ * alike. */
+static void what_has_a_name_is_read_alone(void **unused)
+{
+    static const char *const jobs[] = {"f-ab", "f-a-b", "f-a.b", "F-A"};
+    static const char *const asked[] = {"f-a", "f-a-b", "nobody", "f-a' OR '1'='1", "%"};
+    static const long found[] = {2, 1, 0, 0, 0};
+    struct store_world world = world_of_flows("named");
+    struct error err;
+
+    check_ok("open", store_world_open(&world, &err), err);
+    for (size_t i = 0; i < countof(jobs); i++)
+        store_put(world.store, sample_object(.name = jobs[i], .body = "{\"own\":1}"));
+    store_world_close(&world);
+    for (size_t i = 0; i < countof(asked); i++) {
+        const struct store_options look = {
+            .directory = world.directory, .read_only = true, .name_only = asked[i]};
+        struct store *store = store_open(world.loop, &look, &err);
+
+        check_ok("look", store, err);
+        check_int(asked[i], (long)store_count(store, &kind_job, NULL), found[i]);
+        check("no flows", !get_flow(store, "f"));
+        if (i == 1)
+            check_str("with its body", store_get(store, &kind_job, "default", "f-a-b")->body->text,
+                      "{\"own\":1}");
+        store_close(store);
+    }
+    store_world_free(&world);
+}
+
+static void what_comes_after_a_restart_lies_behind(void **unused)
+{
+    struct store_world world = world_of_flows("behind");
+    struct error err;
+
+    check_ok("open", store_world_open(&world, &err), err);
+    check_flow(world.store);
+    check_int("the jobs", (long)store_count(world.store, &kind_job, NULL), 2);
+    store_put(world.store, sample_object(.name = "h", .kind = &kind_job_flow));
+    store_put(world.store, sample_object(.name = "c"));
+    store_world_reopen(&world);
+    check("a flow", get_flow(world.store, "g")->row < get_flow(world.store, "h")->row &&
+                        get_flow(world.store, "h")->row < 0);
+    check("a job", store_world_get(&world, "c")->row > store_world_get(&world, "f-b")->row);
+    store_world_free(&world);
+}
+
+/* As the second version of the schema had it: rows of all kinds in one sequence. */
+static void move_rows(enum use first)
+{
+    struct store_world world = world_of_flows(first == LOOKED_AT ? "looked-at" : "worked-in");
+    const struct store_options look = {.directory = world.directory, .read_only = true};
+    struct error err;
+    struct store *store;
+
+    store_world_sql(&world,
+                    "UPDATE objects SET id = id + 281474976710656 + 1000 WHERE id < 0;"
+                    "UPDATE statuses SET id = id + (281474976710656 + 1000) * 256 WHERE id < 0;"
+                    "PRAGMA user_version = 2");
+    if (first == LOOKED_AT) {
+        store = store_open(world.loop, &look, &err);
+        check_ok("look", store, err);
+        check_flow(store);
+        store_close(store);
+    }
+    check_ok("open", store_world_open(&world, &err), err);
+    check_flow(world.store);
+    check("flows are below zero", get_flow(world.store, "f")->row < 0);
+    check("in their order", get_flow(world.store, "f")->row < get_flow(world.store, "g")->row);
+    check("jobs are not", store_world_get(&world, "f-a")->row > 0);
+    store_world_free(&world);
+}
+
+static void rows_of_an_older_file_are_moved(void **unused)
+{
+    move_rows(LOOKED_AT);
+    move_rows(WORKED_IN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_are_read_alone),
+        cmocka_unit_test(what_has_a_name_is_read_alone),
+        cmocka_unit_test(what_comes_after_a_restart_lies_behind),
+        cmocka_unit_test(rows_of_an_older_file_are_moved),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+#include "tests/unit.h"
+
+#include "api/store/store_dir.h"
+#include "base/file.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* covers: reliability.md D-06 */
+static void a_directory_has_one_owner(void **state)
+{
+    scoped_str path = test_path("one");
+    struct place first, second;
+    struct error err = {0};
+
+    check_ok("first", place_open(&first, path, &err), err);
+    check_error("second", place_open(&second, path, &err), err, ERR_CONFLICT);
+    check_has("who", err.message, "in use by process");
+    place_release(&first);
+    check_ok("then", place_open(&second, path, &err), err);
+    place_release(&second);
+}
+
+/* ---- owners that are over, and still hold the lock ---- */
+
+/* Until the process is in that state, as ps shows it. */
+static void wait_for_state(pid_t pid, char state)
+{
+    scoped_str path = mem_printf("/proc/%d/stat", (int)pid);
+
+    for (;;) {
+        scoped(buf) struct buf text = {0};
+        const char *end;
+
+        if (!file_read(path, 4096, &text, NULL))
+            _exit(1);
+        end = strrchr(text.data, ')');
+        if (end && end[1] == ' ' && end[2] == state)
+            return;
+        poll(NULL, 0, 1);
+    }
+}
+
+struct holder {
+    char lock[512];
+    pid_t asker; /* who wants the lock */
+    int ready[2];
+};
+
+/* The asker has come to the lock, found it taken, and waits: then whoever calls this may go. */
+static void until_asked(const struct holder *holder)
+{
+    int events = inotify_init1(IN_CLOEXEC);
+    struct inotify_event event;
+
+    if (inotify_add_watch(events, holder->lock, IN_OPEN) < 0 ||
+        write(holder->ready[1], "", 1) != 1 || read(events, &event, sizeof event) <= 0)
+        _exit(1);
+    wait_for_state(holder->asker, 'S');
+}
+
+static void *go_on_until_asked(void *holder)
+{
+    until_asked(holder);
+    _exit(0);
+}
+
+/* The owner is over; a child of it, not yet at its own program, goes on a little. */
+static void leave_a_child(struct holder *holder)
+{
+    if (fork() == 0)
+        until_asked(holder);
+    _exit(0);
+}
+
+/* The process is over but for a thread, as when it dies and not all of it has yet. */
+static void leave_a_thread(struct holder *holder)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, go_on_until_asked, holder))
+        _exit(1);
+    syscall(SYS_exit, 0);
+}
+
+/* It has come to nothing yet. */
+static void hold_on(struct holder *holder)
+{
+    if (write(holder->ready[1], "", 1) == 1)
+        pause();
+}
+
+/* A holder that takes the directory and is over soon; when this returns, it waits to be asked. */
+static pid_t holder_of(const char *path, struct holder *holder, void (*leave)(struct holder *))
+{
+    pid_t pid;
+    char byte;
+
+    *holder = (struct holder){.asker = getpid()};
+    snprintf(holder->lock, sizeof holder->lock, "%s/lock", path);
+    assert_int_equal(pipe2(holder->ready, O_CLOEXEC), 0);
+    pid = fork();
+    if (pid == 0) {
+        struct place place;
+
+        if (place_open(&place, path, NULL))
+            leave(holder);
+        _exit(1);
+    }
+    close(holder->ready[1]);
+    check_int("it had the directory", read(holder->ready[0], &byte, 1), 1);
+    close(holder->ready[0]);
+    return pid;
+}
+
+static void who_is_over_gives_the_directory_up_and_is_waited_for(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*leave)(struct holder *);
+        bool reaped; /* before it is asked */
+    } cases[] = {
+        {"a child that goes on", leave_a_child, true},
+        {"a child that goes on, its parent not yet reaped", leave_a_child, false},
+        {"a thread that goes on", leave_a_thread, false},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str path = test_path(cases[i].name);
+        struct holder holder;
+        struct error err = {0};
+        struct place place;
+        int status = -1;
+        pid_t pid = holder_of(path, &holder, cases[i].leave);
+
+        if (cases[i].reaped)
+            check_int(cases[i].name, waitpid(pid, &status, 0), pid);
+        else
+            wait_for_state(pid, 'Z');
+        check_ok(cases[i].name, place_open(&place, path, &err), err);
+        place_release(&place);
+        if (!cases[i].reaped)
+            check_int(cases[i].name, waitpid(pid, &status, 0), pid);
+        check_int(cases[i].name, status, 0);
+    }
+}
+
+/* Stopped, it holds its files and will not give them up. */
+static void who_is_only_stopped_is_not_waited_for(void **state)
+{
+    scoped_str path = test_path("stopped");
+    struct holder holder;
+    struct error err = {0};
+    struct place place;
+    pid_t pid = holder_of(path, &holder, hold_on);
+
+    check_int("stopped", kill(pid, SIGSTOP), 0);
+    wait_for_state(pid, 'T');
+    check_error("refused", place_open(&place, path, &err), err, ERR_CONFLICT);
+    kill(pid, SIGKILL);
+    check_int("over", waitpid(pid, NULL, 0), pid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_directory_has_one_owner),
+        cmocka_unit_test(who_is_over_gives_the_directory_up_and_is_waited_for),
+        cmocka_unit_test(who_is_only_stopped_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

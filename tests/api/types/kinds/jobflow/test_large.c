@@ -1,0 +1,162 @@
+/*
+ * Admission of large JobFlows: what it costs, and how large they may be.
+ */
+#include "tests/api/types/kinds/admission_fixture.h"
+
+#include "api/types/kinds/jobflow/jobflow.h"
+#include "base/mem.h"
+
+#include "tests/support/cpu.h"
+
+/* steps in a line, the first waiting for the last if `closed`. */
+static json_t *line_of(size_t steps, bool closed)
+{
+    json_t *flows = json_array();
+
+    for (size_t i = 0; i < steps; i++) {
+        json_t *step = json_pack("{s:o}", "name", json_sprintf("s%zu", i));
+
+        if (i || closed)
+            json_object_set_new(
+                step, "dependsOn",
+                json_pack("{s:[o]}", "targets", json_sprintf("s%zu", i ? i - 1 : steps - 1)));
+        json_array_append_new(flows, step);
+    }
+    return json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:o}}", "apiVersion", "flow.volcano.sh/v1alpha1",
+                     "kind", "JobFlow", "metadata", "name", "f", "namespace", "ns", "spec", "flows",
+                     flows);
+}
+
+/* Sanitizers may take their time; the figure of the specification is 50 ms. */
+enum { PATIENCE_MS = 1000 };
+
+static struct object *timed_admit(struct world *world, json_t *doc, int64_t *out_ms)
+{
+    int64_t start = cpu_us();
+    struct object *object = admission_admit(&world->adm, doc, NULL, UNKNOWN_ERROR, &world->errors);
+
+    *out_ms = (cpu_us() - start) / 1000;
+    print_message("    admitted in %" PRId64 " ms\n", *out_ms);
+    return object;
+}
+
+static void ten_thousand_steps_are_admitted_at_once(void **state)
+{
+    struct world world;
+    scoped(json) json_t *doc = line_of(10000, false);
+    int64_t ms;
+
+    world_init(&world);
+
+    scoped(object) struct object *flow = timed_admit(&world, doc, &ms);
+
+    assert_non_null(flow);
+    check("time", ms < PATIENCE_MS);
+    world_release(&world);
+}
+
+/* covers: jobflow.md 27 */
+static void a_cycle_of_ten_thousand_steps_is_named(void **state)
+{
+    struct world world;
+    scoped(json) json_t *doc = line_of(10000, true);
+    int64_t ms;
+
+    world_init(&world);
+    assert_null(timed_admit(&world, doc, &ms));
+    check("time", ms < PATIENCE_MS);
+    check_int("findings", world.errors.count, 1);
+    check_str("field", world.errors.items[0].field, "spec.flows[0].dependsOn.targets[0]");
+    check_has("message", world.errors.items[0].message,
+              "jobflow Flow is not DAG: s0 -> s1 -> s2 -> ");
+    check_has("message", world.errors.items[0].message, "-> s0 (a cycle of 10000");
+    world_release(&world);
+}
+
+/* covers: see DC-05 L-17: a step may join any number of others, the edges of the flow are bounded
+ */
+static void a_join_may_have_thousands_of_targets(void **state)
+{
+    enum { TARGETS = 2000 };
+    scoped(buf) struct buf steps = {0}, targets = {0};
+    scoped_str text = NULL;
+    struct world world;
+
+    for (int i = 0; i < TARGETS; i++) {
+        buf_printf(&steps, "{name: s%d}, ", i);
+        buf_printf(&targets, "%ss%d", i ? ", " : "", i);
+    }
+    text =
+        mem_printf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: f, "
+                   "namespace: ns}\nspec: {flows: [%s{name: join, dependsOn: {targets: [%s]}}]}\n",
+                   steps.data, targets.data);
+
+    const struct verdict_case wide = {"a join of 2,000", text};
+
+    world_init(&world);
+    check_verdict(&world, &wide, NULL);
+    world_release(&world);
+}
+
+/* covers: see DC-05 L-17 */
+static void flows_may_be_larger_where_that_is_asked_for(void **state)
+{
+    static const struct {
+        int64_t asked, steps, edges;
+    } asked_for[] = {
+        {0, 100000, 1000000},         {2000, 2000, 1000000},        {300000, 300000, 3000000},
+        {1000000, 1000000, 10000000}, {5000000, 1000000, 10000000},
+    };
+
+    for (size_t i = 0; i < countof(asked_for); i++) {
+        struct limits limits;
+
+        limits_for_flows(&limits, asked_for[i].asked);
+        check_int("steps", limits.flow_steps, asked_for[i].steps);
+        check_int("edges", limits.flow_edges, asked_for[i].edges);
+        check_int("the others", limits.job_tasks, limits_default.job_tasks);
+    }
+}
+
+/* They are looked up by name, for a patch may refer to them as often as there is room for it. */
+static void each_of_many_parameters_is_found(void **state)
+{
+    enum { PARAMETERS = 2000, STRIDE = 777 }; /* without a common divisor: every one, in no order */
+    scoped(buf) struct buf text = {0};
+    struct world world;
+    char name[16];
+
+    world_init(&world);
+    buf_str(&text, "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: f, namespace: ns}\nspec: {flows: [{name: a}], parameters: [");
+    for (int i = 0; i < PARAMETERS; i++)
+        buf_printf(&text, "{name: p%d, %s: v%d}, ", i * STRIDE % PARAMETERS,
+                   i % 2 ? "value" : "default", i);
+    buf_str(&text, "]}\n");
+
+    scoped(object) struct object *flow = world_admit(&world, text.data, NULL);
+
+    assert_non_null(flow);
+    for (int i = 0; i < PARAMETERS; i++) {
+        scoped_str value = mem_printf("v%d", i);
+
+        snprintf(name, sizeof name, "p%d", i * STRIDE % PARAMETERS);
+        check_str(name, jobflow_parameter(jobflow_spec_of(flow), name), value);
+    }
+    check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p"), NULL);
+    check_str("none", jobflow_parameter(jobflow_spec_of(flow), "p2000"), NULL);
+    world_release(&world);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_thousand_steps_are_admitted_at_once),
+        cmocka_unit_test(a_cycle_of_ten_thousand_steps_is_named),
+        cmocka_unit_test(a_join_may_have_thousands_of_targets),
+        cmocka_unit_test(each_of_many_parameters_is_found),
+        cmocka_unit_test(flows_may_be_larger_where_that_is_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/*
+ * References in the texts of a flow: what is one, what only looks like one, and what takes their
+ * place.
+ */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "api/types/schema/flow_reference.h"
+#include "api/types/text/json_text.h"
+#include "base/buf.h"
+
+/* "params NAME; output NAME KEY; …" */
+static void tell(void *arg, const struct flow_ref *ref)
+{
+    static const char *const kinds[] = {
+        [FLOW_REF_PARAMETER] = "params",      [FLOW_REF_ITEM] = "item",
+        [FLOW_REF_INDEX] = "index",           [FLOW_REF_ATTEMPT] = "attempt",
+        [FLOW_REF_OUTPUT] = "output",         [FLOW_REF_FLOW_NAME] = "flow.name",
+        [FLOW_REF_FLOW_PHASE] = "flow.phase", [FLOW_REF_DOUBTFUL] = "doubtful",
+    };
+    struct buf *out = arg;
+
+    buf_printf(out, "%s%s", out->len ? "; " : "", kinds[ref->kind]);
+    if (ref->name_len)
+        buf_printf(out, " %.*s", (int)ref->name_len, ref->name);
+    if (ref->key_len)
+        buf_printf(out, " %.*s", (int)ref->key_len, ref->key);
+}
+
+static void found_in(const char *text, struct buf *out)
+{
+    scoped(json) json_t *doc = json_pack("{s:[s]}", "a", text);
+
+    flow_refs_each(doc, tell, out);
+}
+
+static void references_are_found(void **unused)
+{
+    /* clang-format off */
+    static const struct { const char *name, *text, *found; } cases[] = {
+        {"none",              "plain text (of $5)",           ""},
+        {"a parameter",       "-n $(params.n)",               "params n"},
+        {"its long form",     "$(parameters.n)",              "params n"},
+        {"an output",         "$(steps.a.outputs.k.l)",       "output a k.l"},
+        {"by node",           "$(nodes.a-b.outputs.k)",       "output a-b k"},
+        {"of an iteration",   "$(item) $(index) $(attempt)",  "item; index; attempt"},
+        {"of the flow",       "$(flow.name)$(flow.phase)",    "flow.name; flow.phase"},
+        {"escaped",           "$$(params.n)",                 ""},
+        {"a variable",        "$(HOME)/$(PATH)",              ""},
+        {"not closed",        "$(params.n",                   ""},
+        {"around another",    "$($(params.n))",               "params n"},
+        {"behind an open one", "$(steps. $(params.n)",        "params n"},
+        {"no such thing",     "$(flow.uid)",                  "doubtful $(flow.uid)"},
+        {"an output, nearly", "$(steps.a.output.k)",          "doubtful $(steps.a.output.k)"},
+    };
+    /* clang-format on */
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf found = {0};
+
+        found_in(cases[i].text, &found);
+        check_str(cases[i].name, found.data ? found.data : "", cases[i].found);
+    }
+}
+
+/* Each character is looked at a bounded number of times: else this would not end in hours. */
+static void a_hostile_text_is_read_in_a_moment(void **unused)
+{
+    enum { TIMES = 1 << 20 };
+    static const char *const pieces[] = {"$(", "$(steps.a.outputs", "$(params.", "$$("};
+
+    for (size_t p = 0; p < countof(pieces); p++) {
+        scoped(buf) struct buf text = {0}, found = {0};
+
+        for (int i = 0; i < TIMES; i++)
+            buf_str(&text, pieces[p]);
+        buf_str(&text, "params.n)");
+        found_in(text.data, &found);
+        check("one at most", !found.data || !strchr(found.data, ';'));
+    }
+}
+
+static bool as_upper(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                     struct error *err)
+{
+    if (ref->kind != FLOW_REF_PARAMETER)
+        return error_set(err, ERR_NOT_FOUND, "", "not known");
+    *out_leave = ref->name_len == 4 && memcmp(ref->name, "left", 4) == 0;
+    if (!*out_leave)
+        buf_printf(out, "<%.*s>", (int)ref->name_len, ref->name);
+    return true;
+}
+
+static void values_take_their_place(void **unused)
+{
+    static const struct {
+        const char *name, *text, *becomes; /* NULL: it cannot be said */
+    } cases[] = {
+        {"one", "$(params.a)", "<a>"},
+        {"among others", "x $(params.a)y$(HOME)$(params.b)", "x <a>y$(HOME)<b>"},
+        {"escaped", "$$(params.a) $(params.b)", "$(params.a) <b>"},
+        {"left as it is", "$(params.left)", "$(params.left)"},
+        {"behind an open one", "$($(params.a)", "$(<a>"},
+        {"not known", "$(item)", NULL},
+    };
+    const struct flow_ref_values values = {.value = as_upper};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf text = {0};
+        struct error err = {0};
+        bool ok = flow_refs_replace_text(cases[i].text, &values, &text, &err);
+
+        check_str(cases[i].name, ok ? text.data : NULL, cases[i].becomes);
+    }
+}
+
+static bool a_kilobyte(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
+                       struct error *err)
+{
+    buf_printf(out, "%01024d", 0);
+    return true;
+}
+
+/* covers: see reliability.md L-11: many references to a long value are refused before they are one
+ * text */
+static void what_references_stand_for_has_a_limit(void **unused)
+{
+    static const struct {
+        const char *name;
+        int references;
+        bool fits;
+    } cases[] = {
+        {"at the limit", FLOW_REFS_BYTES_MAX >> 10, true},
+        {"beyond", (FLOW_REFS_BYTES_MAX >> 10) + 1, false},
+        {"far beyond", FLOW_REFS_BYTES_MAX >> 6, false},
+    };
+    const struct flow_ref_values values = {.value = a_kilobyte};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(buf) struct buf text = {0};
+        struct error err = {0};
+
+        for (int n = 0; n < cases[i].references / 2; n++)
+            buf_str(&text, "$(item)");
+        scoped(json) json_t *doc =
+            json_pack("[sss]", text.data, text.data, cases[i].references % 2 ? "$(item)" : "");
+        scoped(json) json_t *replaced = flow_refs_replace(NULL, doc, &values, &err);
+
+        check(cases[i].name, !replaced == !cases[i].fits);
+        check_int(cases[i].name, err.code == ERR_TOO_LARGE, !cases[i].fits);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(references_are_found),
+        cmocka_unit_test(a_hostile_text_is_read_in_a_moment),
+        cmocka_unit_test(values_take_their_place),
+        cmocka_unit_test(what_references_stand_for_has_a_limit),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,57 @@
+#include "tests/unit.h"
+
+#include "cli/engine/idle.h"
+
+enum { LONG_MS = 60 * 1000, SHORT_MS = 1000 };
+
+static struct loop *quiet_loop(struct clock **out_clock)
+{
+    *out_clock = clock_virtual_new(1767225600000, 1);
+    return loop_new(*out_clock);
+}
+
+static void who_is_asked_again_and_again_does_not_rest(void **state)
+{
+    struct clock *clock;
+    struct loop *loop = quiet_loop(&clock);
+    struct at_rest rest;
+
+    at_rest_start(&rest, loop);
+    assert_false(timer_armed(&rest.timer));
+    for (int i = 0; i < 10; i++) {
+        at_rest_note(&rest);
+        loop_advance(loop, SHORT_MS);
+        assert_true(timer_armed(&rest.timer));
+    }
+    at_rest_stop(&rest);
+    loop_free(loop);
+    clock_free(clock);
+}
+
+static void nothing_wakes_who_rests(void **state)
+{
+    struct clock *clock;
+    struct loop *loop = quiet_loop(&clock);
+    struct at_rest rest;
+
+    at_rest_start(&rest, loop);
+    for (int i = 0; i < 2; i++) {
+        at_rest_note(&rest);
+        loop_advance(loop, LONG_MS);
+        assert_false(timer_armed(&rest.timer));
+    }
+    at_rest_stop(&rest);
+    at_rest_stop(&(struct at_rest){0});
+    loop_free(loop);
+    clock_free(clock);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_asked_again_and_again_does_not_rest),
+        cmocka_unit_test(nothing_wakes_who_rests),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

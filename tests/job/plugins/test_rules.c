@@ -1,0 +1,267 @@
+/*
+ * Plugins at admission: what they imply, what they warn of and refuse.
+ */
+#include "tests/api/types/kinds/admission_fixture.h"
+
+#include "job/plugins/plugin.h"
+
+#define NAMED(name, members)                                                                       \
+    "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: " name                     \
+    ", namespace: ns}\nspec: {" members "}\n"
+#define JOB(members)         NAMED("j", members)
+#define POD_OF(spec)         "template: {spec: {restartPolicy: Never, " spec "}}"
+#define C                    "containers: [{name: c, image: i, command: [run]}]"
+#define TASK(name, replicas) "{name: " name ", replicas: " #replicas ", " POD_OF(C) "}"
+#define ONE                  "tasks: [" TASK("t", 1) "]"
+#define MOUNTS(volumes)                                                                            \
+    "tasks: [{name: t, replicas: 1, " POD_OF(                                                      \
+        "containers: [{name: c, command: [run], volumeMounts: [{name: v, mountPath: "              \
+        "/etc/volcano}]}], volumes: [" volumes "]") "}]"
+#define KEY_BODY "MIIEowIBAAKCAQEAcanarycanarycanarycanary"
+
+static void world_with_plugins(struct world *world)
+{
+    world_init(world);
+    world->adm.plugins = &job_plugin_rules;
+}
+
+/* covers: job.md ADM-22 ADM-23 ADM-24; job-plugins.md PLG-032 PLG-047 PLG-103 PLG-124; see O-P07
+ * O-P15 O-P36 */
+static void what_cannot_be_is_refused(void **unused)
+{
+    /* clang-format off */
+    static const struct verdict_case cases[] = {
+        {"22: unknown plugin",         JOB("plugins: {big_plugin: []}, " ONE), "spec.plugins[big_plugin]", "unable to find job plugin: big_plugin: there are env, mpi"},
+        {"23: mpi by argument",        JOB("plugins: {mpi: [--master=launcher, --worker=worker]}, tasks: [" TASK("launcher", 1) "," TASK("worker", 2) "]")},
+        {"23: worker first",           JOB("plugins: {mpi: [--port=2, --worker, worker, -master, launcher]}, tasks: [" TASK("worker", 2) "," TASK("launcher", 1) "]")},
+        {"23: no worker",              JOB("plugins: {mpi: [--master=launcher]}, tasks: [" TASK("launcher", 1) "]")},
+        {"24: mpi without master",     JOB("plugins: {mpi: []}, " ONE), "spec.plugins[mpi]", "mpi master task was not found: the job has no task \"master\""},
+        {"commands that ray gives",    JOB("plugins: {ray: [--worker=w]}, tasks: [{name: head, " POD_OF("containers: [{name: head}]") "}, {name: w, " POD_OF("containers: [{name: worker}]") "}]")},
+        {"a container that ray does not start", JOB("plugins: {ray: []}, tasks: [{name: head, " POD_OF("containers: [{name: head}, {name: worker}]") "}]"),
+                                       "spec.tasks[0].template.spec.containers[1].command", "\"worker\" has neither command nor args"},
+        {"an init container of that name", JOB("plugins: {ray: []}, tasks: [{name: head, " POD_OF("initContainers: [{name: head}], containers: [{name: c, command: [x]}]") "}]"),
+                                       "spec.tasks[0].template.spec.initContainers[0].command", "\"head\" has neither command nor args"},
+        {"ray without head",           JOB("plugins: {ray: []}, " ONE), "spec.plugins[ray]", "ray head task was not found: the job has no task \"head\""},
+        {"an unknown flag of ssh",     JOB("plugins: {ssh: [--no-root]}, " ONE)},
+        {"a relative path of keys",    JOB("plugins: {ssh: [--ssh-key-file-path=keys]}, " ONE), "spec.plugins[ssh]", "must be an absolute path"},
+        {"a path of keys that climbs", JOB("plugins: {ssh: [--ssh-key-file-path=/a/../b]}, " ONE), "spec.plugins[ssh]", "must have neither '..'"},
+        {"keys among the kernel's",    JOB("plugins: {ssh: [--ssh-key-file-path=/proc/keys]}, " ONE), "spec.plugins[ssh]", "must not be within /proc"},
+        {"keys over everything",       JOB("plugins: {ssh: [--ssh-key-file-path=//.]}, " ONE), "spec.plugins[ssh]", "must not be the root directory"},
+        {"ports of ray that are equal", JOB("plugins: {ray: [--head=t, --port=7, --dashboardPort=7]}, " ONE), "spec.plugins[ray]", "gcs and dashboard have both port 7"},
+        {"a rank table and a name with dots", NAMED("a.b", "plugins: {hcclrank: [--master=t, --rank-table]}, " ONE), "spec.plugins[hcclrank]", "name of a volume"},
+        {"a private key that is none", JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY "]}, " ONE), "spec.plugins[ssh]", "of no kind that is understood"},
+        {"both keys are taken as given", JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY ", --ssh-public-key=b]}, " ONE)},
+        {"svc and a name with a digit", NAMED("1abc", "plugins: {svc: []}, " ONE), "metadata.name", "starts with a letter"},
+        {"implied svc alike",          NAMED("1abc", "plugins: {pytorch: []}, " ONE), "metadata.name", "starts with a letter"},
+        {"svc and a long name",        NAMED("a23456789012345678901234567890123456789012345678901234567890", "plugins: {svc: []}, tasks: [" TASK("t", 0) "]"),
+                                       "metadata.name", "at most 59"},
+        {"a mount where svc mounts",   JOB("plugins: {svc: []}, " MOUNTS("{name: v, emptyDir: {}}")),
+                                       "spec.tasks[0].template.spec.containers[0].volumeMounts[0].mountPath", "where plugin svc mounts j-svc: mount volume v elsewhere"},
+        {"the same content",           JOB("plugins: {svc: []}, " MOUNTS("{name: v, configMap: {name: j-svc}}"))},
+        {"without svc",                JOB(MOUNTS("{name: v, emptyDir: {}}"))},
+        {"a volume of the job",        JOB("plugins: {ssh: []}, volumes: [{mountPath: /root/.ssh, volumeClaimName: c}], " ONE), "spec.volumes[0].mountPath", "where plugin ssh mounts j-ssh"},
+    };
+    /* clang-format on */
+    struct world world;
+
+    world_with_plugins(&world);
+    for (size_t i = 0; i < countof(cases); i++)
+        check_verdict(&world, &cases[i], NULL);
+    world_release(&world);
+}
+
+struct warning_case {
+    const char *name;
+    const char *yaml;
+    const char *text; /* of the warning; NULL: none about plugins */
+};
+
+/* covers: job-plugins.md PLG-043 PLG-047 PLG-126; see O-P04 O-P24 O-P35 O-P41 */
+static void what_would_be_ignored_is_a_warning(void **unused)
+{
+    /* clang-format off */
+    static const struct warning_case cases[] = {
+        {"nothing wrong",          JOB("plugins: {svc: [], ssh: [], env: [anything]}, " ONE), NULL},
+        {"an unknown flag",        JOB("plugins: {ssh: [--no-root]}, " ONE), "plugin ssh: argument ignored: flag \"no-root\" is unknown; there are ssh-key-file-path"},
+        {"no boolean",             JOB("plugins: {svc: [--inject-hosts-env=yes]}, " ONE), "plugin svc: argument ignored: inject-hosts-env: \"yes\" is no boolean"},
+        {"a negative port",        JOB("plugins: {ssh: [--ssh-port=-10]}, " ONE), "ssh-port: -10 is no port"},
+        {"a port too high",        JOB("plugins: {ssh: [--ssh-port=70000]}, " ONE), "ssh-port: 70000 is no port"},
+        {"an unknown kind of key", JOB("plugins: {ssh: [--ssh-key-type=dsa]}, " ONE), "ssh-key-type: \"dsa\" is no kind of key; there are rsa and ed25519"},
+        {"a public key alone",     JOB("plugins: {ssh: [--ssh-public-key=x]}, " ONE), "a new pair is made"},
+        {"a private key",          JOB("plugins: {ssh: [--ssh-private-key=a, --ssh-public-key=b]}, " ONE), "can read ssh-private-key in its arguments"},
+        {"pytorch without master", JOB("plugins: {pytorch: []}, " ONE), "plugin pytorch does nothing: the job has no task \"master\""},
+        {"tensorflow without role", JOB("plugins: {tensorflow: []}, " ONE), "no task of the job plays a role"},
+        {"hcclrank without tasks", JOB("plugins: {hcclrank: []}, " ONE), "hcclrank ranks no pod"},
+        {"mpi without workers",    JOB("plugins: {mpi: [--master=t]}, " ONE), "gives nobody MPI_HOST: the job has no task \"worker\""},
+        {"pytorch's other workers", JOB("plugins: {pytorch: [--master=t, --worker=w]}, " ONE), "counts no workers: the job has no task \"w\""},
+        {"pytorch's only task",    JOB("plugins: {pytorch: [--master=t, --worker=t]}, " ONE), "counts every pod twice: task \"t\" is master and workers"},
+        {"pytorch alone",          JOB("plugins: {pytorch: [--master=t]}, " ONE), NULL},
+        {"no rank table",          JOB("plugins: {hcclrank: [--master=t, --rank-table=maybe]}, " ONE), "rank-table: \"maybe\" is no boolean"},
+        {"ray's workers",          JOB("plugins: {ray: [--head=t, --headContainer=c, --worker=t]}, " ONE), "starts no worker: task t has no container \"worker\""},
+        {"ray without container",  JOB("plugins: {ray: [--head=t]}, " ONE), "task t has no container \"head\""},
+        {"ray drops arguments",    JOB("plugins: {ray: [--head=t, --headContainer=c]}, tasks: [{name: t, replicas: 1, "
+                                       POD_OF("containers: [{name: c, command: [x], args: [z]}]") "}]"), "its args are dropped"},
+        {"one host for two pods",  JOB("plugins: {svc: []}, tasks: [{name: t, replicas: 2, " POD_OF("hostname: h, " C) "}]"), "have the hostname h"},
+        {"a dashboard",            JOB("plugins: {svc: []}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: dashboard, containerPort: 80}]}]") "}]"),
+                                   "port dashboard of task t is for pods of this job alone"},
+        {"a dashboard for others", JOB("plugins: {svc: [--disable-network-policy]}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: http-api, containerPort: 80}]}]") "}]"), NULL},
+        {"a port of the job's",    JOB("plugins: {svc: []}, tasks: [{name: t, " POD_OF("containers: [{name: c, command: [x], ports: [{name: rpc, containerPort: 80}]}]") "}]"), NULL},
+    };
+    /* clang-format on */
+    struct world world;
+
+    world_with_plugins(&world);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(object) struct object *job = world_admit(&world, cases[i].yaml, NULL);
+
+        if (!job)
+            print_findings(&world.errors);
+        check(cases[i].name, job != NULL);
+        if (cases[i].text && !has_finding(&world.warnings, "spec.plugins", cases[i].text)) {
+            print_findings(&world.warnings);
+            check_fail("%s: no warning with %s", cases[i].name, cases[i].text);
+        }
+        if (!cases[i].text)
+            check(cases[i].name, !has_finding(&world.warnings, "spec.plugins", ""));
+    }
+    world_release(&world);
+}
+
+/* covers: see O-P04 */
+static void a_strict_server_refuses_what_would_be_ignored(void **unused)
+{
+    struct world world;
+
+    world_with_plugins(&world);
+    world.adm.strict_plugin_arguments = true;
+    assert_null(world_admit(&world, JOB("plugins: {ssh: [--no-root]}, " ONE), NULL));
+    check("error", has_finding(&world.errors, "spec.plugins", "flag \"no-root\" is unknown"));
+    scoped(object) struct object *job =
+        world_admit(&world, JOB("plugins: {pytorch: []}, " ONE), NULL);
+    check("other warnings stay warnings", job != NULL);
+    world_release(&world);
+}
+
+/* covers: reliability.md SEC-29 */
+static void a_server_takes_no_private_keys_unless_told_to(void **unused)
+{
+    struct world world;
+
+    world_with_plugins(&world);
+    world.adm.no_key_arguments = true;
+    assert_null(world_admit(
+        &world, JOB("plugins: {ssh: [--ssh-private-key=" KEY_BODY ", --ssh-public-key=b]}, " ONE),
+        NULL));
+    check("error", has_finding(&world.errors, "spec.plugins[ssh]", "--allow-ssh-key-arguments"));
+    check("and no key", !has_finding(&world.errors, NULL, "canary"));
+    check("and no key", !has_finding(&world.warnings, NULL, "canary"));
+    world_release(&world);
+}
+
+struct implied_case {
+    const char *name;
+    const char *yaml;
+    const char *plugins; /* afterwards */
+};
+
+/* covers: job.md ADM-11 ADM-12 ADM-13; job-plugins.md PLG-067 PLG-120 PLG-121 PLG-122 PLG-123 */
+static void what_a_plugin_needs_is_added(void **unused)
+{
+    /* clang-format off */
+    static const struct implied_case cases[] = {
+        {"11: tensorflow", JOB("plugins: {tensorflow: []}, " ONE), "{\"tensorflow\":[],\"svc\":[]}"},
+        {"11: pytorch",    JOB("plugins: {pytorch: []}, " ONE), "{\"pytorch\":[],\"svc\":[]}"},
+        {"11: ray",        JOB("plugins: {ray: [--head=t]}, " ONE), "{\"ray\":[\"--head=t\"],\"svc\":[]}"},
+        {"12: mpi",        JOB("plugins: {mpi: [--master=t, --port=2222]}, " ONE), "{\"mpi\":[\"--master=t\",\"--port=2222\"],\"svc\":[],\"ssh\":[]}"},
+        {"13: own arguments stay", JOB("plugins: {mpi: [--master=t], svc: [a], ssh: [b]}, " ONE), "{\"mpi\":[\"--master=t\"],\"svc\":[\"a\"],\"ssh\":[\"b\"]}"},
+        {"hcclrank",       JOB("plugins: {hcclrank: []}, " ONE), "{\"hcclrank\":[]}"},
+        {"no plugins",     JOB("plugins: {}, " ONE), "{}"},
+        {"none",           JOB(ONE), NULL},
+    };
+    /* clang-format on */
+    struct world world;
+
+    world_with_plugins(&world);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(object) struct object *job = world_admit(&world, cases[i].yaml, NULL);
+        scoped(json) json_t *body = job ? object_body_json(job) : NULL;
+        json_t *plugins = json_object_get(json_object_get(body, "spec"), "plugins");
+        scoped_str text = plugins ? json_dumps(plugins, JSON_COMPACT) : NULL;
+
+        check(cases[i].name, job != NULL);
+        check_str(cases[i].name, text, cases[i].plugins);
+    }
+    world_release(&world);
+}
+
+struct update_case {
+    const char *name;
+    const char *pointer; /* what is changed: a member below spec */
+    const char *value;
+    const char *field, *text; /* of the finding; NULL: accepted */
+};
+
+static json_t *parent_of(json_t *doc, const char *pointer, const char **out_last)
+{
+    json_t *at = json_object_get(doc, "spec");
+
+    for (const char *dot; (dot = strchr(pointer, '.')); pointer = dot + 1) {
+        scoped_str part = mem_printf("%.*s", (int)(dot - pointer), pointer);
+
+        at = json_is_array(at) ? json_array_get(at, strtoul(part, NULL, 10))
+                               : json_object_get(at, part);
+    }
+    *out_last = pointer;
+    return at;
+}
+
+/* covers: job-plugins.md PLG-125; see section 12 */
+static void updates_change_neither_plugins_nor_what_ranks_depend_on(void **unused)
+{
+    static const struct update_case cases[] = {
+        {"a plugin more", "plugins.env", "[]", "spec.plugins", "Forbidden"},
+        {"another argument", "plugins.pytorch", "[\"--master=w\"]", "spec.plugins", "Forbidden"},
+        {"more workers", "tasks.1.replicas", "4", NULL, NULL},
+        {"more masters", "tasks.0.replicas", "2", "spec.tasks[0].replicas",
+         "ranks of running pytorch workers"},
+    };
+    struct world world;
+    scoped(object) struct object *job = NULL;
+
+    world_with_plugins(&world);
+    job = world_admit(&world,
+                      JOB("plugins: {pytorch: [--master=m, --worker=w]}, tasks: [" TASK(
+                          "m", 1) "," TASK("w", 2) "]"),
+                      NULL);
+    assert_non_null(job);
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(json) json_t *doc = object_to_json(job);
+        scoped(json) json_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
+        const char *last;
+        json_t *parent = parent_of(doc, cases[i].pointer, &last);
+
+        json_object_set(parent, last, value);
+        error_list_release(&world.errors);
+        scoped(object) struct object *after =
+            admission_admit(&world.adm, doc, job, UNKNOWN_ERROR, &world.errors);
+        if (!cases[i].text)
+            print_findings(&world.errors);
+        check(cases[i].name, (after != NULL) == !cases[i].text);
+        check(cases[i].name,
+              !cases[i].text || has_finding(&world.errors, cases[i].field, cases[i].text));
+    }
+    world_release(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(what_would_be_ignored_is_a_warning),
+        cmocka_unit_test(a_strict_server_refuses_what_would_be_ignored),
+        cmocka_unit_test(a_server_takes_no_private_keys_unless_told_to),
+        cmocka_unit_test(what_a_plugin_needs_is_added),
+        cmocka_unit_test(updates_change_neither_plugins_nor_what_ranks_depend_on),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/*
+ * Whole lives of jobs, again and again: each write of each life refused once, in conflict once,
+ * carried out with its answer lost, and late. Whatever goes wrong, the end is the same. Ref:
+ * spec/job.md 20.5; reliability.md P-12.
+ *
+ * A life is a job and a script: "run", "run POD", "succeed", "succeed POD", "fail POD CODE",
+ * "restarts POD N", "delete POD", "command ACTION [KEY VALUE]", "scale N", "unknown", "wait MS",
+ * "process" (a new one). A second passes after each, so that what was refused is tried again.
+ */
+#include "tests/unit.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tests/fake/faulty.h"
+#include "tests/support/job_fixture.h"
+
+#include "api/types/kinds/pod/pod.h"
+
+struct life {
+    const char *name;
+    const char *tasks; /* as of stage_job_simple, or a list in YAML */
+    const char *extra;
+    const char *script;
+    const char *phase; /* at its end */
+};
+
+#define TEMPLATE                                                                                   \
+    "template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, command: "        \
+    "[run]}]}}"
+
+/* clang-format off */
+/* covers: job.md ST-01 ST-02 ST-03 ST-04 ST-05 ST-10 ST-11 ST-12 ST-17 ST-21 ST-28 ST-29 ST-31 ST-32 ST-33 ST-34 ST-36 ST-37 ST-39 ST-40 ST-42;
+ * job.md POL-06 POL-07 POL-10 POL-11 POL-14 POL-15 POL-16 POL-17 POL-18 POL-21 POL-26 POL-28 DLY-01 DLY-02 DLY-05 DLY-06 DLY-08 DLY-17;
+ * job.md POD-10 POD-26 POD-28 POD-31 DEP-04 DEP-10 DEP-13 PRT-07 SCL-01 SCL-02 SCL-03 SCL-05 CMD-02 CMD-03 CMD-05 CMD-06 */
+static const struct life lives[] = {
+    {"completes", "t*2", "plugins: {svc: []}", "run; succeed", "Completed"},
+    {"fails", "t*2", "", "run; fail j-t-0 1; succeed j-t-1", "Failed"},
+    {"enough successes", "a*3", "minSuccess: 1;minAvailable: 1", "run; succeed j-a-1", "Completed"},
+    {"restarts", "t*2", "plugins: {svc: [], env: []};policies: [{event: PodFailed, action: RestartJob}]", "run; fail j-t-0 1; run; succeed", "Completed"},
+    {"uses up its restarts", "bad*1 good*1", "maxRetry: 2;policies: [{event: PodFailed, action: RestartJob}]", "run; fail j-bad-0 1; run; fail j-bad-0 1", "Failed"},
+    {"aborts", "t*3", "policies: [{event: PodFailed, action: AbortJob}]", "run; succeed j-t-0; fail j-t-1 1", "Aborted"},
+    {"terminates", "t*3", "plugins: {svc: []};policies: [{exitCode: 3, action: TerminateJob}]", "run; fail j-t-1 3", "Terminated"},
+    {"is completed by a task", "a*2 b*1", "maxRetry: 1;policies: [{event: TaskCompleted, action: CompleteJob}]", "run; succeed j-a-0; succeed j-a-1", "Completed"},
+    {"is resumed", "t*3", "policies: [{event: PodFailed, action: AbortJob}]", "run; succeed j-t-0; fail j-t-1 1; command ResumeJob; run; succeed", "Completed"},
+    {"is suspended and resumed twice", "t*2", "maxRetry: 1", "run; command AbortJob; command ResumeJob; run; command AbortJob; command ResumeJob; run; succeed", "Completed"},
+    {"is terminated when aborted", "t*1", "", "run; command AbortJob; command TerminateJob", "Terminated"},
+    {"is restarted by hand", "t*2", "", "run; command RestartJob; run; succeed", "Completed"},
+    {"is completed by hand", "t*2", "", "run; succeed j-t-1; command CompleteJob", "Completed"},
+    {"ends quietly", "t*1", "", "run; succeed; command RestartJob; command ResumeJob", "Completed"},
+    {"loses a pod", "t*3", "policies: [{event: PodEvicted, action: RestartTask}]", "run; delete j-t-1; run; succeed", "Completed"},
+    {"loses a pod and all", "t*3", "policies: [{event: \"*\", action: RestartJob}]", "run; delete j-t-1; run", "Running"},
+    {"restarts a pod", "t*3", "plugins: {svc: []};policies: [{event: PodFailed, action: RestartPod}]", "run; fail j-t-1 1; run; succeed", "Completed"},
+    {"restarts a pod by hand", "a*2 b*1", "", "run; command RestartPod volcano.sh/pod-name j-a-1; run; succeed", "Completed"},
+    {"restarts containers too often", "t*1", "policies: [{event: TaskFailed, action: TerminateJob}]", "run; restarts j-t-0 4", "Terminated"},
+    {"is unknown", "t*2", "policies: [{event: Unknown, action: RestartJob}]", "run; unknown; run; succeed", "Completed"},
+    {"task before job", "[{name: a, replicas: 1, policies: [{event: PodFailed, action: RestartTask}], " TEMPLATE "}, {name: b, replicas: 1, " TEMPLATE "}]",
+     "policies: [{event: PodFailed, action: AbortJob}]", "run; fail j-a-0 1; run; fail j-b-0 1", "Aborted"},
+    {"a partition", "[{name: t, replicas: 4, partitionPolicy: {totalPartitions: 2, partitionSize: 2}, " TEMPLATE "}]",
+     "policies: [{event: PodFailed, action: RestartPartition}]", "run; fail j-t-3 1; run; succeed", "Completed"},
+    {"a chain", "[{name: c, replicas: 1, dependsOn: {name: [b]}, " TEMPLATE "}, {name: b, replicas: 1, dependsOn: {name: [a]}, " TEMPLATE "}, {name: a, replicas: 1, " TEMPLATE "}]",
+     "", "run; run; run; succeed", "Completed"},
+    {"a claim of its own", "t*1", "volumes: [{mountPath: /d, volumeClaim: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]", "run; succeed", "Completed"},
+    {"waits too long", "t*2", "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]", "run j-t-1; wait 6000", "Aborted"},
+    {"does not wait too long", "t*2", "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]", "run; wait 9000", "Running"},
+    {"recovers from an eviction", "t*2", "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]", "run; delete j-t-0; run; wait 20000; succeed", "Completed"},
+    {"does not recover", "t*2", "policies: [{event: PodEvicted, action: RestartJob, timeout: 10s}]", "run; delete j-t-0; wait 12000; run; succeed", "Completed"},
+    {"escalates", "t*1", "policies: [{event: PodFailed, action: RestartPod}, {event: PodEvicted, action: RestartJob, timeout: 10s}]", "run; fail j-t-0 1; wait 12000; run; succeed", "Completed"},
+    {"waits over a restart of the process", "t*1", "policies: [{event: PodPending, action: AbortJob, timeout: 5s}]", "wait 1; process; wait 5000", "Aborted"},
+    {"fails over a restart of the process", "t*2", "policies: [{event: PodFailed, action: RestartJob}]", "run; process; fail j-t-0 1; process; run; succeed", "Completed"},
+    {"grows", "t*2", "plugins: {svc: []}", "run; scale 4; run; succeed", "Completed"},
+    {"shrinks", "t*4", "minAvailable: 1;policies: [{event: PodEvicted, action: AbortJob}]", "run; scale 2; succeed", "Completed"},
+    {"to nothing and back", "t*2", "", "run; scale 0; scale 2; run; succeed", "Completed"},
+};
+
+static const struct fault {
+    const char *name;
+    enum faulty_way way;
+    enum error_code code;
+    int64_t delay_ms;
+} faults[] = {
+    {"refused", FAULTY_REFUSE, ERR_INTERNAL},
+    {"in conflict", FAULTY_REFUSE, ERR_CONFLICT},
+    {"answer lost", FAULTY_LOSE, ERR_TIMEOUT},
+    {"conflict told, but done", FAULTY_LOSE, ERR_CONFLICT},
+    {"late", FAULTY_DELAY, ERR_NONE, 150},
+};
+/* clang-format on */
+
+/* ---- scripts ---- */
+
+struct play {
+    struct stage *stage;
+    int commands;
+};
+
+static void make_job(struct stage *stage, const struct life *life)
+{
+    struct buf yaml = {0};
+
+    if (life->tasks[0] != '[') {
+        stage_job_simple(stage, "j", life->tasks, life->extra);
+        return;
+    }
+    buf_printf(&yaml,
+               "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j, namespace: "
+               "default}\nspec:\n  %s\n  tasks: %s\n",
+               life->extra, life->tasks);
+    stage_apply(stage, yaml.data);
+    buf_release(&yaml);
+}
+
+static void issue(struct play *play, const char *action, const char *key, const char *value)
+{
+    scoped_str yaml = mem_printf(
+        "{apiVersion: bus.volcano.sh/v1alpha1, kind: Command, metadata: {name: c%d, namespace: "
+        "default, annotations: {%s: %s}}, action: %s, target: {apiVersion: "
+        "batch.volcano.sh/v1alpha1, kind: Job, name: j, uid: %s}}",
+        play->commands++, *key ? key : "a", *value ? value : "b", action,
+        object_uid(stage_get(play->stage, &kind_job, "j")));
+
+    stage_apply(play->stage, yaml);
+}
+
+static void act(struct play *play, const char *verb, const char *object, const char *value,
+                const char *more)
+{
+    struct stage *stage = play->stage;
+    int number = (int)strtol(value, NULL, 10);
+
+    if (strcmp(verb, "run") == 0 && *object)
+        stage_pod(stage, object, POD_RUNNING);
+    else if (strcmp(verb, "run") == 0)
+        stage_pods(stage, POD_RUNNING);
+    else if (strcmp(verb, "succeed") == 0 && *object)
+        stage_pod(stage, object, POD_SUCCEEDED);
+    else if (strcmp(verb, "succeed") == 0)
+        stage_pods(stage, POD_SUCCEEDED);
+    else if (strcmp(verb, "fail") == 0)
+        stage_pod_failed(stage, object, number);
+    else if (strcmp(verb, "restarts") == 0)
+        stage_pod_restarts(stage, object, number);
+    else if (strcmp(verb, "delete") == 0)
+        stage_delete(stage, &kind_pod, object);
+    else if (strcmp(verb, "command") == 0)
+        issue(play, object, value, more);
+    else if (strcmp(verb, "scale") == 0)
+        stage_scale(stage, "j", 0, (int)strtol(object, NULL, 10), (int)strtol(object, NULL, 10));
+    else if (strcmp(verb, "unknown") == 0)
+        stage_group_phase(stage, PODGROUP_UNKNOWN);
+    else if (strcmp(verb, "wait") == 0)
+        stage_advance(stage, strtol(object, NULL, 10));
+    else if (strcmp(verb, "process") == 0)
+        stage_restart(stage);
+    else
+        check_fail("no such verb: %s", verb);
+}
+
+static void perform(struct play *play, const char *script)
+{
+    while (script) {
+        char words[4][64] = {{0}};
+
+        sscanf(script, " %63[^ ;] %63[^ ;] %63[^ ;] %63[^ ;]", words[0], words[1], words[2],
+               words[3]);
+        act(play, words[0], words[1], words[2], words[3]);
+        stage_advance(play->stage, 1000);
+        script = strchr(script, ';');
+        script = script ? script + 1 : NULL;
+    }
+}
+
+/* ---- the end ---- */
+
+enum { PODS_MAX = 16 };
+
+struct pods {
+    char *items[PODS_MAX];
+    size_t count;
+};
+
+static void add_pod(void *arg, const struct object *pod)
+{
+    struct pods *pods = arg;
+
+    assert_true(pods->count < PODS_MAX);
+    pods->items[pods->count++] =
+        mem_printf("%s:%s%s", object_name(pod), pod_phase_text(pod_status_of(pod)->phase),
+                   object_deleting(pod) ? ":deleting" : "");
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static char *end_of(struct stage *stage)
+{
+    const struct job_status *status = stage_job(stage, "j");
+    struct pods pods = {0};
+    struct buf out = {0};
+
+    buf_printf(&out,
+               "%s (%s) pending %d running %d succeeded %d failed %d terminating %d unknown %d "
+               "retries %d version %d groups %zu services %zu maps %zu claims %zu commands %zu;",
+               stage_phase(stage, "j"), status->reason ? status->reason : "", status->pending,
+               status->running, status->succeeded, status->failed, status->terminating,
+               status->unknown, status->retry_count, status->version,
+               stage_count(stage, &kind_pod_group), stage_count(stage, &kind_service),
+               stage_count(stage, &kind_config_map), stage_count(stage, &kind_pvc),
+               stage_count(stage, &kind_command));
+    cluster_each(stage->backend, &kind_pod, "default", add_pod, &pods);
+    qsort(pods.items, pods.count, sizeof *pods.items, compare_texts);
+    for (size_t i = 0; i < pods.count; i++) {
+        buf_printf(&out, " %s", pods.items[i]);
+        mem_free(pods.items[i]);
+    }
+    return buf_take(&out);
+}
+
+/* The life with the `n`-th write gone wrong, or without a fault. False: it has no n-th write. */
+static bool live(const struct life *life, const struct fault *fault, int n, char **out_end)
+{
+    struct play play = {stage_new(&(struct stage_options){0})};
+    bool hit;
+
+    if (fault)
+        faulty_expect(play.stage->cluster, .ops = FAULTY_ANY, .skip = n, .times = 1,
+                      .way = fault->way, .code = fault->code, .delay_ms = fault->delay_ms);
+    make_job(play.stage, life);
+    stage_advance(play.stage, 1000);
+    perform(&play, life->script);
+    stage_advance(play.stage, 5000);
+    hit = faulty_hits(play.stage->cluster) > 0;
+    *out_end = end_of(play.stage);
+    stage_free(play.stage);
+    return hit;
+}
+
+static void one_life(const struct life *life)
+{
+    scoped_str wanted = NULL;
+
+    live(life, NULL, 0, &wanted);
+    if (strncmp(wanted, life->phase, strlen(life->phase)) != 0)
+        check_fail("%s: ends as %s", life->name, wanted);
+    for (size_t f = 0; f < countof(faults); f++)
+        for (int n = 0;; n++) {
+            scoped_str end = NULL;
+            bool hit = live(life, &faults[f], n, &end);
+
+            if (strcmp(end, wanted) != 0)
+                check_fail("%s, write %d %s:\n  %s\nnot\n  %s", life->name, n, faults[f].name, end,
+                           wanted);
+            if (!hit)
+                break;
+        }
+}
+
+static void every_life_ends_the_same_whatever_goes_wrong_once(void **unused)
+{
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT); /* refused writes are the point */
+    for (size_t i = 0; i < countof(lives); i++)
+        one_life(&lives[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_life_ends_the_same_whatever_goes_wrong_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/*
+ * What a job says of itself: the reason and the message of each end, and of the ways there. Ref:
+ * spec/job.md O-02, O-38.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_faults.h"
+#include "tests/support/job_fixture.h"
+
+#include "api/types/kinds/pod/pod.h"
+
+static const struct {
+    const char *name, *tasks, *extra;
+    const char *failed; /* pods that fail with exit code 3, then */
+    bool rest;          /* the others succeed */
+    const char *phase, *reason, *message;
+} ends[] = {
+    {"all succeeded", "t*2", "", "", true, "Completed", "PodsSucceeded",
+     "2 of 2 pods succeeded, 0 failed; minAvailable 2"},
+    {"enough succeeded", "t*3", "minAvailable: 1;minSuccess: 2", "j-t-1", true, "Completed",
+     "MinSuccessReached", "2 of 3 pods succeeded, 1 failed (j-t-1 with exit code 3); minSuccess 2"},
+    {"too few succeeded", "t*3", "minAvailable: 2", "j-t-1 j-t-2", true, "Failed",
+     "MinAvailableMissed",
+     "1 of 3 pods succeeded, 2 failed (first j-t-1 with exit code 3); minAvailable 2"},
+    {"too few for the threshold", "t*3", "minAvailable: 1;minSuccess: 3", "j-t-0", true, "Failed",
+     "MinSuccessMissed", "2 of 3 pods succeeded, 1 failed (j-t-0 with exit code 3); minSuccess 3"},
+    {"too few of a task", "a*1 b*2", "", "j-b-1", true, "Failed", "TaskMinAvailableMissed",
+     "2 of 3 pods succeeded, 1 failed (j-b-1 with exit code 3); task b has 1 of minAvailable 2"},
+    {"no restart is left", "t*2", "maxRetry: 1;policies: [{event: PodFailed, action: RestartJob}]",
+     "j-t-0", false, "Failed", "MaxRetryReached",
+     "maxRetry 1 is used up by RestartJob after PodFailed of pod j-t-0 with exit code 3; "
+     "0 of 2 pods succeeded, 1 failed (j-t-0 with exit code 3)"},
+    {"aborted", "t*2", "policies: [{exitCode: 3, action: AbortJob}]", "j-t-1", false, "Aborted",
+     "PodFailed", "AbortJob after PodFailed of pod j-t-1 with exit code 3"},
+    {"terminated", "t*2", "policies: [{event: PodFailed, action: TerminateJob}]", "j-t-1", false,
+     "Terminated", "PodFailed", "TerminateJob after PodFailed of pod j-t-1 with exit code 3"},
+    {"completed by a task", "t*1 u*1", "policies: [{event: TaskCompleted, action: CompleteJob}]",
+     "j-u-0", true, "Completed", "TaskCompleted", "CompleteJob after TaskCompleted of task t"},
+    {"aborted in time", "t*2", "policies: [{event: PodFailed, action: AbortJob, timeout: 10ms}]",
+     "j-t-1", false, "Aborted", "PodFailed",
+     "AbortJob after PodFailed of pod j-t-1 with exit code 3 and its timeout"},
+    {"restarted", "t*2", "policies: [{event: PodFailed, action: RestartPod}]", "j-t-1", false,
+     "Running", "MinAvailableReached", "2 of 2 pods run or have ended; minAvailable 2"},
+};
+
+/* covers: see job.md O-02 */
+static void every_end_says_what_decided(void **unused)
+{
+    for (size_t i = 0; i < countof(ends); i++) {
+        struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});
+        const struct job_status *status;
+        char failed[64], *rest = NULL;
+
+        stage_job_simple(stage, "j", ends[i].tasks, ends[i].extra);
+        snprintf(failed, sizeof failed, "%s", ends[i].failed);
+        for (char *pod = strtok_r(failed, " ", &rest); pod; pod = strtok_r(NULL, " ", &rest))
+            stage_report(stage, pod, POD_FAILED, 3, 0);
+        stage_settle(stage);
+        if (ends[i].rest)
+            stage_pods(stage, POD_SUCCEEDED);
+        status = stage_job(stage, "j");
+        check_str(ends[i].name, stage_phase(stage, "j"), ends[i].phase);
+        check_str(ends[i].name, status->reason, ends[i].reason);
+        check_str(ends[i].name, status->message, ends[i].message);
+        stage_free(stage);
+    }
+}
+
+/* While its last pods go, and when the process is another one by then. covers: see job.md O-38 */
+static void what_decided_outlives_the_last_pods_and_the_process(void **unused)
+{
+    struct stage *stage =
+        stage_new(&(struct stage_options){.run_pods = true, .slow_deletion = true});
+
+    stage_job_simple(stage, "j", "t*2", "policies: [{exitCode: 3, action: AbortJob}]");
+    stage_pod_failed(stage, "j-t-0", 3);
+    check_str("on the way", stage_phase(stage, "j"), "Aborting");
+    check_str("on the way", stage_job(stage, "j")->reason, "PodFailed");
+    stage_restart(stage);
+    stage_let_go(stage);
+    check_str("at the end", stage_phase(stage, "j"), "Aborted");
+    check_str("at the end", stage_job(stage, "j")->message,
+              "AbortJob after PodFailed of pod j-t-0 with exit code 3");
+    stage_free(stage);
+}
+
+/* covers: see job.md O-26 */
+static void an_action_that_was_due_names_its_pod_in_another_process(void **unused)
+{
+    struct stage *stage = stage_new(&(struct stage_options){0});
+
+    stage_job_simple(stage, "j", "t*2",
+                     "policies: [{event: PodEvicted, action: AbortJob, timeout: 5s}]");
+    stage_pods(stage, POD_RUNNING);
+    stage_delete(stage, &kind_pod, "j-t-1");
+    stage_restart(stage);
+    stage_advance(stage, 6000);
+    check_str("message", stage_job(stage, "j")->message,
+              "AbortJob after PodEvicted of pod j-t-1 and its timeout");
+    stage_free(stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_end_says_what_decided),
+        cmocka_unit_test(what_decided_outlives_the_last_pods_and_the_process),
+        cmocka_unit_test(an_action_that_was_due_names_its_pod_in_another_process),
+    };
+    return job_tests_with_faults(tests, countof(tests), NULL);
+}

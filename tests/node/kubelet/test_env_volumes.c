@@ -1,0 +1,499 @@
+/*
+ * What the kubelet gives a pod: variables, files and volumes, host paths, ports, names.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/kubelet_fixture.h"
+
+static void host_paths_can_be_forbidden(void **state)
+{
+    struct rig *rig = rig_new();
+    struct kubelet_options options = kubelet_bed_options(1);
+
+    rig_start_kubelet(rig, &options);
+    kubelet_bed_pod(rig, "p", NULL, ",'volumes':[{'name':'v','hostPath':{'path':'/etc'}}]");
+    check_int("refused", rig_pod_phase(rig, "p"), POD_FAILED);
+    check_has("why", rig_status(rig, &kind_pod, "p"), "HostPathForbidden");
+    rig_free(rig);
+}
+
+/* covers: local-runtime.md LRT-14 */
+static const struct {
+    const char *name, *container, *spec, *message, *object;
+} missing[] = {
+    {"envFrom", "," KUBELET_BED_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]", NULL,
+     "configmap \\\"m\\\" not found",
+     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':'default'}}"},
+    {"secretKeyRef",
+     "," KUBELET_BED_COMMAND
+     ",'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}]",
+     NULL, "secret \\\"s\\\" not found",
+     "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':'default'},'data':{'k':"
+     "'djE='}}"},
+    {"volume", NULL, ",'volumes':[{'name':'v','configMap':{'name':'m'}}]",
+     "volume v: configmap \\\"m\\\" not found",
+     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':'default'}}"},
+    {"projected", NULL,
+     ",'volumes':[{'name':'v','projected':{'sources':[{'secret':{'name':'s'}}]}}]",
+     "volume v: secret \\\"s\\\" not found",
+     "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':'default'}}"},
+    {"claim", NULL, ",'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'pvc'}}]",
+     "persistentvolumeclaim \\\"pvc\\\" not found",
+     "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'pvc','namespace':"
+     "'default'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}"
+     "}}"},
+};
+
+static void what_is_missing_holds_the_pod_until_it_appears(void **state)
+{
+    for (size_t i = 0; i < countof(missing); i++) {
+        struct rig *rig = rig_new();
+        struct kubelet_options options = kubelet_bed_options(1);
+
+        rig_start_kubelet(rig, &options);
+        kubelet_bed_pod(rig, "p", missing[i].container, missing[i].spec);
+        check_int(missing[i].name, rig->n_pods, 0);
+        check_int(missing[i].name, rig_pod_phase(rig, "p"), POD_PENDING);
+        check_has(missing[i].name, rig_status(rig, &kind_pod, "p"), "CreateContainerConfigError");
+        check_has(missing[i].name, rig_status(rig, &kind_pod, "p"), missing[i].message);
+        kubelet_bed_pod(rig, "q", NULL, NULL);
+        check(missing[i].name, rig_started(rig, "q") != NULL);
+        rig_create(rig, "%s", missing[i].object);
+        rig_run_all(rig);
+        check(missing[i].name, rig_started(rig, "p") != NULL);
+        check_int(missing[i].name, rig_pod_phase(rig, "p"), POD_SUCCEEDED);
+        rig_free(rig);
+    }
+}
+
+static void a_missing_key_is_waited_for_too(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'},'data':{'a':'1'}}");
+    kubelet_bed_pod(rig, "p",
+                    "," KUBELET_BED_COMMAND
+                    ",'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'m','key':"
+                    "'b'}}}]",
+                    NULL);
+    check_has("which", rig_status(rig, &kind_pod, "p"),
+              "couldn't find key b in ConfigMap default/m");
+    rig_patch(rig, &kind_config_map, "m", "{'data':{'b':'2'}}");
+    rig_settle(rig);
+    check_str("now", rig_started(rig, "p")->env, "A=2;");
+    rig_free(rig);
+}
+
+/* covers: local-runtime.md LRT-12 */
+static void files_of_running_pods_follow_their_objects(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+    static const char volumes[] =
+        ",'volumes':[{'name':'v','configMap':{'name':'m'}},{'name':'p','projected':{'sources':[{"
+        "'secret':{'name':'s'}}]}},{'name':'e','emptyDir':{}}]";
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'},'data':{'k':'1'}}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                    "'default'},'data':{'K':'c2VjcmV0'}}");
+    kubelet_bed_pod(rig, "p", NULL, volumes);
+    kubelet_bed_pod(rig, "other", NULL, NULL);
+    rig_tell_running(rig, "p");
+    check_str("at first", rig_started(rig, "p")->files, "v:k=1,644;p:K=secret,644;");
+    rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'2','l':'3'}}");
+    rig_settle(rig);
+    check_has("told", rig_started(rig, "p")->volumes, "v:");
+    check_str("the last of its volumes of files", rig_started(rig, "p")->files, "p:K=secret,644;");
+    rig_patch(rig, &kind_secret, "s", "{'data':{'K':'bmV3'}}");
+    rig_settle(rig);
+    check_str("a secret in a projection", rig_started(rig, "p")->files, "p:K=new,644;");
+    rig_delete(rig, &kind_secret, "s", -1);
+    rig_settle(rig);
+    check_str("what went stays as it was", rig_started(rig, "p")->files, "p:K=new,644;");
+    rig_tell_ended(rig, "p", 0);
+    rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'4'}}");
+    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_free(rig);
+}
+
+/* covers: see 4.4 of local-runtime.md */
+static void files_of_running_pods_follow_their_labels_and_annotations(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+    static const char volumes[] =
+        ",'volumes':[{'name':'v','downwardAPI':{'items':[{'path':'l','fieldRef':{'fieldPath':"
+        "'metadata.labels'}}]}},{'name':'p','projected':{'sources':[{'downwardAPI':{'items':[{"
+        "'path':'a','fieldRef':{'fieldPath':'metadata.annotations'}}]}}]}}]";
+
+    kubelet_bed_pod(rig, "p", NULL, volumes);
+    kubelet_bed_pod(rig, "other", NULL, NULL);
+    rig_tell_running(rig, "p");
+    rig_tell_running(rig, "other");
+    check_has("at first", rig_started(rig, "p")->files, "p:a=,644;");
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'annotations':{'note':'one'}}}");
+    rig_settle(rig);
+    check_str("an annotation in a projection", rig_started(rig, "p")->files,
+              "p:a=note=\"one\",644;");
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_str("told of all of them", rig_started(rig, "p")->files, "p:a=note=\"one\",644;");
+    rig_patch(rig, &kind_pod, "other", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_str("one that has no such files", rig_started(rig, "other")->files, "");
+    rig_free(rig);
+}
+
+static void a_running_pod_hears_of_another_deadline(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    rig_patch(rig, &kind_pod, "p", "{'metadata':{'labels':{'tier':'front'}}}");
+    rig_settle(rig);
+    check_int("nothing to hear", rig_started(rig, "p")->deadline_ms, 0);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':90}}");
+    rig_settle(rig);
+    check_int("a deadline", rig_started(rig, "p")->deadline_ms, 90000);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':5}}");
+    rig_settle(rig);
+    check_int("a nearer one", rig_started(rig, "p")->deadline_ms, 5000);
+    rig_tell_ended(rig, "p", 0);
+    rig_patch(rig, &kind_pod, "p", "{'spec':{'activeDeadlineSeconds':1}}");
+    rig_settle(rig); /* the scripted runtime would complain of a pod that does not run */
+    rig_free(rig);
+}
+
+/* covers: see 3.3 of job-plugins.md */
+static void variables_of_containers_that_may_run_again_follow_their_objects(void **state)
+{
+    static const struct {
+        const char *name, *policy, *renewed;
+    } rows[] = {
+        {"always", ",'restartPolicy':'Always'", "0 run 2 B=secret A=2;"},
+        {"on failure", ",'restartPolicy':'OnFailure'", "0 run 2 B=secret A=2;"},
+        {"never", ",'restartPolicy':'Never'", ""},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = kubelet_bed(4);
+
+        rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                        "'default'},'data':{'k':'1'}}");
+        rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                        "'default'},'data':{'B':'c2VjcmV0'}}");
+        rig_create(rig,
+                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                   "'spec':{'nodeName':'here'%s,'containers':[{'name':'c','image':'i','command':["
+                   "'run','$(A)'],'env':[{'name':'A','valueFrom':{'configMapKeyRef':{'name':'m',"
+                   "'key':'k'}}}],'envFrom':[{'secretRef':{'name':'s'}}]}]}}",
+                   rows[i].policy);
+        rig_settle(rig);
+        rig_tell_running(rig, "p");
+        check_str(rows[i].name, rig_started(rig, "p")->renewed, "");
+        rig_patch(rig, &kind_config_map, "m", "{'data':{'k':'2'}}");
+        rig_settle(rig);
+        check_str(rows[i].name, rig_started(rig, "p")->renewed, rows[i].renewed);
+        rig_started(rig, "p")->renewed[0] = 0;
+        rig_delete(rig, &kind_config_map, "m", -1);
+        rig_settle(rig);
+        check_str("what went stays as it was", rig_started(rig, "p")->renewed, "");
+        rig_free(rig);
+    }
+}
+
+/* covers: local-runtime.md LRT-05 */
+static void where_ports_are_shared_the_second_pod_waits(void **state)
+{
+    static const struct {
+        const char *name, *spec;
+        bool own_addresses;
+    } rows[] = {{"no rewriting", NULL, false}, {"the host's network", ",'hostNetwork':true", true}};
+    static const char ports[] = "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8080}]";
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = rig_new();
+        struct kubelet_options options = kubelet_bed_options(4);
+
+        options.volumes.sim = false;
+        rig->abilities.own_addresses = rows[i].own_addresses;
+        rig_start_kubelet(rig, &options);
+        kubelet_bed_pod(rig, "first", ports, rows[i].spec);
+        kubelet_bed_pod(rig, "second", ports, rows[i].spec);
+        kubelet_bed_pod(rig, "other", "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8081}]",
+                        rows[i].spec);
+        check(rows[i].name, rig_started(rig, "first") && rig_started(rig, "other"));
+        check(rows[i].name, !rig_started(rig, "second"));
+        check_int(rows[i].name, rig_pod_phase(rig, "second"), POD_PENDING);
+        check_has(rows[i].name, rig_status(rig, &kind_pod, "second"), "\"PortConflict\"");
+        check_has(rows[i].name, rig_status(rig, &kind_pod, "second"),
+                  "port 8080 is in use by pod default/first");
+        rig_tell_ended(rig, "first", 0);
+        check(rows[i].name, rig_started(rig, "second") != NULL);
+        rig_free(rig);
+    }
+}
+
+static void pods_with_addresses_of_their_own_share_no_ports(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+    static const char ports[] = "," KUBELET_BED_COMMAND ",'ports':[{'containerPort':8080}]";
+
+    kubelet_bed_pod(rig, "first", ports, NULL);
+    kubelet_bed_pod(rig, "second", ports, NULL);
+    check("both run", rig_started(rig, "first") && rig_started(rig, "second"));
+    rig_free(rig);
+}
+
+static void service(struct rig *rig, const char *name)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':'default'},"
+               "'spec':{'clusterIP':'None','selector':{'app':'%s'},'ports':[{'port':80}]}}",
+               name, name);
+    rig_settle(rig);
+}
+
+static void a_plain_pod_has_names_while_there_are_services_to_look_up(void **state)
+{
+    struct rig *rig = kubelet_bed(8);
+
+    kubelet_bed_pod(rig, "before", NULL, NULL);
+    check_str("nothing to look up", rig_started(rig, "before")->hosts, "");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'s','namespace':'default',"
+                    "'labels':{'app':'web'}},'spec':{'nodeName':'here','containers':[{'name':'c',"
+                    "'command':['serve'],'ports':[{'containerPort':80}]}],'hostname':'s'}}");
+    service(rig, "web");
+    rig_tell_running(rig, "s");
+    kubelet_bed_pod(rig, "client", NULL, NULL);
+    check_has("the name", rig_started(rig, "client")->hosts, " web.default.svc web.default web\n");
+    check_str("and no address of its own", rig_started(rig, "client")->ip, "");
+    kubelet_bed_pod(rig, "aloof", NULL, ",'dnsPolicy':'Default'");
+    check_str("unless it wants the host's", rig_started(rig, "aloof")->hosts, "");
+    rig_delete(rig, &kind_service, "web", -1);
+    rig_advance(rig, 1000);
+    check("told when it goes", !strstr(rig_started(rig, "client")->hosts, "web"));
+    kubelet_bed_pod(rig, "after", NULL, NULL);
+    check_str("nothing any more", rig_started(rig, "after")->hosts, "");
+    rig_free(rig);
+}
+
+static void host_aliases_are_lines_of_the_hosts_file(void **state)
+{
+    struct rig *rig = kubelet_bed(2);
+
+    kubelet_bed_pod(
+        rig, "p", NULL,
+        ",'hostAliases':[{'ip':'10.1.2.3','hostnames':['db','db.local']},{'ip':'10.1.2.4',"
+        "'hostnames':['cache']}]");
+    check_has("aliases", rig_started(rig, "p")->hosts,
+              "127.0.0.1 localhost\n127.10.4.0 p\n10.1.2.3 db db.local\n10.1.2.4 cache\n");
+    rig_free(rig);
+}
+
+static void environment_is_resolved_in_order(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'},'data':{'A':'map','B':'map'},'binaryData':{'BIN':'AAE='}}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                    "'default'},'data':{'K':'c2VjcmV0IQ=='}}");
+    kubelet_bed_pod(
+        rig, "p",
+        ",'command':['run','$(A)','$$(A)','$(nobody)','$x'],'args':['$(IP)'],"
+        "'resources':{'limits':{'cpu':'1500m','memory':'64Mi'}},"
+        "'envFrom':[{'configMapRef':{'name':'m'}},{'prefix':'S_','secretRef':{'name':'s'}},"
+        "{'configMapRef':{'name':'none','optional':true}}],'env':["
+        "{'name':'A','value':'$(A)+$(B)'},{'name':'N','valueFrom':{'fieldRef':{'fieldPath':"
+        "'metadata.name'}}},{'name':'IP','valueFrom':{'fieldRef':{'fieldPath':'status.podIP'"
+        "}}},{'name':'CPU','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu'}}},"
+        "{'name':'BIN','valueFrom':{'configMapKeyRef':{'name':'m','key':'BIN','optional':true}}},"
+        "{'name':'MB','valueFrom':{'resourceFieldRef':{'resource':'limits.memory','divisor':"
+        "'1Mi'}}},{'name':'OPT','valueFrom':{'secretKeyRef':{'name':'s','key':'no','optional'"
+        ":true}}},{'name':'NODE','valueFrom':{'fieldRef':{'fieldPath':'spec.nodeName'}}}]",
+        NULL);
+    check_str("env", rig_started(rig, "p")->env,
+              "A=map+map;B=map;S_K=secret!;N=p;IP=127.10.4.0;CPU=2;MB=64;NODE=here;");
+    check_str("argv", rig_started(rig, "p")->argv, "run map+map $(A) $(nobody) $x 127.10.4.0");
+    check_has("its address is told", rig_status(rig, &kind_pod, "p"), "\"podIP\":\"127.10.4.0\"");
+    rig_free(rig);
+}
+
+/* covers: see 4.4 */
+static void volumes_become_files_and_directories(void **state)
+{
+    struct rig *rig = rig_new();
+    struct kubelet_options options = kubelet_bed_options(1);
+    const char *uid;
+
+    options.volumes.host_paths.any = true;
+    rig_start_kubelet(rig, &options);
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'},'data':{'a':'1','b':'2'},'binaryData':{'c':'AAE='}}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Secret','metadata':{'name':'s','namespace':"
+                    "'default'},'data':{'k':'a2V5'}}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'PersistentVolumeClaim','metadata':{'name':'claim',"
+                    "'namespace':'default'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{"
+                    "'requests':{'storage':'1Gi'}}}}");
+    uid = object_uid(rig_get(rig, &kind_pvc, "claim"));
+    kubelet_bed_pod(
+        rig, "p", NULL,
+        ",'volumes':[{'name':'m','configMap':{'name':'m','items':[{'key':'a','path':'x/a',"
+        "'mode':256}]}},{'name':'s','secret':{'secretName':'s','defaultMode':384}},{'name':"
+        "'e','emptyDir':{'medium':'Memory','sizeLimit':'1Mi'}},{'name':'h','hostPath':{"
+        "'path':'/etc'}},{'name':'c','persistentVolumeClaim':{'claimName':'claim'}},"
+        "{'name':'d','downwardAPI':{'items':[{'path':'n','fieldRef':{'fieldPath':"
+        "'metadata.namespace'}}]}},{'name':'o','secret':{'secretName':'no','optional':true}},"
+        "{'name':'p','projected':{'sources':[{'configMap':{'name':'m','items':[{'key':'b',"
+        "'path':'b'}]}},{'secret':{'name':'s'}}]}}]");
+    scoped_str want = mem_printf("m:1:;s:1m:;e:0m:;h:2:/etc;c:3:/data/pvc/default/%s;d:1:;o:1m:;"
+                                 "p:1m:;",
+                                 uid);
+    check_str("volumes", rig_started(rig, "p")->volumes, want);
+    check_str("files", rig_started(rig, "p")->files,
+              "m:x/a=1,400;s:k=key,600;d:n=default,644;p:b=2,644;p:k=key,644;");
+    rig_free(rig);
+}
+
+/* A pod of that job, as the svc plugin makes it. */
+static void create_named(struct rig *rig, const char *name, const char *job)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+               "'labels':{'volcano.sh/job-name':'%s'}},'spec':{'nodeName':'here','hostname':"
+               "'%s','subdomain':'%s','restartPolicy':'Never','containers':[{'name':'c','image':"
+               "'i'," KUBELET_BED_COMMAND "}]}}",
+               name, job, name, job);
+    rig_settle(rig);
+}
+
+static void create_service(struct rig *rig, const char *job)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':"
+               "'default'},'spec':{'clusterIP':'None','selector':{'volcano.sh/job-name':'%s'}}}",
+               job, job);
+    rig_settle(rig);
+}
+
+static void names_of_a_job_are_known_to_all_its_pods(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+
+    create_named(rig, "j-w-0", "j");
+    create_named(rig, "j-w-1", "j");
+    check_str("the first was told of the second", rig_started(rig, "j-w-0")->hosts,
+              "127.0.0.1 localhost\n"
+              "127.10.4.0 j-w-0.j.default.svc.cluster.local j-w-0.j.default.svc j-w-0.j.default "
+              "j-w-0.j j-w-0\n"
+              "127.10.4.1 j-w-1.j.default.svc.cluster.local j-w-1.j.default.svc j-w-1.j.default "
+              "j-w-1.j j-w-1\n");
+    check_str("as the second itself", rig_started(rig, "j-w-1")->hosts,
+              rig_started(rig, "j-w-0")->hosts);
+    create_service(rig, "j");
+    check_has("a service's name", rig_started(rig, "j-w-0")->hosts,
+              "127.10.4.1 j.default.svc.cluster.local j.default.svc j.default j\n");
+    rig_delete(rig, &kind_pod, "j-w-1", 0);
+    rig_tell_ended(rig, "j-w-1", 0);
+    check("who is gone has no name", !strstr(rig_started(rig, "j-w-0")->hosts, "j-w-1"));
+    rig_free(rig);
+}
+
+static void services_are_known_to_pods_of_other_jobs(void **state)
+{
+    struct rig *rig = kubelet_bed(4);
+
+    create_named(rig, "before-m-0", "before");
+    create_named(rig, "server-m-0", "server");
+    check("no service, no name", !strstr(rig_started(rig, "before-m-0")->hosts, "server"));
+    create_service(rig, "server");
+    create_named(rig, "after-m-0", "after");
+    check_has(
+        "who starts knows the pod by its full names", rig_started(rig, "after-m-0")->hosts,
+        "127.10.4.1 server-m-0.server.default.svc.cluster.local server-m-0.server.default.svc "
+        "server-m-0.server.default server-m-0.server\n");
+    check_has("and the service", rig_started(rig, "after-m-0")->hosts,
+              "127.10.4.1 server.default.svc.cluster.local server.default.svc server.default "
+              "server\n");
+    check("jobs without a service stay unknown",
+          !strstr(rig_started(rig, "after-m-0")->hosts, "before"));
+    rig_advance(rig, 1000);
+    check_has("who runs is told", rig_started(rig, "before-m-0")->hosts, " server-m-0.server\n");
+    rig_tell_ended(rig, "server-m-0", 0);
+    rig_advance(rig, 1000);
+    check("who has ended serves nobody", !strstr(rig_started(rig, "before-m-0")->hosts, "server"));
+    rig_free(rig);
+}
+
+/* Where a variable names the one before `names` times, `levels` times over, and the program gets
+ * the last one `args` times. `start` bytes are in the first. */
+static void with_growing_variables(struct rig *rig, int start, int names, int levels, int args)
+{
+    scoped(buf) struct buf container = {0};
+
+    buf_printf(&container, ",'command':['true'],'args':['-'");
+    for (int i = 0; i < args; i++)
+        buf_printf(&container, ",'$(V%d)'", levels);
+    buf_printf(&container, "],'env':[{'name':'V0','value':'%0*d'}", start, 0);
+    for (int level = 1; level <= levels; level++) {
+        buf_printf(&container, ",{'name':'V%d','value':'", level);
+        for (int i = 0; i < names; i++)
+            buf_printf(&container, "$(V%d)", level - 1);
+        buf_str(&container, "'}");
+    }
+    buf_str(&container, "]");
+    kubelet_bed_pod(rig, "p", container.data, NULL);
+}
+
+/* covers: reliability.md L-35 */
+static void texts_that_no_program_could_be_given_are_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        int start, names, levels, args;
+        const char *says; /* NULL: the pod starts */
+    } cases[] = {
+        {"as long as one may be", 1 << 13, 15, 1, 1, NULL},
+        {"longer by its references", 1 << 13, 16, 1, 1, "container c: V1 has more than 131071"},
+        {"growing without end", 100, 1000, 30, 1, "V2 has more than 131071 bytes"},
+        {"large together", 1 << 13, 15, 1, 20, "more than 1835008 bytes in all"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rig *rig = kubelet_bed(1);
+
+        with_growing_variables(rig, cases[i].start, cases[i].names, cases[i].levels, cases[i].args);
+        check_int(cases[i].name, rig_pod_phase(rig, "p"), cases[i].says ? POD_FAILED : POD_PENDING);
+        if (cases[i].says) {
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "p"), "ArgumentsTooLong");
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "p"), cases[i].says);
+        }
+        check_int(cases[i].name, rig->n_pods, cases[i].says ? 0 : 1);
+        rig_free(rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(host_paths_can_be_forbidden),
+        cmocka_unit_test(what_is_missing_holds_the_pod_until_it_appears),
+        cmocka_unit_test(a_missing_key_is_waited_for_too),
+        cmocka_unit_test(files_of_running_pods_follow_their_objects),
+        cmocka_unit_test(files_of_running_pods_follow_their_labels_and_annotations),
+        cmocka_unit_test(a_running_pod_hears_of_another_deadline),
+        cmocka_unit_test(variables_of_containers_that_may_run_again_follow_their_objects),
+        cmocka_unit_test(where_ports_are_shared_the_second_pod_waits),
+        cmocka_unit_test(pods_with_addresses_of_their_own_share_no_ports),
+        cmocka_unit_test(a_plain_pod_has_names_while_there_are_services_to_look_up),
+        cmocka_unit_test(host_aliases_are_lines_of_the_hosts_file),
+        cmocka_unit_test(environment_is_resolved_in_order),
+        cmocka_unit_test(texts_that_no_program_could_be_given_are_refused),
+        cmocka_unit_test(volumes_become_files_and_directories),
+        cmocka_unit_test(names_of_a_job_are_known_to_all_its_pods),
+        cmocka_unit_test(services_are_known_to_pods_of_other_jobs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

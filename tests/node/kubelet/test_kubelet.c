@@ -1,0 +1,421 @@
+/*
+ * The lives of pods, with a runtime that does what the test says, on the embedded cluster.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/kubelet_fixture.h"
+
+static int64_t start_ms(struct rig *rig, const char *name)
+{
+    return pod_status_of(rig_get(rig, &kind_pod, name))->start_ms;
+}
+
+static void a_pod_goes_from_bound_to_succeeded(void **state)
+{
+    struct rig *rig = kubelet_bed(2);
+    struct rig_pod *pod;
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    pod = rig_started(rig, "p");
+    assert_non_null(pod);
+    check("its intent is in the status", start_ms(rig, "p") != 0);
+    check_has("placed", rig_status(rig, &kind_pod, "p"),
+              "\"type\":\"PodScheduled\",\"status\":\"True\"");
+    check_str("needs no address", pod->ip, "");
+    check_str("nor a hosts file", pod->hosts, "");
+    rig_tell_running(rig, "p");
+    check_int("running", rig_pod_phase(rig, "p"), POD_RUNNING);
+    check_has("ready", rig_status(rig, &kind_pod, "p"), "\"type\":\"Ready\",\"status\":\"True\"");
+    check_has("its image", rig_status(rig, &kind_pod, "p"), "\"image\":\"i\"");
+    rig_tell_ended(rig, "p", 0);
+    check_int("succeeded", rig_pod_phase(rig, "p"), POD_SUCCEEDED);
+    check("released", pod->released);
+    check("logs stay", !pod->purged);
+    rig_delete(rig, &kind_pod, "p", -1);
+    rig_settle(rig);
+    check("purged with its object", pod->purged);
+    rig_free(rig);
+}
+
+static void a_pod_of_an_earlier_life_is_purged_with_its_object(void **state)
+{
+    struct rig *rig = kubelet_bed(2);
+    struct kubelet_options options = kubelet_bed_options(2);
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    rig_tell_ended(rig, "p", 0);
+    rig_stop(rig);
+    rig_start_kubelet(rig, &options);
+    check("its logs are still there", !rig_started(rig, "p")->purged);
+    rig_delete(rig, &kind_pod, "p", -1);
+    rig_settle(rig);
+    check("purged", rig_started(rig, "p")->purged);
+    rig_free(rig);
+}
+
+/* covers: reliability.md L-37 */
+static void no_more_than_max_pods_run_and_all_have_their_turn(void **state)
+{
+    struct rig *rig = kubelet_bed(3);
+
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        kubelet_bed_pod(rig, name, NULL, NULL);
+    }
+    check_int("three", rig->running, 3);
+    rig_run_all(rig);
+    check_int("all", rig->n_pods, 20);
+    check_int("never more than three", rig->peak, 3);
+    for (size_t i = 0; i < rig->n_pods; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", (int)(i % 100));
+        check_str("in order", rig->pods[i].name, name);
+    }
+    rig_free(rig);
+}
+
+/* covers: reliability.md D-09; see DC-18 */
+static void intents_are_written_ahead_of_free_slots(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+    int with_intent = 0;
+
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        kubelet_bed_pod(rig, name, NULL, NULL);
+    }
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        with_intent += start_ms(rig, name) != 0;
+    }
+    check_int("the running one and 2 * 1 + 8", with_intent, 11);
+    rig_free(rig);
+}
+
+static void processors_are_not_promised_twice(void **state)
+{
+    struct rig *rig = kubelet_bed(8);
+
+    for (int i = 0; i < 4; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        kubelet_bed_pod(rig, name,
+                        "," KUBELET_BED_COMMAND ",'resources':{'requests':{'cpu':'1500m'}}", NULL);
+    }
+    check_int("two times 1.5 of 4", rig->running, 2);
+    rig_tell_ended(rig, "p0", 0);
+    check("the next one", rig_started(rig, "p2") != NULL);
+    rig_free(rig);
+}
+
+/* covers: reliability.md INV-N2 INV-N5 P-09 */
+static void phases_only_move_forward(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    rig_tell_ended(rig, "p", 3);
+    check_int("failed", rig_pod_phase(rig, "p"), POD_FAILED);
+    check_has("real code", rig_status(rig, &kind_pod, "p"), "\"exitCode\":3");
+    rig_tell_running(rig, "p");
+    check_int("stays failed", rig_pod_phase(rig, "p"), POD_FAILED);
+    rig_free(rig);
+}
+
+static void reports_of_one_turn_are_written_once(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+    struct runtime_report report = {.uid = NULL};
+    int64_t before;
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    before = rig_get(rig, &kind_pod, "p")->revision;
+    report.uid = rig_started(rig, "p")->uid;
+    report.status.phase = POD_RUNNING;
+    rig->runtime->report(rig->runtime->ctx, &report);
+    report.status.phase = POD_SUCCEEDED;
+    report.final = true;
+    rig->runtime->report(rig->runtime->ctx, &report);
+    rig_settle(rig);
+    check_int("one write", rig_get(rig, &kind_pod, "p")->revision, before + 1);
+    check_int("the last", rig_pod_phase(rig, "p"), POD_SUCCEEDED);
+    rig_free(rig);
+}
+
+/* DC-10 */
+static const struct {
+    const char *name, *container, *spec, *says;
+} never[] = {
+    {"no command", ",'args':[]", NULL, "\"reason\":\"NoCommand\""},
+    {"what to do about it", "", NULL, "set command"},
+    {"field path",
+     "," KUBELET_BED_COMMAND
+     ",'env':[{'name':'A','valueFrom':{'resourceFieldRef':{'resource':'limits.cpu','"
+     "containerName':'nobody'}}}]",
+     NULL, "InvalidResourceField"},
+    {"sub path of a variable that climbs",
+     "," KUBELET_BED_COMMAND
+     ",'env':[{'name':'A','value':'../x'}],'volumeMounts':[{'name':'v','mountPath':'/a',"
+     "'subPathExpr':'a/$(A)/$(A)'}]",
+     ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
+    {"sub path of no variable",
+     "," KUBELET_BED_COMMAND
+     ",'volumeMounts':[{'name':'v','mountPath':'/a','subPathExpr':'$(NO)'}]",
+     ",'volumes':[{'name':'v','emptyDir':{}}]", "InvalidSubPath"},
+};
+
+static void a_pod_that_cannot_run_fails_with_a_reason(void **state)
+{
+    for (size_t i = 0; i < countof(never); i++) {
+        struct rig *rig = kubelet_bed(1);
+
+        kubelet_bed_pod(rig, "p", never[i].container, never[i].spec);
+        check_int(never[i].name, rig_pod_phase(rig, "p"), POD_FAILED);
+        check_has(never[i].name, rig_status(rig, &kind_pod, "p"), never[i].says);
+        check_int(never[i].name, rig->n_pods, 0);
+        kubelet_bed_pod(rig, "q", NULL, NULL);
+        check(never[i].name, rig_started(rig, "q") != NULL);
+        rig_free(rig);
+    }
+}
+
+/* Deletion. */
+
+static void a_running_pod_is_stopped_then_removed(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+    struct rig_pod *pod;
+
+    kubelet_bed_pod(rig, "p", NULL, ",'terminationGracePeriodSeconds':7");
+    rig_tell_running(rig, "p");
+    rig_delete(rig, &kind_pod, "p", -1);
+    rig_settle(rig);
+    pod = rig_started(rig, "p");
+    check_int("asked once", pod->stops, 1);
+    check_int("with its own grace", pod->grace_ms, 7000);
+    check("still there", rig_get(rig, &kind_pod, "p") != NULL);
+    rig_delete(rig, &kind_pod, "p", 2);
+    rig_settle(rig);
+    check_int("asked again with less", pod->grace_ms, 2000);
+    rig_tell_ended(rig, "p", 143);
+    check("gone", !rig_get(rig, &kind_pod, "p"));
+    check("released", pod->released);
+    check("purged", pod->purged);
+    rig_free(rig);
+}
+
+static void a_pod_that_was_never_started_is_removed_at_once(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+
+    kubelet_bed_pod(rig, "a", NULL, NULL);
+    kubelet_bed_pod(rig, "b", NULL, NULL);
+    rig_delete(rig, &kind_pod, "b", -1);
+    rig_settle(rig);
+    check("gone", !rig_get(rig, &kind_pod, "b"));
+    rig_run_all(rig);
+    check("never started", !rig_started(rig, "b"));
+    rig_free(rig);
+}
+
+static void a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+    struct rig_pod *pod;
+
+    kubelet_bed_pod(rig, "a", NULL, NULL);
+    kubelet_bed_pod(rig, "b", NULL, NULL);
+    rig_delete(rig, &kind_pod, "a", 0);
+    rig_settle(rig);
+    pod = rig_started(rig, "a");
+    check("no object", !rig_get(rig, &kind_pod, "a"));
+    check_int("killed", pod->grace_ms, 0);
+    check("the slot is taken", !rig_started(rig, "b"));
+    rig_tell_ended(rig, "a", 137);
+    check("the slot is free", rig_started(rig, "b") != NULL);
+    check("nothing is left", pod->released && pod->purged);
+    rig_free(rig);
+}
+
+static void a_held_pod_can_be_deleted(void **state)
+{
+    struct rig *rig = kubelet_bed(1);
+
+    kubelet_bed_pod(rig, "p", "," KUBELET_BED_COMMAND ",'envFrom':[{'configMapRef':{'name':'m'}}]",
+                    NULL);
+    rig_delete(rig, &kind_pod, "p", -1);
+    rig_settle(rig);
+    check("gone", !rig_get(rig, &kind_pod, "p"));
+    rig_create(rig, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'m','namespace':"
+                    "'default'}}");
+    rig_settle(rig);
+    check_int("never started", rig->n_pods, 0);
+    rig_free(rig);
+}
+
+/* Another life. What the store says of the pod when the daemon starts, what the runtime found, and
+ * what must come of it. covers: reliability.md D-09 D-10 INV-N1 P-08 P-09; local-runtime.md LRT-33
+ * LRT-34 */
+#define INTENT  "{'phase':'Pending','startTime':'2023-11-14T22:13:20Z'}"
+#define RUNNING "{'phase':'Running','startTime':'2023-11-14T22:13:20Z'}"
+
+static const struct {
+    const char *name, *status;
+    bool found, restarted;
+    enum pod_phase phase;
+    const char *reason;
+    int starts;
+} lives[] = {
+    {"no intent: starts", NULL, false, false, POD_PENDING, NULL, 1},
+    {"no intent, machine restarted: starts", NULL, false, true, POD_PENDING, NULL, 1},
+    {"intent, not found: was never started, starts", INTENT, false, false, POD_PENDING, NULL, 1},
+    {"intent, machine restarted: lost", INTENT, false, true, POD_FAILED, "NodeRestarted", 0},
+    {"intent, found: goes on", INTENT, true, false, POD_PENDING, NULL, 0},
+    {"intent, found after a restart: the runtime tells", INTENT, true, true, POD_PENDING, NULL, 0},
+    {"running, found: goes on", RUNNING, true, false, POD_RUNNING, NULL, 0},
+    {"running, not found: lost", RUNNING, false, false, POD_FAILED, "SupervisorLost", 0},
+    {"running, machine restarted: lost", RUNNING, false, true, POD_FAILED, "NodeRestarted", 0},
+    {"final stays final", "{'phase':'Succeeded','startTime':'2023-11-14T22:13:20Z'}", false, true,
+     POD_SUCCEEDED, NULL, 0},
+    {"final and found is released when it has been told",
+     "{'phase':'Succeeded','startTime':'2023-11-14T22:13:20Z'}", true, false, POD_SUCCEEDED, NULL,
+     0},
+};
+
+static void earlier_lives_are_judged(void **state)
+{
+    for (size_t i = 0; i < countof(lives); i++) {
+        struct rig *rig = rig_new();
+        struct kubelet_options options = kubelet_bed_options(4);
+        struct rig_pod *pod = &rig->pods[0];
+        bool final = lives[i].phase == POD_FAILED || lives[i].phase == POD_SUCCEEDED;
+
+        kubelet_bed_pod(rig, "p", NULL, NULL);
+        if (lives[i].status)
+            rig_set_status(rig, &kind_pod, "p", "%s", lives[i].status);
+        if (lives[i].found) {
+            snprintf(pod->uid, sizeof pod->uid, "%s", object_uid(rig_get(rig, &kind_pod, "p")));
+            strcpy(pod->name, "p");
+            pod->running = true;
+            rig->n_pods = rig->running = 1;
+            rig->found[rig->n_found++] = pod->uid;
+        }
+        options.machine_restarted = lives[i].restarted;
+        rig_start_kubelet(rig, &options);
+        check_int(lives[i].name, rig_pod_phase(rig, "p"), lives[i].phase);
+        if (lives[i].reason)
+            check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), lives[i].reason);
+        check_int(lives[i].name, rig->n_pods ? pod->starts : 0, lives[i].starts);
+        if (final && lives[i].found) {
+            check(lives[i].name, !pod->released); /* its last report is to come */
+            rig_tell_ended(rig, "p", 0);
+            check(lives[i].name, pod->released);
+            check("its logs stay", !pod->purged);
+        }
+        if (!final) {
+            rig_tell_ended(rig, "p", 5);
+            check_has(lives[i].name, rig_status(rig, &kind_pod, "p"), "\"exitCode\":5");
+            check(lives[i].name, pod->released);
+        }
+        rig_free(rig);
+    }
+}
+
+static void an_end_nobody_saw_is_no_success(void **state)
+{
+    struct rig *rig = rig_new();
+    struct kubelet_options options = kubelet_bed_options(4);
+
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    rig_set_status(rig, &kind_pod, "p", "%s", RUNNING);
+    rig_start_kubelet(rig, &options);
+    check_has("137", rig_status(rig, &kind_pod, "p"), "\"exitCode\":137");
+    check_has("its reason", rig_status(rig, &kind_pod, "p"), "ContainerStatusUnknown");
+    rig_free(rig);
+}
+
+static void a_process_without_an_object_is_stopped(void **state)
+{
+    struct rig *rig = rig_new();
+    struct kubelet_options options = kubelet_bed_options(1);
+    struct rig_pod *orphan = &rig->pods[0];
+
+    strcpy(orphan->uid, "orphan");
+    strcpy(orphan->name, "orphan");
+    orphan->running = true;
+    rig->n_pods = rig->running = 1;
+    rig->found[rig->n_found++] = orphan->uid;
+    rig_start_kubelet(rig, &options);
+    check_int("stopped", orphan->stops, 1);
+    kubelet_bed_pod(rig, "p", NULL, NULL);
+    check("it holds a slot until it ends", !rig_started(rig, "p"));
+    rig_tell_ended(rig, "orphan", 137);
+    check("forgotten", orphan->released && orphan->purged);
+    check("the slot is free", rig_started(rig, "p") != NULL);
+    rig_free(rig);
+}
+
+/* covers: reliability.md INV-N1 P-08 */
+static void restarts_of_the_daemon_start_nothing_twice(void **state)
+{
+    struct rig *rig = rig_new();
+    struct kubelet_options options = kubelet_bed_options(3);
+
+    rig_start_kubelet(rig, &options);
+    for (int i = 0; i < 10; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        kubelet_bed_pod(rig, name, NULL, NULL);
+    }
+    for (int life = 0; life < 5; life++) {
+        for (size_t i = 0; i < rig->n_pods; i++)
+            if (rig->pods[i].running) {
+                rig_tell_ended(rig, rig->pods[i].name, 0);
+                break;
+            }
+        rig_stop(rig);
+        rig->n_found = 0;
+        for (size_t i = 0; i < rig->n_pods; i++)
+            if (!rig->pods[i].released)
+                rig->found[rig->n_found++] = rig->pods[i].uid;
+        rig_start_kubelet(rig, &options);
+        check_int("three run", rig->running, 3);
+    }
+    rig_run_all(rig);
+    check_int("all ran", rig->n_pods, 10);
+    check_int("never more than three", rig->peak, 3);
+    rig_free(rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_goes_from_bound_to_succeeded),
+        cmocka_unit_test(a_pod_of_an_earlier_life_is_purged_with_its_object),
+        cmocka_unit_test(no_more_than_max_pods_run_and_all_have_their_turn),
+        cmocka_unit_test(intents_are_written_ahead_of_free_slots),
+        cmocka_unit_test(processors_are_not_promised_twice),
+        cmocka_unit_test(phases_only_move_forward),
+        cmocka_unit_test(reports_of_one_turn_are_written_once),
+        cmocka_unit_test(a_pod_that_cannot_run_fails_with_a_reason),
+        cmocka_unit_test(a_running_pod_is_stopped_then_removed),
+        cmocka_unit_test(a_pod_that_was_never_started_is_removed_at_once),
+        cmocka_unit_test(a_pod_removed_by_force_gives_its_slot_back_only_when_it_has_ended),
+        cmocka_unit_test(a_held_pod_can_be_deleted),
+        cmocka_unit_test(earlier_lives_are_judged),
+        cmocka_unit_test(an_end_nobody_saw_is_no_success),
+        cmocka_unit_test(a_process_without_an_object_is_stopped),
+        cmocka_unit_test(restarts_of_the_daemon_start_nothing_twice),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

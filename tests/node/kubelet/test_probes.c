@@ -1,0 +1,272 @@
+/*
+ * Probes of containers on a virtual clock: programs are answered by the test.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/node_fixture.h"
+
+static struct rig *set_up(const char *probes)
+{
+    struct rig *rig = rig_new();
+    const struct kubelet_options options = {
+        .node_name = "here",
+        .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 4},
+        .ahead = 4,
+        .volumes = {.data_dir = "/data"},
+    };
+
+    rig_start_kubelet(rig, &options);
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+               "'spec':{'nodeName':'here','restartPolicy':'Always','containers':[{'name':'c',"
+               "'command':['serve'],'ports':[{'name':'web','containerPort':8080}],%s}]}}",
+               probes);
+    rig_settle(rig);
+    return rig;
+}
+
+static bool is_ready(struct rig *rig)
+{
+    return pod_status_of(rig_get(rig, &kind_pod, "p"))->ready;
+}
+
+static bool container_ready(struct rig *rig)
+{
+    return pod_status_of(rig_get(rig, &kind_pod, "p"))->containers.items[0].ready;
+}
+
+static void a_pod_is_ready_while_its_readiness_probe_passes(void **state)
+{
+    struct rig *rig = set_up("'readinessProbe':{'exec':{'command':['is','it']},"
+                             "'initialDelaySeconds':5,'periodSeconds':2,'failureThreshold':2}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    check_int("running", rig_pod_phase(rig, "p"), POD_RUNNING);
+    check("not ready at first", !is_ready(rig) && !container_ready(rig));
+    rig_advance(rig, 4900);
+    check_int("not asked yet", pod->execs, 0);
+    rig_advance(rig, 200);
+    check_int("asked", pod->execs, 1);
+    check_str("with its words", pod->exec_argv, "is it");
+    rig_answer_exec(rig, "p", 0);
+    check("ready", is_ready(rig) && container_ready(rig));
+    check_has("condition", rig_status(rig, &kind_pod, "p"),
+              "\"ContainersReady\",\"status\":\"True\"");
+
+    rig_advance(rig, 2000);
+    rig_answer_exec(rig, "p", 1);
+    check("one failure is not enough", is_ready(rig));
+    rig_advance(rig, 2000);
+    rig_answer_exec(rig, "p", 1);
+    check("two are", !is_ready(rig) && !container_ready(rig));
+    check_int("it goes on", pod->kills, 0);
+    rig_advance(rig, 2000);
+    rig_answer_exec(rig, "p", 0);
+    check("ready again", is_ready(rig));
+
+    rig_tell_ended(rig, "p", 0);
+    rig_advance(rig, 60000);
+    check_int("nobody asks any more", pod->execs, 4);
+    rig_free(rig);
+}
+
+static void a_program_that_never_answers_has_failed_a_period_later(void **state)
+{
+    struct rig *rig = set_up("'readinessProbe':{'exec':{'command':['x']},'periodSeconds':2,"
+                             "'failureThreshold':1},'livenessProbe':{'exec':{'command':['y']},"
+                             "'initialDelaySeconds':1000}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    rig_advance(rig, 1);
+    rig_answer_exec(rig, "p", 0);
+    check("ready", is_ready(rig));
+    rig_advance(rig, 2000);
+    check_int("asked again", pod->execs, 2);
+    rig_advance(rig, 2000);
+    check("not ready", !is_ready(rig));
+    rig_free(rig);
+}
+
+static void a_container_that_is_not_alive_is_ended_once_and_probed_anew(void **state)
+{
+    struct rig *rig = set_up("'livenessProbe':{'exec':{'command':['alive']},'periodSeconds':1,"
+                             "'terminationGracePeriodSeconds':7}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    check("ready without a readiness probe", is_ready(rig));
+    for (int i = 0; i < 3; i++) {
+        check_int("not ended", pod->kills, 0);
+        rig_advance(rig, i ? 1000 : 1);
+        rig_answer_exec(rig, "p", 9);
+    }
+    check_int("ended", pod->kills, 1);
+    check_int("with the probe's grace", pod->grace_ms, 7000);
+    check_str("why", pod->kill_why, "livenessProbe failed 3 times: alive ended with 9: said so");
+    rig_advance(rig, 10000);
+    check_int("not asked while it ends", pod->execs, 3);
+    check_int("nor ended again", pod->kills, 1);
+
+    pod->restarts = 1;
+    rig_tell_running(rig, "p");
+    rig_advance(rig, 1);
+    check_int("asked in the next run", pod->execs, 4);
+    rig_answer_exec(rig, "p", 0);
+    rig_advance(rig, 5000);
+    check_int("one failure more is the first again", pod->kills, 1);
+    rig_free(rig);
+}
+
+static void the_others_wait_for_the_startup_probe(void **state)
+{
+    struct rig *rig =
+        set_up("'startupProbe':{'exec':{'command':['started']},'periodSeconds':1,"
+               "'failureThreshold':30},'livenessProbe':{'exec':{'command':['alive']},"
+               "'periodSeconds':100},'readinessProbe':{'httpGet':{'path':'/','port':'web'},"
+               "'initialDelaySeconds':900}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    for (int i = 0; i < 5; i++) {
+        rig_advance(rig, i ? 1000 : 1);
+        check_str("asked", pod->exec_argv, "started");
+        rig_answer_exec(rig, "p", 1);
+    }
+    check_has("told", rig_status(rig, &kind_pod, "p"), "\"started\":false");
+    rig_advance(rig, 1000);
+    rig_answer_exec(rig, "p", 0);
+    check_has("told", rig_status(rig, &kind_pod, "p"), "\"started\":true");
+    rig_advance(rig, 1);
+    check_str("now that", pod->exec_argv, "alive");
+    check("not ready before it was asked", !is_ready(rig));
+    rig_answer_exec(rig, "p", 0);
+    rig_advance(rig, 90000);
+    check_str("not asked again", pod->exec_argv, "alive");
+    rig_free(rig);
+}
+
+/* Its pod is Pending until then: the containers behind it wait. */
+static void a_sidecars_startup_probe_lets_the_others_start(void **state)
+{
+    struct rig *rig = set_up(
+        "'livenessProbe':{'exec':{'command':['alive']}}}],'initContainers':[{'name':'s','command':["
+        "'s'],'restartPolicy':'Always','startupProbe':{'exec':{'command':['up']},"
+        "'periodSeconds':1,'failureThreshold':9}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_sidecar(rig, "p");
+    rig_advance(rig, 1);
+    check_str("asked", pod->exec_argv, "up");
+    rig_answer_exec(rig, "p", 1);
+    check_int("not yet", pod->passed, 0);
+    rig_advance(rig, 1000);
+    rig_answer_exec(rig, "p", 0);
+    check_int("told", pod->passed, 1);
+    rig_tell_sidecar(rig, "p");
+    check_int("once", pod->passed, 1);
+    rig_free(rig);
+}
+
+static void a_container_that_never_starts_up_is_ended(void **state)
+{
+    struct rig *rig = set_up("'startupProbe':{'exec':{'command':['started']},'periodSeconds':1,"
+                             "'failureThreshold':2}");
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    for (int i = 0; i < 2; i++) {
+        rig_advance(rig, i ? 1000 : 1);
+        rig_answer_exec(rig, "p", 1);
+    }
+    check_int("ended", pod->kills, 1);
+    check_has("why", pod->kill_why, "startupProbe failed 2 times");
+    rig_free(rig);
+}
+
+static void another_life_still_knows_who_is_ready(void **state)
+{
+    struct rig *rig = set_up("'readinessProbe':{'exec':{'command':['x']},'periodSeconds':10}");
+    const struct kubelet_options options = {.node_name = "here", .capacity = {.pods = 4}};
+    struct rig_pod *pod = rig_started(rig, "p");
+
+    rig_tell_running(rig, "p");
+    rig_advance(rig, 1);
+    rig_answer_exec(rig, "p", 0);
+    check("ready", is_ready(rig));
+    rig_stop(rig);
+    rig->found[rig->n_found++] = pod->uid;
+    rig_start_kubelet(rig, &options);
+    rig_tell_running(rig, "p");
+    check("still ready", is_ready(rig));
+    rig_free(rig);
+}
+
+/* Nobody listens at the pod's address: its program is a scripted one. */
+static void a_server_is_asked_for_its_health_at_the_pods_address(void **state)
+{
+    static const struct {
+        const char *probe, *says;
+    } rows[] = {
+        {"'livenessProbe':{'grpc':{'port':1,'service':'s.v1'},'failureThreshold':1}",
+         "livenessProbe failed 1 times: gRPC health of 127.10.4.0:1/s.v1: not SERVING"},
+        {"'livenessProbe':{'grpc':{'port':1},'failureThreshold':1}",
+         "gRPC health of 127.10.4.0:1: not SERVING"},
+        {"'livenessProbe':{'httpGet':{'port':1,'path':'/x'},'failureThreshold':1}",
+         "GET 127.10.4.0:1/x: no answer of 200 to 399"},
+        {"'livenessProbe':{'tcpSocket':{'port':1},'failureThreshold':1}",
+         "cannot connect to 127.10.4.0:1"},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = set_up(rows[i].probe);
+
+        rig_tell_running(rig, "p");
+        rig_advance(rig, 10000);
+        check_int(rows[i].probe, rig_started(rig, "p")->kills, 1);
+        check_has(rows[i].probe, rig_started(rig, "p")->kill_why, rows[i].says);
+        rig_free(rig);
+    }
+}
+
+static void what_cannot_be_asked_is_refused_with_the_way_out(void **state)
+{
+    static const struct {
+        const char *probe, *says;
+    } rows[] = {
+        {"'readinessProbe':{'tcpSocket':{'port':'none'}}",
+         "container c: readinessProbe: port \\\"none\\\" is none the container declares"},
+        {"'startupProbe':{'httpGet':{'port':80,'host':'10.0.0.1'}}",
+         "only the pod's own address is asked"},
+        {"'lifecycle':{'preStop':{'tcpSocket':{'port':80}}}",
+         "lifecycle.preStop: tcpSocket is no hook"},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = set_up(rows[i].probe);
+
+        check_int(rows[i].probe, rig_pod_phase(rig, "p"), POD_FAILED);
+        check_has(rows[i].probe, rig_status(rig, &kind_pod, "p"), "UnsupportedProbe");
+        check_has(rows[i].probe, rig_status(rig, &kind_pod, "p"), rows[i].says);
+        check("not started", !rig_started(rig, "p"));
+        rig_free(rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_is_ready_while_its_readiness_probe_passes),
+        cmocka_unit_test(a_program_that_never_answers_has_failed_a_period_later),
+        cmocka_unit_test(a_container_that_is_not_alive_is_ended_once_and_probed_anew),
+        cmocka_unit_test(the_others_wait_for_the_startup_probe),
+        cmocka_unit_test(a_sidecars_startup_probe_lets_the_others_start),
+        cmocka_unit_test(a_container_that_never_starts_up_is_ended),
+        cmocka_unit_test(another_life_still_knows_who_is_ready),
+        cmocka_unit_test(a_server_is_asked_for_its_health_at_the_pods_address),
+        cmocka_unit_test(what_cannot_be_asked_is_refused_with_the_way_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

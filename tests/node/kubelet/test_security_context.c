@@ -1,0 +1,58 @@
+/*
+ * node/kubelet_rights.c: what a securityContext asks for in vain.
+ */
+#include "tests/unit.h"
+#include <unistd.h>
+
+#include "tests/support/kubelet_fixture.h"
+
+/* The members with ids for SELF and OTHER (owned). */
+static char *with_users(const char *begin, const char *members)
+{
+    const char *at = strstr(members, ":SELF"), *other = strstr(members, ":OTHER");
+
+    if (at || other)
+        return mem_printf("%s%.*s:%u}", begin, (int)((at ? at : other) - members), members,
+                          (unsigned)geteuid() + !at);
+    return mem_printf("%s%s}", begin, members);
+}
+
+/* Who they are is decided by the level, here plain: whoever runs this. */
+static void a_pod_that_asks_for_another_user_is_told_that_it_is_not_so(void **state)
+{
+    const struct {
+        const char *name, *pod, *container; /* securityContext; SELF is who we are */
+        const char *says;                   /* NULL: nothing */
+    } rows[] = {
+        {"nothing", "", "", NULL},
+        {"the pod", "'runAsUser':OTHER", "", "container c: securityContext.runAsUser"},
+        {"the container", "", "'runAsUser':OTHER", "container c: securityContext.runAsUser"},
+        {"the container goes first", "'runAsUser':OTHER", "'runAsUser':SELF", NULL},
+        {"who we are", "'runAsUser':SELF", "", NULL},
+        {"not root", "'runAsNonRoot':true", "", geteuid() ? NULL : "securityContext.runAsNonRoot"},
+        {"root is fine", "'runAsNonRoot':false", "", NULL},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        struct rig *rig = kubelet_bed(1);
+        scoped_str container =
+            with_users("," KUBELET_BED_COMMAND ",'securityContext':{", rows[i].container);
+        scoped_str pod = with_users(",'securityContext':{", rows[i].pod);
+
+        kubelet_bed_pod(rig, "p", container, pod);
+        check(rows[i].name, rig_started(rig, "p"));
+        check_int(rows[i].name,
+                  rig_has_event(rig, "SecurityContextIgnored", rows[i].says ? rows[i].says : ""),
+                  rows[i].says != NULL);
+        rig_free(rig);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_that_asks_for_another_user_is_told_that_it_is_not_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,405 @@
+/*
+ * node/kubelet_services.c: addresses of Services and where they lead, with a runtime that does what
+ * the test says, and real connections.
+ */
+#include "tests/unit.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "node/machine/sockaddr_rules.h"
+#include "tests/support/node_fixture.h"
+
+enum { WAIT_MS = 20000 };
+
+static const struct kubelet_options options = {
+    .node_name = "here",
+    .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 8},
+    .ahead = 8,
+    .volumes = {.data_dir = "/data"},
+    .lock_addresses = true,
+    .serve = true,
+};
+
+static struct rig *set_up(void)
+{
+    struct rig *rig = rig_new();
+
+    rig_start_kubelet(rig, &options);
+    return rig;
+}
+
+/* Labels app and more; `container` are further members. */
+static void pod(struct rig *rig, const char *name, const char *app, const char *container)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+               "'labels':{'app':'%s'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
+               "'containers':[{'name':'c','image':'i','command':['serve']%s}]}}",
+               name, app, container);
+    rig_settle(rig);
+}
+
+static void service(struct rig *rig, const char *name, const char *ports, const char *more)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'%s','namespace':'default'},"
+               "'spec':{'selector':{'app':'web'},'ports':[%s]%s}}",
+               name, ports, more);
+    rig_settle(rig);
+}
+
+static const char *cluster_ip(struct rig *rig, const char *name)
+{
+    static char text[64];
+    scoped(json) json_t *body = object_body_json(rig_get(rig, &kind_service, name));
+    const char *ip = json_string_value(json_object_get(json_object_get(body, "spec"), "clusterIP"));
+
+    snprintf(text, sizeof text, "%s", ip ? ip : "");
+    return text;
+}
+
+static struct sockaddr_in address_of(const char *ip, uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+
+    check_int(ip, inet_pton(AF_INET, ip, &address.sin_addr), 1);
+    return address;
+}
+
+/* The pod's program: listens where the pod would. */
+static int listener(const char *ip, uint16_t port)
+{
+    struct sockaddr_in address = address_of(ip, port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1;
+
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    check(ip, bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 8) == 0);
+    return fd;
+}
+
+/* A connection to the Service arrives there; until the relay knows the way, it is refused, or led
+ * to where nobody is any more and reset. */
+static void check_leads(const char *what, const char *ip, uint16_t port, int to)
+{
+    struct sockaddr_in address = address_of(ip, port);
+    bool there = false;
+
+    while (!there) {
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        struct pollfd ready[] = {{to, POLLIN, 0}, {fd, POLLIN, 0}};
+
+        if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) {
+            check(what, poll(ready, 2, WAIT_MS) > 0);
+            there = ready[0].revents & POLLIN;
+        } else {
+            poll(NULL, 0, 1);
+        }
+        close(fd);
+    }
+    close(accept4(to, NULL, NULL, SOCK_CLOEXEC));
+}
+
+static bool refuses(const char *ip, uint16_t port)
+{
+    struct sockaddr_in address = address_of(ip, port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool refused = connect(fd, (struct sockaddr *)&address, sizeof address) != 0;
+
+    close(fd);
+    return refused;
+}
+
+/* covers: see 3.5 */
+static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
+{
+    struct rig *rig = set_up();
+    char ip[64];
+    int fd;
+
+    service(rig, "web", "{'port':7080,'targetPort':28080}", "");
+    snprintf(ip, sizeof ip, "%s", cluster_ip(rig, "web"));
+    check("an address beside those of pods", !strncmp(ip, "127.", 4));
+    pod(rig, "p", "web", "");
+    check_str("the pod is expected there", rig_started(rig, "p")->ports, "28080");
+    check("and has an address, though it declares nothing", *rig_started(rig, "p")->ip);
+    check_has("the name leads to the Service", rig_started(rig, "p")->hosts, ip);
+    check("not to the pod",
+          !strstr(rig_started(rig, "p")->hosts, "web.default.svc web.default web\n"
+                                                "127.1"));
+    check("nobody is ready", refuses(ip, 7080));
+    fd = listener(rig_started(rig, "p")->ip, 28080);
+    rig_tell_running(rig, "p");
+    check_leads("ready", ip, 7080, fd);
+    rig_tell_ended(rig, "p", 0);
+    while (!refuses(ip, 7080))
+        poll(NULL, 0, 1);
+    close(fd);
+    rig_free(rig);
+}
+
+/* Answered by the pod itself; what is sent before the relay knows the way is refused. */
+static void check_datagrams_lead(const char *ip, uint16_t port, const char *pod_ip, uint16_t at)
+{
+    struct sockaddr_in to = address_of(ip, port), own = address_of(pod_ip, at);
+    int pod = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int asker = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct pollfd there = {pod, POLLIN, 0}, back = {asker, POLLIN, 0};
+    socklen_t size = sizeof own;
+    char text[8] = {0};
+
+    check("the pod", bind(pod, (struct sockaddr *)&own, sizeof own) == 0);
+    check("the asker", connect(asker, (struct sockaddr *)&to, sizeof to) == 0);
+    do
+        send(asker, "ask", 3, 0);
+    while (poll(&there, 1, 1) != 1);
+    check_int("asked", recvfrom(pod, text, sizeof text, 0, (struct sockaddr *)&own, &size), 3);
+    sendto(pod, "told", 4, 0, (struct sockaddr *)&own, size);
+    while (recv(asker, text, sizeof text - 1, MSG_DONTWAIT) < 0) /* refusals of before */
+        check("told", poll(&back, 1, WAIT_MS) == 1);
+    check_str("from the Service's address", text, "told");
+    close(pod);
+    close(asker);
+}
+
+static void one_port_may_be_of_tcp_and_of_udp(void **state)
+{
+    struct rig *rig = set_up();
+    int fd;
+
+    service(rig, "web",
+            "{'name':'a','port':7053,'targetPort':'dns'},"
+            "{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}",
+            "");
+    pod(rig, "p", "web",
+        ",'ports':[{'name':'dns','containerPort':28053},"
+        "{'name':'dns','containerPort':28054,'protocol':'UDP'}]");
+    fd = listener(rig_started(rig, "p")->ip, 28053);
+    rig_tell_running(rig, "p");
+    check_leads("of TCP", cluster_ip(rig, "web"), 7053, fd);
+    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
+    rig_patch(rig, &kind_service, "web",
+              "{'spec':{'ports':[{'name':'b','port':7053,'protocol':'UDP','targetPort':'dns'}]}}");
+    rig_settle(rig);
+    while (!refuses(cluster_ip(rig, "web"), 7053))
+        poll(NULL, 0, 1);
+    check_datagrams_lead(cluster_ip(rig, "web"), 7053, rig_started(rig, "p")->ip, 28054);
+    close(fd);
+    rig_free(rig);
+}
+
+static void ports_are_found_by_the_names_pods_give_them(void **state)
+{
+    struct rig *rig = set_up();
+    int first, second;
+
+    service(rig, "web",
+            "{'name':'a','port':7080,'targetPort':'http'},"
+            "{'name':'b','port':7081,'targetPort':'nobody'}",
+            "");
+    pod(rig, "p", "web", ",'ports':[{'name':'http','containerPort':28081}]");
+    pod(rig, "q", "web", ",'ports':[{'name':'http','containerPort':28082}]");
+    first = listener(rig_started(rig, "p")->ip, 28081);
+    second = listener(rig_started(rig, "q")->ip, 28082);
+    rig_tell_running(rig, "p");
+    check_leads("each pod", cluster_ip(rig, "web"), 7080, first);
+    close(first);
+    rig_tell_ended(rig, "p", 0);
+    rig_tell_running(rig, "q");
+    check_leads("has its own port", cluster_ip(rig, "web"), 7080, second);
+    check("a name that no pod has", refuses(cluster_ip(rig, "web"), 7081));
+    close(second);
+    rig_free(rig);
+}
+
+static void pods_are_told_of_services_in_variables(void **state)
+{
+    struct rig *rig = set_up();
+    scoped_str host = NULL;
+    scoped_str link = NULL;
+
+    service(rig, "web-front",
+            "{'name':'http','port':7080},{'name':'adm','port':7081},"
+            "{'name':'dns','port':7053,'protocol':'UDP'}",
+            "");
+    service(rig, "none", "", ",'clusterIP':'None'");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','namespace':'default'},"
+                    "'spec':{'nodeName':'here','containers':[{'name':'c','image':'i','command':["
+                    "'serve'],'args':['$(WEB_FRONT_PORT)'],'env':[{'name':"
+                    "'WEB_FRONT_SERVICE_PORT_ADM','value':'mine'}]}]}}");
+    rig_settle(rig);
+    host = mem_printf("WEB_FRONT_SERVICE_HOST=%s;WEB_FRONT_SERVICE_PORT=7080;",
+                      cluster_ip(rig, "web-front"));
+    link = mem_printf("tcp://%s:7080", cluster_ip(rig, "web-front"));
+    check_has("where it is", rig_started(rig, "p")->env, host);
+    check_has("each port by name", rig_started(rig, "p")->env, "WEB_FRONT_SERVICE_PORT_HTTP=7080;");
+    check_has("the author's own wins", rig_started(rig, "p")->env,
+              "WEB_FRONT_SERVICE_PORT_ADM=mine;");
+    check_has("as links", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7081_TCP_PORT=7081;");
+    check_has("and what is spoken", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP=udp://");
+    check_has("there", rig_started(rig, "p")->env, "WEB_FRONT_PORT_7053_UDP_PROTO=udp;");
+    check_has("in arguments", rig_started(rig, "p")->argv, link);
+    check("one without an address is none", !strstr(rig_started(rig, "p")->env, "NONE_"));
+    rig_create(rig, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'q','namespace':'default'},"
+                    "'spec':{'nodeName':'here','enableServiceLinks':false,'containers':[{'name':"
+                    "'c','image':'i','command':['serve']}]}}");
+    rig_settle(rig);
+    check("not wanted", !strstr(rig_started(rig, "q")->env, "WEB_FRONT"));
+    rig_free(rig);
+}
+
+static void unready_pods_are_behind_a_service_that_says_so(void **state)
+{
+    struct rig *rig = set_up();
+    int fd;
+
+    service(rig, "web", "{'port':7080,'targetPort':28083}", ",'publishNotReadyAddresses':true");
+    pod(rig, "p", "web", "");
+    fd = listener(rig_started(rig, "p")->ip, 28083);
+    check_leads("it has just been started", cluster_ip(rig, "web"), 7080, fd);
+    close(fd);
+    rig_free(rig);
+}
+
+/* A pod that was there before the Service, and has no address of its own. */
+static void a_late_service_finds_pods_without_addresses_on_the_machine(void **state)
+{
+    struct rig *rig = set_up();
+    uint16_t port = (uint16_t)(20000 + getpid() % 10000);
+    int fd;
+
+    pod(rig, "p", "web", "");
+    check_str("no address", rig_started(rig, "p")->ip, "");
+    rig_tell_running(rig, "p");
+    fd = listener("127.0.0.1", port);
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'late','namespace':"
+               "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':7080,'targetPort':"
+               "%d}]}}",
+               port);
+    rig_settle(rig);
+    check_leads("there", cluster_ip(rig, "late"), 7080, fd);
+    close(fd);
+    rig_free(rig);
+}
+
+static void addresses_are_kept_over_lives_and_changes(void **state)
+{
+    struct rig *rig = set_up();
+    char first[64], second[64];
+
+    service(rig, "a", "{'port':7080}", "");
+    service(rig, "b", "{'port':7080}", "");
+    snprintf(first, sizeof first, "%s", cluster_ip(rig, "a"));
+    snprintf(second, sizeof second, "%s", cluster_ip(rig, "b"));
+    check("one each", strcmp(first, second) != 0);
+    rig_patch(rig, &kind_service, "a", "{'spec':{'ports':[{'port':7081}]}}");
+    rig_settle(rig);
+    check_str("another port", cluster_ip(rig, "a"), first);
+    rig_patch(rig, &kind_service, "a", "{'spec':{'clusterIP':null}}");
+    rig_settle(rig);
+    check_str("lost, and given again", cluster_ip(rig, "a"), first);
+    rig_stop(rig);
+    rig_start_kubelet(rig, &options);
+    rig_settle(rig);
+    service(rig, "c", "{'port':7080}", "");
+    check_str("the next life", cluster_ip(rig, "a"), first);
+    check_str("too", cluster_ip(rig, "b"), second);
+    check("and a new one has another",
+          strcmp(cluster_ip(rig, "c"), first) != 0 && strcmp(cluster_ip(rig, "c"), second) != 0);
+    rig_free(rig);
+}
+
+static void an_address_that_is_not_to_be_had_becomes_another(void **state)
+{
+    struct rig *rig = set_up();
+
+    service(rig, "a", "{'port':7080}", ",'clusterIP':'10.96.0.10'");
+    check("one of ours", !strncmp(cluster_ip(rig, "a"), "127.", 4));
+    check("and an event tells",
+          rig_has_event(rig, "ClusterIPReallocated", "10.96.0.10 is not to be had here"));
+    rig_free(rig);
+}
+
+static void services_that_have_no_address(void **state)
+{
+    struct rig *rig = set_up();
+
+    service(rig, "headless", "{'port':80}", ",'clusterIP':'None'");
+    check_str("headless", cluster_ip(rig, "headless"), "None");
+    service(rig, "outside", "{'port':80}", ",'type':'ExternalName','externalName':'example.org'");
+    check_str("a name elsewhere", cluster_ip(rig, "outside"), "");
+    service(rig, "sctp", "{'port':53,'protocol':'SCTP'}", "");
+    check_str("nothing to hand on", cluster_ip(rig, "sctp"), "");
+    check("and an event tells",
+          rig_has_event(rig, "ProtocolNotRelayed", "for SCTP make the Service headless"));
+    rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'nobody','namespace':"
+                    "'default'},'spec':{'ports':[{'port':80}]}}");
+    rig_settle(rig);
+    check_str("nobody is selected", cluster_ip(rig, "nobody"), "");
+    rig_free(rig);
+}
+
+static void a_port_in_use_is_opened_when_it_is_free(void **state)
+{
+    struct rig *rig = set_up();
+    int other = listener("0.0.0.0", (uint16_t)(30000 + getpid() % 2000)), fd;
+    uint16_t port = (uint16_t)(30000 + getpid() % 2000);
+
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':"
+               "'default'},'spec':{'selector':{'app':'web'},'ports':[{'port':%d,'targetPort':"
+               "28084}]}}",
+               port);
+    rig_advance(rig, 1000);
+    check("it says so", rig_has_event(rig, "PortInUse", "a program of this machine listens on it"));
+    pod(rig, "p", "web", "");
+    check_has("the name is the pod's", rig_started(rig, "p")->hosts, " web.default web\n");
+    check("meanwhile", !strstr(rig_started(rig, "p")->hosts, cluster_ip(rig, "web")));
+    fd = listener(rig_started(rig, "p")->ip, 28084);
+    rig_tell_running(rig, "p");
+    close(other);
+    rig_advance(rig, 5000);
+    check_has("now the Service's", rig_started(rig, "p")->hosts, cluster_ip(rig, "web"));
+    check_leads("and leads there", cluster_ip(rig, "web"), port, fd);
+    close(fd);
+    rig_free(rig);
+}
+
+/* Where this user may not listen on it, programs are sent further up. */
+static void a_low_port_is_opened_where_programs_look_for_it(void **state)
+{
+    struct rig *rig = set_up();
+    uint16_t port = rewrite_low_ports_move() ? 80 + LOW_PORTS_MOVE : 80;
+    int fd;
+
+    service(rig, "web", "{'port':80,'targetPort':28085}", "");
+    pod(rig, "p", "web", "");
+    fd = listener(rig_started(rig, "p")->ip, 28085);
+    rig_tell_running(rig, "p");
+    check_leads("there", cluster_ip(rig, "web"), port, fd);
+    close(fd);
+    rig_free(rig);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_service_leads_to_the_port_its_ready_pods_listen_on),
+        cmocka_unit_test(one_port_may_be_of_tcp_and_of_udp),
+        cmocka_unit_test(ports_are_found_by_the_names_pods_give_them),
+        cmocka_unit_test(pods_are_told_of_services_in_variables),
+        cmocka_unit_test(unready_pods_are_behind_a_service_that_says_so),
+        cmocka_unit_test(a_late_service_finds_pods_without_addresses_on_the_machine),
+        cmocka_unit_test(addresses_are_kept_over_lives_and_changes),
+        cmocka_unit_test(an_address_that_is_not_to_be_had_becomes_another),
+        cmocka_unit_test(services_that_have_no_address),
+        cmocka_unit_test(a_port_in_use_is_opened_when_it_is_free),
+        cmocka_unit_test(a_low_port_is_opened_where_programs_look_for_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/*
+ * node/sandbox/rewrite.c: the table of 3.3.
+ */
+#include "tests/unit.h"
+#include <arpa/inet.h>
+
+#include "node/machine/sockaddr_rules.h"
+
+static const struct rewrite rewrite = {.ports = {8080, 22}, .n_ports = 2, .low_ports_move = true};
+
+/* covers: see 3.3 LRT-04 LRT-06 LRT-07 LRT-09 */
+static void every_row_of_the_table(void **state)
+{
+    static const struct {
+        const char *name;
+        enum rewrite_call call;
+        const char *address;
+        int port;
+        enum rewrite_what what;
+        const char *becomes;
+        int with_port;
+    } cases[] = {
+        {"bind any", REWRITE_BIND, "0.0.0.0", 8080, REWRITE_ADDRESS, "127.10.4.2", 8080},
+        {"bind loopback", REWRITE_BIND, "127.0.0.1", 22, REWRITE_ADDRESS, "127.10.4.2", 22},
+        {"bind undeclared", REWRITE_BIND, "0.0.0.0", 8081, REWRITE_WATCH, "0.0.0.0", 8081},
+        {"bind port 0", REWRITE_BIND, "0.0.0.0", 0, REWRITE_NOTHING, "0.0.0.0", 0},
+        {"bind another address", REWRITE_BIND, "127.10.4.9", 8080, REWRITE_NOTHING, "127.10.4.9",
+         8080},
+        {"bind v6 any", REWRITE_BIND, "::", 8080, REWRITE_ADDRESS, "::ffff:127.10.4.2", 8080},
+        {"bind v6 loopback", REWRITE_BIND, "::1", 8080, REWRITE_ADDRESS, "::ffff:127.10.4.2", 8080},
+        {"bind undeclared loopback", REWRITE_BIND, "127.0.0.1", 8081, REWRITE_NOTHING, "127.0.0.1",
+         8081},
+        {"bind v6 undeclared", REWRITE_BIND, "::", 1, REWRITE_WATCH, "::", 1},
+        {"connect own port", REWRITE_CONNECT, "127.0.0.1", 8080, REWRITE_ADDRESS, "127.10.4.2",
+         8080},
+        {"connect v6 own port", REWRITE_CONNECT, "::1", 8080, REWRITE_ADDRESS, "::ffff:127.10.4.2",
+         8080},
+        {"connect loopback", REWRITE_CONNECT, "127.0.0.1", 5432, REWRITE_NOTHING, "127.0.0.1",
+         5432},
+        {"connect any", REWRITE_CONNECT, "0.0.0.0", 8080, REWRITE_NOTHING, "0.0.0.0", 8080},
+        {"connect a pod", REWRITE_CONNECT, "127.10.7.7", 80, REWRITE_SOURCE, "127.10.4.2", 0},
+        {"connect a pod, mapped", REWRITE_CONNECT, "::ffff:127.10.7.7", 80, REWRITE_SOURCE,
+         "::ffff:127.10.4.2", 0},
+        {"connect a low port of a Service", REWRITE_CONNECT, "127.11.4.0", 80, REWRITE_ADDRESS,
+         "127.11.4.0", 64592},
+        {"the same, mapped", REWRITE_CONNECT, "::ffff:127.11.4.0", 1023, REWRITE_ADDRESS,
+         "::ffff:127.11.4.0", 65535},
+        {"another port of it", REWRITE_CONNECT, "127.11.4.0", 1024, REWRITE_NOTHING, "127.11.4.0",
+         1024},
+        {"bind there", REWRITE_BIND, "127.11.4.0", 80, REWRITE_NOTHING, "127.11.4.0", 80},
+        {"another range", REWRITE_CONNECT, "127.12.4.0", 80, REWRITE_NOTHING, "127.12.4.0", 80},
+        {"send to the own port", REWRITE_SEND, "127.0.0.1", 8080, REWRITE_ADDRESS, "127.10.4.2",
+         8080},
+        {"send to the machine", REWRITE_SEND, "127.0.0.1", 5432, REWRITE_NOTHING, "127.0.0.1",
+         5432},
+        {"send to a pod", REWRITE_SEND, "127.10.7.7", 80, REWRITE_NOTHING, "127.10.7.7", 80},
+        {"send to a low port of a Service", REWRITE_SEND, "127.11.4.0", 53, REWRITE_ADDRESS,
+         "127.11.4.0", 64565},
+        {"send to any address", REWRITE_SEND, "0.0.0.0", 8080, REWRITE_NOTHING, "0.0.0.0", 8080},
+        {"connect the world", REWRITE_CONNECT, "192.0.2.1", 8080, REWRITE_NOTHING, "192.0.2.1",
+         8080},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rewrite own = rewrite;
+        union rewrite_address address = {0};
+        bool v6 = strchr(cases[i].address, ':');
+        char text[INET6_ADDRSTRLEN];
+
+        inet_pton(AF_INET, "127.10.4.2", &own.ip);
+        address.any.sa_family = v6 ? AF_INET6 : AF_INET;
+        address.v4.sin_port = htons((uint16_t)cases[i].port); /* at the same place in both */
+        inet_pton(address.any.sa_family, cases[i].address,
+                  v6 ? (void *)&address.v6.sin6_addr : (void *)&address.v4.sin_addr);
+        check_int(cases[i].name, rewrite_decide(&own, cases[i].call, &address, sizeof address),
+                  cases[i].what);
+        inet_ntop(address.any.sa_family,
+                  v6 ? (void *)&address.v6.sin6_addr : (void *)&address.v4.sin_addr, text,
+                  sizeof text);
+        check_str(cases[i].name, text, cases[i].becomes);
+        check_int(cases[i].name, ntohs(address.v4.sin_port), cases[i].with_port);
+    }
+}
+
+static void what_is_no_address_stays(void **state)
+{
+    struct rewrite own = rewrite;
+    union rewrite_address address = {.v4 = {.sin_family = AF_INET, .sin_port = htons(8080)}};
+
+    own.ip = 1;
+    check_int("short", rewrite_decide(&own, REWRITE_BIND, &address, sizeof address.v4 - 1),
+              REWRITE_NOTHING);
+    check_int("empty", rewrite_decide(&own, REWRITE_BIND, &address, 0), REWRITE_NOTHING);
+    address.any.sa_family = AF_UNIX;
+    check_int("unix", rewrite_decide(&own, REWRITE_BIND, &address, sizeof address),
+              REWRITE_NOTHING);
+    own.ip = 0;
+    address.any.sa_family = AF_INET;
+    check_int("no address", rewrite_decide(&own, REWRITE_BIND, &address, sizeof address),
+              REWRITE_NOTHING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_of_the_table),
+        cmocka_unit_test(what_is_no_address_stays),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+/*
+ * node/endpoints.c: who is behind a Service, as written for others.
+ */
+#include "tests/unit.h"
+
+#include "node/proxy/endpoints_controller.h"
+#include "tests/support/node_fixture.h"
+
+static const struct kubelet_options options = {
+    .node_name = "here",
+    .capacity = {.cpu_milli = 4000, .memory_bytes = 1 << 30, .pods = 8},
+    .ahead = 8,
+    .volumes = {.data_dir = "/data"},
+};
+
+static struct endpoints *set_up(struct rig **out)
+{
+    *out = rig_new();
+    rig_start_kubelet(*out, &options);
+    return endpoints_start((*out)->cluster, "here");
+}
+
+static void tear_down(struct rig *rig, struct endpoints *endpoints)
+{
+    endpoints_stop(endpoints);
+    rig_free(rig);
+}
+
+static void pod(struct rig *rig, const char *name, const char *more)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s','namespace':'default',"
+               "'labels':{'app':'web'}},'spec':{'nodeName':'here','restartPolicy':'Never',"
+               "'containers':[{'name':'c','image':'i','command':['serve'],"
+               "'ports':[{'name':'http','containerPort':8080}]}]%s}}",
+               name, more);
+    rig_settle(rig);
+}
+
+static void service(struct rig *rig, const char *spec)
+{
+    rig_create(rig,
+               "{'apiVersion':'v1','kind':'Service','metadata':{'name':'web','namespace':'default',"
+               "'labels':{'tier':'front'}},'spec':{%s}}",
+               spec);
+    rig_advance(rig, 200);
+}
+
+/* The body's text, "" when there is no such object. */
+static const char *text_of(struct rig *rig, const struct kind *kind, const char *name)
+{
+    static char text[4096];
+    const struct object *object = cluster_get(rig->cluster, kind, "default", name);
+    scoped(json) json_t *body = object ? object_body_json(object) : NULL;
+    char *dumped = body ? json_dumps(body, JSON_COMPACT) : NULL;
+
+    snprintf(text, sizeof text, "%s", dumped ? dumped : "");
+    free(dumped);
+    return text;
+}
+
+static const char *endpoints_text(struct rig *rig)
+{
+    return text_of(rig, &kind_endpoints, "web");
+}
+
+static void visit_slice(void *arg, const struct object *slice)
+{
+    *(const struct object **)arg = slice;
+}
+
+static const struct object *slice_of(struct rig *rig)
+{
+    const struct object *slice = NULL;
+
+    cluster_each(rig->cluster, &kind_endpoint_slice, "default", visit_slice, &slice);
+    return slice;
+}
+
+/* covers: see local-runtime.md 3.5; see job-plugins.md O-P17 */
+static void a_pod_is_listed_from_its_start_and_ready_when_it_is(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+
+    service(rig, "'selector':{'app':'web'},'ports':[{'name':'x','port':80,'targetPort':'http'}]");
+    check_str("nobody", endpoints_text(rig), "{}");
+    pod(rig, "p", "");
+    rig_advance(rig, 200);
+    check_has("started", endpoints_text(rig), "\"notReadyAddresses\":[{\"ip\":\"127.");
+    check_has("its own port", endpoints_text(rig),
+              "\"ports\":[{\"name\":\"x\",\"port\":8080,\"protocol\":\"TCP\"}]");
+    check_has("it", endpoints_text(rig),
+              "\"kind\":\"Pod\",\"namespace\":\"default\",\"name\":\"p\"");
+    rig_tell_running(rig, "p");
+    rig_advance(rig, 200);
+    check_has("ready", endpoints_text(rig), "\"addresses\":[{\"ip\":\"127.");
+    check("no longer among the others", !strstr(endpoints_text(rig), "notReady"));
+    rig_tell_ended(rig, "p", 0);
+    rig_advance(rig, 200);
+    check_str("ended", endpoints_text(rig), "{}");
+    tear_down(rig, endpoints);
+}
+
+static void a_service_may_publish_those_that_are_not_ready(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+
+    service(rig, "'clusterIP':'None','selector':{'app':'web'},'publishNotReadyAddresses':true");
+    pod(rig, "p", ",'hostname':'p','subdomain':'web'");
+    rig_advance(rig, 200);
+    check_has("listed", endpoints_text(rig), "\"addresses\":[{\"ip\":\"127.");
+    check_has("with its name in the domain", endpoints_text(rig), "\"hostname\":\"p\"");
+    check("a headless Service has no ports", !strstr(endpoints_text(rig), "ports"));
+    tear_down(rig, endpoints);
+}
+
+static void a_slice_says_the_same(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+    const struct object *slice;
+
+    service(rig, "'selector':{'app':'web'},'ports':[{'port':53,'protocol':'UDP'}]");
+    pod(rig, "p", "");
+    rig_tell_running(rig, "p");
+    rig_advance(rig, 200);
+    slice = slice_of(rig);
+    check("there is one", slice);
+    check_str("found by", meta_label(slice->meta, "kubernetes.io/service-name"), "web");
+    check_str("labels of the Service", meta_label(slice->meta, "tier"), "front");
+    check_has("ready", text_of(rig, &kind_endpoint_slice, object_name(slice)),
+              "\"conditions\":{\"ready\":true,\"serving\":true,\"terminating\":false}");
+    check_has("port", text_of(rig, &kind_endpoint_slice, object_name(slice)),
+              "\"ports\":[{\"port\":53,\"protocol\":\"UDP\"}]");
+    tear_down(rig, endpoints);
+}
+
+static void what_comes_and_goes_at_once_costs_no_write(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+    int64_t revision;
+
+    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    revision = cluster_get(rig->cluster, &kind_endpoints, "default", "web")->revision;
+    pod(rig, "p", "");
+    rig_tell_running(rig, "p");
+    rig_tell_ended(rig, "p", 0);
+    rig_advance(rig, 200);
+    check_int("the same", cluster_get(rig->cluster, &kind_endpoints, "default", "web")->revision,
+              revision);
+    tear_down(rig, endpoints);
+}
+
+static void they_go_with_their_service_and_somebody_elses_stay(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'db','namespace':"
+                    "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
+    rig_create(rig, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'db','namespace':"
+                    "'default'},'spec':{'ports':[{'port':5432}]}}");
+    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    check_has("written by hand", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
+    check("ours", slice_of(rig));
+    rig_delete(rig, &kind_service, "web", -1);
+    rig_advance(rig, 200);
+    check_str("gone", endpoints_text(rig), "");
+    check("the slice, too", !slice_of(rig));
+    check_has("that stays", text_of(rig, &kind_endpoints, "db"), "10.0.0.9");
+    tear_down(rig, endpoints);
+}
+
+static void what_somebody_writes_over_it_is_put_right_at_the_next_change(void **state)
+{
+    struct rig *rig;
+    struct endpoints *endpoints = set_up(&rig);
+
+    rig_create(rig, "{'apiVersion':'v1','kind':'Endpoints','metadata':{'name':'web','namespace':"
+                    "'default'},'subsets':[{'addresses':[{'ip':'10.0.0.9'}]}]}");
+    service(rig, "'selector':{'app':'web'},'ports':[{'port':80}]");
+    check_str("that of the Service", endpoints_text(rig), "{}");
+    tear_down(rig, endpoints);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_is_listed_from_its_start_and_ready_when_it_is),
+        cmocka_unit_test(a_service_may_publish_those_that_are_not_ready),
+        cmocka_unit_test(a_slice_says_the_same),
+        cmocka_unit_test(what_comes_and_goes_at_once_costs_no_write),
+        cmocka_unit_test(they_go_with_their_service_and_somebody_elses_stay),
+        cmocka_unit_test(what_somebody_writes_over_it_is_put_right_at_the_next_change),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

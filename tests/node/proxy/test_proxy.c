@@ -1,0 +1,308 @@
+/*
+ * node/service/relay.c: real sockets, and the thread between them.
+ */
+#include "tests/unit.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "node/proxy/proxy.h"
+#include "tests/support/own_address.h"
+
+enum { WAIT_MS = 20000 };
+
+/* ---- sockets ---- */
+
+static int bound(uint16_t *out_port)
+{
+    return own_socket(SOCK_STREAM, out_port);
+}
+
+static int server(uint16_t *out_port)
+{
+    int fd = bound(out_port);
+
+    check("listen", listen(fd, 64) == 0);
+    return fd;
+}
+
+/* 0, or the error. */
+static int try_connect(uint16_t port, int *out_fd)
+{
+    const struct sockaddr_in to = own_address(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error = 0;
+
+    if (connect(fd, (const struct sockaddr *)&to, sizeof to) == 0) {
+        *out_fd = fd;
+        return 0;
+    }
+    error = errno;
+    close(fd);
+    return error;
+}
+
+/* -1 when it is refused. */
+static int client(uint16_t port)
+{
+    int fd = -1, error = try_connect(port, &fd);
+
+    if (error)
+        check_int("refused", error, ECONNREFUSED);
+    return fd;
+}
+
+/* A listener that is closed resets who is about to be let in; from then on it refuses. */
+static bool is_refused(uint16_t port)
+{
+    int fd = -1, error = try_connect(port, &fd);
+
+    if (error && error != ECONNRESET)
+        check_int("refused", error, ECONNREFUSED);
+    if (fd >= 0)
+        close(fd);
+    return error == ECONNREFUSED;
+}
+
+/* The relay takes its letters when it does. */
+static int client_at_last(uint16_t port)
+{
+    int fd;
+
+    while ((fd = client(port)) < 0)
+        poll(NULL, 0, 1);
+    return fd;
+}
+
+static int accepted(int listener)
+{
+    struct pollfd ready = {listener, POLLIN, 0};
+
+    check_int("somebody comes", poll(&ready, 1, WAIT_MS), 1);
+    return accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+}
+
+static void say(int fd, const char *text)
+{
+    check_int("sent", send(fd, text, strlen(text), MSG_NOSIGNAL), (int)strlen(text));
+}
+
+/* What comes until the other side says no more; or "reset". */
+static const char *heard(int fd)
+{
+    static char text[256];
+    size_t len = 0;
+    ssize_t n;
+
+    while ((n = recv(fd, text + len, sizeof text - 1 - len, 0)) > 0)
+        len += (size_t)n;
+    text[len] = 0;
+    return n < 0 ? "reset" : text;
+}
+
+static void lead(struct relay *relay, uint32_t door, const uint16_t *ports, size_t n)
+{
+    struct relay_target targets[4];
+
+    for (size_t i = 0; i < n; i++)
+        targets[i] = (struct relay_target){own_address(0).sin_addr.s_addr, ports[i]};
+    relay_lead(relay, door, targets, n);
+}
+
+struct bench {
+    struct relay *relay;
+    uint32_t door;
+    uint16_t port, target_port;
+    int target;
+};
+
+static struct bench set_up(void)
+{
+    struct bench b = {.relay = relay_start(HOLDER_NONE, NULL)};
+
+    assert_non_null(b.relay);
+    b.target = server(&b.target_port);
+    b.door = relay_open(b.relay, bound(&b.port));
+    lead(b.relay, b.door, &b.target_port, 1);
+    return b;
+}
+
+static void tear_down(struct bench *b)
+{
+    relay_stop(b->relay);
+    close(b->target);
+}
+
+/* ---- cases ---- */
+
+static void each_way_ends_on_its_own(void **state)
+{
+    struct bench b = set_up();
+    int near = client_at_last(b.port), far = accepted(b.target);
+
+    say(near, "question");
+    shutdown(near, SHUT_WR);
+    check_str("to its end", heard(far), "question");
+    say(far, "answer");
+    close(far);
+    check_str("and back", heard(near), "answer");
+    close(near);
+    tear_down(&b);
+}
+
+static void a_door_without_targets_refuses(void **state)
+{
+    struct bench b = set_up();
+    int near = client_at_last(b.port), far = accepted(b.target), fd;
+
+    lead(b.relay, b.door, NULL, 0);
+    while ((fd = client(b.port)) >= 0)
+        close(fd);
+    say(near, "still here");
+    shutdown(near, SHUT_WR);
+    check_str("those that are made stay", heard(far), "still here");
+    lead(b.relay, b.door, &b.target_port, 1);
+    fd = client_at_last(b.port);
+    close(fd);
+    close(near);
+    close(far);
+    tear_down(&b);
+}
+
+static void targets_take_turns_and_one_that_refuses_is_passed_over(void **state)
+{
+    struct bench b = set_up();
+    uint16_t other_port, nobody_port;
+    int other = server(&other_port), nobody = bound(&nobody_port);
+    int came[2] = {0, 0};
+
+    lead(b.relay, b.door, (uint16_t[]){b.target_port, nobody_port, other_port}, 3);
+    for (int i = 0; i < 12; i++) {
+        struct pollfd ready[] = {{b.target, POLLIN, 0}, {other, POLLIN, 0}};
+        int near = client_at_last(b.port), which;
+
+        check_int("one of them has it", poll(ready, 2, WAIT_MS), 1);
+        which = ready[1].revents != 0;
+        came[which]++;
+        close(accepted(ready[which].fd));
+        check_str("no connection is lost", heard(near), "");
+        close(near);
+    }
+    check("both had their turns", came[0] >= 3 && came[1] >= 3);
+    close(other);
+    close(nobody);
+    tear_down(&b);
+}
+
+static void who_finds_nobody_is_reset(void **state)
+{
+    struct bench b = set_up();
+    uint16_t nobody_port;
+    int nobody = bound(&nobody_port), near;
+    bool ended;
+
+    lead(b.relay, b.door, &nobody_port, 1);
+    do {
+        near = client_at_last(b.port);
+        ended = !strcmp(heard(near), "reset");
+        close(near);
+    } while (!ended);
+    close(nobody);
+    tear_down(&b);
+}
+
+/* More than all buffers on the way hold: what is not taken is not lost. */
+static void a_slow_reader_gets_everything(void **state)
+{
+    enum { BYTES = 16 << 20 };
+    struct bench b = set_up();
+    int near = client_at_last(b.port), far = accepted(b.target);
+    char *chunk = mem_alloc(1 << 16);
+    size_t sent = 0, got = 0;
+    ssize_t n;
+
+    while (sent < BYTES && (n = send(near, chunk, 1 << 16, MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
+        sent += (size_t)n;
+    check("the way is full", sent < BYTES);
+    shutdown(near, SHUT_WR);
+    while ((n = recv(far, chunk, 1 << 16, 0)) > 0)
+        got += (size_t)n;
+    check("all of it", n == 0 && got == sent);
+    mem_free(chunk);
+    close(near);
+    close(far);
+    tear_down(&b);
+}
+
+/* Those beyond the limit wait in the kernel, and have their turn. */
+static void connections_beyond_the_limit_wait(void **state)
+{
+    enum { MORE = 8, FILES = 4 * (RELAY_JOINTS_MAX + MORE) + 64 };
+    struct rlimit files;
+    struct bench b = set_up();
+    int *near, *far;
+    struct pollfd ready = {b.target, POLLIN, 0};
+
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (files.rlim_cur < FILES) {
+        tear_down(&b);
+        skip();
+    }
+    near = mem_array(RELAY_JOINTS_MAX + MORE, sizeof *near);
+    far = mem_array(RELAY_JOINTS_MAX + MORE, sizeof *far);
+    for (int i = 0; i < RELAY_JOINTS_MAX + MORE; i++) {
+        near[i] = client_at_last(b.port);
+        if (i < RELAY_JOINTS_MAX)
+            far[i] = accepted(b.target);
+    }
+    check_int("no more than the limit", poll(&ready, 1, 0), 0);
+    for (int i = 0; i < MORE; i++) {
+        close(near[i]);
+        close(far[i]);
+        far[RELAY_JOINTS_MAX + i] = accepted(b.target);
+    }
+    for (int i = MORE; i < RELAY_JOINTS_MAX + MORE; i++) {
+        close(near[i]);
+        close(far[i]);
+    }
+    mem_free(near);
+    mem_free(far);
+    tear_down(&b);
+}
+
+static void a_closed_door_gives_its_port_back(void **state)
+{
+    struct bench b = set_up();
+    int near = client_at_last(b.port), far = accepted(b.target);
+
+    relay_close(b.relay, b.door);
+    while (!is_refused(b.port))
+        poll(NULL, 0, 1);
+    say(near, "bye");
+    shutdown(near, SHUT_WR);
+    check_str("what it had let in goes on", heard(far), "bye");
+    close(near);
+    close(far);
+    tear_down(&b);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_way_ends_on_its_own),
+        cmocka_unit_test(a_door_without_targets_refuses),
+        cmocka_unit_test(targets_take_turns_and_one_that_refuses_is_passed_over),
+        cmocka_unit_test(who_finds_nobody_is_reset),
+        cmocka_unit_test(a_slow_reader_gets_everything),
+        cmocka_unit_test(connections_beyond_the_limit_wait),
+        cmocka_unit_test(a_closed_door_gives_its_port_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,224 @@
+/*
+ * What happens to a boxed pod while it runs: new files and names, programs beside it, hooks, the
+ * end of one container.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tests/support/sandboxed_pods.h"
+
+/* covers: local-runtime.md LRT-10 */
+static void a_reader_never_sees_half_a_hosts_file(void **state)
+{
+    static const char script[] =
+        "f=${VC_HOSTS_FILE:-/etc/hosts}; n=0;"
+        "while ! grep -q stop $f; do"
+        "  test \"$(tail -n 1 $f)\" = '# end' || { echo torn; exit 1; }; n=$((n+1)); done;"
+        "echo good=$n";
+    scoped_str log = NULL;
+    const struct pod_status *status;
+
+    bed_start(bed,
+              &(struct bed_pod){"reader", .hostname = "r", .hosts = "127.0.0.1 localhost\n# end\n",
+                                .main = {{.argv = {"/bin/sh", "-c", script}}}});
+    check("runs", bed_phase(bed, "reader", POD_RUNNING, LIMIT_MS));
+    for (int i = 0; i < 300; i++) {
+        scoped(buf) struct buf text = {0};
+
+        buf_str(&text, "127.0.0.1 localhost\n");
+        for (int line = 0; line < i % 100 * 10; line++)
+            buf_printf(&text, "127.10.4.%d replica-%d\n", line % 250, line);
+        buf_str(&text, "# end\n");
+        bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "reader", text.data);
+        bed_run(bed, 1);
+    }
+    bed_runtime(bed)->ops->set_hosts(bed_runtime(bed), "reader", "# stop\n# end\n");
+    status = bed_final(bed, "reader", LIMIT_MS);
+    check("ends", status);
+    log = bed_log(bed, "reader", NULL);
+    check_int(log, status->containers.items[0].exit_code, 0);
+    check("it looked often", bed_number(log, "good") >= 10);
+    release("reader");
+}
+
+/* covers: local-runtime.md LRT-12 */
+static void files_change_at_once_and_what_was_bound_from_within_does_not(void **state)
+{
+    static const struct runtime_file before[] = {
+        {"a", "old\n", 4, 0644}, {"gone", "x\n", 2, 0644}, {"deep/b", "less\n", 5, 0644}};
+    static const struct runtime_file after[] = {{"a", "new\n", 4, 0644},
+                                                {"deep/b", "more\n", 5, 0644}};
+    struct runtime_volume volume = {
+        .name = "v", .kind = VOLUME_FILES, .files = before, .n_files = countof(before)};
+    struct bed_pod pod = {
+        "follows",
+        .volumes = &volume,
+        .n_volumes = 1,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "cd $VC_MOUNT_ROOT/; until grep -q new v/a; do"
+                           " x=$(cat v/a) || exit 1; test \"$x\" = old -o \"$x\" = new || exit 2;"
+                           " done; cat v/a v/deep/b one two/b; ls v"},
+                  .mounts = {{"v", "/v", NULL, false},
+                             {"v", "/one", "a", false},
+                             {"v", "/two", "deep", false}}}},
+    };
+    const struct pod_status *status;
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "follows", POD_RUNNING, LIMIT_MS));
+    bed_run(bed, 50);
+    bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume); /* the same */
+    volume.files = after;
+    volume.n_files = countof(after);
+    bed_runtime(bed)->ops->set_files(bed_runtime(bed), "follows", 0, &volume);
+    status = bed_final(bed, "follows", LIMIT_MS);
+    check("ends", status);
+    log = bed_log(bed, "follows", NULL);
+    check_int(log, status->containers.items[0].exit_code, 0);
+    if (is_plain()) /* where a mount is a link */
+        check_str("log", log, "new\nmore\nnew\nmore\na\ndeep\n");
+    else
+        check_str("log", log, "new\nmore\nold\nless\na\ndeep\n");
+    release("follows");
+}
+
+static void a_program_beside_a_container_sees_what_it_sees(void **state)
+{
+    static const struct {
+        const char *name, *argv[4];
+        int64_t limit_ms;
+        int code;
+        const char *text;
+    } cases[] = {
+        {"files", {"/bin/sh", "-c", "cat $VC_MOUNT_ROOT/etc/volcano/a.conf"}, 5000, 0, "alpha\n"},
+        {"environment", {"/bin/sh", "-c", "echo $WORD >&2; exit 3"}, 5000, 3, "given\n"},
+        {"signal", {"/bin/sh", "-c", "kill -9 $$"}, 5000, 137, ""},
+        {"nothing of that name", {"no-such-program"}, 5000, 127, "executable file not found"},
+        {"late", {"/bin/sh", "-c", "sleep 100 & wait"}, 100, 124, "not done within 100 ms"},
+        {"much output", {"/bin/sh", "-c", "yes | head -c 300000"}, 5000, 0, "y\ny\n"},
+    };
+    struct bed_pod pod = {
+        "beside",
+        THE_VOLUMES,
+        THE_HOSTS,
+        .grace_s = 1,
+        .main = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+                  .env = {{"WORD", "given"}},
+                  .mounts = {{"etc", "/etc/volcano", NULL, false}}}},
+    };
+
+    bed_start(bed, &pod);
+    check("runs", bed_phase(bed, "beside", POD_RUNNING, LIMIT_MS));
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped_str text = NULL;
+
+        check_int(cases[i].name, bed_exec(bed, "beside", cases[i].limit_ms, &text, cases[i].argv),
+                  cases[i].code);
+        check(cases[i].name, strstr(text, cases[i].text));
+    }
+    check_int("still runs", bed_finals(bed, "beside"), 0);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "beside", 1000);
+    check("ends", bed_final(bed, "beside", LIMIT_MS));
+    release("beside");
+}
+
+static void hooks_run_at_the_start_and_before_the_end(void **state)
+{
+    scoped(shared) char *dir = shared_new();
+    scoped_str path = mem_printf("%s/log", dir);
+    scoped_str script = mem_printf("trap 'echo term >> %s; exit 0' TERM;"
+                                   "echo begin >> %s; while :; do sleep 0.01; done",
+                                   path, path);
+    scoped_str lifecycle = mem_printf(
+        "{'postStart':{'exec':{'command':['/bin/sh','-c','until test -s %s; do sleep 0.01; done;"
+        " echo hook >> %s']}},'preStop':{'exec':{'command':['/bin/sh','-c','echo stop >> %s']}}}",
+        path, path, path);
+    scoped(buf) struct buf log = {0};
+
+    bed_start(bed, &(struct bed_pod){
+                       "hooks", .grace_s = 10,
+                       .main = {{.argv = {"/bin/sh", "-c", script}, .lifecycle = lifecycle}}});
+    check("runs", bed_phase(bed, "hooks", POD_RUNNING, LIMIT_MS));
+    check("read", file_read(path, 4096, &log, NULL));
+    check_str("the hook is done before the container runs", log.data, "begin\nhook\n");
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "hooks", 10000);
+    check("ends", bed_final(bed, "hooks", LIMIT_MS));
+    buf_clear(&log);
+    check("read", file_read(path, 4096, &log, NULL));
+    check_str("order", log.data, "begin\nhook\nstop\nterm\n");
+    release("hooks");
+}
+
+static void a_hook_that_fails_ends_its_container_and_one_that_hangs_has_the_grace(void **state)
+{
+    const struct pod_status *status;
+    int64_t begun;
+
+    bed_start(bed, &(struct bed_pod){
+                       "bad-hook", .grace_s = 1,
+                       .main = {{.argv = {"/bin/sleep", "300"},
+                                 .lifecycle = "{'postStart':{'exec':{'command':['/bin/sh','-c',"
+                                              "'echo no; exit 4']}}}"}}});
+    status = bed_final(bed, "bad-hook", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_has("why", status->containers.items[0].message, "postStart hook failed with code 4: no");
+    release("bad-hook");
+
+    bed_start(bed,
+              &(struct bed_pod){"slow-hook", .grace_s = 1,
+                                .main = {{.argv = {"/bin/sleep", "300"},
+                                          .lifecycle = "{'preStop':{'sleep':{'seconds':100}}}"}}});
+    check("runs", bed_phase(bed, "slow-hook", POD_RUNNING, LIMIT_MS));
+    begun = loop_mono_ns(bed_loop(bed));
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "slow-hook", 500);
+    check("ends", bed_final(bed, "slow-hook", LIMIT_MS));
+    check("after the grace", loop_mono_ns(bed_loop(bed)) - begun >= 490 * 1000000LL);
+    check("and not much later", loop_mono_ns(bed_loop(bed)) - begun < 10 * 1000000000LL);
+    release("slow-hook");
+}
+
+static void a_container_is_ended_alone_and_runs_again(void **state)
+{
+    struct runtime *rt = bed_runtime(bed);
+    const struct pod_status *status;
+
+    bed_start(bed,
+              &(struct bed_pod){"again", "OnFailure", .grace_s = 1,
+                                .main = {{.argv = {"/bin/sh", "-c", "exec sleep 300"},
+                                          .lifecycle = "{'preStop':{'exec':{'command':['true']}}}"},
+                                         {.argv = {"/bin/sh", "-c", "exec sleep 300"}}}});
+    check("runs", bed_phase(bed, "again", POD_RUNNING, LIMIT_MS));
+    rt->ops->kill(rt, "again", 0, LIMIT_MS, "it was told to");
+    for (int i = 0; i < LIMIT_MS / 10; i++) {
+        status = bed_phase(bed, "again", POD_RUNNING, LIMIT_MS);
+        check("runs", status);
+        if (status->containers.items[0].restart_count == 1 && status->ready)
+            break;
+        bed_run(bed, 10);
+    }
+    check_int("restarts", status->containers.items[0].restart_count, 1);
+    check_int("by TERM", status->containers.items[0].last_exit_code, 143);
+    check_int("the other goes on", status->containers.items[1].restart_count, 0);
+    rt->ops->stop(rt, "again", 1000);
+    check("ends", bed_final(bed, "again", LIMIT_MS));
+    release("again");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reader_never_sees_half_a_hosts_file),
+        cmocka_unit_test(files_change_at_once_and_what_was_bound_from_within_does_not),
+        cmocka_unit_test(a_program_beside_a_container_sees_what_it_sees),
+        cmocka_unit_test(hooks_run_at_the_start_and_before_the_end),
+        cmocka_unit_test(a_hook_that_fails_ends_its_container_and_one_that_hangs_has_the_grace),
+        cmocka_unit_test(a_container_is_ended_alone_and_runs_again),
+        cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
+    };
+
+    return boxes_main(argc, argv, tests, countof(tests), NULL);
+}

@@ -1,0 +1,175 @@
+/*
+ * Boxed pods that take more than they may have.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "node/sandbox/cgroup.h"
+#include "tests/support/sandboxed_pods.h"
+
+/* As many processes as it gets; all of them wait. */
+static int bomb_mode(char **args)
+{
+    int forked = 0;
+
+    for (pid_t pid; forked < 3000 && (pid = fork()) >= 0; forked++)
+        if (pid == 0)
+            for (;;)
+                pause();
+    dprintf(STDOUT_FILENO, "forked=%d\n", forked);
+    sleep(60);
+    return 0;
+}
+
+/* 200 MiB, and then wait. */
+static int eat_mode(char **args)
+{
+    enum { EATEN = 200 << 20, PAGE = 4096 };
+    volatile char *food = malloc(EATEN); /* or the compiler would not eat at all */
+
+    for (int i = 0; food && i < EATEN; i += PAGE)
+        food[i] = 1;
+    sleep(60);
+    free((char *)food);
+    return 0;
+}
+
+/* covers: local-runtime.md LRT-42 */
+static void too_much_memory_is_told_as_such(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    struct bed_pod pod = {"hog", THE_HOSTS,
+                          .main = {{.argv = {self, "eat"}, .memory_limit = "60Mi"}}};
+    const struct pod_status *status;
+
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &pod);
+    status = bed_final(bed, "hog", LIMIT_MS);
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 137);
+    check_str("reason", status->containers.items[0].reason, "OOMKilled");
+    check("what it had is known", status->containers.items[0].memory_peak_bytes > 30 << 20);
+    release("hog");
+}
+
+/* covers: see 6.3 */
+static void what_is_killed_has_used_what_it_used(void **state)
+{
+    struct bed_pod pod = {
+        "killed", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "trap '' TERM; (trap '' TERM; i=0; while [ $i -lt 300000 ]; do "
+                           "i=$((i+1)); done; echo worked; while :; do sleep 1; done) & wait; "
+                           "while :; do sleep 1; done"}}}};
+    const struct pod_status *status;
+    bool worked = false;
+
+    bed_start(bed, &pod);
+    for (int waited_ms = 0; !worked && waited_ms < LIMIT_MS; waited_ms += 20) {
+        scoped_str log = bed_log(bed, "killed", NULL);
+
+        worked = log && strstr(log, "worked");
+        bed_run(bed, 20);
+    }
+    check("worked", worked);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "killed", 10);
+    status = bed_final(bed, "killed", LIMIT_MS);
+    check("ends", status);
+    check_int("code", status->containers.items[0].exit_code, 137);
+    check_int("signal", status->containers.items[0].signal, SIGKILL);
+    check("its child's time counts", status->containers.items[0].cpu_ms > 20);
+    release("killed");
+}
+
+static bool limits_processes(void)
+{
+    bool memory, cpu, processes;
+
+    cgroup_try(&memory, &cpu, &processes);
+    return processes;
+}
+
+/* covers: local-runtime.md LRT-43 */
+static void processes_without_end_end_with_the_pods_share(void **state)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    struct bed_pod bomb = {"bomb", THE_HOSTS,
+                           .main = {{.argv = {self, "bomb"}, .memory_limit = "1Gi"}}};
+    struct bed_pod good = {"neighbour", THE_VOLUMES,
+                           .main = {{.argv = {"/bin/sh", "-c", "for i in 1 2 3; do true; done"}}}};
+    long forked;
+
+    if (!geteuid() && !limits_processes()) {
+        print_message("skipped: root's processes are bounded by control groups only\n");
+        return;
+    }
+    self[n > 0 ? n : 0] = 0;
+    bed_start(bed, &bomb);
+    check("runs", bed_phase(bed, "bomb", POD_RUNNING, LIMIT_MS));
+    check_int("a neighbour is unharmed", run(&good, NULL), 0);
+    release("neighbour");
+    forked = number_in_log("bomb", "forked");
+    check("it got some", forked > 100);
+    check("and no more", forked <= 1024);
+    bed_runtime(bed)->ops->stop(bed_runtime(bed), "bomb", 0);
+    check("ends", bed_final(bed, "bomb", LIMIT_MS));
+    release("bomb");
+}
+
+static void a_volume_that_outgrows_its_limit_ends_the_pod(void **state)
+{
+    static const struct runtime_volume small[] = {
+        {.name = "small", .kind = VOLUME_EMPTY_DIR, .size_bytes = 1 << 20},
+        {.name = "fast", .kind = VOLUME_EMPTY_DIR, .memory = true, .size_bytes = 1 << 20}};
+    struct bed_pod pod = {
+        "glutton",
+        .volumes = small,
+        .n_volumes = countof(small),
+        .main = {{.argv = {"/bin/sh", "-c",
+                           "cd $VC_MOUNT_ROOT/; head -c 3000000 /dev/zero > fast/x && echo fits;"
+                           "mkdir small/deep; head -c 3000000 /dev/zero > small/deep/x; sleep 300"},
+                  .mounts = {{"small", "/small", NULL, false}, {"fast", "/fast", NULL, false}}}},
+    };
+    const struct pod_status *status;
+    scoped_str log = NULL;
+
+    bed_start(bed, &pod);
+    status = bed_final(bed, "glutton", LIMIT_MS);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_str("reason", status->reason, "Evicted");
+    check_has("which", status->message, "EmptyDir volume \"small\" exceeds the limit");
+    log = bed_log(bed, "glutton", NULL);
+    check_int("memory is bounded by the kernel", strstr(log, "fits") != NULL, is_plain());
+    release("glutton");
+}
+
+static void a_program_that_closes_its_output_goes_on(void **state)
+{
+    scoped_str log = NULL;
+    struct bed_pod pod = {
+        "mute", THE_HOSTS,
+        .main = {{.argv = {"/bin/sh", "-c", "echo before; exec >&- 2>&-; sleep 0.2; exit 6"}}}};
+
+    check_int("its own end", run(&pod, &log), 6);
+    check_str("log", log, "before\n");
+    release("mute");
+}
+
+int main(int argc, char **argv)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(too_much_memory_is_told_as_such),
+        cmocka_unit_test(what_is_killed_has_used_what_it_used),
+        cmocka_unit_test(processes_without_end_end_with_the_pods_share),
+        cmocka_unit_test(a_volume_that_outgrows_its_limit_ends_the_pod),
+        cmocka_unit_test(a_program_that_closes_its_output_goes_on),
+        cmocka_unit_test(nothing_is_left_of_pods_that_were_released),
+    };
+    static const struct box_mode modes[] = {{"bomb", bomb_mode}, {"eat", eat_mode}, {0}};
+
+    return boxes_main(argc, argv, tests, countof(tests), modes);
+}

@@ -1,0 +1,37 @@
+/*
+ * node/name_library.c: a library that answers wrongly is not given to programs.
+ */
+#include "tests/unit.h"
+
+#include "node/runtime/name_service.h"
+#include "node/sandbox/plain.h"
+
+static void one_that_does_not_answer_is_found_out(void **state)
+{
+    check_str("no library", name_library_fault("/nonexistent/libnames.so"), "does not find names");
+    check_str("one that knows no hosts file", name_library_fault("libc.so.6"),
+              "does not find names");
+}
+
+/* The one of Debian 12 does not map addresses; there may be better ones. */
+static void what_is_installed_is_used_if_it_has_no_fault(void **state)
+{
+    const char *why, *path = name_library_probe(&why);
+
+    if (!plain_name_library()) {
+        check("none", !path && !why);
+        skip();
+    }
+    check_str("the same", why, name_library_fault(plain_name_library()));
+    check_str("used", path, why ? NULL : plain_name_library());
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_that_does_not_answer_is_found_out),
+        cmocka_unit_test(what_is_installed_is_used_if_it_has_no_fault),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

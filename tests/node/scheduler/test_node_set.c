@@ -1,0 +1,186 @@
+/*
+ * Whom a node takes: labels, affinity, taints, named resources; and --node-resources.
+ */
+#include "tests/unit.h"
+
+#include "node/node_resources.h"
+#include "tests/support/node_fixture.h"
+
+static struct rig *set_up(void)
+{
+    static const struct kv labels[] = {
+        {"kubernetes.io/hostname", "here"}, {"disk", "ssd"}, {"rank", "5"}};
+    const struct place_options here = {"here", {4000, 8LL << 30, 4, {2}}, labels, countof(labels)};
+    struct rig *rig = rig_new();
+
+    rig_start_scheduler_on(
+        rig, &(struct scheduler_options){&here, 1, {.names = {"example.com/gpu"}, .count = 1}});
+    return rig;
+}
+
+#define AFFINITY(key, operator, values)                                                            \
+    ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"              \
+    "'nodeSelectorTerms':[{'matchExpressions':[{'key':'" key "','operator':'"                      \
+    operator"'" values "}]}]}}}"
+#define REQUEST(name, amount)                                                                      \
+    ",'containers':[{'name':'c','image':'i','command':['true'],'resources':{'limits':{'" name      \
+    "':'" amount "'}}}]"
+
+static void a_pod_that_no_node_takes_says_why(void **state)
+{
+    static const struct {
+        const char *name, *spec, *why; /* NULL = it is taken */
+    } cases[] = {
+        {"selector", ",'nodeSelector':{'disk':'ssd'}", NULL},
+        {"other selector", ",'nodeSelector':{'disk':'hdd'}",
+         "nodeSelector asks for disk=hdd, node here has ssd"},
+        {"in", AFFINITY("disk", "In", ",'values':['hdd','ssd']"), NULL},
+        {"not in", AFFINITY("disk", "NotIn", ",'values':['ssd']"),
+         "nodeAffinity asks for disk NotIn [\\\"ssd\\\"], node here has ssd"},
+        {"exists", AFFINITY("zone", "Exists", ""),
+         "nodeAffinity asks for zone Exists , node here has no such label"},
+        {"does not exist", AFFINITY("zone", "DoesNotExist", ""), NULL},
+        {"greater", AFFINITY("rank", "Gt", ",'values':['4']"), NULL},
+        {"less", AFFINITY("rank", "Lt", ",'values':['5']"), "nodeAffinity asks for rank Lt"},
+        {"by name",
+         ",'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{"
+         "'nodeSelectorTerms':[{'matchFields':[{'key':'metadata.name','operator':'In','values':["
+         "'here']}]}]}}}",
+         NULL},
+        {"gpu", REQUEST("example.com/gpu", "2"), NULL},
+        {"too many", REQUEST("example.com/gpu", "3"),
+         "can never fit this machine: needs 3 example.com/gpu, the node has 2"},
+        {"unknown", REQUEST("other.com/fpga", "1"),
+         "needs 1 other.com/fpga, the node has none: start with --node-resources other.com/fpga=1"},
+        {"storage is not counted", REQUEST("ephemeral-storage", "1Gi"), NULL},
+        {"too large", REQUEST("cpu", "5"),
+         "can never fit this machine: needs 5 cpu, the node has 4"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rig *rig = set_up();
+
+        rig_group(rig, "g", 1, NULL);
+        rig_settle(rig);
+        rig_pods(rig, "g", 0, 1, cases[i].spec);
+        rig_advance(rig, 100);
+        check_int(cases[i].name, rig_bound(rig, "g-0"), cases[i].why == NULL);
+        if (cases[i].why) {
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), cases[i].why);
+            check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), "\"Unschedulable\"");
+            check_has(cases[i].name, rig_status(rig, &kind_pod_group, "g"), cases[i].why);
+        }
+        rig_free(rig);
+    }
+}
+
+static void named_resources_are_shared_out(void **state)
+{
+    struct rig *rig = set_up();
+
+    rig_group(rig, "a", 1, NULL);
+    rig_group(rig, "b", 1, NULL);
+    rig_settle(rig);
+    rig_pods(rig, "a", 0, 1, REQUEST("example.com/gpu", "2"));
+    rig_settle(rig);
+    rig_pods(rig, "b", 0, 1, REQUEST("example.com/gpu", "1"));
+    rig_advance(rig, 1500);
+    check("the first has both", rig_bound(rig, "a-0") && !rig_bound(rig, "b-0"));
+    check_has("the other waits", rig_status(rig, &kind_pod_group, "b"),
+              "needs 1 example.com/gpu (0 of 2 free)");
+    rig_set_status(rig, &kind_pod, "a-0", "{'phase':'Succeeded'}");
+    rig_settle(rig);
+    check("and gets it", rig_bound(rig, "b-0"));
+    rig_free(rig);
+}
+
+static void node(struct rig *rig, const char *spec)
+{
+    if (!rig_get(rig, &kind_node, "here"))
+        rig_create(rig, "{'apiVersion':'v1','kind':'Node','metadata':{'name':'here'},'spec':{}}");
+    rig_patch(rig, &kind_node, "here", "{'spec':%s}", spec);
+    rig_settle(rig);
+}
+
+static void a_cordoned_or_tainted_node_takes_who_tolerates_it(void **state)
+{
+    static const struct {
+        const char *name, *node, *why, *toleration, *free;
+    } cases[] = {
+        {"cordoned", "{'unschedulable':true}", "node here is cordoned and takes no new pods",
+         ",'tolerations':[{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}]",
+         "{'unschedulable':null}"},
+        {"tainted", "{'taints':[{'key':'team','value':'ml','effect':'NoSchedule'}]}",
+         "node here has taint team=ml:NoSchedule: add a toleration or remove the taint",
+         ",'tolerations':[{'key':'team','value':'ml','effect':'NoSchedule'}]", "{'taints':null}"},
+        {"all", "{'taints':[{'key':'team','effect':'NoExecute'}]}",
+         "node here has taint team:NoExecute", ",'tolerations':[{'operator':'Exists'}]",
+         "{'taints':[{'key':'team','effect':'PreferNoSchedule'}]}"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        struct rig *rig = set_up();
+
+        node(rig, cases[i].node);
+        rig_group(rig, "g", 1, NULL);
+        rig_settle(rig);
+        rig_pods(rig, "g", 0, 1, NULL);
+        rig_group(rig, "t", 1, NULL);
+        rig_settle(rig);
+        rig_pods(rig, "t", 0, 1, cases[i].toleration);
+        rig_settle(rig);
+        check_has(cases[i].name, rig_status(rig, &kind_pod, "g-0"), cases[i].why);
+        check("it is not taken", !rig_bound(rig, "g-0"));
+        check("who tolerates it is", rig_bound(rig, "t-0"));
+        node(rig, cases[i].free);
+        check("until that is over", rig_bound(rig, "g-0"));
+        rig_free(rig);
+    }
+}
+
+static void node_resources_are_read_or_refused(void **state)
+{
+    static const struct {
+        const char *text, *wrong; /* NULL = it is fine */
+    } cases[] = {
+        {"", NULL},
+        {"cpu=4,memory=8Gi,nvidia.com/gpu=2", NULL},
+        {"cpu", "must be NAME=QUANTITY"},
+        {"=4", "must be NAME=QUANTITY"},
+        {"cpu=much", "must be a quantity"},
+        {"cpu=-1", "must be a quantity"},
+        {"memory=0", "no pod could run"},
+        {"pods=3", "--max-pods"},
+        {"a=1,a=2", "is there twice"},
+        {"a b=1", "is not the name of a resource"},
+        {"a=1,b=1,c=1,d=1", "three named resources"},
+        {"cpu=1,,memory=1Gi", "must be NAME=QUANTITY"},
+    };
+    struct machine_resources got;
+    struct error err;
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        err = (struct error){0};
+        check_int(cases[i].text, machine_resources_parse(cases[i].text, &got, &err),
+                  cases[i].wrong == NULL);
+        if (cases[i].wrong)
+            check_has(cases[i].text, err.message, cases[i].wrong);
+    }
+    assert_true(machine_resources_parse(cases[1].text, &got, &err));
+    check_int("cpu", got.cpu_milli, 4000);
+    check_int("memory", got.memory_bytes, 8LL << 30);
+    check_str("gpu", got.extras.names[0], "nvidia.com/gpu");
+    check_int("gpus", got.extra[0], 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pod_that_no_node_takes_says_why),
+        cmocka_unit_test(named_resources_are_shared_out),
+        cmocka_unit_test(a_cordoned_or_tainted_node_takes_who_tolerates_it),
+        cmocka_unit_test(node_resources_are_read_or_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/*
+ * Random lives of queues, gangs and pods on several nodes; what must always hold is checked after
+ * every step, and in the end everybody who can has had a turn.
+ *
+ *   SEED=n    this seed alone
+ */
+#include "tests/unit.h"
+
+#include <stdlib.h>
+
+#include "api/types/kinds/job/podgroup.h"
+#include "node/scheduler/scheduler.h"
+#include "tests/support/node_fixture.h"
+
+enum {
+    SEEDS = 24,
+    STEPS = 150,
+    GROUPS_MAX = 40,
+    QUEUES = 4,
+    NODES = 3,
+    CPUS = 4, /* of each node */
+    SLOTS = 6,
+    GANG_MAX = 8,
+};
+
+struct gang {
+    char name[16], queue[8];
+    int min, pods, cpus; /* pods in all, cpus of each */
+    bool made;           /* its pods */
+    bool pending;        /* at the end of the last step */
+};
+
+struct walk {
+    struct rig *rig;
+    uint64_t random;
+    unsigned seed;
+    int n_gangs, step;
+    bool closed[QUEUES];
+    struct gang gangs[GROUPS_MAX];
+};
+
+static unsigned pick(struct walk *walk, unsigned n)
+{
+    walk->random ^= walk->random << 13;
+    walk->random ^= walk->random >> 7;
+    walk->random ^= walk->random << 17;
+    return (unsigned)(walk->random % n);
+}
+
+static const char *const queue_names[QUEUES] = {"a", "b", "c", "default"};
+
+static void make_world(struct walk *walk)
+{
+    static const char *const specs[] = {
+        "'weight':3,'capability':{'cpu':'8'}",
+        "'weight':1,'dequeueStrategy':'fifo','deserved':{'cpu':'4'}",
+        "'weight':1,'deserved':{'cpu':'3'},'guarantee':{'resource':{'cpu':'2'}}",
+    };
+    static const char *const node_names[NODES] = {"n0", "n1", "n2"};
+    struct place_options nodes[NODES];
+
+    walk->rig = rig_new();
+    for (int i = 0; i < NODES; i++)
+        nodes[i] = (struct place_options){
+            .name = node_names[i], .capacity = {INT64_C(1000) * CPUS, 1LL << 40, SLOTS, {0}}};
+    rig_start_scheduler_on(walk->rig, &(struct scheduler_options){nodes, NODES, {.count = 0}});
+    for (size_t i = 0; i < countof(specs); i++)
+        rig_create(walk->rig,
+                   "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
+                   "'metadata':{'name':'%s'},'spec':{%s}}",
+                   queue_names[i], specs[i]);
+    rig_create(walk->rig, "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
+                          "'metadata':{'name':'high'},'value':1000}");
+    rig_settle(walk->rig);
+}
+
+/* Steps. */
+
+static void add_gang(struct walk *walk)
+{
+    struct gang *gang = &walk->gangs[walk->n_gangs];
+    unsigned queue = pick(walk, QUEUES);
+    char spec[256];
+
+    if (walk->n_gangs == GROUPS_MAX || walk->closed[queue])
+        return;
+    snprintf(gang->name, sizeof gang->name, "g%d", walk->n_gangs++);
+    snprintf(gang->queue, sizeof gang->queue, "%s", queue_names[queue]);
+    gang->min = pick(walk, 3) ? (int)pick(walk, 3) + 1 : (int)pick(walk, GANG_MAX) + 1;
+    gang->pods = gang->min + (int)pick(walk, 3);
+    gang->cpus = (int)pick(walk, 3) + 1;
+    snprintf(spec, sizeof spec, ",'queue':'%s','minResources':{'cpu':'%d'}%s", gang->queue,
+             gang->min * gang->cpus, pick(walk, 4) ? "" : ",'priorityClassName':'high'");
+    rig_group(walk->rig, gang->name, gang->min, spec);
+}
+
+static bool is_admitted(struct walk *walk, const struct gang *gang)
+{
+    const char *phase = rig_group_phase(walk->rig, gang->name);
+
+    return *phase && strcmp(phase, "Pending") != 0 && strcmp(phase, "gone") != 0;
+}
+
+static const struct object *pod_of(struct walk *walk, const struct gang *gang, int i)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s-%d", gang->name, i);
+    return rig_get(walk->rig, &kind_pod, name);
+}
+
+/* As the job controller does: pods once the group is admitted, and again when they are gone. */
+static void make_pods(struct walk *walk, struct gang *gang)
+{
+    for (int i = 0; i < gang->pods && is_admitted(walk, gang); i++)
+        if (!pod_of(walk, gang, i))
+            rig_create(
+                walk->rig,
+                "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'%s-%d','namespace':"
+                "'default','annotations':{'scheduling.k8s.io/group-name':'%s',"
+                "'volcano.sh/preemptable':'%s'}},'spec':{'restartPolicy':'Never','containers':"
+                "[{'name':'c','image':'i','command':['true'],'resources':{'requests':{'cpu':"
+                "'%d'}}}]}}",
+                gang->name, i, gang->name, gang->min % 2 ? "true" : "false", gang->cpus);
+    gang->made = true;
+}
+
+/* As the kubelet does: what is bound runs, what runs may end, what is being deleted goes. */
+static void move_pods(struct walk *walk, struct gang *gang, bool end)
+{
+    for (int i = 0; i < gang->pods; i++) {
+        const struct object *pod = pod_of(walk, gang, i);
+        char name[32];
+
+        snprintf(name, sizeof name, "%s-%d", gang->name, i);
+        if (!pod || !rig_bound(walk->rig, name))
+            continue;
+        if (object_deleting(pod))
+            rig_delete(walk->rig, &kind_pod, name, 0);
+        else if (pod_status_of(pod)->phase == POD_PENDING)
+            rig_set_status(walk->rig, &kind_pod, name, "{'phase':'Running'}");
+        else if (pod_status_of(pod)->phase == POD_RUNNING && end)
+            rig_set_status(walk->rig, &kind_pod, name, "{'phase':'Succeeded'}");
+    }
+}
+
+static void turn_queue(struct walk *walk)
+{
+    unsigned queue = pick(walk, QUEUES - 1);
+
+    walk->closed[queue] = !walk->closed[queue];
+    rig_set_status(walk->rig, &kind_queue, queue_names[queue], "{'state':'%s'}",
+                   walk->closed[queue] ? "Closed" : "Open");
+}
+
+static void step(struct walk *walk)
+{
+    struct gang *gang = walk->n_gangs ? &walk->gangs[pick(walk, (unsigned)walk->n_gangs)] : NULL;
+
+    switch (pick(walk, 8)) {
+    case 0:
+    case 1:
+        add_gang(walk);
+        break;
+    case 2:
+    case 3:
+        if (gang)
+            make_pods(walk, gang);
+        break;
+    case 4:
+        if (gang)
+            move_pods(walk, gang, false);
+        break;
+    case 5:
+        if (gang)
+            move_pods(walk, gang, true);
+        break;
+    case 6:
+        if (!pick(walk, 4))
+            turn_queue(walk);
+        break;
+    default:
+        rig_advance(walk->rig, pick(walk, 3) ? 100 : 12000);
+    }
+    rig_settle(walk->rig);
+}
+
+/* What must hold. */
+
+static void check_nodes(struct walk *walk)
+{
+    int cpus[NODES] = {0}, slots[NODES] = {0};
+
+    for (int g = 0; g < walk->n_gangs; g++)
+        for (int i = 0; i < walk->gangs[g].pods; i++) {
+            const struct object *pod = pod_of(walk, &walk->gangs[g], i);
+            const char *node = pod ? pod_spec_of(pod)->node_name : NULL;
+
+            if (!node || !*node || pod_status_of(pod)->phase >= POD_SUCCEEDED)
+                continue;
+            cpus[node[1] - '0'] += walk->gangs[g].cpus;
+            slots[node[1] - '0']++;
+        }
+    for (int i = 0; i < NODES; i++)
+        if (cpus[i] > CPUS || slots[i] > SLOTS)
+            check_fail("seed %u step %d: node %d has %d cpus and %d pods", walk->seed, walk->step,
+                       i, cpus[i], slots[i]);
+}
+
+static void check_whole(struct walk *walk, const struct gang *gang)
+{
+    int placed = 0, ended = 0;
+
+    for (int i = 0; i < gang->pods; i++) {
+        const struct object *pod = pod_of(walk, gang, i);
+        const char *node = pod ? pod_spec_of(pod)->node_name : NULL;
+
+        if (!node || !*node || object_deleting(pod))
+            continue;
+        placed++;
+        ended += pod_status_of(pod)->phase == POD_SUCCEEDED;
+    }
+    if (placed && placed < gang->min && !ended)
+        check_fail("seed %u step %d: %s has %d of %d", walk->seed, walk->step, gang->name, placed,
+                   gang->min);
+}
+
+static bool is_closed(const struct walk *walk, const struct gang *gang)
+{
+    for (int i = 0; i < QUEUES; i++)
+        if (!strcmp(gang->queue, queue_names[i]))
+            return walk->closed[i];
+    return false;
+}
+
+static void check_all(struct walk *walk)
+{
+    check_nodes(walk);
+    for (int i = 0; i < walk->n_gangs; i++) {
+        struct gang *gang = &walk->gangs[i];
+
+        check_whole(walk, gang);
+        if (gang->pending && is_closed(walk, gang) && is_admitted(walk, gang))
+            check_fail("seed %u step %d: %s of closed queue %s is admitted", walk->seed, walk->step,
+                       gang->name, gang->queue);
+        gang->pending = !is_admitted(walk, gang);
+    }
+}
+
+/* For who looks into a failure. */
+static void tell_gangs(struct walk *walk)
+{
+    for (int i = 0; i < walk->n_gangs; i++) {
+        const struct gang *gang = &walk->gangs[i];
+
+        print_message("%s: %d of %d pods, %d cpus each, queue %s: %s\n", gang->name, gang->min,
+                      gang->pods, gang->cpus, gang->queue,
+                      rig_status(walk->rig, &kind_pod_group, gang->name));
+    }
+}
+
+/* Everything runs to its end, and whoever can has had a turn. */
+static void run_out(struct walk *walk)
+{
+    for (int i = 0; i < QUEUES - 1; i++) {
+        walk->closed[i] = false;
+        rig_set_status(walk->rig, &kind_queue, queue_names[i], "{'state':'Open'}");
+    }
+    for (int round = 0; round < 3 * GROUPS_MAX; round++) {
+        for (int i = 0; i < walk->n_gangs; i++) {
+            make_pods(walk, &walk->gangs[i]);
+            rig_settle(walk->rig);
+            move_pods(walk, &walk->gangs[i], true);
+            rig_settle(walk->rig);
+        }
+        rig_advance(walk->rig, 1000);
+        walk->step++;
+        check_all(walk);
+    }
+    rig_advance(walk->rig, 10000);
+    for (int i = 0; i < walk->n_gangs; i++) {
+        struct gang *gang = &walk->gangs[i];
+        const char *status = rig_status(walk->rig, &kind_pod_group, gang->name);
+
+        if (strcmp(rig_group_phase(walk->rig, gang->name), "Completed") != 0 &&
+            !strstr(status, "can never")) {
+            tell_gangs(walk);
+            check_fail("seed %u: %s never had its turn: %s", walk->seed, gang->name, status);
+        }
+    }
+}
+
+static void walk_with(unsigned seed)
+{
+    struct walk walk = {.seed = seed, .random = 0x9E3779B97F4A7C15U * (seed + 1)};
+
+    make_world(&walk);
+    for (walk.step = 0; walk.step < STEPS; walk.step++) {
+        step(&walk);
+        check_all(&walk);
+    }
+    run_out(&walk);
+    rig_free(walk.rig);
+}
+
+/* covers: reliability.md INV-J5 */
+static void gangs_are_whole_nodes_not_overfull_and_everybody_has_a_turn(void **state)
+{
+    const char *only = getenv("SEED"); /* NOLINT(concurrency-mt-unsafe): one thread */
+
+    if (only) {
+        walk_with((unsigned)strtoul(only, NULL, 10));
+        return;
+    }
+    for (unsigned seed = 0; seed < SEEDS; seed++)
+        walk_with(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gangs_are_whole_nodes_not_overfull_and_everybody_has_a_turn),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

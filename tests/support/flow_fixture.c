@@ -1,0 +1,433 @@
+/*
+ * The bed for tests of flows.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/flow_fixture.h"
+
+#include "api/types/text/yaml.h"
+#include "base/log.h"
+#include <stdio.h>
+#include <unistd.h>
+
+enum { START_MS = 1700000000 };
+
+/* ---- what happens, written down ---- */
+
+static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
+                    const struct object *old, const struct object *object)
+{
+    struct flow_bed *bed = container_of(watcher, struct flow_bed, flow_watcher);
+    const char *before = old ? flow_phase_text(jobflow_phase_of(old)) : "";
+    const char *phase = flow_phase_text(jobflow_phase_of(object));
+
+    if (change == CHANGE_MODIFIED)
+        bed->flow_writes++;
+    if (change != CHANGE_DELETED && strcmp(before, phase) != 0)
+        buf_printf(&bed->phases, "%s%s:%s", bed->phases.len ? " " : "", object_name(object), phase);
+}
+
+static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
+                   const struct object *old, const struct object *object)
+{
+    struct flow_bed *bed = container_of(watcher, struct flow_bed, job_watcher);
+
+    if (change == CHANGE_ADDED)
+        buf_printf(&bed->created, "%s%s", bed->created.len ? " " : "", object_name(object));
+}
+
+/* ---- life ---- */
+
+void flow_bed_start(struct flow_bed *bed)
+{
+    bed->templates = template_controller_start(bed->cluster);
+    bed->flows = flow_controller_start(bed->cluster, &bed->options);
+    flow_bed_settle(bed);
+}
+
+void flow_bed_stop(struct flow_bed *bed)
+{
+    flow_controller_stop(take(bed->flows));
+    template_controller_stop(take(bed->templates));
+    flow_bed_settle(bed);
+}
+
+void flow_bed_restart(struct flow_bed *bed)
+{
+    flow_bed_stop(bed);
+    flow_bed_start(bed);
+}
+
+static struct flow_bed *make(struct clock *clock, const struct flow_options *options)
+{
+    struct flow_bed *bed = mem_alloc(sizeof *bed);
+    struct error err = {0};
+    const struct store_options memory = {0};
+    const struct registry_options rules = {.virtual_runtime = true,
+                                           .flows.deletion_protection = true,
+                                           .flows.reject_updates = true,
+                                           .upstream_compat = options && options->upstream_compat};
+
+    log_to(STDERR_FILENO, LOG_ERROR, LOG_TEXT);
+    bed->clock = clock;
+    bed->loop = loop_new(clock);
+    bed->store = store_open(bed->loop, &memory, &err);
+    check_ok("store", bed->store != NULL, err);
+    bed->registry = registry_new(bed->loop, bed->store, &rules);
+    bed->cluster = cluster_embedded_new(bed->loop, bed->registry);
+    if (options)
+        bed->options = *options;
+    bed->flow_watcher = (struct cluster_watcher){on_flow, &kind_job_flow};
+    bed->job_watcher = (struct cluster_watcher){on_job, &kind_job};
+    cluster_watch(bed->cluster, &bed->flow_watcher);
+    cluster_watch(bed->cluster, &bed->job_watcher);
+    flow_bed_start(bed);
+    return bed;
+}
+
+struct flow_bed *flow_bed_new(const struct flow_options *options)
+{
+    return make(clock_virtual_new(START_MS * INT64_C(1000), 1), options);
+}
+
+struct flow_bed *flow_bed_new_real(const struct flow_options *options)
+{
+    return make(clock_real(), options);
+}
+
+void flow_bed_free(struct flow_bed *bed)
+{
+    flow_bed_stop(bed);
+    cluster_unwatch(bed->cluster, &bed->flow_watcher);
+    cluster_unwatch(bed->cluster, &bed->job_watcher);
+    flow_bed_settle(bed);
+    cluster_embedded_free(bed->cluster);
+    registry_free(bed->registry);
+    store_close(bed->store);
+    loop_free(bed->loop);
+    clock_free(bed->clock);
+    buf_release(&bed->phases);
+    buf_release(&bed->created);
+    mem_free(bed);
+}
+
+void flow_bed_settle(struct flow_bed *bed)
+{
+    loop_settle(bed->loop);
+}
+
+void flow_bed_advance(struct flow_bed *bed, int64_t ms)
+{
+    loop_advance(bed->loop, ms);
+}
+
+void flow_bed_restart_if(struct flow_bed *bed, bool wanted)
+{
+    if (wanted)
+        flow_bed_restart(bed);
+}
+
+/* ---- the user ---- */
+
+static void check_none(const struct error_list *errors)
+{
+    struct error err = {0};
+
+    check_ok("write", error_list_ok(errors, &err), err);
+}
+
+static void apply_document(struct flow_bed *bed, json_t *doc, struct error_list *errors)
+{
+    const struct registry_write how = {.unknown = UNKNOWN_ERROR};
+    const json_t *metadata = json_object_get(doc, "metadata");
+    const char *name = json_string_value(json_object_get(metadata, "name"));
+    const char *ns = json_string_value(json_object_get(metadata, "namespace"));
+    const struct kind *kind = kind_by_gvk(json_string_value(json_object_get(doc, "apiVersion")),
+                                          json_string_value(json_object_get(doc, "kind")));
+
+    if (!ns && (!kind || kind->namespaced))
+        json_object_set_new(json_object_get(doc, "metadata"), "namespace", json_string("default"));
+    if (kind && name && store_get(bed->store, kind, ns ? ns : "default", name))
+        registry_update(bed->registry, doc, REGISTRY_MAIN, &how, NULL, errors);
+    else
+        registry_create(bed->registry, doc, &how, NULL, errors);
+}
+
+static void apply(struct flow_bed *bed, const char *yaml, struct error_list *errors)
+{
+    struct error err = {0};
+    scoped(yaml) struct yaml_stream *stream =
+        yaml_parse(yaml, strlen(yaml), &yaml_limits_default, &err);
+
+    check_ok(yaml, stream != NULL, err);
+    for (size_t i = 0; i < yaml_count(stream); i++)
+        apply_document(bed, yaml_document(stream, i), errors);
+    flow_bed_settle(bed);
+}
+
+bool flow_bed_try(struct flow_bed *bed, const char *yaml)
+{
+    struct error_list errors = {0};
+    bool good;
+
+    apply(bed, yaml, &errors);
+    good = error_list_ok(&errors, NULL);
+    error_list_release(&errors);
+    return good;
+}
+
+void flow_bed_apply(struct flow_bed *bed, const char *yaml)
+{
+    struct error_list errors = {0};
+
+    apply(bed, yaml, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+}
+
+void flow_bed_templates(struct flow_bed *bed, const char *names)
+{
+    scoped(buf) struct buf yaml = {0};
+    scoped_str list = mem_strdup(names);
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
+        buf_printf(&yaml,
+                   "---\n"
+                   "apiVersion: flow.volcano.sh/v1alpha1\n"
+                   "kind: JobTemplate\n"
+                   "metadata: {name: \"%s\"}\n"
+                   "spec: {tasks: [{name: main, replicas: 1, template: {spec: {containers: "
+                   "[{name: c, image: i, command: [c]}]}}}]}\n",
+                   name);
+    if (yaml.len)
+        flow_bed_apply(bed, yaml.data);
+}
+
+void flow_bed_flow(struct flow_bed *bed, const char *name, const char *steps, const char *extra)
+{
+    scoped(buf) struct buf yaml = {0};
+    scoped_str list = mem_strdup(steps);
+    char *rest = NULL;
+
+    buf_printf(&yaml,
+               "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+               "metadata: {name: %s, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+               "spec: {%s%sflows: [",
+               name, extra ? extra : "", extra ? ", " : "");
+    for (char *step = strtok_r(list, ", ", &rest); step; step = strtok_r(NULL, ", ", &rest)) {
+        char *targets = strstr(step, "<-");
+
+        if (targets)
+            *targets = '\0';
+        buf_printf(&yaml, "{name: \"%s\"", step);
+        if (targets) {
+            buf_str(&yaml, ", dependsOn: {targets: [\"");
+            for (const char *c = targets + 2; *c; c++)
+                if (*c == '+')
+                    buf_str(&yaml, "\", \"");
+                else
+                    buf_char(&yaml, *c);
+            buf_str(&yaml, "\"]}");
+        }
+        buf_str(&yaml, "},");
+    }
+    buf_str(&yaml, "]}\n");
+    flow_bed_apply(bed, yaml.data);
+}
+
+void flow_bed_run(struct flow_bed *bed, const char *name, const char *steps)
+{
+    scoped(buf) struct buf names = {0};
+    scoped_str list = mem_strdup(steps);
+    char *rest = NULL;
+
+    for (char *step = strtok_r(list, ", ", &rest); step; step = strtok_r(NULL, ", ", &rest)) {
+        char *targets = strstr(step, "<-");
+
+        if (targets)
+            *targets = '\0';
+        buf_printf(&names, "%s ", step);
+    }
+    flow_bed_templates(bed, names.data);
+    flow_bed_flow(bed, name, steps, NULL);
+}
+
+const struct object *flow_bed_get(struct flow_bed *bed, const struct kind *kind, const char *name)
+{
+    return store_get(bed->store, kind, "default", name);
+}
+
+bool flow_bed_has_job(struct flow_bed *bed, const char *name)
+{
+    return flow_bed_get(bed, &kind_job, name) != NULL;
+}
+
+void flow_bed_annotate(struct flow_bed *bed, const char *flow, const char *key, const char *value)
+{
+    const struct object *now = flow_bed_get(bed, &kind_job_flow, flow);
+    struct meta draft = *now->meta;
+    struct error_list errors = {0};
+    struct kv annotations[16];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < draft.n_annotations; i++)
+        if (strcmp(draft.annotations[i].key, key) != 0)
+            annotations[count++] = draft.annotations[i];
+    annotations[count++] = (struct kv){key, value};
+    draft.annotations = annotations;
+    draft.n_annotations = count;
+    registry_update_object(bed->registry, object_with_meta(now, meta_new(&draft)), NULL, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+}
+
+void flow_bed_delete(struct flow_bed *bed, const struct kind *kind, const char *name,
+                     enum registry_propagation how)
+{
+    const struct registry_delete deletion = {.grace_s = 0, .propagation = how};
+    struct error_list errors = {0};
+
+    registry_delete(bed->registry, kind, "default", name, &deletion, NULL, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+    flow_bed_settle(bed);
+}
+
+/* ---- the job controller ---- */
+
+static const struct object *job_of(struct flow_bed *bed, const char *name)
+{
+    const struct object *job = flow_bed_get(bed, &kind_job, name);
+
+    if (!job)
+        check_fail("there is no job %s; created so far: %s", name,
+                   bed->created.data ? bed->created.data : "none");
+    return job;
+}
+
+static void put_status(struct flow_bed *bed, const struct object *object, struct blob *status)
+{
+    struct error_list errors = {0};
+
+    registry_update_status(bed->registry, object, status, NULL, &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+}
+
+void flow_bed_status(struct flow_bed *bed, const char *job, const struct job_status *status)
+{
+    put_status(bed, job_of(bed, job), job_status_blob(status));
+    flow_bed_settle(bed);
+}
+
+void flow_bed_phase_soon(struct flow_bed *bed, const char *name, enum job_phase phase)
+{
+    const struct object *job = job_of(bed, name);
+    const struct job_status *before = job_status_of(job);
+    struct job_condition conditions[JOB_PHASE_N];
+    struct job_status status = *before;
+    size_t count = 0;
+
+    for (size_t i = 0; i < before->conditions.count; i++) /* at most one per phase, newest last */
+        if (before->conditions.items[i].phase != phase)
+            conditions[count++] = before->conditions.items[i];
+    conditions[count++] = (struct job_condition){phase, loop_wall_ms(bed->loop)};
+    status.phase = phase;
+    status.transition_ms = loop_wall_ms(bed->loop);
+    status.conditions.items = conditions;
+    status.conditions.count = count;
+    if (!job->status)
+        status.running_duration_ns = -1;
+    put_status(bed, job, job_status_blob(&status));
+}
+
+void flow_bed_phase(struct flow_bed *bed, const char *job, enum job_phase phase)
+{
+    flow_bed_phase_soon(bed, job, phase);
+    flow_bed_settle(bed);
+}
+
+void flow_bed_complete(struct flow_bed *bed, const char *job)
+{
+    flow_bed_phase(bed, job, JOB_PENDING);
+    flow_bed_phase(bed, job, JOB_RUNNING);
+    flow_bed_phase(bed, job, JOB_COMPLETED);
+}
+
+/* ---- the kubelet ---- */
+
+static void create_pod(struct flow_bed *bed, const struct object *job, const char *task,
+                       const char *name)
+{
+    const struct kv labels[] = {{LABEL_TASK_SPEC, task}, {LABEL_JOB_NAME, object_name(job)}};
+    const struct owner_ref owner = {
+        "batch.volcano.sh/v1alpha1", "Job", object_name(job), object_uid(job), true, true};
+    const struct meta draft = {.namespace_ = "default",
+                               .name = name,
+                               .uid = "",
+                               .deletion_grace_s = -1,
+                               .labels = labels,
+                               .n_labels = countof(labels),
+                               .owners = &owner,
+                               .n_owners = 1};
+    static const char body[] = "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\","
+                               "\"command\":[\"c\"]}]}}";
+    struct error_list errors = {0};
+
+    registry_create_object(
+        bed->registry,
+        object_new(&kind_pod, meta_new(&draft), blob_intern(body, strlen(body)), NULL), NULL,
+        &errors);
+    check_none(&errors);
+    error_list_release(&errors);
+}
+
+void flow_bed_end_pod(struct flow_bed *bed, const char *job, const char *task, int index,
+                      int exit_code, const char *message)
+{
+    struct container_status container = {
+        .name = "c", .state = CONTAINER_TERMINATED, .exit_code = exit_code, .message = message};
+    struct pod_status status = {.phase = exit_code ? POD_FAILED : POD_SUCCEEDED};
+    char name[128];
+
+    status.containers.items = &container;
+    status.containers.count = 1;
+    snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
+    if (!flow_bed_get(bed, &kind_pod, name))
+        create_pod(bed, job_of(bed, job), task, name);
+    put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
+    flow_bed_settle(bed);
+}
+
+void flow_bed_end(struct flow_bed *bed, const char *job, int exit_code, const char *message)
+{
+    flow_bed_phase(bed, job, JOB_RUNNING);
+    flow_bed_end_pod(bed, job, "main", 0, exit_code, message);
+    flow_bed_phase(bed, job, exit_code ? JOB_FAILED : JOB_COMPLETED);
+}
+
+void flow_bed_spec(struct flow_bed *bed, const char *name, const char *templates, const char *spec)
+{
+    scoped_str yaml =
+        mem_printf("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\n"
+                   "metadata: {name: %s, annotations: {flow.volcano.sh/allow-updates: \"true\"}}\n"
+                   "spec: {%s}\n",
+                   name, spec);
+
+    flow_bed_templates(bed, templates);
+    flow_bed_apply(bed, yaml);
+}
+
+void flow_bed_pod(struct flow_bed *bed, const char *job, const char *task, int index,
+                  enum pod_phase phase, const char *ip)
+{
+    const struct pod_status status = {.phase = phase, .pod_ip = ip};
+    char name[128];
+
+    snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
+    if (!flow_bed_get(bed, &kind_pod, name))
+        create_pod(bed, job_of(bed, job), task, name);
+    put_status(bed, flow_bed_get(bed, &kind_pod, name), pod_status_blob(&status));
+    flow_bed_settle(bed);
+}

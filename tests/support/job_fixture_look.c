@@ -1,0 +1,98 @@
+/*
+ * What a test sees of the stage: objects, events, and names in their order.
+ */
+#include "tests/unit.h"
+
+#include "tests/support/job_fixture.h"
+
+const struct object *stage_get(struct stage *stage, const struct kind *kind, const char *name)
+{
+    return cluster_get(stage->backend, kind, kind->namespaced ? "default" : "", name);
+}
+
+const struct job_status *stage_job(struct stage *stage, const char *name)
+{
+    const struct object *job = stage_get(stage, &kind_job, name);
+
+    if (!job)
+        check_fail("job %s is gone", name);
+    return job_status_of(job);
+}
+
+const char *stage_phase(struct stage *stage, const char *name)
+{
+    const struct object *job = stage_get(stage, &kind_job, name);
+
+    return job ? job_phase_text(job_status_of(job)->phase) : "";
+}
+
+static void count_one(void *arg, const struct object *object)
+{
+    ++*(size_t *)arg;
+}
+
+size_t stage_count(struct stage *stage, const struct kind *kind)
+{
+    size_t count = 0;
+
+    cluster_each(stage->backend, kind, NULL, count_one, &count);
+    return count;
+}
+
+struct event_search {
+    const char *reason;
+    int found;
+};
+
+static void look_at_event(void *arg, const struct object *event)
+{
+    struct event_search *search = arg;
+    scoped(json) json_t *body = object_body_json(event);
+    const char *reason = json_string_value(json_object_get(body, "reason"));
+
+    if (reason && strcmp(reason, search->reason) == 0)
+        search->found += (int)json_integer_value(json_object_get(body, "count"));
+}
+
+int stage_count_events(struct stage *stage, const char *reason)
+{
+    struct event_search search = {reason, 0};
+
+    cluster_each(stage->backend, &kind_event, NULL, look_at_event, &search);
+    return search.found;
+}
+
+bool stage_has_event(struct stage *stage, const char *reason)
+{
+    return stage_count_events(stage, reason) > 0;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The words in alphabetical order, owned. */
+static char *sorted_words(const char *text)
+{
+    scoped_str copy = mem_strdup(text);
+    scoped(buf) struct buf out = {0};
+    char *words[64], *rest = NULL;
+    size_t n = 0;
+
+    for (char *word = strtok_r(copy, " ", &rest); word && n < countof(words);
+         word = strtok_r(NULL, " ", &rest))
+        words[n++] = word;
+    qsort(words, n, sizeof *words, compare_words);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&out, "%s%s", i ? " " : "", words[i]);
+    return mem_strdup(out.data ? out.data : "");
+}
+
+void stage_check_order(const char *name, const char *got, const char *want)
+{
+    scoped_str got_sorted = sorted_words(got);
+    scoped_str want_sorted = sorted_words(want);
+
+    check_str(name, stage_has_fault() ? got_sorted : got, stage_has_fault() ? want_sorted : want);
+}

@@ -1,0 +1,157 @@
+/*
+ * Levels, lives and what tests of boxed pods share.
+ */
+#include "tests/support/sandboxed_pods.h"
+#include "node/shim/entry.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+const char *level;
+struct bed *bed;
+char *data_dir;
+
+static const struct runtime_file etc_files[] = {{"a.conf", "alpha\n", 6, 0644},
+                                                {"deep/b.conf", "beta\n", 5, 0600}};
+static const struct runtime_file ssh_files[] = {{"id_rsa", "private\n", 8, 0600}};
+const struct runtime_volume box_volumes[BOX_VOLUMES] = {
+    {.name = "etc", .kind = VOLUME_FILES, .files = etc_files, .n_files = 2},
+    {.name = "ssh", .kind = VOLUME_FILES, .memory = true, .files = ssh_files, .n_files = 1},
+    {.name = "data", .kind = VOLUME_EMPTY_DIR},
+    {.name = "fast", .kind = VOLUME_EMPTY_DIR, .memory = true, .size_bytes = 1 << 20},
+};
+
+char *shared_new(void)
+{
+    char *dir = mem_strdup("/tmp/jobflow-boxed-XXXXXX");
+
+    check("directory", mkdtemp(dir) && chmod(dir, 0777) == 0);
+    return dir;
+}
+
+void shared_free(char *dir)
+{
+    if (dir)
+        file_remove_tree(AT_FDCWD, dir, NULL);
+    mem_free(dir);
+}
+
+bool is_plain(void)
+{
+    return !strcmp(level, "plain");
+}
+
+int boxes_begin(void **state)
+{
+    scoped_str name = mem_printf("boxed-%s", level);
+    struct runtime_host_options options = {.isolation = level, .restart_backoff_ms = 20};
+
+    data_dir = test_path(name);
+    bed = bed_new(data_dir, &options);
+    return 0;
+}
+
+int boxes_end(void **state)
+{
+    bed_free(bed);
+    mem_free(data_dir);
+    return 0;
+}
+
+int run(struct bed_pod *pod, char **out_log)
+{
+    const struct pod_status *status;
+
+    bed_start(bed, pod);
+    status = bed_final(bed, pod->uid, LIMIT_MS);
+    check(pod->uid, status);
+    if (out_log)
+        *out_log = bed_log(bed, pod->uid, NULL);
+    if (status->message)
+        print_message("%s: %s: %s\n", pod->uid, status->reason, status->message);
+    if (!status->containers.count || status->containers.items[0].state != CONTAINER_TERMINATED)
+        return -1;
+    if (status->containers.items[0].message)
+        print_message("%s: %s\n", pod->uid, status->containers.items[0].message);
+    return status->containers.items[0].exit_code;
+}
+
+void release(const char *uid)
+{
+    bed_runtime(bed)->ops->release(bed_runtime(bed), uid);
+}
+
+long number_in_log(const char *uid, const char *name)
+{
+    for (int tries = 0; tries < 500; tries++) {
+        scoped_str log = bed_log(bed, uid, NULL);
+        long number = log ? bed_number(log, name) : -1;
+
+        if (number >= 0)
+            return number;
+        bed_run(bed, 20);
+    }
+    return -1;
+}
+
+/* covers: local-runtime.md LRT-44; reliability.md INV-N3 P-10 */
+void nothing_is_left_of_pods_that_were_released(void **state)
+{
+    scoped_str script = mem_printf("ls %s/node/shims | grep -v pool; ls %s/node/pods; "
+                                   "grep %s /proc/self/mounts; "
+                                   "find /sys/fs/cgroup -name 'jobflow-hog*'",
+                                   data_dir, data_dir, data_dir);
+    scoped_str left = NULL;
+    int pids[64];
+    size_t n = 2;
+
+    for (int tries = 0; tries < 100 && (n > 1 || !left || *left); tries++) {
+        bed_run(bed, 100);
+        n = bed_shims(data_dir, pids, countof(pids));
+        mem_free(left);
+        left = bed_host(script);
+    }
+    check("shims", n <= 1);
+    check_str("directories and mounts", left, "");
+}
+
+/* Where a supervisor is this program itself it has the thread that ThreadSanitizer runs beside it,
+ * and only a process of one thread may enter a user namespace: there is nothing to test at that
+ * level. */
+static bool can_have_level(const char *name)
+{
+#ifdef __SANITIZE_THREAD__
+    return strcmp(name, "full") != 0 && strcmp(name, "user") != 0;
+#else
+    return true;
+#endif
+}
+
+int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t count,
+               const struct box_mode *modes)
+{
+    static const char *const levels[] = {"full", "mounts", "user", "plain"};
+    int code = shim_main(argc, argv), failed = 0;
+
+    if (code >= 0)
+        return code;
+    for (const struct box_mode *mode = modes; argc > 1 && mode && mode->name; mode++)
+        if (!strcmp(argv[1], mode->name))
+            return mode->run(argv + 2);
+    for (size_t i = 0; i < countof(levels); i++) {
+        struct error err = {0};
+
+        level = levels[i];
+        if (!can_have_level(level))
+            print_message(
+                "skipped: level %s, for a program under ThreadSanitizer has two threads\n", level);
+        else if (bed_level_works(level, &err))
+            failed += _cmocka_run_group_tests(level, tests, count, boxes_begin, boxes_end);
+        else
+            print_message("skipped: %s\n", err.message);
+    }
+    return failed;
+}

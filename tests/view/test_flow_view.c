@@ -1,0 +1,494 @@
+/*
+ * A flow as people look at it: states, expected times, the critical path; and where boxes go.
+ */
+#include "tests/unit.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "view/flow_view.h"
+#include "view/layout.h"
+
+#define FLOW(steps) "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"flows\":[" steps "]}}"
+#define RUN(steps, status)                                                                         \
+    "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"flows\":[" steps "]},\"status\":{" status "}}"
+#define STEP(name, targets) "{\"name\":\"" name "\",\"dependsOn\":{\"targets\":[" targets "]}}"
+#define ANY(name, targets)                                                                         \
+    "{\"name\":\"" name "\",\"dependsOn\":{\"strategy\":\"any\",\"targets\":[" targets "]}}"
+
+enum { NOON_MS = 43200 * 1000 };
+
+static struct flowview *view_of_text(const char *text, struct error *err)
+{
+    scoped(buf) struct buf bytes = {0};
+
+    struct flowview *view;
+
+    buf_str(&bytes, text);
+    view = flowview_from_text(&bytes, err);
+    if (view && flowview_link(view, err))
+        return view;
+    flowview_free(view);
+    return NULL;
+}
+
+static void check_same(const struct flowview *a, const struct flowview *b)
+{
+    check_int("steps", a->n_steps, b->n_steps);
+    check_int("layers", a->n_layers, b->n_layers);
+    check_int("edges", (long)dag_edges(&a->dag), (long)dag_edges(&b->dag));
+    for (uint32_t i = 0; i < a->n_steps; i++) {
+        const struct flowview_step *x = &a->steps[i], *y = &b->steps[i];
+
+        check_str("name", x->name, y->name);
+        check_str("template", x->template_ ? x->template_ : "", y->template_ ? y->template_ : "");
+        check_str("phase", x->phase ? x->phase : "", y->phase ? y->phase : "");
+        check_int("any", x->any, y->any);
+        check_int("loops", x->loops, y->loops);
+        check_int("layer", x->layer, y->layer);
+        check("spec", json_equal((json_t *)(size_t)flowview_step_spec(x),
+                                 (json_t *)(size_t)flowview_step_spec(y)));
+    }
+}
+
+/* From its text; from a document it is the same. */
+static struct flowview *view_of(const char *text)
+{
+    json_t *doc = json_loads(text, 0, NULL);
+    struct error err = {0};
+    scoped(flowview) struct flowview *view = flowview_new(doc, &err);
+    struct flowview *same = view_of_text(text, &err);
+
+    check_ok("view", view && same, err);
+    check_same(same, view);
+    json_decref(doc);
+    return same;
+}
+
+static json_t *templates(void)
+{
+    return json_loads(
+        "{\"a\":{\"spec\":{\"runningEstimate\":\"1m\"}},\"b\":{\"spec\":{"
+        "\"runningEstimate\":\"10m\"}},\"c\":{\"spec\":{\"runningEstimate\":\"30s\"}},"
+        "\"d\":{\"spec\":{}}}",
+        0, NULL);
+}
+
+static void expect(struct flowview *view, const char *past, int64_t now_ms)
+{
+    json_t *known = templates(), *samples = past ? json_loads(past, 0, NULL) : NULL;
+
+    flowview_estimate(view, known, samples);
+    flowview_expect(view, now_ms);
+    json_decref(known);
+    json_decref(samples);
+}
+
+static const char *path_of(const struct flowview *view)
+{
+    static char text[256];
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < view->path_listed; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s", i ? " " : "",
+                                view->steps[view->path[i]].name);
+    return text;
+}
+
+static const struct {
+    const char *name, *doc, *field, *says;
+} broken[] = {
+    {"unknown target", FLOW(STEP("a", "\"x\"")), "spec.flows[0].dependsOn.targets[0]",
+     "vertex is not defined: x"},
+    {"cycle", FLOW(STEP("a", "\"b\"") "," STEP("b", "\"a\"")), "spec.flows", "a -> b -> a"},
+    {"itself", FLOW(STEP("a", "\"a\"")), "spec.flows", "a -> a"},
+    {"twice", FLOW(STEP("a", "") "," STEP("a", "")), "spec.flows[1].name", "duplicated"},
+    {"no name", FLOW("{}"), "spec.flows[0].name", "Required"},
+};
+
+static void what_is_no_flow_is_refused_at_its_field(void **state)
+{
+    for (size_t i = 0; i < countof(broken); i++) {
+        json_t *doc = json_loads(broken[i].doc, 0, NULL);
+        struct error err = {0};
+
+        assert_null(flowview_new(doc, &err));
+        check_str(broken[i].name, err.field, broken[i].field);
+        check_has(broken[i].name, err.message, broken[i].says);
+        err = (struct error){0};
+        assert_null(view_of_text(broken[i].doc, &err));
+        check_str(broken[i].name, err.field, broken[i].field);
+        json_decref(doc);
+    }
+}
+
+static void a_view_of_text_is_linked_when_asked(void **state)
+{
+    scoped(buf) struct buf text = {0}, unknown = {0};
+    scoped(flowview) struct flowview *view = NULL, *loose = NULL;
+    struct error err = {0};
+
+    buf_str(&text, RUN(STEP("a", "") "," STEP("b", "\"a\""),
+                       "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"}"));
+    view = flowview_from_text(&text, &err);
+    check_ok("view", view, err);
+    check("not yet", !view->order);
+    check_str("its states are known", view->steps[0].phase, "Completed");
+    check_int("and its names", (long)flowview_find(view, "b"), 1);
+    check("linked", flowview_link(view, &err) && flowview_link(view, &err));
+    check_int("once", (long)dag_edges(&view->targets), 1);
+
+    buf_str(&unknown, FLOW(STEP("a", "") "," STEP("b", "\"a\",\"x\"")));
+    loose = flowview_from_text(&unknown, &err);
+    check("an unknown target", loose && !flowview_link(loose, &err));
+    check_str("is named", err.field, "spec.flows[1].dependsOn.targets[1]");
+    check_int("its steps wait for nothing", (long)dag_edges(&loose->targets), 0);
+}
+
+static void layers_are_the_longest_ways(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(
+        STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"a\",\"b\",\"a\"") "," STEP("d", "")));
+
+    check_int("layers", view->n_layers, 3);
+    check_int("a", view->steps[0].layer, 0);
+    check_int("c", view->steps[2].layer, 2);
+    check_int("d", view->steps[3].layer, 0);
+    check_int("each edge once", (long)dag_edges(&view->dag), 3);
+}
+
+static void final_steps_lie_behind_all_others(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"clean\",\"when\":\"always\"}," STEP("a", "") "," STEP(
+            "b", "\"a\"") ",{\"name\":\"tell\",\"when\":\"always\",\"dependsOn\":{\"targets\":["
+                          "\"clean\"]}}"));
+
+    check_int("layers", view->n_layers, 4);
+    check_int("b", view->steps[2].layer, 1);
+    check_int("clean", view->steps[0].layer, 2);
+    check_int("tell", view->steps[3].layer, 3);
+}
+
+static void the_critical_path_is_the_longest_by_estimates(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW(STEP("a", "") "," STEP("b", "") "," STEP("c", "\"a\",\"b\"")));
+
+    expect(view, NULL, 0);
+    check_str("path", path_of(view), "b c");
+    check_int("length", (long)view->path_ms, 630 * 1000);
+    check("known", view->path_known);
+    check_int("c begins", (long)view->steps[2].expected_start_ms, 600 * 1000);
+}
+
+static void any_target_lets_a_step_begin(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW(STEP("a", "") "," STEP("b", "") "," ANY("c", "\"a\",\"b\"")));
+
+    expect(view, NULL, 0);
+    check_int("c begins with the first", (long)view->steps[2].expected_start_ms, 60 * 1000);
+    check_str("b ends last", path_of(view), "b");
+}
+
+static void what_nobody_estimates_is_unknown(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+
+    expect(view, NULL, 0);
+    check("path not known", !view->path_known);
+    check_int("a's start is not known", (long)view->steps[1].expected_start_ms, -1);
+    check_str("but its way is", path_of(view), "d a");
+}
+
+static void past_jobs_estimate_where_no_template_does(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(FLOW(STEP("d", "") "," STEP("a", "\"d\"")));
+
+    expect(view, "{\"d\":[10000,30000],\"a\":[1]}", 0);
+    check_int("mean", (long)view->steps[0].estimate_ms, 20000);
+    check_int("source", view->steps[0].estimated, ESTIMATE_PAST);
+    check_int("the template wins", (long)view->steps[1].estimate_ms, 60000);
+}
+
+static void a_loop_takes_its_rounds(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"a\",\"for\":{\"items\":[1,2,3,4,5],\"parallelism\":2}}"));
+
+    expect(view, NULL, 0);
+    check_int("three rounds", (long)view->steps[0].estimate_ms, 180000);
+}
+
+#define AT(clock) "\"1970-01-01T" clock "Z\""
+
+static void a_running_flow_is_expected_to_end(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(RUN(
+        STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+        "\"state\":{\"phase\":\"Running\"},\"nodes\":["
+        "{\"name\":\"a\",\"phase\":\"Completed\",\"attempt\":1,\"attempts\":[{\"startTime\":" AT(
+            "11:50:00") ",\"endTime\":" AT("11:58:00") "}]},"
+                                                       "{\"name\":\"b\",\"phase\":\"Running\","
+                                                       "\"attempt\":1,\"attempts\":[{"
+                                                       "\"startTime\":" AT("11:58:00") "}]}]"));
+
+    expect(view, NULL, NOON_MS);
+    check_str("c waits", view->steps[2].phase, "Waiting");
+    check("a is settled", view->steps[0].settled);
+    check("b runs", view->steps[1].running);
+    check_int("a took", (long)flowview_step_ms(&view->steps[0], NOON_MS), 480 * 1000);
+    check_int("b ends in 8 min", (long)view->steps[1].expected_end_ms, NOON_MS + 480 * 1000);
+    check_int("c after it", (long)view->steps[2].expected_end_ms, NOON_MS + 510 * 1000);
+    check_str("path", path_of(view), "a b c");
+}
+
+static void results_of_large_flows_stand_in_bitmaps(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", ""),
+            "\"state\":{\"phase\":\"Failed\"},\"results\":{\"completed\":\"AQ==\",\"failed\":"
+            "\"BA==\"}"));
+
+    check_str("a", view->steps[0].phase, "Completed");
+    check_str("b", view->steps[1].phase, "Waiting");
+    check_str("c", view->steps[2].phase, "Failed");
+}
+
+static void those_at_work_may_stand_in_bitmaps_too(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(RUN(STEP("a", "") "," STEP("b", "") "," STEP("c", "") "," STEP("d", "\"a\""),
+                    "\"state\":{\"phase\":\"Running\"},\"results\":{\"running\":\"AQ==\","
+                    "\"pending\":\"Ag==\",\"unknown\":\"BA==\"}"));
+
+    check_str("a", view->steps[0].phase, "Running");
+    check_str("b", view->steps[1].phase, "Pending");
+    check_str("c", view->steps[2].phase, "Unknown");
+    check_str("d", view->steps[3].phase, "Waiting");
+    check("at work", view->steps[0].running && view->steps[1].running && view->steps[2].running);
+}
+
+static void the_path_of_a_large_flow_is_told_by_its_status(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(RUN(STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+                    "\"state\":{\"phase\":\"Succeed\"},\"results\":{\"completed\":\"Bw==\"},"
+                    "\"criticalPath\":{\"steps\":9,\"duration\":\"1m5s\",\"ends\":["
+                    "{\"name\":\"a\"},{\"name\":\"gone\"},{\"name\":\"c\"}]}"));
+    scoped(flowview) struct flowview *none =
+        view_of(RUN(STEP("a", ""), "\"state\":{\"phase\":\"Succeed\"}"));
+
+    check("told", flowview_path_told(view));
+    check_str("the steps that are there", path_of(view), "a c");
+    check_int("of", (long)view->path_len, 9);
+    check_int("time", (long)view->path_ms, 65000);
+    check("marked",
+          view->steps[0].path_place == 1 && !view->steps[1].path_place && view->path_known);
+    check("not told", !flowview_path_told(none));
+}
+
+/* When a ended nobody knows: the way from what is at work on. Asked for, it is known. */
+static void the_path_of_a_large_flow_half_way_begins_with_what_is_known(void **state)
+{
+    static const char doc[] =
+        RUN(STEP("a", "") "," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+            "\"state\":{\"phase\":\"Running\"},\"results\":{\"completed\":\"AQ==\"},\"nodes\":[{"
+            "\"name\":\"b\",\"phase\":\"Running\",\"attempts\":[{\"attempt\":1,"
+            "\"startTime\":\"1970-01-01T11:59:00Z\"}]}]");
+    scoped(flowview) struct flowview *view = view_of(doc), *asked = view_of(doc);
+    json_t *item = json_loads("{\"name\":\"a\",\"startTime\":\"1970-01-01T11:58:00Z\","
+                              "\"endTime\":\"1970-01-01T11:59:00Z\"}",
+                              0, NULL);
+
+    expect(view, NULL, NOON_MS);
+    check_str("from b on", path_of(view), "b c");
+    check("cut", view->path_cut);
+    flowview_take_step(asked, item);
+    expect(asked, NULL, NOON_MS);
+    check_str("all of it", path_of(asked), "a b c");
+    check("not cut", !asked->path_cut);
+    json_decref(item);
+}
+
+/* A loop has no job: its iterations say when it began and ended. */
+static void a_loop_begins_and_ends_with_its_iterations(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN("{\"name\":\"l\",\"for\":{\"items\":[\"x\",\"y\"]}}," STEP("b", "\"l\""),
+            "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"l\",\"phase\":\"Completed\"},"
+            "{\"name\":\"l-0\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
+            "\"startTime\":\"1970-01-01T00:00:10Z\",\"endTime\":\"1970-01-01T00:00:20Z\"}]},"
+            "{\"name\":\"l-1\",\"step\":\"l\",\"phase\":\"Completed\",\"attempts\":[{"
+            "\"startTime\":\"1970-01-01T00:00:20Z\",\"endTime\":\"1970-01-01T00:00:35Z\"}]}]"));
+
+    check_int("began", (long)view->steps[0].began_ms, 10000);
+    check_int("ended", (long)view->steps[0].ended_ms, 35000);
+}
+
+static void iterations_have_bits_behind_their_loop(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        RUN("{\"name\":\"a\",\"for\":{\"items\":[1,2]}}," STEP("b", "\"a\"") "," STEP("c", ""),
+            "\"state\":{\"phase\":\"Running\"},\"nodes\":[{\"name\":\"a\",\"phase\":"
+            "\"Completed\"}],\"results\":{\"completed\":\"Dw==\",\"skipped\":\"EA==\"}"));
+
+    check_str("the loop", view->steps[0].phase, "Completed");
+    check_str("behind it", view->steps[1].phase, "Completed");
+    check_str("the last", view->steps[2].phase, "Skipped");
+}
+
+static const struct {
+    const char *name, *text;
+    uint32_t steps;
+} odd_texts[] = {
+    {"blanks", "{ \"metadata\": {}, \"spec\": {\"flows\": [ {\"name\": \"a\"} ] } }", 1},
+    {"escapes in a name", FLOW("{\"name\":\"\\u0061b\"}"), 1},
+    {"no steps", FLOW(""), 0},
+    {"no list of steps", "{\"metadata\":{},\"spec\":{}}", 0},
+    {"null", "{\"metadata\":{},\"spec\":{\"flows\":null}}", 0},
+    {"another spec first",
+     "{\"metadata\":{\"annotations\":{\"spec\":\"{\\\"flows\\\":[1]}\"}},"
+     "\"spec\":{\"flows\":[{\"name\":\"a\"}]}}",
+     1},
+};
+
+static void text_that_is_not_compact_is_read_all_the_same(void **state)
+{
+    for (size_t i = 0; i < countof(odd_texts); i++) {
+        scoped(flowview) struct flowview *view = view_of(odd_texts[i].text);
+
+        check_int(odd_texts[i].name, view->n_steps, odd_texts[i].steps);
+    }
+}
+
+static void what_is_no_json_is_refused(void **state)
+{
+    static const char *const texts[] = {"", "{", "{\"spec\":{\"flows\":[{\"name\":\"a\"}", "[]x",
+                                        "{\"spec\":{\"flows\":[{\"name\":\"a\"}]}}}"};
+
+    for (size_t i = 0; i < countof(texts); i++) {
+        struct error err = {0};
+
+        assert_null(view_of_text(texts[i], &err));
+        check_int(texts[i], err.code, ERR_BAD_REQUEST);
+    }
+}
+
+static void marks_say_what_a_step_has(void **state)
+{
+    scoped(flowview) struct flowview *view = view_of(
+        FLOW("{\"name\":\"a\",\"if\":{},\"for\":{\"range\":{\"start\":0,\"end\":10,\"step\":3}}},"
+             "{\"name\":\"s\",\"switch\":{\"cases\":[{\"flows\":[\"a\"]}]}}"));
+    scoped(buf) struct buf a = {0}, s = {0};
+
+    flowview_step_marks(&view->steps[0], &a);
+    flowview_step_marks(&view->steps[1], &s);
+    check_str("a", a.data, "if, for 4");
+    check_str("s", s.data, "switch");
+    check("a switch makes no job", view->steps[1].template_ == NULL);
+    check_int("a waits for it", view->steps[0].layer, 1);
+}
+
+static void a_range_may_go_down(void **state)
+{
+    scoped(flowview) struct flowview *view =
+        view_of(FLOW("{\"name\":\"a\",\"for\":{\"range\":{\"start\":10,\"end\":0,\"step\":-5}}}"));
+    scoped(buf) struct buf marks = {0};
+
+    flowview_step_marks(&view->steps[0], &marks);
+    check_str("a", marks.data, "for 2");
+}
+
+/* Random graphs: boxes of a row keep their distance, lines go from one row to the next. */
+static void boxes_keep_their_distance(void **state)
+{
+    unsigned chance = 1;
+
+    for (int round = 0; round < 40; round++) {
+        enum { N = 24, GAP = 2, WAYPOINT = 3 };
+        struct dag_edge edges[N * N];
+        uint32_t layers[N] = {0};
+        int widths[N];
+        size_t count = 0;
+        struct dag dag;
+
+        for (uint32_t to = 0; to < N; to++) {
+            widths[to] = 3 + (int)(to * 7 % 11);
+            for (uint32_t from = 0; from < to; from++) {
+                chance = chance * 1103515245 + 12345;
+                if (chance >> 16 & 7)
+                    continue;
+                edges[count++] = (struct dag_edge){from, to};
+                if (layers[to] <= layers[from])
+                    layers[to] = layers[from] + 1;
+            }
+        }
+        dag_init(&dag, N, edges, count);
+
+        scoped(layout) struct layout *layout =
+            layout_new(&dag, layers, widths, WAYPOINT, GAP, NULL);
+        size_t steps = 0;
+
+        assert_non_null(layout);
+        for (uint32_t k = 0; k < layout->n_layers; k++)
+            for (uint32_t i = layout->first[k]; i < layout->first[k + 1]; i++) {
+                const struct layout_box *box = &layout->boxes[i];
+
+                steps += box->vertex != UINT32_MAX;
+                check_int("layer", box->layer, (int)k);
+                check("within", box->center >= box->width / 2 &&
+                                    box->center + box->width / 2 < layout->columns);
+                if (box->vertex != UINT32_MAX)
+                    check_int("layer of the step", (int)layers[box->vertex], (int)k);
+                if (i > layout->first[k])
+                    check("distance", box->center - box->width / 2 >
+                                          box[-1].center + box[-1].width / 2 + GAP - 1);
+            }
+        check_int("every step", (long)steps, N);
+        for (size_t l = 0; l < layout->n_lines; l++) {
+            const struct layout_line *line = &layout->lines[l];
+            const struct layout_box *from = &layout->boxes[line->from];
+            const struct layout_box *to = &layout->boxes[line->to];
+
+            check("a line goes one row down", to->layer == from->layer + 1);
+            check("it is a part of an edge", layers[line->source] < layers[line->target]);
+            check("which begins where it does",
+                  from->vertex == line->source || from->vertex == UINT32_MAX);
+            check("or ends", to->vertex == line->target || to->vertex == UINT32_MAX);
+            check("within its rows",
+                  layers[line->source] <= from->layer && to->layer <= layers[line->target]);
+        }
+        dag_release(&dag);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_no_flow_is_refused_at_its_field),
+        cmocka_unit_test(a_view_of_text_is_linked_when_asked),
+        cmocka_unit_test(layers_are_the_longest_ways),
+        cmocka_unit_test(final_steps_lie_behind_all_others),
+        cmocka_unit_test(the_critical_path_is_the_longest_by_estimates),
+        cmocka_unit_test(any_target_lets_a_step_begin),
+        cmocka_unit_test(what_nobody_estimates_is_unknown),
+        cmocka_unit_test(past_jobs_estimate_where_no_template_does),
+        cmocka_unit_test(a_loop_takes_its_rounds),
+        cmocka_unit_test(a_running_flow_is_expected_to_end),
+        cmocka_unit_test(results_of_large_flows_stand_in_bitmaps),
+        cmocka_unit_test(those_at_work_may_stand_in_bitmaps_too),
+        cmocka_unit_test(the_path_of_a_large_flow_is_told_by_its_status),
+        cmocka_unit_test(the_path_of_a_large_flow_half_way_begins_with_what_is_known),
+        cmocka_unit_test(a_loop_begins_and_ends_with_its_iterations),
+        cmocka_unit_test(iterations_have_bits_behind_their_loop),
+        cmocka_unit_test(text_that_is_not_compact_is_read_all_the_same),
+        cmocka_unit_test(what_is_no_json_is_refused),
+        cmocka_unit_test(marks_say_what_a_step_has),
+        cmocka_unit_test(a_range_may_go_down),
+        cmocka_unit_test(boxes_keep_their_distance),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

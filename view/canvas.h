@@ -1,0 +1,45 @@
+#pragma once
+/*
+ * A sheet of character cells: texts, and lines that know which way they go, so that where lines
+ * meet the right corner, branch or cross is drawn, in box characters or in ASCII.
+ *
+ * A line belongs to an owner. Lines of one owner join; where lines of two owners cross, the
+ * vertical one passes over the other, which is interrupted: nobody can mistake a crossing for a
+ * branch.
+ */
+#include "base/term.h"
+#include <stdint.h>
+
+enum canvas_way { WAY_UP = 1, WAY_DOWN = 2, WAY_LEFT = 4, WAY_RIGHT = 8 };
+
+struct canvas_cell {
+    uint32_t letter; /* 0 = none */
+    uint32_t owner;
+    uint8_t ways;
+    uint8_t color;
+    bool bold;
+};
+
+struct canvas {
+    int rows, columns;
+    struct canvas_cell *cells; /* [rows * columns] */
+};
+
+void canvas_init(struct canvas *canvas, int rows, int columns);
+void canvas_release(struct canvas *canvas);
+SCOPED_DEFINE(canvas, struct canvas, canvas_release)
+
+/** Write a text from a column on; what does not fit is left out. */
+void canvas_text(struct canvas *canvas, int row, int column, const char *text, enum color color,
+                 bool bold);
+void canvas_letter(struct canvas *canvas, int row, int column, uint32_t letter);
+/** A line between two columns, or rows, both included; the ends point inwards only. */
+void canvas_across(struct canvas *canvas, int row, int from, int to, uint32_t owner);
+void canvas_down(struct canvas *canvas, int column, int from, int to, uint32_t owner);
+/** Add ways to one cell. */
+void canvas_join(struct canvas *canvas, int row, int column, unsigned ways, uint32_t owner);
+/** A box of `width` columns and `height` rows. */
+void canvas_box(struct canvas *canvas, int row, int column, int width, int height, uint32_t owner,
+                enum color color, bool bold);
+/** Print all rows, without blanks at their ends. */
+void canvas_print(const struct canvas *canvas, const struct term *term, FILE *out);

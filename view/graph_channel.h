@@ -1,0 +1,46 @@
+#pragma once
+/*
+ * Lines between two rows of boxes, for the graph in a terminal.
+ *
+ * In a channel, targets that wait for the same boxes share a *bus*: a horizontal line that all
+ * their sources join from above and all of them leave below, so every way along lines is an edge. A
+ * source has a port of its own in its lower border for each bus, a target has one in its upper
+ * border, and no two buses use the same column.
+ *
+ *    ┌───────┐   ┌───────┐
+ *    │   a   │   │   b   │
+ *    └──┬─┬──┘   └───┬───┘
+ *       │ └────┬─────┘        bus of {a, b}: c
+ *       └───┐  └──────┐       bus of {a}: d (a channel has as many rows as buses overlap)
+ *       ┌───▼───┐ ┌───▼───┐
+ */
+#include "view/layout.h"
+
+struct bus {
+    uint32_t *sources, *targets; /* boxes; point into the channel's arrays */
+    size_t n_sources, n_targets;
+    int left, right; /* columns */
+    int track;       /* row in the channel; -1: straight down */
+    uint32_t owner;  /* who draws */
+};
+
+struct channel {
+    uint32_t *sources;  /* by target: from[k] … from[k + 1] */
+    uint32_t *from;     /* [boxes of the lower row + 1] */
+    uint32_t *targets;  /* boxes of the lower row that have sources, grouped by bus */
+    uint32_t first_box; /* of the lower row */
+    size_t n_targets, n_buses;
+    struct bus *buses;
+    int *in_ports, *bus_of_column; /* [boxes of the lower row] columns; [columns] bus + 1 with a
+                                      port above */
+    int tracks;
+};
+
+/**
+ * Find ways for the lines below `layer` of the layout, in which waypoints may move; every bus gets
+ * the next number of `owners`. False when a port has no room: the boxes are too crowded to draw.
+ * `channel` is zeroed before, and released after either.
+ */
+bool channel_route(struct channel *channel, const struct layout *layout, uint32_t layer,
+                   uint32_t *owners);
+void channel_release(struct channel *channel);

@@ -1,0 +1,198 @@
+/*
+ * Words the forms share, the form for programs and the one for Graphviz.
+ */
+#include "view/graph_forms.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include <string.h>
+
+void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out)
+{
+    int64_t ms = flowview_step_ms(step, now_ms);
+    char text[TIME_TEXT_MAX];
+
+    if (!step->phase)
+        return;
+    buf_str(out, step->phase);
+    if (ms < 0 || (!step->ended_ms && !step->running))
+        return;
+    duration_human(ms, text);
+    buf_printf(out, " %s", text);
+}
+
+/* ---- the critical path in words ---- */
+
+static void write_path(const struct graph_form *form, struct buf *out)
+{
+    const struct flowview *view = form->view;
+    const char *arrow = form->term->utf8 ? " → " : " -> ";
+    enum { SHOWN = 12, ENDS = 5 };
+
+    if (view->path_cut)
+        buf_printf(out, "(steps that are over)%s", arrow);
+    for (uint32_t i = 0; i < view->path_listed; i++) {
+        if (view->path_len > SHOWN && i == ENDS && view->path_listed > 2 * ENDS) {
+            buf_printf(out, "%s(%u more)", arrow, view->path_len - 2 * (uint32_t)ENDS);
+            i = view->path_listed - ENDS;
+        }
+        buf_printf(out, "%s%s", i ? arrow : "", view->steps[view->path[i]].name);
+    }
+}
+
+void graph_legend(const struct graph_form *form)
+{
+    const struct flowview *view = form->view;
+    scoped(buf) struct buf path = {0};
+    char took[TIME_TEXT_MAX];
+
+    if (view->path_listed < 2)
+        return;
+    write_path(form, &path);
+    duration_human(view->path_ms, took);
+    if (view->path_known)
+        fprintf(form->out, "\n* critical path, %s: %s\n", took, path.data);
+    else
+        fprintf(form->out, "\n* longest way, %u steps: %s\n", view->path_len, path.data);
+}
+
+/* ---- for programs ---- */
+
+static void add_time(json_t *object, const char *key, int64_t at_ms)
+{
+    char text[TIME_TEXT_MAX];
+
+    if (at_ms <= 0)
+        return;
+    time_format(at_ms, text);
+    json_object_set_new(object, key, json_string(text));
+}
+
+static void add_text(json_t *object, const char *key, const char *text)
+{
+    if (text && *text)
+        json_object_set_new(object, key, json_string(text));
+}
+
+static json_t *step_json(const struct flowview *view, uint32_t i)
+{
+    static const char *const sources[] = {"", "runningEstimate", "past"};
+    const struct flowview_step *step = &view->steps[i];
+    json_t *object = json_pack("{s:s, s:I}", "name", step->name, "layer", (json_int_t)step->layer);
+    json_t *targets = json_array();
+    scoped(buf) struct buf marks = {0};
+
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++)
+        json_array_append_new(targets, json_string(view->steps[view->targets.next[t]].name));
+    add_text(object, "template", step->template_);
+    json_object_set_new(object, "after", targets);
+    json_object_set_new(object, "strategy", json_string(step->any ? "any" : "all"));
+    flowview_step_marks(step, &marks);
+    add_text(object, "marks", marks.data);
+    add_text(object, "state", step->phase);
+    add_text(object, "reason", step->reason);
+    add_text(object, "message", step->message);
+    if (step->attempt)
+        json_object_set_new(object, "attempt", json_integer(step->attempt));
+    add_time(object, "startTime", step->began_ms);
+    add_time(object, "endTime", step->ended_ms);
+    if (step->estimated != ESTIMATE_NONE) {
+        json_object_set_new(object, "estimateSeconds", json_real((double)step->estimate_ms / 1e3));
+        add_text(object, "estimateFrom", sources[step->estimated]);
+    }
+    if (view->phase && !step->settled) {
+        add_time(object, "expectedStart", step->expected_start_ms);
+        add_time(object, "expectedEnd", step->expected_end_ms);
+    }
+    json_object_set_new(object, "critical", json_boolean(step->path_place > 0));
+    return object;
+}
+
+json_t *graph_json(const struct flowview *view)
+{
+    json_t *object =
+        json_pack("{s:s, s:s, s:s}", "kind", "JobFlow", "name", view->name, "namespace", view->ns);
+    json_t *steps = json_array(), *edges = json_array(), *path = json_array();
+
+    add_text(object, "phase", view->phase);
+    for (uint32_t i = 0; i < view->n_steps; i++) {
+        json_array_append_new(steps, step_json(view, i));
+        for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++)
+            json_array_append_new(edges, json_pack("{s:s, s:s}", "from", view->steps[i].name, "to",
+                                                   view->steps[view->dag.next[e]].name));
+    }
+    for (uint32_t i = 0; i < view->path_listed; i++)
+        json_array_append_new(path, json_string(view->steps[view->path[i]].name));
+    json_object_set_new(object, "steps", steps);
+    json_object_set_new(object, "edges", edges);
+    json_object_set_new(object, "criticalPath", path);
+    if (view->path_known)
+        json_object_set_new(object, "criticalPathSeconds", json_real((double)view->path_ms / 1e3));
+    return object;
+}
+
+/* ---- Graphviz ---- */
+
+static void write_quoted(const char *text, struct buf *out)
+{
+    buf_char(out, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_char(out, '\\');
+        buf_char(out, *text);
+    }
+    buf_char(out, '"');
+}
+
+static const char *fill_of(const struct flowview_step *step)
+{
+    if (!step->phase)
+        return "white";
+    if (step->failed)
+        return "lightcoral";
+    if (strcmp(step->phase, "Completed") == 0)
+        return "palegreen";
+    if (step->running)
+        return "lightskyblue";
+    return strcmp(step->phase, "Waiting") == 0 ? "white" : "lightgrey";
+}
+
+static void dot_step(const struct graph_form *form, uint32_t i)
+{
+    const struct flowview_step *step = &form->view->steps[i];
+    scoped(buf) struct buf name = {0}, state = {0}, marks = {0};
+
+    write_quoted(step->name, &name);
+    graph_state(step, form->now_ms, &state);
+    flowview_step_marks(step, &marks);
+    name.data[--name.len] = '\0'; /* the label goes on */
+    fprintf(form->out, "  s%u [label=%s%s%s%s%s\", fillcolor=%s%s];\n", i, name.data,
+            state.len ? "\\n" : "", state.len ? state.data : "", marks.len ? "\\n" : "",
+            marks.len ? marks.data : "", fill_of(step),
+            step->path_place && form->view->path_len > 1 ? ", penwidth=2" : "");
+}
+
+void graph_dot(const struct graph_form *form)
+{
+    const struct flowview *view = form->view;
+    scoped(buf) struct buf name = {0};
+
+    write_quoted(view->name, &name);
+    fprintf(form->out,
+            "digraph %s {\n  node [shape=box, style=\"rounded,filled\", fillcolor=white];\n",
+            name.data);
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        dot_step(form, i);
+    for (uint32_t i = 0; i < view->n_steps; i++)
+        for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++) {
+            const struct flowview_step *to = &view->steps[view->dag.next[e]];
+            bool bold = flowview_path_goes(view, i, view->dag.next[e]);
+
+            fprintf(form->out, "  s%u -> s%u%s%s%s;\n", i, view->dag.next[e],
+                    bold || to->any ? " [style=" : "",
+                    to->any ? "dashed"
+                    : bold  ? "bold"
+                            : "",
+                    bold || to->any ? "]" : "");
+        }
+    fputs("}\n", form->out);
+}

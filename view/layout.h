@@ -1,0 +1,45 @@
+#pragma once
+/*
+ * Where the steps of a flow go when it is drawn: rows from top to bottom, boxes side by side.
+ *
+ * Edges that span several rows are cut by waypoints, so that every line goes from one row to the
+ * next. Which box stands left of which is igraph's Sugiyama layout; the columns are ours, because
+ * boxes are as wide as their texts: each is drawn towards the middle of its neighbours as far as
+ * order and gaps allow.
+ */
+#include "base/dag.h"
+#include "base/error.h"
+
+struct layout_box {
+    uint32_t vertex; /* of the graph; UINT32_MAX: a waypoint */
+    uint32_t layer;
+    int width;  /* odd */
+    int center; /* column */
+};
+
+struct layout_line {         /* between two rows that follow each other */
+    uint32_t from, to;       /* boxes */
+    uint32_t source, target; /* vertices of the graph: the ends of the edge it is a part of */
+};
+
+struct layout {
+    struct layout_box *boxes; /* [n_boxes] by layer, from left to right */
+    size_t n_boxes;
+    uint32_t n_layers;
+    uint32_t *first; /* [n_layers + 1] boxes of a layer */
+    struct layout_line *lines;
+    size_t n_lines;
+    uint32_t *first_line; /* [n_layers + 1] lines that begin in a layer */
+    int columns;          /* width of the whole */
+};
+
+enum { LAYOUT_STEPS_MAX = 2000, LAYOUT_BOXES_MAX = 20000 };
+
+/**
+ * Lay out `dag` (each edge once), `layers` [vertices] as given and `widths` [vertices] as needed
+ * (made odd). Waypoints take `waypoint` columns. NULL with TOO_LARGE beyond the limits above.
+ */
+struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const int *widths,
+                          int waypoint, int gap, struct error *err);
+void layout_free(struct layout *layout); /* NULL is fine */
+SCOPED_DEFINE_PTR(layout, struct layout *, layout_free)

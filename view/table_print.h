@@ -1,0 +1,48 @@
+#pragma once
+/*
+ * Rows of text in columns, as kubectl prints them: three spaces between columns, at least six
+ * letters each, widths that are remembered and only grow, so that rows of a watch stay in line with
+ * those before.
+ */
+#include "base/scoped.h"
+#include "base/term.h"
+#include <jansson.h>
+#include <stdio.h>
+
+enum { TABLE_COLUMNS_MAX = 24 };
+
+struct tableprint_options {
+    bool no_headers;
+    bool wide;           /* columns of priority 1, too */
+    bool with_namespace; /* a first column NAMESPACE */
+    bool show_labels;    /* a last column LABELS */
+    const char *indent;  /* before each line; NULL */
+    const char *prefix;  /* "jobflow.flow.volcano.sh/" before names; NULL */
+};
+
+struct tableprint {
+    FILE *out;
+    struct tableprint_options options;
+    struct term term;
+    size_t n_columns;
+    char *titles[TABLE_COLUMNS_MAX];
+    size_t source[TABLE_COLUMNS_MAX]; /* index of the cell in a Table's row */
+    int widths[TABLE_COLUMNS_MAX];
+    bool begun;
+};
+
+void tableprint_init(struct tableprint *print, FILE *out, const struct tableprint_options *options);
+void tableprint_release(struct tableprint *print);
+SCOPED_DEFINE(tableprint, struct tableprint, tableprint_release)
+
+/** Print a Table document (meta.k8s.io); its columnDefinitions count when they are there. The
+ * headers come with the first row. */
+void tableprint_table(struct tableprint *print, const json_t *table);
+
+/** A table of our own: set the columns once, then print `n_rows` rows of `n_columns` texts each;
+ * NULL is empty. */
+void tableprint_columns(struct tableprint *print, const char *const *titles, size_t n);
+void tableprint_rows(struct tableprint *print, char *const *cells, size_t n_rows);
+
+/** The colour of a phase or status word; COLOR_NONE for any other. */
+enum color tableprint_word_color(const char *word);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The bytes of JSON strings, as the writer (base/jsonw) and the reader (api/types/json_read) look
- * at them: eight at a time, for nearly all of them are letters that mean themselves.
+ * The bytes of JSON strings, as the writer (base/jsonw) and the reader (api/types/text/json_read)
+ * look at them: eight at a time, for nearly all of them are letters that mean themselves.
  */
 #include <stdbool.h>
 #include <stddef.h>

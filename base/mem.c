@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <uv.h>
 
-/* A program without them (node/shim/program) does not get them for our sake. */
+/* A program without them (node/exe) does not get them for our sake. */
 #pragma weak json_set_alloc_funcs
 #pragma weak uv_replace_allocator
 

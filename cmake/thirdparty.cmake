@@ -9,7 +9,7 @@ foreach(module libuv jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib l
     target_link_libraries(thirdparty INTERFACE PkgConfig::${module})
 endforeach()
 
-# libcurl is loaded when it is needed (base/curl_late.c): its header, not its library.
+# libcurl is loaded when it is needed (base/curl_dlopen.c): its header, not its library.
 pkg_check_modules(libcurl REQUIRED libcurl)
 target_include_directories(thirdparty SYSTEM INTERFACE ${libcurl_INCLUDE_DIRS})
 target_link_libraries(thirdparty INTERFACE ${CMAKE_DL_LIBS})

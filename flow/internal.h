@@ -180,7 +180,7 @@ void flow_publish_stop(struct flow *flow);
 /** The stored status is not ours any more: write ours again. */
 void flow_publish_again(struct flow *flow);
 
-/* orders.c */
+/* job_commands.c */
 /** Tell jobs what is to be told; at most a batch, the rest at the flow's next turn. */
 void flow_give_orders(struct flow *flow);
 /** The job of a step came to a new phase: it may have to be told now. */

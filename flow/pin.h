@@ -7,7 +7,8 @@
  *                                         └──refused──► REFUSED ──told to the step──► MISSING
  *
  * Copies are made before the first job is: the turn that takes the flow in also writes them, so
- * both are in one commit. Flows that do not pin have none of this. Ref: api/types/jobflow_pin.h.
+ * both are in one commit. Flows that do not pin have none of this. Ref:
+ * api/types/kinds/jobflow/pin.h.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Lifecycle policies: from an event to an action. Pure. Ref: spec/job.md 6.
  *
- * A job's policies are compiled once per body (job/shape.h) into rows with an event mask, so that
- * matching an event costs a few comparisons.
+ * A job's policies are compiled once per body (job/compiled_spec.h) into rows with an event mask,
+ * so that matching an event costs a few comparisons.
  */
 #include "api/types/kinds/job/job.h"
 

@@ -4,7 +4,7 @@
  * change of a slot keeps right.
  *
  *   job_view ─┬─ state       phase, version, retries: as decided (job/state/phase.h)
- *             ├─ shape       what follows from the body (job/shape.h)
+ *             ├─ shape       what follows from the body (job/compiled_spec.h)
  *             └─ tasks[] ─── slots[]   pod, what we know of it, what we are doing to it
  *
  * A pod that has to go is *doomed*. Who is doomed follows from stored state alone: marked pods,
@@ -37,11 +37,12 @@ enum slot_class {
 struct job_slot {
     struct object *pod; /* the newest version seen; NULL = none */
     struct pod_facts facts;
-    int32_t restarts; /* targeted ones, where each slot has its own budget (job/slot_notes.h) */
-    uint8_t op;       /* enum slot_op */
-    uint8_t class_;   /* enum slot_class */
-    bool doomed;      /* has a pod that must go */
-    bool kept;        /* its pod succeeded and was deleted; `facts` are what is left of it */
+    int32_t
+        restarts;   /* targeted ones, where each slot has its own budget (job/slot_annotations.h) */
+    uint8_t op;     /* enum slot_op */
+    uint8_t class_; /* enum slot_class */
+    bool doomed;    /* has a pod that must go */
+    bool kept;      /* its pod succeeded and was deleted; `facts` are what is left of it */
 };
 
 struct job_task_view {
@@ -77,7 +78,7 @@ struct job_view {
     bool local_pods;                   /* they run on this machine (job/controller.h) */
     int32_t targeted;                  /* part of state.retry_count that slots answer for */
     int32_t worst_slot;                /* most restarts of any slot */
-    bool keeps_succeeded, slot_budget; /* job/slot_notes.h */
+    bool keeps_succeeded, slot_budget; /* job/slot_annotations.h */
     bool notes_changed, notes_written;
     bool gang_changed; /* a task was unlocked since the PodGroup was last compared */
 };

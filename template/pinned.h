@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The copy of a template that a flow keeps. It has the label of the flow's jobs, so whoever lists
- * templates can take the copies in or leave them out. Ref: api/types/jobflow_pin.h.
+ * templates can take the copies in or leave them out. Ref: api/types/kinds/jobflow/pin.h.
  */
 #include "api/types/object.h"
 

@@ -1,6 +1,6 @@
 /*
  * Questions that can be asked of a view once it is made, and its end. Making one is in
- * flowview_load.c.
+ * load.c.
  */
 #include "view/flow_view.h"
 #include "api/types/kinds/jobflow/jobflow.h"

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Between cli/flowview*.c: what is known of a flow's steps while a view is made of them, from
- * documents (flowview_load.c) or from text (flowview_text.c).
+ * Between view/flow_view*.c: what is known of a flow's steps while a view is made of them, from
+ * documents (load.c) or from text (large_flow.c).
  */
 #include "view/flow_view.h"
 
@@ -12,5 +12,5 @@
 struct flowview *flowview_make(json_t *doc, struct flowview_step *steps, uint32_t n_steps,
                                struct error *err);
 
-/* flowview_states.c */
+/* states.c */
 void flowview_load_states(struct flowview *view);

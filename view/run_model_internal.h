@@ -1,6 +1,7 @@
 #pragma once
 /*
- * What is followed, from inside: follow.c is jobs and flows, follow_jobless.c loops and switches.
+ * What is followed, from inside: run_model.c is jobs and flows, run_model_jobless.c loops and
+ * switches.
  */
 #include "base/hash.h"
 #include "view/run_model.h"
@@ -36,7 +37,7 @@ void follow_name_step(struct follow_flow *flow, struct follow_step *step, char *
 struct follow_step *follow_named(const struct follow_flow *flow, const char *name);
 void follow_set_text(const char **member, const char *text);
 
-/* follow_jobless.c */
+/* run_model_jobless.c */
 /** The iteration of a loop that a job is of; made when it is seen for the first time. */
 struct follow_step *follow_iteration(struct follow_step *loop, const char *number);
 /** An iteration has a job, or has come to an end: so far this is its loop's state. */

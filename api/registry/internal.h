@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The registry's parts, shared by registry.c (its life), one file for each verb, collect.c (garbage
- * collection) and retention.c (age of Events).
+ * The registry's parts, shared by registry.c (its life), one file for each verb, gc.c (garbage
+ * collection) and event_ttl.c (age of Events).
  */
 #include "api/registry/registry.h"
 #include "base/hash.h"
@@ -41,7 +41,7 @@ bool registry_has_room(const struct registry *r, const struct object *object, bo
 /** The admission of one write: warnings go to `how`'s list. */
 struct admission registry_admission_for(const struct registry *r, const struct registry_write *how);
 
-/* ---- text.c: words of errors ---- */
+/* ---- error_text.c: words of errors ---- */
 
 enum { RESOURCE_TEXT_MAX = 160 };
 /** "jobflows.flow.volcano.sh"; core: "pods". */
@@ -56,7 +56,7 @@ bool registry_conflict(const struct kind *kind, const char *name, struct error_l
 bool registry_generate_name(struct registry *r, const struct kind *kind, const char *ns,
                             const char *prefix, char out[254]);
 
-/* ---- account.c: who owns which fields ---- */
+/* ---- managed_fields.c: who owns which fields ---- */
 
 /** The list of managed fields after a write made `next` of `current` (NULL: it is new), as JSON
  * text (owned); NULL: none. `asked` is what the writer's document says of it, NULL: nothing. */
@@ -87,12 +87,12 @@ void builtins_make(struct registry *r);
 /** What a namespace has from the beginning. */
 void builtins_of_namespace(struct registry *r, const struct object *namespace_);
 
-/* ---- protect.c ---- */
+/* ---- deletion_protection.c ---- */
 
 /** DC-02: may a user delete it without force? FORBIDDEN with the way out when not. */
 bool registry_may_delete(const struct registry *r, const struct object *object, struct error *err);
 
-/* ---- collect.c: owners, dependents and namespaces ---- */
+/* ---- gc.c: owners, dependents and namespaces ---- */
 
 struct collector *collector_new(struct registry *r);
 void collector_free(struct collector *collector);
@@ -104,7 +104,7 @@ void collector_deleting(struct collector *collector, const struct object *object
 /** It is gone. */
 void collector_removed(struct collector *collector, const struct object *object);
 
-/* ---- retention.c: how long Events are kept ---- */
+/* ---- event_ttl.c: how long Events are kept ---- */
 
 struct retention *retention_new(struct registry *r);
 void retention_free(struct retention *retention);

@@ -7,7 +7,7 @@
  *                                                                                         context
  *
  * Ten thousand objects with one body pay for one pass. What makes that sound: schema, mutate and
- * validate judge the body alone, or the kind says that mutate does not (kinds.h), so an equal input
+ * validate judge the body alone, or the kind says that mutate does not (kind.h), so an equal input
  * gives an equal outcome. An outcome that came with warnings somebody reads is not remembered, for
  * each user should see them; neither is a large one, for the input would be kept beside it.
  */

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * One constant per subcommand. Adding one: a cmd_*.c with its constant, a line here and a line in
- * main.c.
+ * One constant per subcommand. Adding one: a file of this folder with its constant, a line here and
+ * a line in cli/main.c.
  */
 #include "cli/command/command.h"
 

@@ -1,8 +1,8 @@
 /*
  * jobflow vcctl: Volcano's command line, also under that name (`ln -s jobflow vcctl`).
  *
- * Flows and templates have its verbs word for word (cli/vcctl.c); what else it can do is done by
- * the command of ours that does it, with `-N NAME` as our KIND/NAME.
+ * Flows and templates have its verbs word for word (cli/cmd/vcctl_verbs.c); what else it can do is
+ * done by the command of ours that does it, with `-N NAME` as our KIND/NAME.
  */
 #include "api/types/kind.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 static const struct group {
     const char *name, *summary;
     const struct kind *kind;
-    bool own_verbs; /* those of cli/vcctl.c */
+    bool own_verbs; /* those of cli/cmd/vcctl_verbs.c */
 } groups[] = {
     {"job", "jobs: list, view, run, delete, suspend, resume", &kind_job, false},
     {"jobflow", "flows: create, list, get, delete, describe, retry, suspend, resume, graph",
@@ -139,7 +139,7 @@ int vcctl_main(int argc, char **argv)
     return EXIT_REFUSED;
 }
 
-/* Only its help is asked of it: what follows belongs to the verb, see main.c. */
+/* Only its help is asked of it: what follows belongs to the verb, see cli/main.c. */
 const struct command cmd_vcctl = {
     .name = "vcctl",
     .operands = "COMMAND VERB",

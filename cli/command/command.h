@@ -2,9 +2,9 @@
 /*
  * Subcommands and their flags as tables.
  *
- * A command is one constant in its own cmd_*.c and one line in main.c. Help, usage errors, shell
- * completion and the man page are made from the same rows that parse the command line, so they
- * cannot disagree.
+ * A command is one constant in its own file of cli/cmd and one line in cli/main.c. Help, usage
+ * errors, shell completion and the man page are made from the same rows that parse the command
+ * line, so they cannot disagree.
  */
 #include "base/arena.h"
 #include "base/error.h"

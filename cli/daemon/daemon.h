@@ -13,7 +13,7 @@ struct daemon_options {
     const char *isolation, *network, *durability;
     const char *deletion_protection, *updates; /* DC-02 */
     const char *compat;                        /* design | upstream */
-    const char *controllers;                   /* which run: cli/controllers.h */
+    const char *controllers;                   /* which run: cli/engine/controllers.h */
     const char *log_format;
     const char *config;                   /* has been read */
     int64_t max_connections, max_watches; /* 0: the defaults */

@@ -32,7 +32,7 @@ struct preflight_run {
 const struct manifest *preflight_manifest_of(const struct preflight_run *run,
                                              const struct object *object);
 
-/* ---- preflight_findings.c ---- */
+/* ---- findings.c ---- */
 
 /** Count and print one error. */
 void preflight_error(struct preflight_run *run, const struct manifest *manifest,
@@ -50,7 +50,7 @@ void preflight_warn(struct preflight_run *run, const struct manifest *manifest,
 void preflight_print_warnings(const struct preflight_run *run);
 void preflight_findings_release(struct preflight_run *run);
 
-/* ---- preflight_known.c ---- */
+/* ---- known.c ---- */
 
 /** Take out what a server has given to an object that was printed and is read again. */
 void preflight_forget_version(json_t *doc);
@@ -58,10 +58,10 @@ void preflight_forget_version(json_t *doc);
 void preflight_bring_live(struct preflight_run *run);
 /** The same from options->known. Of what the files define themselves, theirs holds. */
 void preflight_bring_known(struct preflight_run *run);
-/** The templates that `flow` of the files keeps (jobflow_pin.h), for the uid it has here. */
+/** The templates that `flow` of the files keeps (jobflow/pin.h), for the uid it has here. */
 void preflight_bring_pinned(struct preflight_run *run, const struct object *flow);
 
-/* ---- preflight_flow.c ---- */
+/* ---- flow.c ---- */
 
 /** Find the templates of a flow that are nowhere. */
 void preflight_check_templates(struct preflight_run *run, const struct object *flow);

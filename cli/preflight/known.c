@@ -9,7 +9,7 @@
 #include "template/pinned.h"
 #include <string.h>
 
-/* ---- pinned templates (jobflow_pin.h) ---- */
+/* ---- pinned templates (jobflow/pin.h) ---- */
 
 struct copies {
     struct preflight_run *run;

@@ -17,7 +17,7 @@ struct preflight_options {
     int max_pods;             /* a gang larger than this is refused; 0 = any goes */
     const struct store *live; /* objects that already exist there count as known; NULL = none */
     const json_t *known;      /* the same as a list of documents; NULL = none */
-    bool fresh, retry_failed; /* which of those flows go on where they are (takeup.h) */
+    bool fresh, retry_failed; /* which of those flows go on where they are (run/resume.h) */
     bool warn_of_room;        /* say which gangs can never fit this machine */
     const struct preflight_look *look; /* NULL = nobody */
 };

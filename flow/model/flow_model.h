@@ -102,7 +102,7 @@ struct flow_record {
     struct step_set probing;        /* a probe of theirs must be looked at */
     struct step_set retried;        /* more than one attempt */
     struct step_set completed;      /* exactly Completed: the list also has Completing */
-    struct step_set ordered;        /* whose job is to be told something: orders.c */
+    struct step_set ordered;        /* whose job is to be told something: flow/job_commands.c */
     uint32_t by_phase[JOB_PHASE_N]; /* started steps */
     uint32_t started;
     uint32_t creating;
@@ -126,7 +126,7 @@ struct flow_record {
     bool upstream; /* upstream's meaning where the two differ: no probes, no strategy */
 };
 
-/* record_count.c, for the files that work on the record: a step in or out of the counts, and to a
+/* count.c, for the files that work on the record: a step in or out of the counts, and to a
  * new state; all sets empty, all sets gone. */
 void flow_record_count(struct flow_record *r, uint32_t step, bool in);
 void flow_record_move_step(struct flow_record *r, uint32_t step, enum step_state state,
@@ -182,7 +182,7 @@ bool flow_record_step_failed(const struct flow_record *r, uint32_t step);
 /** A step's job changed: those who wait for its completion, or for more than that. */
 void flow_record_tell_dependents(struct flow_record *r, uint32_t step);
 
-/* ---- record_again.c ---- */
+/* ---- rebuild.c ---- */
 
 /** Manual retry: the attempts of failed steps are over, they and the steps that never ran wait and
  * start as if nothing had been. Their jobs must be gone (failed_jobs is 0). Returns how many had

@@ -1,5 +1,6 @@
 /*
- * The bytes of the supervisor's program (main.c), for those who carry it; see runtime_link.c.
+ * The bytes of the supervisor's program (shim/main.c), for those who carry it; see
+ * runtime/shim_link.c.
  */
 #include "node/exe/image.h"
 

@@ -1,5 +1,5 @@
 /*
- * The program of supervisors and trials. See self.h.
+ * The program of supervisors and trials. See self_exe.h.
  */
 #include "node/exe/self_exe.h"
 #include <stdio.h>

@@ -3,16 +3,16 @@
  * The kubelet's inside, shared by its files:
  *
  *   kubelet.c         pods as their objects and reports come; start and stop
- *   kubelet_adopt.c   the judgement of earlier lives
- *   kubelet_queue.c   the start queue: intents, slots, what waits for a missing object
- *   kubelet_follow.c  files of running pods that follow their ConfigMaps and Secrets
- *   kubelet_ports.c   ports of which this machine has but one
- *   kubelet_start.c   one pod made ready for the runtime
- *   kubelet_rights.c  whose rights its programs have
- *   kubelet_serve.c   what Services with addresses get (kubelet_services.h)
- *   kubelet_status.c  what statuses say
- *   kubelet_probes.c  probes of containers: readiness, restarts
- *   kubelet_write.c   statuses and removals, and what follows once they are durable
+ *   adopt.c   the judgement of earlier lives
+ *   start_queue.c   the start queue: intents, slots, what waits for a missing object
+ *   config_refresh.c  files of running pods that follow their ConfigMaps and Secrets
+ *   host_ports.c   ports of which this machine has but one
+ *   start.c   one pod made ready for the runtime
+ *   security_context.c  whose rights its programs have
+ *   pod_services.c   what Services with addresses get (services.h)
+ *   status.c  what statuses say
+ *   probes.c  probes of containers: readiness, restarts
+ *   write.c   statuses and removals, and what follows once they are durable
  */
 #include <sys/queue.h>
 
@@ -47,8 +47,8 @@ struct held {
     char key[];
 };
 
-struct probing;   /* kubelet_probes.c */
-struct following; /* kubelet_follow.c */
+struct probing;   /* probes.c */
+struct following; /* config_refresh.c */
 
 struct kubelet_pod {
     UT_hash_handle hh; /* by uid */
@@ -117,7 +117,7 @@ struct kubelet_batch {
     bool durable; /* its writes are, once it runs */
 };
 
-struct port_owner; /* kubelet_ports.c */
+struct port_owner; /* host_ports.c */
 
 struct kubelet {
     struct cluster *cluster;
@@ -145,7 +145,7 @@ struct kubelet {
     int range_fd; /* the lock on their range; -1: none yet */
     struct hosts *hosts;
     struct services *services; /* those with addresses; NULL: there are none here */
-    bool low_ports_move;       /* of Services: programs are sent there (sandbox/rewrite.h) */
+    bool low_ports_move;       /* of Services: programs are sent there (machine/sockaddr_rules.h) */
 
     struct kubelet_pod *dirty, **dirty_tail;
     struct task flush;
@@ -175,13 +175,13 @@ void kubelet_lock_range(struct kubelet *kubelet, uint8_t wanted);
 /** Free the record if nothing can come for it any more. */
 void kubelet_pod_settle(struct kubelet_pod *pod);
 
-/* kubelet_adopt.c */
+/* adopt.c */
 void kubelet_pod_found(void *ctx, const char *uid);
 void kubelet_adoption_done(struct task *task);
 /** A pod whose end is written, and of which the runtime has told all: neither need keep it. */
 void kubelet_let_go(struct kubelet_pod *pod);
 
-/* kubelet_queue.c */
+/* start_queue.c */
 void kubelet_enqueue(struct kubelet_pod *pod);       /* step QUEUED */
 void kubelet_enqueue_ready(struct kubelet_pod *pod); /* step READY; ahead of those without intent */
 void kubelet_dequeue(struct kubelet_pod *pod);       /* out of queue and hold, whichever it is in */
@@ -198,14 +198,14 @@ void kubelet_hold_for(struct kubelet_pod *pod, const char *key);
 void kubelet_unhold_for(struct kubelet *kubelet, const char *key);
 void kubelet_free_held(struct kubelet *kubelet, struct held *held);
 
-/* kubelet_ports.c */
+/* host_ports.c */
 /** Take the ports the pod declares, if it has to share them with all others. False: one of them is
  * in use, the pod is held until that is over, and says so. */
 bool kubelet_ports_take(struct kubelet_pod *pod);
 void kubelet_ports_take_over(struct kubelet_pod *pod); /* of an earlier life: it has them */
 void kubelet_ports_give(struct kubelet_pod *pod);      /* no-op when it has none */
 
-/* kubelet_follow.c */
+/* config_refresh.c */
 void kubelet_follow(struct kubelet_pod *pod); /* it runs: its files follow from now on */
 /* Its object has changed. */
 void kubelet_follow_itself(struct kubelet_pod *pod, const struct object *before);
@@ -216,7 +216,7 @@ void kubelet_source_changed(struct kubelet *kubelet, const struct object *object
 void kubelet_stale(struct kubelet_pod *pod); /* its files may be old ones */
 void kubelet_refresh_run(struct task *task);
 
-/* kubelet_start.c */
+/* start.c */
 /** Give the pod to the runtime; its step is STARTED, HELD or ENDED afterwards. */
 void kubelet_start_pod(struct kubelet_pod *pod);
 /** The pod as the runtime is told of it, without its containers and volumes. Borrowed from it. */
@@ -236,21 +236,21 @@ bool kubelet_tells_addresses(const struct kubelet_pod *pod);
 /** Has none of its own, and could want to look up a Service. */
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec);
 
-/* kubelet_rights.c */
+/* security_context.c */
 /** It is started: tell by an event what its securityContext asks for in vain. */
 void kubelet_tell_rights(const struct kubelet_pod *pod);
 
-/* kubelet_serve.c */
+/* pod_services.c */
 void kubelet_serve(struct kubelet *kubelet); /* before pods are looked at */
 
-/* kubelet_status.c */
+/* status.c */
 void kubelet_write_intent(struct kubelet_pod *pod);
 void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message);
 /** The pod ends without the runtime: phase Failed. */
 void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message);
 void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *status);
 
-/* kubelet_probes.c */
+/* probes.c */
 /** The runtime tells of a pod that runs: see to its probes, and correct what only they can know:
  * who is ready. Cost for pods without probes: a look at their containers. */
 void kubelet_probe(struct kubelet_pod *pod, struct pod_status *status);
@@ -259,7 +259,7 @@ void kubelet_probe_told(struct kubelet_pod *pod, struct blob *status);
 void kubelet_probe_end(struct kubelet_pod *pod); /* no-op without probes */
 void kubelet_executed(void *ctx, const struct runtime_executed *executed);
 
-/* kubelet_write.c */
+/* write.c */
 void kubelet_write(struct kubelet_pod *pod, struct blob *status); /* consumed; replaces */
 void kubelet_remove(struct kubelet_pod *pod);
 void kubelet_accepted(struct kubelet_pod *pod); /* look at it once all accepted so far is durable */

@@ -1,6 +1,6 @@
 /*
  * Pods as their objects and the runtime's reports come; start and stop. What earlier lives left is
- * judged in kubelet_adopt.c.
+ * judged in adopt.c.
  */
 #include "node/kubelet/internal.h"
 

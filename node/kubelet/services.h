@@ -6,7 +6,7 @@
  *   127.11.4.0:80 ──► relay ──► 127.10.4.7:8080, 127.10.4.9:8080 in turns
  *
  * The address is written into spec.clusterIP and kept; the name in hosts files leads there
- * (kubelet_hosts.h). Headless Services, and those that select nothing, have none. Ref:
+ * (hosts_files.h). Headless Services, and those that select nothing, have none. Ref:
  * spec/local-runtime.md 3.5.
  */
 #include "api/cluster.h"

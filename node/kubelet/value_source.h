@@ -29,7 +29,7 @@ struct source {
     const char *pod_ip, *host_ip, *node_name;
     int64_t cpu_milli, memory_bytes; /* of the node: limits that are not set */
     const struct host_names *names;  /* that become addresses; NULL = none do */
-    const struct services *services; /* it is told of (kubelet_services.h); NULL = of none */
+    const struct services *services; /* it is told of (services.h); NULL = of none */
     struct source_gap *gap;          /* written when the verdict is not OK */
 };
 

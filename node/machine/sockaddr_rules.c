@@ -1,5 +1,5 @@
 /*
- * Which addresses of a pod's socket calls become others. See rewrite.h.
+ * Which addresses of a pod's socket calls become others. See sockaddr_rules.h.
  */
 #include "node/machine/sockaddr_rules.h"
 #include <arpa/inet.h>

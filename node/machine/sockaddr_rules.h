@@ -32,7 +32,7 @@ bool rewrite_low_ports_move(void); /* tried once */
 enum rewrite_way {
     REWRITE_NONE,      /* nobody: pods share their ports */
     REWRITE_BY_ASKING, /* notify.h */
-    REWRITE_BY_KERNEL, /* hook.h */
+    REWRITE_BY_KERNEL, /* sandbox/sockaddr_bpf.h */
 };
 
 struct rewrite {

@@ -1,5 +1,5 @@
 /*
- * The doors of a Service. See doors.h.
+ * The doors of a Service. See listeners.h.
  */
 #include "node/proxy/listeners.h"
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * The doors of a Service: for each of its ports a socket at its address, given to the relay. A port
  * below 1024 that is not for this user is opened further up, where programs are sent that look for
- * it (sandbox/rewrite.h).
+ * it (machine/sockaddr_rules.h).
  */
 #include "node/proxy/proxy.h"
 #include "node/proxy/service_spec.h"

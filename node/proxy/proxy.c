@@ -1,5 +1,5 @@
 /*
- * The thread of the relay: doors, and the joints behind them. See relay.h.
+ * The thread of the relay: doors, and the joints behind them. See proxy.h.
  *
  * The loop leaves letters; the thread takes them all in turn. Everything but the letter box is the
  * thread's alone.

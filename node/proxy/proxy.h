@@ -8,7 +8,7 @@
  * Doors are opened, led and closed from the loop; nothing of it waits for the relay. A door without
  * targets refuses connections, as a port does on which nobody listens. Targets take turns; one that
  * refuses is passed over. There are at most RELAY_JOINTS_MAX connections at once: further ones wait
- * in the kernel until one has ended. Doors of datagrams are hatches (hatch.h).
+ * in the kernel until one has ended. Doors of datagrams are hatches (udp_listener.h).
  */
 #include "node/shim/netns_holder.h"
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /*
- * Shelves by key; an empty one goes. See shelf.h.
+ * Shelves by key; an empty one goes. See selector_index.h.
  */
 #include "node/proxy/selector_index.h"
 

@@ -1,5 +1,5 @@
 /*
- * The pods behind a Service. See members.h.
+ * The pods behind a Service. See service_endpoints.h.
  */
 #include "node/proxy/service_endpoints.h"
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 /*
- * What a Service asks for. See spec.h.
+ * What a Service asks for. See service_spec.h.
  */
 #include "node/proxy/service_spec.h"
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Two sockets joined. See joint.h.
+ * Two sockets joined. See splice.h.
  *
  * A side is watched for exactly what can be done now; one of which nothing is wanted is not watched
  * at all, for the kernel would go on telling of its end.

@@ -1,5 +1,5 @@
 /*
- * Doors for datagrams. See hatch.h.
+ * Doors for datagrams. See udp_listener.h.
  *
  * A hatch that leads nowhere is connected to itself: others who send to it are refused then, as by
  * a port at which nobody listens, and its address stays its own.

@@ -1,14 +1,14 @@
 #pragma once
 /*
- * Hatches: doors for datagrams, in the thread of the relay (relay.h).
+ * Hatches: doors for datagrams, in the thread of the relay (proxy.h).
  *
  *   program ──► hatch (a Service's address and UDP port) ──► talk ──► one of the hatch's targets
  *           ◄────────────────── from the hatch ◄──────────────┘
  *
  * Whoever sends to a hatch gets a socket of his own, a talk, to the target whose turn it is; what
  * comes back over it is sent to him from the hatch. How long talks last, and how many there are:
- * sessions.h. One ends at once when its target refuses or is no longer one. What cannot be sent on
- * without waiting is lost, as datagrams may be.
+ * udp_sessions.h. One ends at once when its target refuses or is no longer one. What cannot be sent
+ * on without waiting is lost, as datagrams may be.
  */
 #include "base/reactor.h"
 #include "node/proxy/proxy.h"

@@ -1,5 +1,5 @@
 /*
- * Sessions of datagrams. See sessions.h.
+ * Sessions of datagrams. See udp_sessions.h.
  *
  * All of a list rest for the same time, so it is in the order in which their times are up.
  */

@@ -2,7 +2,7 @@
  * Finding pods of earlier lives.
  *
  * Each shim directory tells by its lock whether the shim lives. A living one is connected and asked
- * for its pods; a dead one is known by its records (runtime_bury.c). A pod that is in neither was
+ * for its pods; a dead one is known by its records (reap_lost.c). A pod that is in neither was
  * never started. When all have been heard, what nobody has spoken of is removed on the pool; then
  * the pods are told of, and others may be started.
  */

@@ -72,7 +72,7 @@ bool host_probe(struct host *host, struct error *err)
     choose_names(host, &host->abilities);
     cgroup_try(&host->abilities.limits_memory, &host->abilities.limits_cpu,
                &host->abilities.limits_processes);
-    if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/bound.c) */
+    if (level == SANDBOX_PLAIN) /* whose programs have their shim's group (shim/pids_limit.c) */
         host->abilities.limits_memory = host->abilities.limits_cpu = false;
     for (struct link *link = host->links; link; link = link->next)
         if (link->fd >= 0)

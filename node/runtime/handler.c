@@ -1,5 +1,5 @@
 /*
- * Probes and hooks, read. See action.h.
+ * Probes and hooks, read. See handler.h.
  */
 #include "node/runtime/handler.h"
 

@@ -78,7 +78,7 @@ struct host {
     struct purge *waiting;  /* and what comes next; NULL = nothing */
 };
 
-/* runtime_pods.c */
+/* pods.c */
 struct host_pod *host_pod_find(struct host *host, const char *uid);
 struct host_pod *host_pod_new(struct host *host, const char *uid, struct link *link);
 void host_pod_forget(struct host *host, struct host_pod *pod);
@@ -97,7 +97,7 @@ void host_link_died(struct host *host, struct link *link);
 /** What its records say is told: settle the rest. */
 void host_link_buried(struct host *host, struct link *link);
 
-/* runtime_link.c */
+/* shim_link.c */
 struct link *link_launch(struct host *host, struct error *err); /* starts a shim */
 struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err);
 struct link *link_dead(struct host *host, const char *id, int dir_fd);
@@ -106,17 +106,17 @@ pid_t link_spawn(const char *name, const char *arg, const struct place *place, i
 void link_flush(struct link *link);
 void link_free(struct link *link); /* closes; the shim, if alive, goes on */
 
-/* runtime_adopt.c */
+/* adopt.c */
 void host_adopt(struct runtime *rt, runtime_found_fn found, struct task *done);
 void host_adoption_leave(struct host *host); /* what is under way goes on without us */
 
-/* runtime_bury.c */
+/* reap_lost.c */
 /** Read the records of a dead shim and remove what its lost pods left; then its pods are told of,
  * and host_link_buried is called. */
 void host_bury(struct host *host, struct link *link);
 void host_burials_leave(struct host *host); /* what is under way goes on without us */
 
-/* runtime_start.c */
+/* start.c */
 enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all);
 void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
@@ -129,20 +129,20 @@ struct runtime_rights {
 void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
                        struct runtime_rights rights, int64_t now_ms);
 
-/* runtime_abilities.c */
+/* capabilities.c */
 /** Find out, once: fills config and abilities. False when a level asked for does not work. */
 bool host_probe(struct host *host, struct error *err);
 /** A level or a network that was asked for must be had. */
 bool host_have_what_is_asked(struct host *host, struct error *err);
 
-/* runtime_purge.c */
+/* purge.c */
 /** The pod object is gone: remove its logs. */
 void host_purge(struct runtime *rt, const char *uid);
 /** All pods of a dead shim are released: remove its directory. */
 void host_drop_link(struct host *host, struct link *link);
 void host_purge_leave(struct host *host); /* what is under way goes on without us */
 
-/* runtime_network.c */
+/* network.c */
 /** Be connected to the holder of the private network, which is started if there is none. */
 bool host_network_open(struct host *host, struct error *err);
 /** A TCP socket of that network; -1 when there is none to be had (it is logged). */
@@ -150,7 +150,7 @@ int host_network_socket(struct host *host, int type);
 /** A connection of its own to the holder. */
 struct holder host_network_line(struct host *host);
 
-/* runtime_logs.c */
+/* logs.c */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,
                struct buf *out, struct error *err);
 void logs_remove(int logs_fd, const char *uid);

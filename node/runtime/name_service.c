@@ -1,6 +1,6 @@
 /*
  * Asks the library of names what programs ask, through a program that is linked to it: getent. See
- * name_library.h.
+ * name_service.h.
  *
  * Before an address is asked for, every program's own library answers; what stands before it must
  * do so no worse. PyTorch asks for IPv6 with mapped IPv4 addresses first, and tries for ever when

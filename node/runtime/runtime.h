@@ -1,7 +1,7 @@
 #pragma once
 /*
  * The pod runtime: starts pods as processes, watches them, finds them again after a restart. The
- * node's kubelet (node/kubelet.c) is its only user.
+ * node's kubelet (node/kubelet/kubelet.c) is its only user.
  *
  * Three implementations share this table: `host` (cheap pods of one shared shim, isolated pods with
  * a shim of their own; which a pod gets is decided by what it asks for, DC-19) and `sim` (virtual
@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 struct runtime;
-struct holder; /* shim/holder.h */
+struct holder; /* shim/netns_holder.h */
 
 /* One file or directory tree the kubelet has resolved for a volume; all memory borrowed for the
  * call. */

@@ -50,7 +50,7 @@ struct sim {
     struct sim_pod *due, **due_tail;
 };
 
-/* runtime_sim_script.c: what a container does, by the script or the annotations of its pod */
+/* sim_script.c: what a container does, by the script or the annotations of its pod */
 int64_t sim_run_ns(struct sim_container *container);
 const char *sim_last_words(struct sim_container *container);
 /** The code of the run that ends now, which is counted. */

@@ -1,5 +1,5 @@
 /*
- * Mounts by descriptor. See tree.h.
+ * Mounts by descriptor. See mount_tree.h.
  */
 #include "node/sandbox/mount_tree.h"
 #include <errno.h>

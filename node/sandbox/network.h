@@ -3,13 +3,13 @@
  * The private network of pods: a network namespace of its own with a bridge, and for every pod one
  * more namespace with a pair of interfaces between the two.
  *
- *   Services (lo, 10.127.0.2/22): the node's relay listens there (service/relay.h)
+ *   Services (lo, 10.127.0.2/22): the node's relay listens there (proxy/proxy.h)
  *   pods (10.127.0.1/16) ─┬─ p0400 ═══ eth0 10.127.4.0   pod
  *                         └─ p0401 ═══ eth0 10.127.4.1   pod
  *
  * No other network is reached from there, and the machine's own programs do not reach the pods.
  * An ordinary user makes it inside a user namespace, in which he may. The namespaces live as long
- * as somebody holds them (shim/holder.h).
+ * as somebody holds them (shim/netns_holder.h).
  */
 #include "base/error.h"
 #include "node/sandbox/sandbox.h"

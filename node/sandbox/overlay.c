@@ -1,5 +1,5 @@
 /*
- * A private layer over one directory. See layer.h.
+ * A private layer over one directory. See overlay.h.
  */
 #include "node/sandbox/overlay.h"
 #include <dirent.h>

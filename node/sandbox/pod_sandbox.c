@@ -1,5 +1,5 @@
 /*
- * The box of a pod. See box.h.
+ * The box of a pod. See pod_sandbox.h.
  */
 #include "node/sandbox/pod_sandbox.h"
 #include <arpa/inet.h>

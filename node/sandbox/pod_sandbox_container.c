@@ -1,5 +1,6 @@
 /*
- * Containers of a box: their mounts, their first process, who their programs are. See box.h.
+ * Containers of a box: their mounts, their first process, who their programs are. See
+ * pod_sandbox.h.
  */
 #include "node/sandbox/pod_sandbox.h"
 #include <errno.h>
@@ -173,7 +174,7 @@ static int run_tree(struct box *box, struct error *err)
     return tree_fd;
 }
 
-/* The directory of pods is <data>/node/pods (node/runtime_host.h): the first of them. */
+/* The directory of pods is <data>/node/pods (node/runtime/host.h): the first of them. */
 static char *data_directory(const struct box *box)
 {
     char *path = mem_strdup(box->dir);

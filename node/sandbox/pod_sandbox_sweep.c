@@ -1,5 +1,5 @@
 /*
- * What is left of boxes whose shim was killed. See box.h.
+ * What is left of boxes whose shim was killed. See pod_sandbox.h.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * Mount paths as the host's links lead them: /var/run/x is /run/x where /var/run is a link.
  *
  * Only the plan of the mounts is made from the result; the mounts themselves are made by descriptor
- * (tree.h), so a link that changes meanwhile leads nowhere else.
+ * (mount_tree.h), so a link that changes meanwhile leads nowhere else.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * The file system a boxed container sees. See root.h.
+ * The file system a boxed container sees. See rootfs.h.
  */
 #include "node/sandbox/rootfs.h"
 #include <dirent.h>

@@ -7,11 +7,10 @@
  * top-level directory is missing (/data), a new root is made on a tmpfs, everything bound into it,
  * and the old one left.
  *
- *   /etc, /root, …   layer.h, where mount points are missing; /root always, for owners of their own
- *   /proc            new: that of the pid namespace
- *   /dev             the host's devices, with its own shm and pts
- *   /run             an empty tmpfs with /run/pod
- *   /tmp             the host's, or an empty tmpfs
+ *   /etc, /root, …   overlay.h, where mount points are missing; /root always, for owners of their
+ * own /proc            new: that of the pid namespace /dev             the host's devices, with its
+ * own shm and pts /run             an empty tmpfs with /run/pod /tmp             the host's, or an
+ * empty tmpfs
  */
 #include "base/error.h"
 #include <stddef.h>

@@ -23,10 +23,10 @@ const char *sandbox_level_text(enum sandbox_level level);
 bool sandbox_level_find(const char *text, enum sandbox_level *out);
 
 /**
- * The level `wanted` names ("auto", NULL: the best that works), found by trying it (trial.h), with
- * `scratch` (an absolute path; made and removed) to build in. `out_why` (owned) says in a line what
- * was chosen and why nothing else. False when a named level does not work here: UNAVAILABLE, with
- * the step that failed; INVALID for a name that is none.
+ * The level `wanted` names ("auto", NULL: the best that works), found by trying it
+ * (capability_check.h), with `scratch` (an absolute path; made and removed) to build in. `out_why`
+ * (owned) says in a line what was chosen and why nothing else. False when a named level does not
+ * work here: UNAVAILABLE, with the step that failed; INVALID for a name that is none.
  */
 bool sandbox_probe(const char *wanted, const char *scratch, enum sandbox_level *out, char **out_why,
                    struct error *err);

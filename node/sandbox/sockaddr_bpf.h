@@ -1,11 +1,11 @@
 #pragma once
 /*
  * Rewriting addresses by programs of the kernel: small BPF programs on a pod's control group change
- * the addresses of bind, connect and datagrams on their way (rewrite.h says which; IPv6 datagrams
- * stay as they are, for the kernel does not take a mapped address instead). They cost programs
- * nothing, open declared ports below 1024, and go with the group. They are the same for all pods,
- * for loading takes long: what is a pod's own lies in a cell of its group. Takes root, and a
- * directory of the unified hierarchy; the other way is notify.h.
+ * the addresses of bind, connect and datagrams on their way (machine/sockaddr_rules.h says which;
+ * IPv6 datagrams stay as they are, for the kernel does not take a mapped address instead). They
+ * cost programs nothing, open declared ports below 1024, and go with the group. They are the same
+ * for all pods, for loading takes long: what is a pod's own lies in a cell of its group. Takes
+ * root, and a directory of the unified hierarchy; the other way is notify.h.
  */
 #include "base/error.h"
 #include "node/machine/sockaddr_rules.h"

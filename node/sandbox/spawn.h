@@ -22,7 +22,7 @@ struct spawn_plan {
     rlim_t processes;           /* RLIMIT_NPROC; 0 = as it is */
     struct rlimit mark;         /* mark_limit(); all 0: none */
     const struct cgroup *group; /* to be in; NULL = none */
-    bool ask;                   /* its bind and connect calls ask us (sandbox/notify.h) */
+    bool ask;                   /* its bind and connect calls ask us (sandbox/sockaddr_notify.h) */
 };
 
 /* Where a start failed, and the exit code that tells so. */

@@ -3,13 +3,13 @@
  * The scheduler's inside, shared by its files:
  *
  *   scheduler.c         its life; nodes, queues and classes change
- *   scheduler_records.c pods and groups come and go: records, counts, who is touched
- *   scheduler_pass.c    decides: one pass per turn over what was touched and the heads of the lines
- *   scheduler_room.c    what groups are charged with, whether there is room, what is said if not
- *   scheduler_evict.c   whom to push out
- *   scheduler_team.c    groups that are admitted together
- *   scheduler_write.c   carries out: bindings, evictions, phases
- *   scheduler_figures.c counts it for /metrics
+ *   records.c pods and groups come and go: records, counts, who is touched
+ *   pass.c    decides: one pass per turn over what was touched and the heads of the lines
+ *   capacity.c    what groups are charged with, whether there is room, what is said if not
+ *   evict.c   whom to push out
+ *   job_gang.c    groups that are admitted together
+ *   write.c   carries out: bindings, evictions, phases
+ *   metrics.c counts it for /metrics
  */
 #include "node/scheduler/bind.h"
 #include "node/scheduler/group.h"
@@ -65,7 +65,7 @@ struct scheduler {
 /* scheduler.c */
 void scheduler_call_done(struct scheduler *scheduler);
 
-/* scheduler_records.c */
+/* records.c */
 void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_change change,
                              const struct object *old, const struct object *object);
 void scheduler_pod_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -82,10 +82,10 @@ void member_drop(struct member *member); /* out of the counts; freed once nothin
 /** The object is gone: nobody asks for its finished pods any more, and without others for it. */
 void group_drop(struct group *group);
 
-/* scheduler_pass.c */
+/* pass.c */
 void scheduler_pass(struct task *task);
 
-/* scheduler_room.c */
+/* capacity.c */
 enum verdict { GRANTED, NO_ROOM, QUEUE_FULL, NEVER };
 
 /** Bring what queues and node are charged with up to date with the group. */
@@ -111,13 +111,13 @@ void group_clear_refusal(struct group *group);
 void group_waits(struct group *group);
 void scheduler_refusal_due(struct timer *timer);
 
-/* scheduler_evict.c */
+/* evict.c */
 /** Push out pods so that the group gets `need`, which then is its claim. False: nobody may be, or
  * it would not be enough. */
 bool scheduler_make_room(struct scheduler *scheduler, struct group *group, struct amount need);
 void scheduler_cooled(struct timer *timer);
 
-/* scheduler_write.c */
+/* write.c */
 void member_bind(struct member *member);
 /** Delete the pod; `why` is for its event. */
 void member_evict(struct member *member, const char *reason, const char *why);

@@ -9,9 +9,9 @@
  *
  * Queues are served by priority and share; the groups of a queue by priority class, gangs before
  * what goes beyond them, then by age. A first group that does not fit is passed for a while, then
- * room is kept for it, so nobody waits for ever (scheduler_pass.c). What could never fit is set
+ * room is kept for it, so nobody waits for ever (pass.c). What could never fit is set
  * aside and says so. A group may push out others' pods that allow it: those of lower priority in
- * its queue, or those of queues that use more than they deserve (scheduler_evict.c).
+ * its queue, or those of queues that use more than they deserve (evict.c).
  *
  * Single pods may be bound ahead of free room, a bounded number of them: they wait in the kubelet's
  * start queue with their start intent on disk, so that a free slot never waits for a commit

@@ -13,8 +13,9 @@
 enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
 
 /* What pods' own shims find at the same numbers as the shared one they come from: the directory of
- * pods on disk, /dev/null, the connection to the network of pods (holder.h), the programs that
- * rewrite addresses (sandbox/hook.h). Their socket to the shared one is where that one listens. */
+ * pods on disk, /dev/null, the connection to the network of pods (netns_holder.h), the programs
+ * that rewrite addresses (sandbox/sockaddr_bpf.h). Their socket to the shared one is where that one
+ * listens. */
 enum {
     SHIM_FD_POOL = SHIM_FD_LISTEN,
     SHIM_FD_PODS = SHIM_FD_N,

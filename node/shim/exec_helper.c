@@ -1,5 +1,5 @@
 /*
- * Helpers beside containers. See beside.h.
+ * Helpers beside containers. See exec_helper.h.
  */
 #include "node/shim/exec_helper.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * Pods that lost their shim. See lost.h.
+ * Pods that lost their shim. See lost_pod.h.
  */
 #include "node/shim/lost_pod.h"
 

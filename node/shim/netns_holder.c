@@ -1,5 +1,5 @@
 /*
- * The holder of the private network. See holder.h.
+ * The holder of the private network. See netns_holder.h.
  */
 #include "node/shim/netns_holder.h"
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * Processes that outlived their shim. See hunt.h.
+ * Processes that outlived their shim. See orphan_kill.h.
  */
 #include "node/shim/orphan_kill.h"
 #include <dirent.h>

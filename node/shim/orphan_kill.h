@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Processes of pods that outlived their shim, known by their mark (mark.h).
+ * Processes of pods that outlived their shim, known by their mark (pod_mark.h).
  */
 #include <stddef.h>
 

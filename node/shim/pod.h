@@ -68,7 +68,7 @@ struct pod {
     unsigned running;          /* programs */
     unsigned open;             /* outputs */
     unsigned strays;           /* processes its programs left behind, ours now, still alive */
-    unsigned besides;          /* helpers (beside.h) */
+    unsigned besides;          /* helpers (exec_helper.h) */
     struct alarm announce, deadline, kill;
     struct alarm measure; /* of its volumes on disk */
     struct pod_status status;
@@ -122,7 +122,7 @@ void container_runs(struct container *container, pid_t pid); /* there is a proce
 void container_started(struct container *container);         /* and it is the program */
 const char *container_reason(struct container *container, int code, bool oom); /* literal */
 
-/* boxed.c: the same for a boxed container */
+/* sandboxed.c: the same for a boxed container */
 bool boxed_open(struct pod *pod); /* its box; false: the pod was refused */
 void boxed_start(struct container *container, const struct spawn_plan *program);
 void asked_open(struct container *container, int fd); /* takes the descriptor */

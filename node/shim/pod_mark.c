@@ -1,5 +1,5 @@
 /*
- * The number by which processes of a pod are known. See mark.h.
+ * The number by which processes of a pod are known. See pod_mark.h.
  */
 #include "node/shim/pod_mark.h"
 #include <string.h>

@@ -4,7 +4,7 @@
  * A program is the leader of its process group. When it has ended, and before it is reaped (so that
  * its number still names this group and no other), the rest of the group is killed. Descendants
  * that had left the group become our children, for we are subreaper; each is assigned to its pod by
- * its mark (mark.h), and killed when no program of the pod runs any more. Killing one
+ * its mark (pod_mark.h), and killed when no program of the pod runs any more. Killing one
  * may hand us the next, so this repeats until nothing is left. The kernel's list of our children
  * may miss some while others end, so it is read once more when that has come to rest. A process
  * that is just becoming another program has no environment for a moment: it is asked again, ever

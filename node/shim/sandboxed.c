@@ -59,7 +59,7 @@ static bool read_report(struct container *c)
     return true;
 }
 
-/* ---- what its programs ask (sandbox/notify.h) ---- */
+/* ---- what its programs ask (sandbox/sockaddr_notify.h) ---- */
 
 /* One descriptor for each program that was started: the container's own, those beside it. */
 struct asked {

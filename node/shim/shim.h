@@ -7,7 +7,7 @@
  *                                       ├─ stray: a child that lost its parent; we are subreaper
  *                                       └─(socket pair)── a pod's own shim ── its programs
  *
- * A boxed pod has a shim of its own, forked from the shared one (offspring.c), for the namespaces a
+ * A boxed pod has a shim of its own, forked from the shared one (pod_shim.c), for the namespaces a
  * process is in. What is known of the pod lies with the shared shim all the same: it writes the
  * records of all, speaks with the node for all, and they go when it goes.
  *
@@ -63,7 +63,7 @@ struct shim {
     struct offspring *forked;    /* the same by pid, as long as it has a process */
     struct beside *besides;      /* by pid: helpers of containers */
     struct box *box;             /* of the only pod; NULL until its first container */
-    struct cgroup *group;        /* of programs that are in no box (bound.c); NULL = none */
+    struct cgroup *group;        /* of programs that are in no box (pids_limit.c); NULL = none */
     bool bound;                  /* it was tried */
     struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
     unsigned live;               /* pods that are not final */
@@ -76,13 +76,13 @@ struct shim {
     char *chunk; /* scratch of reading output */
 };
 
-/* serve.c: the connection */
+/* node_link.c: the connection */
 bool serve_start(struct shim *shim, struct error *err);
 void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
 void serve_flush(struct shim *shim);
 void serve_stop(struct shim *shim);
 
-/* bound.c: how many processes programs in no box may have */
+/* pids_limit.c: how many processes programs in no box may have */
 const struct cgroup *bound_group(struct shim *shim); /* NULL: as many as rlimits allow */
 void bound_release(struct shim *shim);               /* all of them have been reaped */
 
@@ -96,7 +96,7 @@ void reap_kill_strays(struct shim *shim, const struct pod *pod);
  * code. */
 int shim_run(struct shim *shim, struct pod *pod);
 
-/* offspring.c: pods with a shim of their own, from the shared one's side */
+/* pod_shim.c: pods with a shim of their own, from the shared one's side */
 /** Give a pod a shim; consumes it. False: there is none to be had, and the pod is as it was. */
 bool offspring_start(struct shim *shim, struct pod *pod);
 /** Is the message about such a pod? Then it has been passed on. */
@@ -108,7 +108,7 @@ void offspring_ended(struct shim *shim, pid_t pid, int wait_status); /* no-op fo
 void offspring_list(const struct shim *shim, struct buf *out);       /* their states */
 void offspring_forget(struct shim *shim);
 
-/* offspring_fork.c */
+/* pod_shim_fork.c */
 /** When the shared shim goes, so do we, for it alone could say how the pod ended. A change of ids
  * or capabilities undoes it. False: it is gone. */
 bool offspring_bind(pid_t pool);

@@ -1,5 +1,5 @@
 /*
- * Frames. See wire.h.
+ * Frames. See frame.h.
  */
 #include "node/wire/frame.h"
 #include <assert.h>

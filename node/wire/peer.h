@@ -1,7 +1,7 @@
 #pragma once
 /*
- * One end of a socket that carries frames (wire.h): what has come and is not whole yet, what has to
- * go and has found no room.
+ * One end of a socket that carries frames (frame.h): what has come and is not whole yet, what has
+ * to go and has found no room.
  */
 #include "base/buf.h"
 #include "base/reactor.h"

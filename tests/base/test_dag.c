@@ -1,4 +1,4 @@
-/* api/types/dag. covers: jobflow.md 14 15 16 17 18 19 20 26 27 */
+/* base/dag. covers: jobflow.md 14 15 16 17 18 19 20 26 27 */
 #include "tests/unit.h"
 
 #include "base/buf.h"

@@ -97,7 +97,7 @@ static void a_podgroup_of_the_legacy_name_goes_with_the_job(void **unused)
     stage_free(stage);
 }
 
-/* covers: job.md CMD-01 CMD-10; see tests/node/test_scheduler.c for the queue's half */
+/* covers: job.md CMD-01 CMD-10; see tests/node/scheduler/test_scheduler.c for the queue's half */
 static void a_command_for_a_queue_is_not_the_jobs_business(void **unused)
 {
     struct stage *stage = stage_new(&(struct stage_options){.run_pods = true});

@@ -1,5 +1,5 @@
 /*
- * Lives of a node. See lives.h.
+ * Lives of a node. See node_restarts.h.
  */
 #include "tests/support/node_restarts.h"
 #include <signal.h>

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * The scripted runtime of node_bed.h, which makes one for each kubelet.
+ * The scripted runtime of node_fixture.h, which makes one for each kubelet.
  */
 #include "tests/support/node_fixture.h"
 

@@ -1,5 +1,5 @@
 /*
- * See probe_bed.h.
+ * See probe_fixture.h.
  */
 #include "tests/support/probe_fixture.h"
 #include "base/mem.h"

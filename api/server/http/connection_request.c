@@ -5,7 +5,7 @@
  *
  * A head is looked at once it is complete, and what of it we act on is copied; the parser then has
  * only the framing to find out. Bytes behind the end of a request stay in `in`: they are the next
- * one. Whatever is wrong ends in a refusal (connection_answer.c) and the end of the connection.
+ * one. Whatever is wrong ends in a refusal (connection_response.c) and the end of the connection.
  */
 #include "api/server/http/internal.h"
 #include "api/server/message/request_head.h"

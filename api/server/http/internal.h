@@ -2,7 +2,7 @@
 /*
  * What the parts of a connection share. The connection itself (connection.c) owns the state, the
  * deadline and the order of its exchanges; connection_request.c fills an exchange's request from
- * the bytes that come, connection_answer.c empties its answer into the socket.
+ * the bytes that come, connection_response.c empties its answer into the socket.
  */
 #include "api/server/http/connection.h"
 #include "api/server/rest/watch_batcher.h"
@@ -135,7 +135,7 @@ void request_consume(struct connection *c);
 /** Whoever waits with his body may send it. */
 void request_continue(struct connection *c);
 
-/* ---- connection_answer.c ---- */
+/* ---- connection_response.c ---- */
 
 void answer_start(struct connection *c);
 /** How the API answers in this exchange. */

@@ -1,6 +1,6 @@
 /*
  * Parses the path and the query of a request target into segments and pairs in an arena. See
- * target.h for the order of splitting and decoding.
+ * request_target.h for the order of splitting and decoding.
  */
 #include "api/server/message/request_target.h"
 #include "base/hex.h"

@@ -1,6 +1,6 @@
 /*
  * Writes an object, or a list item by item, in the form that was chosen: as stored, under another
- * group's names (view.h), as table rows, or as metadata alone.
+ * group's names (group_alias.h), as table rows, or as metadata alone.
  */
 #include "api/server/rest/render.h"
 #include <string.h>

@@ -2,7 +2,7 @@
  * CustomResourceDefinition (apiextensions.k8s.io/v1): what a cluster is told of the volcano kinds.
  *
  * Here the kinds are built in, so their definitions are made from the tables of kinds when somebody
- * asks (api/server/definitions) and are never written.
+ * asks (api/server/schema/crd) and are never written.
  */
 #include "api/types/kind.h"
 #include "api/types/schema/schema.h"

@@ -1,4 +1,4 @@
-/* api/types/kinds, nearest. covers: kube-api.md 32 */
+/* api/types/kind, nearest. covers: kube-api.md 32 */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"

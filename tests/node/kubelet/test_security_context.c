@@ -1,5 +1,5 @@
 /*
- * node/kubelet_rights.c: what a securityContext asks for in vain.
+ * node/kubelet/security_context.c: what a securityContext asks for in vain.
  */
 #include "tests/unit.h"
 #include <unistd.h>

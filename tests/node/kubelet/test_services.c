@@ -1,5 +1,5 @@
 /*
- * node/kubelet_services.c: addresses of Services and where they lead, with a runtime that does what
+ * node/kubelet/services.c: addresses of Services and where they lead, with a runtime that does what
  * the test says, and real connections.
  */
 #include "tests/unit.h"

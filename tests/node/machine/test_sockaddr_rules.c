@@ -1,5 +1,5 @@
 /*
- * node/sandbox/rewrite.c: the table of 3.3.
+ * node/machine/sockaddr_rules.c: the table of 3.3.
  */
 #include "tests/unit.h"
 #include <arpa/inet.h>

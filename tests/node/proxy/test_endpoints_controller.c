@@ -1,5 +1,5 @@
 /*
- * node/endpoints.c: who is behind a Service, as written for others.
+ * node/proxy/endpoints_controller.c: who is behind a Service, as written for others.
  */
 #include "tests/unit.h"
 

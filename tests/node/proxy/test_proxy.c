@@ -1,5 +1,5 @@
 /*
- * node/service/relay.c: real sockets, and the thread between them.
+ * node/proxy/proxy.c: real sockets, and the thread between them.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * node/service/hatch.c, in the thread of a relay: real datagrams.
+ * node/proxy/udp_listener.c, in the thread of a relay: real datagrams.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * node/service/sessions.c: how long those who send datagrams are remembered, and how many.
+ * node/proxy/udp_sessions.c: how long those who send datagrams are remembered, and how many.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * node/runtime_adopt.c and the shim's records: what is left of pods when the node or a shim dies.
+ * node/runtime/adopt.c and the shim's records: what is left of pods when the node or a shim dies.
  */
 #include "tests/unit.h"
 #include <fcntl.h>

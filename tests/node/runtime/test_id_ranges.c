@@ -1,5 +1,5 @@
 /*
- * node/id_ranges.c: what is given out stays so, whatever happens to the file's end.
+ * node/runtime/id_ranges.c: what is given out stays so, whatever happens to the file's end.
  */
 #include "tests/unit.h"
 

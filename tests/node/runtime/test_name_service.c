@@ -1,5 +1,5 @@
 /*
- * node/name_library.c: a library that answers wrongly is not given to programs.
+ * node/runtime/name_service.c: a library that answers wrongly is not given to programs.
  */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * node/runtime_host.c and the shim, with real processes: pods without a box of their own.
+ * node/runtime/host.c and the shim, with real processes: pods without a box of their own.
  */
 #include "tests/unit.h"
 #include <fcntl.h>

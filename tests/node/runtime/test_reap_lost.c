@@ -1,6 +1,6 @@
 /*
- * node/runtime_bury.c and runtime_adopt.c: in which order what dead shims left is removed and told
- * of, and that nobody else waits for that.
+ * node/runtime/reap_lost.c and runtime/adopt.c: in which order what dead shims left is removed and
+ * told of, and that nobody else waits for that.
  */
 #include "tests/unit.h"
 #include <dirent.h>

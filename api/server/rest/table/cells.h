@@ -25,7 +25,8 @@ struct cell_column {
     cell_fn write;
 };
 
-/** Columns of a kind, ended by a zero row, or NULL when its printer columns (kinds.h) say it all.
+/** Columns of a kind, ended by a zero row, or NULL when its printer columns (types/kind.h) say it
+ * all.
  */
 const struct cell_column *cells_of(const struct kind *kind);
 extern const struct cell_column cells_pod[], cells_event[], cells_endpoints[],

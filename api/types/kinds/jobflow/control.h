@@ -26,7 +26,7 @@ struct control_check {
     uint32_t *stack;     /* [steps] */
     uint32_t mark;
     uint64_t visits;          /* left for that search */
-    struct far_ancestor *far; /* [n_far] put off: jobflow_ancestor.c */
+    struct far_ancestor *far; /* [n_far] put off: ancestor.c */
     size_t n_far, far_cap;
 };
 

@@ -1,6 +1,6 @@
 /*
  * Field tables of JobFlow. Ref: spec/jobflow.md 2; those of section 13 are in
- * jobflow_control_schema.c.
+ * control_schema.c.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 

@@ -1,4 +1,4 @@
-/* api/server/connection_exchange, event_lines: many requests on one connection, one event
+/* api/server/http/connection_exchange, event_lines: many requests on one connection, one event
  * for many. */
 #include "tests/unit.h"
 

@@ -1,5 +1,5 @@
 /*
- * api/server/backup.c: what is sent is a whole store, or is not taken for one.
+ * api/server/rest/backup.c: what is sent is a whole store, or is not taken for one.
  */
 /* wraps: read */
 #include "tests/unit.h"

@@ -1,5 +1,5 @@
-/* api/server/verbs_write, body: what a body says twice, or says that nobody reads, or in a way that
- * no object could hold. As kube-apiserver 1.33 answers (tests/system/differential.py).
+/* api/server/rest/verb_write, body: what a body says twice, or says that nobody reads, or in a way
+ * that no object could hold. As kube-apiserver 1.33 answers (tests/system/differential.py).
  *
  * covers: kube-api.md 45 98; see 11.2 */
 #include "tests/unit.h"

@@ -1,4 +1,4 @@
-/* api/server/watch: many watches of one history, from every revision of it. */
+/* api/server/rest/watch: many watches of one history, from every revision of it. */
 #include "tests/unit.h"
 
 #include "base/mem.h"

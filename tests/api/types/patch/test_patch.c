@@ -1,5 +1,5 @@
-/* api/types/patch, patch_strategic. covers: kube-api.md 98 111; reliability.md L-12 FZ-05; see
- * and 10.2 to 10.4 */
+/* api/types/patch/patch, patch_strategic. covers: kube-api.md 98 111; reliability.md L-12 FZ-05;
+ * see and 10.2 to 10.4 */
 #include "tests/unit.h"
 
 #include "api/types/patch/patch.h"

@@ -1,4 +1,5 @@
-/* api/types/schema: check and decode. covers: kube-api.md 41 42 43 44; reliability.md FZ-03 */
+/* api/types/schema/schema: check and decode. covers: kube-api.md 41 42 43 44; reliability.md FZ-03
+ */
 #include "tests/unit.h"
 
 #include <stddef.h>

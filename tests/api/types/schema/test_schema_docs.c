@@ -1,4 +1,4 @@
-/* api/types/schema_openapi, schema_markdown. covers: kube-api.md 26; see and 5.4 */
+/* api/types/schema/openapi, schema_markdown. covers: kube-api.md 26; see and 5.4 */
 #include "tests/unit.h"
 
 #include "api/types/kind.h"

@@ -1,4 +1,4 @@
-/* api/types/json_text. covers: reliability.md L-05 L-06 FZ-01; see 2.3 */
+/* api/types/text/json_text. covers: reliability.md L-05 L-06 FZ-01; see 2.3 */
 #include "tests/unit.h"
 
 #include "api/types/text/json_text.h"

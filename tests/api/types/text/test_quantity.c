@@ -1,4 +1,4 @@
-/* api/types/quantity. covers: see 13.5 */
+/* api/types/text/quantity. covers: see 13.5 */
 #include "tests/unit.h"
 
 #include "api/types/text/quantity.h"

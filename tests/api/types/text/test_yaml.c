@@ -1,4 +1,5 @@
-/* api/types/yaml: reading, positions, bounds. covers: reliability.md L-07 L-08 L-09 L-10 FZ-02 */
+/* api/types/text/yaml: reading, positions, bounds. covers: reliability.md L-07 L-08 L-09 L-10 FZ-02
+ */
 #include "tests/unit.h"
 
 #include "api/types/text/json_text.h"

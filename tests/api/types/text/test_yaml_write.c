@@ -1,4 +1,4 @@
-/* api/types/yaml_write. covers: kube-api.md 64; reliability.md FZ-02 */
+/* api/types/text/yaml_write. covers: kube-api.md 64; reliability.md FZ-02 */
 #include "tests/unit.h"
 
 #include "api/types/text/json_text.h"

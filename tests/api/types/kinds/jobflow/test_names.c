@@ -1,5 +1,5 @@
-/* api/types/jobflow_names and nameindex: names of many steps at once, and the graphs they make.
- * covers: jobflow.md 14 15 16 17 */
+/* api/types/kinds/jobflow/names and nameindex: names of many steps at once, and the graphs they
+ * make. covers: jobflow.md 14 15 16 17 */
 #include "tests/unit.h"
 
 #include "api/types/admission.h"

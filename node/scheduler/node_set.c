@@ -135,21 +135,21 @@ static bool compares(const char *has, const json_t *values, int sign)
     return *has && !*has_end && *text && !*text_end && (sign < 0 ? own < limit : own > limit);
 }
 
-static bool matches(const char *has, const char *operator, const json_t * values)
+static bool matches(const char *has, const char *op, const json_t *values)
 {
-    if (!operator)
+    if (!op)
         return false;
-    if (!strcmp(operator, "In"))
+    if (!strcmp(op, "In"))
         return has && has_value(values, has);
-    if (!strcmp(operator, "NotIn"))
+    if (!strcmp(op, "NotIn"))
         return !has || !has_value(values, has);
-    if (!strcmp(operator, "Exists"))
+    if (!strcmp(op, "Exists"))
         return has != NULL;
-    if (!strcmp(operator, "DoesNotExist"))
+    if (!strcmp(op, "DoesNotExist"))
         return !has;
-    if (!strcmp(operator, "Gt"))
+    if (!strcmp(op, "Gt"))
         return compares(has, values, 1);
-    return !strcmp(operator, "Lt") && compares(has, values, -1);
+    return !strcmp(op, "Lt") && compares(has, values, -1);
 }
 
 /* The first requirement that does not hold, or NULL. */
@@ -161,14 +161,14 @@ static const json_t *failing(const struct place *place, const json_t *requiremen
     json_array_foreach((json_t *)(uintptr_t)requirements, i, requirement)
     {
         const char *key = json_string_value(json_object_get(requirement, "key"));
-        const char *operator= json_string_value(json_object_get(requirement, "operator"));
+        const char *op = json_string_value(json_object_get(requirement, "operator"));
         const char *has = NULL;
 
         if (fields)
             has = key && !strcmp(key, "metadata.name") ? place->name : NULL;
         else if (key)
             has = label_of(place, key);
-        if (!matches(has, operator, json_object_get(requirement, "values")))
+        if (!matches(has, op, json_object_get(requirement, "values")))
             return requirement;
     }
     return NULL;
@@ -220,13 +220,13 @@ static bool tolerates(const json_t *toleration, const char *key, const char *val
     const char *own_key = json_string_value(json_object_get(toleration, "key"));
     const char *own_effect = json_string_value(json_object_get(toleration, "effect"));
     const char *own_value = json_string_value(json_object_get(toleration, "value"));
-    const char *operator= json_string_value(json_object_get(toleration, "operator"));
+    const char *op = json_string_value(json_object_get(toleration, "operator"));
 
     if (own_effect && *own_effect && strcmp(own_effect, effect) != 0)
         return false;
     if (own_key && *own_key && strcmp(own_key, key) != 0)
         return false;
-    if (operator&& !strcmp(operator, "Exists"))
+    if (op && !strcmp(op, "Exists"))
         return true;
     return own_key && *own_key && !strcmp(own_value ? own_value : "", value);
 }

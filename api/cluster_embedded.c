@@ -7,6 +7,7 @@
  * what it is told later about that time.
  */
 #include "api/cluster_embedded.h"
+
 #include "base/log.h"
 #include "base/mem.h"
 

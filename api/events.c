@@ -13,13 +13,14 @@
  *
  * Ref: client-go tools/record/events_cache.go.
  */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "api/cluster.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 enum {
     BURST = 25,

@@ -2,9 +2,10 @@
 /*
  * A bump allocator: many small allocations that are freed together. Memory is zeroed.
  */
+#include <stddef.h>
+
 #include "base/compiler.h"
 #include "base/scoped.h"
-#include <stddef.h>
 
 struct arena;
 

@@ -3,6 +3,7 @@
  * encoding/base64 does.
  */
 #include "base/base64.h"
+
 #include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -3,8 +3,9 @@
  * Base64 as Kubernetes takes it (RFC 4648, padded; line breaks within the text are passed over, as
  * Go's decoder does).
  */
-#include "base/buf.h"
 #include <stdbool.h>
+
+#include "base/buf.h"
 
 bool base64_valid(const char *text, size_t len);
 /** Append the decoded bytes. False, with nothing appended, when the text is not base64. */

@@ -2,9 +2,10 @@
 /*
  * A growing byte buffer, always NUL-terminated after `len` (once something was appended).
  */
+#include <stdint.h>
+
 #include "base/compiler.h"
 #include "base/scoped.h"
-#include <stdint.h>
 
 struct buf {
     char *data;

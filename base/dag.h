@@ -6,10 +6,11 @@
  * Repeated edges and edges of a vertex to itself are allowed; the latter are cycles. Nothing here
  * recurses, everything is O(vertices + edges).
  */
-#include "base/scoped.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/scoped.h"
 
 struct dag_edge {
     uint32_t from, to;

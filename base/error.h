@@ -6,9 +6,10 @@
  * failure, and NULL is allowed where the reason does not matter. Validators collect several into an
  * error_list.
  */
-#include "base/compiler.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/compiler.h"
 
 /* name, HTTP status, Kubernetes Status reason. UNDECLARED: an applied configuration that says what
  * the schema has no place for, which kube-apiserver answers so. */

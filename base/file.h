@@ -3,9 +3,10 @@
  * Files: bounded reads, writes that are complete and durable when they return, and removal of trees
  * that cannot be led astray by links.
  */
+#include <sys/types.h>
+
 #include "base/buf.h"
 #include "base/error.h"
-#include <sys/types.h>
 
 /**
  * Append a whole regular file of at most `max_bytes` to `out`. TOO_LARGE beyond, NOT_FOUND, or

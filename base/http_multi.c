@@ -3,6 +3,7 @@
  * transfers that ended are handed back after each pass.
  */
 #include "base/http_multi.h"
+
 #include "base/mem.h"
 
 struct http_multi {

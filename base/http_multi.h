@@ -5,8 +5,9 @@
  *
  * Only headers of HTTP clients include this one: it shows libcurl.
  */
-#include "base/loop.h"
 #include <curl/curl.h>
+
+#include "base/loop.h"
 
 struct http_multi;
 

@@ -2,8 +2,10 @@
  * One pass over the bytes, with a count of the open brackets.
  */
 #include "base/jsonscan.h"
-#include "base/timefmt.h"
+
 #include <string.h>
+
+#include "base/timefmt.h"
 
 /* Behind a string that begins at `p`. */
 static const char *skip_string(const char *p)

@@ -6,8 +6,9 @@
  * become U+FFFD. The `_opt` calls leave the member out when the value is NULL, empty or zero, which
  * is how Kubernetes objects are written (omitempty).
  */
-#include "base/buf.h"
 #include <stdbool.h>
+
+#include "base/buf.h"
 
 struct jsonw {
     struct buf *out; /* borrowed */

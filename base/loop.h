@@ -14,11 +14,12 @@
  * task posted, no hold taken (loop_hold, taken by whoever waits for a thread or a process), so
  * hours pass in milliseconds and every run is the same.
  */
+#include <stdbool.h>
+#include <uv.h>
+
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/timer_heap.h"
-#include <stdbool.h>
-#include <uv.h>
 
 struct loop;
 struct metrics;

@@ -2,7 +2,6 @@
  * Between the loop and other threads: work on libuv's pool, and mail that wakes the loop.
  */
 #include "base/loop.h"
-
 #include "base/mem.h"
 
 static void on_worker(uv_work_t *req)

@@ -4,13 +4,12 @@
  */
 #include "base/mem.h"
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <jansson.h>
 #include <uv.h>
 
 /* A program without them (node/exe) does not get them for our sake. */

@@ -3,9 +3,10 @@
  * Allocation that ends the process when memory runs out: the store is durable and every start is a
  * recovery, so no caller carries that branch.
  */
+#include <stdlib.h>
+
 #include "base/compiler.h"
 #include "base/scoped.h"
-#include <stdlib.h>
 
 MUST_USE void *mem_alloc(size_t bytes); /* zeroed */
 MUST_USE void *mem_array(size_t count, size_t bytes_each);

@@ -13,9 +13,10 @@
  * Families have a bounded number of series: what comes beyond is counted in one series whose values
  * are all "other", so that a million objects are no million lines.
  */
-#include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/buf.h"
 
 enum { METRIC_LABELS_MAX = 4, METRIC_SERIES_DEFAULT = 1000 };
 

@@ -7,9 +7,10 @@
  * the name it points to. Those of many look-ups are on their way at the same time when they are
  * asked for together (name_index_put_all, name_index_get_all).
  */
-#include "base/scoped.h"
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/scoped.h"
 
 #define NAME_NONE UINT32_MAX
 

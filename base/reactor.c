@@ -2,6 +2,7 @@
  * The event loop of a shim. See reactor.h.
  */
 #include "base/reactor.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <sys/epoll.h>

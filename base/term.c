@@ -2,6 +2,7 @@
  * Looks at standard output once; texts are cut and measured by the columns they take, not by bytes.
  */
 #include "base/term.h"
+
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,10 @@
  * What standard output is: a terminal or not, how wide, whether colours are welcome (NO_COLOR,
  * TERM=dumb).
  */
-#include "base/buf.h"
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "base/buf.h"
 
 enum color {
     COLOR_NONE,

@@ -222,7 +222,7 @@ static int64_t take_unit(const char **at)
     size_t len = strcspn(*at, "0123456789.");
 
     for (size_t i = 0; i < countof(units); i++) {
-        if (len == strlen(units[i].name) && !memcmp(*at, units[i].name, len)) {
+        if (len == strlen(units[i].name) && memcmp(*at, units[i].name, len) == 0) {
             *at += len;
             return units[i].ns;
         }

@@ -3,9 +3,10 @@
  * Times and durations as text: RFC 3339 (UTC) and Go's duration syntax, and the short ages kubectl
  * prints.
  */
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/error.h"
-#include <stdint.h>
 
 enum { TIME_TEXT_MAX = 40 };
 

@@ -134,17 +134,17 @@ static void start_one(const char *way, const char *dir, int number)
     char log[PATH_BYTES], errors[PATH_BYTES];
 
     snprintf(log, sizeof log, "%s/%d.log", dir, number);
-    if (!strcmp(way, "logs")) {
+    if (strcmp(way, "logs") == 0) {
         snprintf(errors, sizeof errors, "%s/%d", dir, number);
         if (mkdir(errors, 0700))
             die(errors);
         snprintf(log, sizeof log, "%s/%d/out", dir, number);
         snprintf(errors, sizeof errors, "%s/%d/err", dir, number);
         spawn(log, errors);
-    } else if (!strcmp(way, "spaces") || !strcmp(way, "mounts")) {
-        clone_one(log, "/tmp", !strcmp(way, "mounts"));
+    } else if (strcmp(way, "spaces") == 0 || strcmp(way, "mounts") == 0) {
+        clone_one(log, "/tmp", strcmp(way, "mounts") == 0);
     } else {
-        spawn(!strcmp(way, "logged") ? log : "/dev/null", NULL);
+        spawn(strcmp(way, "logged") == 0 ? log : "/dev/null", NULL);
     }
 }
 

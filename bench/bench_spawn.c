@@ -114,7 +114,7 @@ static void run_pods(struct bench *bench, int total)
 
 static bool open_runtime(struct bench *bench, const char *dir, const char *level)
 {
-    bool private = !strcmp(level, "private"), named = bench->boxed && !private;
+    bool private = strcmp(level, "private") == 0, named = bench->boxed && !private;
     const struct runtime_host_options options = {.directory = dir,
                                                  .isolation = named ? level : "auto",
                                                  .network = private ? "private" : "shared"};

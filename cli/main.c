@@ -1,11 +1,12 @@
 /*
  * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
+#include <locale.h>
+#include <string.h>
+
 #include "cli/cmd/commands.h"
 #include "node/runtime/runtime.h"
 #include "node/shim/entry.h"
-#include <locale.h>
-#include <string.h>
 
 /* clang-format off */
 const struct command *const commands[] = {

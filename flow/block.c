@@ -2,12 +2,13 @@
  * Keeps a waiter by object and a timer for each blocked step, and makes the step ready again when
  * either fires.
  */
-#include "base/mem.h"
-#include "flow/internal.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "flow/internal.h"
 
 enum { RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
 

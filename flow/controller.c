@@ -2,9 +2,11 @@
  * Watchers, the runnable list, and who is freed when.
  */
 #include "flow/controller.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "flow/internal.h"
-#include <string.h>
 
 /* ---- runnable flows ---- */
 

@@ -2,6 +2,10 @@
  * Creates the jobs of steps that are ready: template, patch and names are resolved, the write is
  * sent, and its answer adopts the job or blocks the step.
  */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/schema/flow_reference.h"
 #include "base/log.h"
@@ -10,9 +14,6 @@
 #include "flow/model/condition.h"
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
-#include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { CREATE_BATCH = 1000 }; /* of one flow before the others have their turn */
 

@@ -2,6 +2,7 @@
  * The two tables. A row holds when all of `with` and none of `without` are facts; the first wins.
  */
 #include "flow/decide.h"
+
 #include "base/compiler.h"
 
 #define KEEP_PHASE FLOW_PHASE_N

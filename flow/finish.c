@@ -8,13 +8,14 @@
  * time to live are counted from the stored status, so a restart changes neither. Ref:
  * spec/jobflow.md 13.11.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/internal.h"
 #include "flow/model/control.h"
-#include <string.h>
 
 enum { TTL_AGAIN_MS = 1000 };
 

@@ -2,6 +2,8 @@
  * The life of a flow: opened from its object and its jobs, kept current, closed when nothing can
  * change any more. flow_sync is the one place where decisions follow from what is known.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -9,7 +11,6 @@
 #include "flow/model/budget.h"
 #include "flow/model/critical_path.h"
 #include "flow/model/step_probe.h"
-#include <string.h>
 
 struct flow *flow_new(struct flow_controller *controller, const struct object *object)
 {

@@ -2,6 +2,7 @@
  * Names, help texts, and the walk over the records.
  */
 #include "flow/metrics.h"
+
 #include "base/compiler.h"
 #include "flow/internal.h"
 #include "flow/status.h"

@@ -2,14 +2,16 @@
  * Copies of templates: one record per name, made and looked up.
  */
 #include "flow/pin.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "template/pinned.h"
-#include <stdio.h>
-#include <string.h>
 
 enum pin_state { PIN_MISSING, PIN_COPYING, PIN_THERE, PIN_REFUSED };
 

@@ -4,12 +4,13 @@
  * A target is looked at while its job exists and the step has not started. What has been met is
  * latched in the step's step_probe; a failure somebody waited for is marked as handled.
  */
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/step_probe.h"
 #include "probes/entries.h"
-#include <string.h>
 
 static uint32_t target_step(const struct flow *flow, const struct step_probe *probe, size_t target)
 {

@@ -1,10 +1,11 @@
 /*
  * Why a flow is in its phase: its reason and message.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/model/control.h"
-#include <string.h>
 
 enum { LOOKED_AT = 100 }; /* unusual jobs searched for an aborted one */
 

@@ -2,6 +2,9 @@
  * The inverse of status.c: reads a stored status, tolerating whatever people have edited into it.
  */
 #include "flow/restore.h"
+
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
@@ -9,7 +12,6 @@
 #include "flow/model/spec_hash.h"
 #include "flow/model/step_bits.h"
 #include "flow/model/step_probe.h"
-#include <string.h>
 
 static const char *text_of(const json_t *object, const char *member)
 {

@@ -6,8 +6,9 @@
  * the status, everything a job still tells is then taken from the job. A status that people edited
  * is tolerated: what is not of the right form is not there.
  */
-#include "flow/status.h"
 #include <jansson.h>
+
+#include "flow/status.h"
 
 /** `status` is the stored document (borrowed), `generation` that of the stored spec. The record is
  * freshly initialised; recount it after the jobs have been seen. */

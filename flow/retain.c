@@ -2,10 +2,11 @@
  * jobRetainPolicy: delete. Once Succeed is stored, the flow's jobs are removed, in batches and by
  * uid; what is already gone is fine. The status stays as the record of what was.
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include <string.h>
 
 enum { REMOVE_BATCH = 256, RETRY_FIRST_MS = 100, RETRY_MAX_MS = 30000 };
 

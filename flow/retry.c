@@ -8,10 +8,11 @@
  * their jobs; once it is, they are steps that wait, with attempts behind them. Completed steps and
  * failures somebody waited for are kept. Ref: spec/jobflow.md 13.4, DC-06.
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include <string.h>
 
 static const char *unseen_value(const struct flow *flow)
 {

@@ -2,6 +2,9 @@
  * Writes the status of a flow with jsonw from its record, whole or compact. See status.h.
  */
 #include "flow/status.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "flow/block.h"
 #include "flow/model/condition.h"
@@ -9,7 +12,6 @@
 #include "flow/model/spec_hash.h"
 #include "flow/model/step_bits.h"
 #include "flow/model/step_probe.h"
-#include <string.h>
 
 #define FLOW_LIST_KEY(name, key) key,
 static const char *const list_keys[FLOW_LIST_N] = {FLOW_LISTS(FLOW_LIST_KEY)};

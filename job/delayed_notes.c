@@ -8,13 +8,12 @@
  * metadata tell. What is armed is stored with the turn that arms it; what is over is taken out with
  * the next write of the counters, for then its cause holds no more and it would do nothing.
  */
-#include "job/delayed.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "job/delayed.h"
 #include "job/run.h"
 
 #define RESOURCE_DELAYED "delayed-actions"

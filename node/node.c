@@ -43,7 +43,7 @@ static void adopted(void *ctx)
 static void start_parts(struct node *node, const struct node_options *options)
 {
     const bool private_network =
-        !options->sim && options->host.network && !strcmp(options->host.network, "private");
+        !options->sim && options->host.network && strcmp(options->host.network, "private") == 0;
     const struct kubelet_options kubelet = {
         .node_name = node->machine.name,
         .capacity = node->machine.allocatable,

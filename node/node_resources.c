@@ -17,7 +17,7 @@ static bool wrong(struct error *err, const char *part, const char *why)
 static bool is_known(const struct machine_resources *out, const char *name)
 {
     for (size_t i = 0; i < out->extras.count; i++)
-        if (!strcmp(out->extras.names[i], name))
+        if (strcmp(out->extras.names[i], name) == 0)
             return true;
     return false;
 }
@@ -33,7 +33,7 @@ static bool take_part(struct machine_resources *out, char *part, struct error *e
     if (!quantity_parse(equals + 1, &value, NULL) || value < 0)
         return wrong(err, part, "the part behind = must be a quantity, like 2, 500m or 8Gi");
     *equals = '\0';
-    if (!strcmp(part, "cpu") || !strcmp(part, "memory")) {
+    if (strcmp(part, "cpu") == 0 || strcmp(part, "memory") == 0) {
         if (!value)
             return wrong(err, part, "no pod could run with none of it");
         if (*part == 'c')
@@ -42,7 +42,7 @@ static bool take_part(struct machine_resources *out, char *part, struct error *e
             out->memory_bytes = amount_clamp(quantity_whole(value));
         return true;
     }
-    if (!strcmp(part, "pods"))
+    if (strcmp(part, "pods") == 0)
         return wrong(err, part, "the number of pods at once is said by --max-pods");
     if (!label_key_valid(part, NULL))
         return wrong(err, part, "is not the name of a resource, like nvidia.com/gpu");

@@ -3,6 +3,7 @@
  * (SEC-13).
  */
 #include "probes/address.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

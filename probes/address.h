@@ -6,9 +6,10 @@
  * multicast and broadcast addresses never are, nor the addresses the caller refuses (the API's
  * own).
  */
-#include "base/error.h"
 #include <netinet/in.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 /* Pods may be in a network that this process is not in: then the socket comes from somebody who
  * is. */

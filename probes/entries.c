@@ -2,9 +2,11 @@
  * Entries to needs, and the table of taskStatus phases.
  */
 #include "probes/entries.h"
-#include "base/mem.h"
+
 #include <string.h>
 #include <strings.h>
+
+#include "base/mem.h"
 
 #define BIT(phase) (1u << (phase))
 #define ANY_PHASE  (BIT(POD_PHASE_N) - 1)

@@ -1,10 +1,11 @@
 /*
  * httpGet: one GET, decided by the status code; 200 to 399 passes.
  */
-#include "base/mem.h"
-#include "probes/http_exchange.h"
 #include <string.h>
 #include <strings.h>
+
+#include "base/mem.h"
+#include "probes/http_exchange.h"
 
 /* ---- the entry, checked at use as well as at admission (SEC-15) ---- */
 

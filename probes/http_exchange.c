@@ -2,10 +2,12 @@
  * One bounded exchange. See http_exchange.h.
  */
 #include "probes/http_exchange.h"
-#include "base/mem.h"
+
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/mem.h"
 
 struct probe_http_client {
     struct loop *loop;
@@ -196,7 +198,7 @@ bool http_exchange_answered(const struct http_exchange *exchange, const char *li
 
         if (!stop)
             return false;
-        if ((size_t)(stop - at) == len && !memcmp(at, line, len))
+        if ((size_t)(stop - at) == len && memcmp(at, line, len) == 0)
             return true;
         at = stop + 2; /* each ends with a line feed, too */
     }

@@ -5,10 +5,11 @@
  *   frame   = 0 (not compressed) | u32 length, big-endian | message
  *   request = field 1: service          response = field 1: status, 1 = SERVING
  */
-#include "base/mem.h"
-#include "probes/http_exchange.h"
 #include <arpa/inet.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "probes/http_exchange.h"
 
 enum { FRAME_HEAD = 5, TAG_SERVICE = 1 << 3 | 2, TAG_STATUS = 1 << 3, SERVING = 1 };
 
@@ -41,7 +42,7 @@ static bool is_serving(const struct buf *body)
 {
     static const char wanted[] = {0, 0, 0, 0, 2, TAG_STATUS, SERVING};
 
-    return body->len == sizeof wanted && !memcmp(body->data, wanted, sizeof wanted);
+    return body->len == sizeof wanted && memcmp(body->data, wanted, sizeof wanted) == 0;
 }
 
 static bool passed(struct http_exchange *exchange, CURLcode result)

@@ -1,8 +1,9 @@
 /*
  * Targets come and go, and the pods' events find theirs.
  */
-#include "probes/probe_impl.h"
 #include <string.h>
+
+#include "probes/probe_impl.h"
 
 static void settle(struct probe_target *target)
 {

@@ -1,8 +1,9 @@
 /*
  * What a target knows of its job's pods, and the verdict that comes of it.
  */
-#include "probes/probe_impl.h"
 #include <string.h>
+
+#include "probes/probe_impl.h"
 
 void probe_pod_set_passing(struct probe_pod *pod, uint32_t need, bool passing)
 {
@@ -91,7 +92,7 @@ static const char *address_of(const struct probes *probes, const struct pod_stat
 
 static void take_address(struct probe_pod *pod, const char *ip)
 {
-    if (pod->ip && ip && !strcmp(pod->ip, ip))
+    if (pod->ip && ip && strcmp(pod->ip, ip) == 0)
         return;
     mem_free(pod->ip);
     pod->ip = ip ? mem_strdup(ip) : NULL;

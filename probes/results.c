@@ -3,12 +3,14 @@
  * RESULT_OUTPUT_BYTES, pods by what a job may have.
  */
 #include "probes/results.h"
-#include "api/types/kinds/job/job.h"
-#include "api/types/limits.h"
-#include "base/mem.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/types/kinds/job/job.h"
+#include "api/types/limits.h"
+#include "base/mem.h"
 
 enum { KEY_MAX = 63 };
 

@@ -4,12 +4,14 @@
  * of one template do not cost n lists.
  */
 #include "template/controller.h"
+
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "template/dependents.h"
 #include "template/job_meta.h"
-#include <string.h>
 
 /* Delays end at the same moments for all records: lists of neighbouring templates are then on one
  * page of the disk, written once. */

@@ -2,8 +2,10 @@
  * A sorted list, and what has to be merged into it and taken out.
  */
 #include "template/dependents.h"
-#include "base/mem.h"
+
 #include <string.h>
+
+#include "base/mem.h"
 
 static int compare(const struct meta *a, const struct meta *b)
 {

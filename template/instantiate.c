@@ -2,11 +2,13 @@
  * Instantiation: the cache, the merge of up to two patches, and minAvailable.
  */
 #include "template/instantiate.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "base/hash.h"
 #include "template/merge.h"
 #include "template/overlay.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { CACHED_BODIES = 1024 };
 #define EVERY_STEP                                                                                 \

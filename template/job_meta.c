@@ -2,12 +2,14 @@
  * Names, labels, annotations and the owner of generated jobs.
  */
 #include "template/job_meta.h"
-#include "api/types/kinds/jobflow/pin.h"
-#include "base/hash.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "api/types/kinds/jobflow/pin.h"
+#include "base/hash.h"
 
 enum {
     KEPT_CHARACTERS = 52,

@@ -3,9 +3,11 @@
  * them is copied by reference, but for directives and nulls, which are taken out.
  */
 #include "template/merge.h"
+
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum merge_how {
     REPLACE,   /* also every member no row names */

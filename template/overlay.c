@@ -2,8 +2,10 @@
  * Both copy the containers on their way and share the rest with the template.
  */
 #include "template/overlay.h"
-#include "base/compiler.h"
+
 #include <string.h>
+
+#include "base/compiler.h"
 
 static void set_text(json_t *spec, const char *member, const char *text)
 {

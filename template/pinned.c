@@ -2,10 +2,12 @@
  * Builds the copy: name, label, owner and the annotation that says which template it was made from.
  */
 #include "template/pinned.h"
-#include "api/types/kinds/jobflow/pin.h"
-#include "template/job_meta.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "api/types/kinds/jobflow/pin.h"
+#include "template/job_meta.h"
 
 struct object *template_pinned(const struct object *flow, const char *name, struct blob *body,
                                int64_t revision)

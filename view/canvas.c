@@ -3,9 +3,11 @@
  * characters are chosen when it is printed.
  */
 #include "view/canvas.h"
-#include "base/mem.h"
+
 #include <limits.h>
 #include <wchar.h>
+
+#include "base/mem.h"
 
 static const char *const box_glyphs[16] = {
     " ", "╵", "╷", "│", "╴", "┘", "┐", "┤", "╶", "└", "┌", "├", "─", "┴", "┬", "┼",

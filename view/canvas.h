@@ -7,8 +7,9 @@
  * vertical one passes over the other, which is interrupted: nobody can mistake a crossing for a
  * branch.
  */
-#include "base/term.h"
 #include <stdint.h>
+
+#include "base/term.h"
 
 enum canvas_way { WAY_UP = 1, WAY_DOWN = 2, WAY_LEFT = 4, WAY_RIGHT = 8 };
 

@@ -6,12 +6,13 @@
  * targets (under `any` the first). Walking back from the last end along the target each step waited
  * for gives the path.
  */
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "view/flow_view.h"
-#include <string.h>
 
 enum { UNKNOWN_MS = 1000 }; /* what a step of unknown duration counts */
 

@@ -3,10 +3,12 @@
  * load.c.
  */
 #include "view/flow_view.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include <string.h>
 
 uint32_t flowview_find(const struct flowview *view, const char *name)
 {

@@ -11,6 +11,10 @@
  * What steps wait for is looked up when it is needed (flowview_link): where a flow stands can be
  * said without.
  */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "api/types/text/json_text.h"
 #include "base/arena.h"
 #include "base/buf.h"
@@ -18,9 +22,6 @@
 #include "base/error.h"
 #include "base/name_index.h"
 #include "base/scoped.h"
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* Where the expected duration of a step comes from. */
 enum estimate_source {

@@ -6,8 +6,10 @@
  * first, and a track is the first row in which a bus meets no other.
  */
 #include "view/graph_channel.h"
-#include "base/mem.h"
+
 #include <stdlib.h>
+
+#include "base/mem.h"
 
 static int compare_sources(const struct channel *channel, uint32_t a, uint32_t b)
 {

@@ -2,9 +2,11 @@
  * Words the forms share, the form for programs and the one for Graphviz.
  */
 #include "view/graph_forms.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 void graph_state(const struct flowview_step *step, int64_t now_ms, struct buf *out)
 {

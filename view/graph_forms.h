@@ -2,9 +2,10 @@
 /*
  * The forms in which a flow's graph is shown. Each prints one flow.
  */
+#include <stdio.h>
+
 #include "base/term.h"
 #include "view/flow_view.h"
-#include <stdio.h>
 
 struct graph_form {
     const struct flowview *view;

@@ -2,10 +2,11 @@
  * The graph as a picture: the layout of the terminal in pixels, lines as curves through their
  * waypoints. Stands alone: no script, no font of its own; dark where the reader's page is.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "view/graph_forms.h"
 #include "view/layout.h"
-#include <string.h>
 
 enum {
     LETTER = 8, /* width of a column */

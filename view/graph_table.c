@@ -1,10 +1,11 @@
 /*
  * The graph as a table by layers, for flows that are too wide or too large to draw.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "view/graph_forms.h"
 #include "view/table_print.h"
-#include <string.h>
 
 static char *targets_text(const struct flowview *view, uint32_t i)
 {

@@ -3,13 +3,14 @@
  *
  * Rows of boxes with channels between them (graph_channel), or a table where they do not fit.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "view/canvas.h"
 #include "view/graph_channel.h"
 #include "view/graph_forms.h"
 #include "view/table_print.h"
-#include <string.h>
 
 enum { NAME_MAX_COLUMNS = 40, GAP = 2, WAYPOINT = 3, CELLS_MAX = 4 << 20, TEXTS = 3 };
 

@@ -2,10 +2,11 @@
  * A view of a flow from its text. The list of steps is cut out of it before the rest becomes a
  * document; of each step its name, its template and its targets are read where they stand.
  */
+#include <string.h>
+
 #include "base/jsonscan.h"
 #include "base/mem.h"
 #include "view/internal.h"
-#include <string.h>
 
 /* ---- cutting ---- */
 

@@ -2,10 +2,12 @@
  * igraph for order and waypoints, pool-adjacent-violators for columns.
  */
 #include "view/layout.h"
-#include "base/mem.h"
+
 #include <igraph/igraph.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 enum { SWEEPS = 12, CROSSING_ROUNDS = 100 };
 

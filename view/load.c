@@ -1,12 +1,13 @@
 /*
  * From the document of a JobFlow to steps, and from what steps write to edges between them.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/jsonscan.h"
 #include "base/mem.h"
 #include "view/internal.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---- names ---- */
 

@@ -1,11 +1,12 @@
 /*
  * The model of a followed run. One job event costs one hash look-up, whatever the size of the flow.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "view/run_model_internal.h"
 #include "view/why.h"
-#include <stdio.h>
-#include <string.h>
 
 static void step_link(struct follow *follow, struct follow_step *step)
 {

@@ -4,10 +4,11 @@
  * which is read as long as one of them is open. Their times are those of what decided them: the
  * status is written a little later.
  */
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "view/run_model_internal.h"
-#include <string.h>
 
 struct follow_step *follow_iteration(struct follow_step *loop, const char *number)
 {

@@ -5,13 +5,14 @@
  * have, and how the others ended stands in bitmaps, which count a loop's iterations behind the
  * loop.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/model/step_bits.h"
 #include "view/internal.h"
-#include <string.h>
 
 /* A phase that is not here is one of a job that is not over. */
 static const struct {

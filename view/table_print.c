@@ -3,10 +3,12 @@
  * on a terminal.
  */
 #include "view/table_print.h"
-#include "base/buf.h"
-#include "base/mem.h"
+
 #include <ctype.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
 
 enum { WIDTH_MIN = 6, GAP = 3 };
 

@@ -4,10 +4,11 @@
  * letters each, widths that are remembered and only grow, so that rows of a watch stay in line with
  * those before.
  */
-#include "base/scoped.h"
-#include "base/term.h"
 #include <jansson.h>
 #include <stdio.h>
+
+#include "base/scoped.h"
+#include "base/term.h"
 
 enum { TABLE_COLUMNS_MAX = 24 };
 

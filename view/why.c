@@ -2,10 +2,12 @@
  * A few words for people, from the statuses of pods and of the gang.
  */
 #include "view/why.h"
+
+#include <string.h>
+
 #include "api/types/kind.h"
 #include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/pod/pod.h"
-#include <string.h>
 
 void why_container_ended(const struct container_status *container, struct buf *out)
 {

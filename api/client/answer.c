@@ -3,8 +3,10 @@
  * the beginning of the text.
  */
 #include "api/client/answer.h"
-#include "api/types/text/json_text.h"
+
 #include <string.h>
+
+#include "api/types/text/json_text.h"
 
 static json_t *document(const struct buf *text)
 {

@@ -3,11 +3,13 @@
  * Writes name the revision they saw, so that of two candidates one fails.
  */
 #include "api/client/elector.h"
+
+#include <string.h>
+
 #include "api/client/resource_path.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 enum { NS_PER_MS = 1000000, LEASE_MS = 15000, DEADLINE_MS = 10000, RETRY_MS = 2000 };
 enum { JITTER_PERCENT = 120, RELEASED_LEASE_S = 1 };

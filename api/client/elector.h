@@ -12,8 +12,9 @@
  *
  * Ref: spec/kube-api.md 16.6; k8s.io/client-go tools/leaderelection.
  */
-#include "api/client/remote.h"
 #include <jansson.h>
+
+#include "api/client/remote.h"
 
 struct elector {
     /* set by the owner */

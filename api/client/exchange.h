@@ -6,9 +6,10 @@
  * A transport knows who the server is and what it is shown; it tries once. What an answer means,
  * and whether to ask again, is for those above (remote).
  */
-#include "base/error.h"
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 /* A struct inside the asker's struct. Callbacks come on the loop, never inside `start`. */
 struct exchange {

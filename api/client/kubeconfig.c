@@ -3,13 +3,15 @@
  * Reading is in kubeconfig_read.c.
  */
 #include "api/client/kubeconfig.h"
+
+#include <openssl/crypto.h>
+#include <string.h>
+
 #include "api/client/kubeconfig_plugin.h"
 #include "api/types/text/json_text.h"
 #include "api/types/text/yaml.h"
 #include "base/base64.h"
 #include "base/mem.h"
-#include <openssl/crypto.h>
-#include <string.h>
 
 static const char context[] = "jobflow";
 

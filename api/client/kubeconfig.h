@@ -2,11 +2,12 @@
 /*
  * kubeconfig files: how kubectl and other clients find a server and what they show it.
  */
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 struct kubeconfig_plugin;
 

@@ -2,11 +2,7 @@
  * The program is spawned with two pipes, and read until both end, for at most a minute.
  */
 #include "api/client/kubeconfig_plugin.h"
-#include "api/types/text/json_text.h"
-#include "base/clock.h"
-#include "base/mem.h"
-#include "base/secret.h"
-#include "base/timefmt.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,6 +11,12 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "api/types/text/json_text.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/secret.h"
+#include "base/timefmt.h"
 
 enum { PLUGIN_MS = 60000, OUTPUT_BYTES_MAX = 1 << 20, STEP_BYTES = 4096 };
 

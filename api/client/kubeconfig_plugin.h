@@ -6,8 +6,9 @@
  * The program gets an ExecCredential in its environment and writes one to its standard output. What
  * it gives is kept until it runs out or is refused. Ref: spec/kube-api.md 16.2.
  */
-#include "api/client/kubeconfig.h"
 #include <jansson.h>
+
+#include "api/client/kubeconfig.h"
 
 /** From `user.exec`; `directory` is the kubeconfig's. Only the program `allowed` may be started
  * (SEC-34). Owned; NULL with INVALID or FORBIDDEN. */

@@ -5,6 +5,9 @@
  * Nothing is fetched, and a program is started for credentials only when it was named before
  * (SEC-34).
  */
+#include <string.h>
+#include <sys/stat.h>
+
 #include "api/client/kubeconfig_plugin.h"
 #include "api/types/text/json_text.h"
 #include "api/types/text/yaml.h"
@@ -12,8 +15,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include <string.h>
-#include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 1 << 20, FILES_MAX = 16 };
 

@@ -3,11 +3,13 @@
  * list is complete, those of an earlier one have gone.
  */
 #include "api/client/mirror.h"
+
+#include <string.h>
+
 #include "api/client/resource_path.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include <string.h>
 
 struct mirror_entry {
     char *key; /* namespace/name */

@@ -6,11 +6,13 @@
  * once.
  */
 #include "api/client/reflector.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "api/client/resource_path.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
-#include <stdio.h>
-#include <string.h>
 
 #define PAGE_LIMIT "500"
 

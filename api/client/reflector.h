@@ -10,9 +10,10 @@
  *
  * Ref: spec/kube-api.md 16.4; k8s.io/client-go tools/cache/reflector.go.
  */
+#include <jansson.h>
+
 #include "api/client/documents.h"
 #include "api/client/remote.h"
-#include <jansson.h>
 
 struct reflector;
 

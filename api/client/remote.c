@@ -3,9 +3,11 @@
  * finished.
  */
 #include "api/client/remote.h"
+
+#include <string.h>
+
 #include "api/client/answer.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { NS_PER_S = 1000000000, FAILURE_BYTES_MAX = 1 << 20 };
 static const size_t answer_bytes_max = (size_t)1 << 30; /* of a server that does not end */

@@ -3,6 +3,7 @@
  * they stand in.
  */
 #include "api/client/resource_path.h"
+
 #include <string.h>
 
 static void write_encoded(const char *text, struct buf *out)

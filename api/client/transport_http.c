@@ -8,11 +8,13 @@
  * meanwhile, so that nobody reads what it writes.
  */
 #include "api/client/transport_http.h"
+
+#include <string.h>
+#include <strings.h>
+
 #include "base/http_multi.h"
 #include "base/mem.h"
 #include "base/version.h"
-#include <string.h>
-#include <strings.h>
 
 enum { CONNECT_MS = 30000, KEEPALIVE_S = 30, HEADER_BYTES_MAX = 1 << 20, SECONDS_MAX = 1000000 };
 

@@ -7,12 +7,13 @@
  *
  * Ref: spec/kube-api.md 10.5.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "api/types/patch/managed_fields.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 

@@ -2,9 +2,10 @@
  * Objects nobody has to make: what every store begins with, and what clients of a daemon expect of
  * a cluster besides.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/log.h"
-#include <string.h>
 
 struct builtin {
     const struct kind *kind;

@@ -1,9 +1,10 @@
 /*
  * Create: admission, a name, the fields the server owns. Ref: spec/kube-api.md 6.4.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 static bool namespace_takes(const struct registry *r, const struct object *draft,
                             struct error_list *errors)

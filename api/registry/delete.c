@@ -8,10 +8,11 @@
  *                               │                              them in, takes the finalizers out
  *                               └─ otherwise ────────────────► gone
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
-#include <string.h>
 
 /* ---- may it? ---- */
 

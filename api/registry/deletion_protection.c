@@ -5,10 +5,11 @@
  * A template is needed by a step whose job does not exist; steps with a job keep the definition
  * they were made from.
  */
-#include "api/registry/internal.h"
-#include "api/types/kinds/jobflow/pin.h"
 #include <stdio.h>
 #include <string.h>
+
+#include "api/registry/internal.h"
+#include "api/types/kinds/jobflow/pin.h"
 
 #define ANNOTATION_PROTECTION "flow.volcano.sh/deletion-protection"
 

@@ -1,9 +1,10 @@
 /*
  * How the API names things in its errors. Ref: spec/kube-api.md 12.2.
  */
-#include "api/registry/internal.h"
 #include <stdio.h>
 #include <string.h>
+
+#include "api/registry/internal.h"
 
 static const char *with_group(const char *word, const struct kind *kind, char *out)
 {

@@ -4,9 +4,10 @@
  * A queue in the order they were made. One that was counted up since it was queued goes to the end
  * instead of away. Looked at when an event is made, so that an idle process does nothing.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { KEPT_MAX = 20000, KEPT_MS = 60 * 60 * 1000 };
 

@@ -18,10 +18,11 @@
  * A look that concerns many objects takes a list of them once and works it off in slices, so that
  * ten thousand pods do not stop the loop.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { SLICE = 256 };
 

@@ -4,12 +4,13 @@
  * Only those do: controllers in this process write without account, and what nobody asked to track
  * costs nothing. An object that came to be without account has none until somebody applies to it.
  */
-#include "api/types/patch/managed_fields.h"
+#include <string.h>
+
 #include "api/registry/internal.h"
+#include "api/types/patch/managed_fields.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 static json_t *tracked(const struct object *object, const char *subresource)
 {

@@ -1,9 +1,10 @@
 /*
  * Patch: the stored document, patched, goes the way of an update. Ref: spec/kube-api.md 6.6, 10.
  */
-#include "api/types/patch/patch.h"
-#include "api/registry/internal.h"
 #include <string.h>
+
+#include "api/registry/internal.h"
+#include "api/types/patch/patch.h"
 
 /* Kinds that a real cluster knows by a CustomResourceDefinition. */
 static bool is_custom(const struct kind *kind)

@@ -2,11 +2,13 @@
  * The registry's life, what admission looks up, and the objects every cluster has.
  */
 #include "api/registry/registry.h"
+
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "api/types/decoded.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include <string.h>
 
 static const struct registry_limits default_limits = {
     .objects = 4000000,

@@ -1,9 +1,10 @@
 /*
  * Whether a document says anything new of an object.
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/scoped.h"
-#include <string.h>
 
 static bool has_all(const struct meta *meta, const struct kv *wanted, size_t n,
                     const char *(*get)(const struct meta *meta, const char *key))

@@ -4,9 +4,10 @@
  *   find current ─ preconditions ─ merge metadata ─ admit ─ nothing changed? ─ generation ─ store
  *                                                                └─ last finalizer gone? ─ remove
  */
+#include <string.h>
+
 #include "api/registry/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 /* ---- preconditions ---- */
 

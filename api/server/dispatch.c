@@ -2,6 +2,8 @@
  * Dispatch: a request is authorised, bounded and routed to its verb or page; then the life of the
  * streams that long answers are.
  */
+#include <string.h>
+
 #include "api/server/api.h"
 #include "api/server/auth/authz.h"
 #include "api/server/rest/backup.h"
@@ -13,7 +15,6 @@
 #include "api/server/schema/discovery.h"
 #include "api/server/schema/openapi.h"
 #include "base/mem.h"
-#include <string.h>
 
 /* ---- streams ---- */
 

@@ -2,6 +2,7 @@
  * A batch in the making: vectors of references, taken on the loop and dropped there.
  */
 #include "api/store/batch.h"
+
 #include "base/mem.h"
 
 size_t batch_add_write(struct batch *batch, int64_t row, const struct object *object,

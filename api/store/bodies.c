@@ -2,8 +2,10 @@
  * Slots of bodies. The blob keeps its slot as a hint, so that a use costs no look-up.
  */
 #include "api/store/bodies.h"
-#include "base/mem.h"
+
 #include <assert.h>
+
+#include "base/mem.h"
 
 enum { SWEEP_COUNT = 64, SWEEP_BYTES = 1 << 20 };
 

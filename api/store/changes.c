@@ -2,8 +2,10 @@
  * The ring of changes. It grows to the largest number of changes anybody still needs.
  */
 #include "api/store/changes.h"
-#include "base/mem.h"
+
 #include <assert.h>
+
+#include "base/mem.h"
 
 static size_t change_bytes(const struct change *change)
 {

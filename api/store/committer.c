@@ -4,13 +4,15 @@
  *   IDLE ──send──► SENT ──(thread commits)──► REPORTED ──(loop takes the report)──► IDLE
  */
 #include "api/store/committer.h"
-#include "api/store/db_copy.h"
-#include "base/mem.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+
+#include "api/store/db_copy.h"
+#include "base/mem.h"
 
 /* Without a batch: then a long log is moved into the file; then memory that is no longer needed is
  * given back. */

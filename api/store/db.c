@@ -1,13 +1,14 @@
 /*
  * Opening and closing the SQLite file: settings, each read back; migrations; the numbers of kinds.
  */
-#include "api/store/db_impl.h"
-#include "base/mem.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "api/store/db_impl.h"
+#include "base/mem.h"
 
 #define MIGRATION(...) #__VA_ARGS__,
 static const char *const migrations[] = {

@@ -3,11 +3,13 @@
  * in between.
  */
 #include "api/store/db_copy.h"
-#include "api/store/db_impl.h"
-#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "api/store/db_impl.h"
+#include "base/mem.h"
 
 enum { PAGES_A_STEP = 1024 };
 

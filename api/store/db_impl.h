@@ -3,8 +3,9 @@
  * The connection's insides, shared by db.c (opening, settings, schema) and db_rows.c (loading and
  * committing).
  */
-#include "api/store/db_status.h"
 #include <sqlite3.h>
+
+#include "api/store/db_status.h"
 
 /* clang-format off */
 #define STATEMENTS(X)                                                                          \

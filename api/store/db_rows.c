@@ -2,10 +2,11 @@
  * What goes through an open connection: reading all rows once, writing batches, and moving the
  * write-ahead log into the file.
  */
-#include "api/store/db_impl.h"
-#include "base/rss.h"
 #include <errno.h>
 #include <malloc.h>
+
+#include "api/store/db_impl.h"
+#include "base/rss.h"
 
 /* ---- loading ---- */
 

@@ -2,13 +2,15 @@
  * Parts of long statuses, in and out. Store thread, but for opening and closing.
  */
 #include "api/store/db_status.h"
+
+#include <string.h>
+#include <sys/queue.h>
+
 #include "api/store/db_impl.h"
 #include "api/store/delta.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/table.h"
-#include <string.h>
-#include <sys/queue.h>
 
 enum {
     LONG_BYTES = 16 << 10,

@@ -7,9 +7,10 @@
  *
  * A frame says how long its text is and holds a checksum of it.
  */
-#include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/buf.h"
 
 struct delta_text {
     const char *bytes;

@@ -2,9 +2,10 @@
  * Hash tables and rings over entries; an entry is one allocation with its key. What is sorted is in
  * index_order.c.
  */
-#include "api/store/index_order.h"
 #include <assert.h>
 #include <string.h>
+
+#include "api/store/index_order.h"
 
 enum { KEY_MAX = 512 }; /* namespace ≤ 63, name ≤ 253 */
 

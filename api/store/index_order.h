@@ -3,8 +3,9 @@
  * The entries of a kind in the order of their names, for pages: an array whose front is sorted and
  * whose back is as the entries came. For index.c.
  */
-#include "api/store/index.h"
 #include <string.h>
+
+#include "api/store/index.h"
 
 /* A namespace and a name, neither of them terminated. */
 struct index_key {

@@ -4,10 +4,11 @@
  * A row that cannot be read (damaged metadata, a kind we do not know, a body that is not there) is
  * an error of that object alone: it is logged, left on disk as it is, and not served (P-11).
  */
+#include <string.h>
+
 #include "api/store/internal.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include <string.h>
 
 /* ---- reading ---- */
 

@@ -1,10 +1,11 @@
 /*
  * The head: reads, changes as they are accepted, and the listeners that hear of them.
  */
-#include "api/store/internal.h"
-#include "base/mem.h"
 #include <assert.h>
 #include <string.h>
+
+#include "api/store/internal.h"
+#include "base/mem.h"
 
 /* ---- reading ---- */
 

@@ -2,9 +2,7 @@
  * The lock by flock, which ends with the process; the reserve by fallocate.
  */
 #include "api/store/store_dir.h"
-#include "base/file.h"
-#include "base/log.h"
-#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +12,10 @@
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 enum { RESERVE_BYTES = 16 << 20, PID_MAX = 32 };
 

@@ -6,9 +6,10 @@
  * each change as the commit of that change is reported. Whichever comes first, task or report, the
  * starting ones hear the past before anything new.
  */
+#include <string.h>
+
 #include "api/store/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 struct store_watch {
     struct store *store;

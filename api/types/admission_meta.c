@@ -146,7 +146,7 @@ static void check_owners(const struct meta *meta, struct error_list *errors)
             if (!*parts[j].text) /* without the index, as kube-apiserver */
                 FINDING(errors, ("metadata.ownerReferences.%s", parts[j].member),
                         "Invalid value: \"\": %s must not be empty", parts[j].shown);
-        if (!strcmp(owner->kind, "Event"))
+        if (strcmp(owner->kind, "Event") == 0)
             FINDING(errors, ("metadata.ownerReferences[%u]", i),
                     "Invalid value: \"%.64s, Kind=Event\": is disallowed from being an owner",
                     owner->api_version);
@@ -167,7 +167,7 @@ static bool finalizer_is_qualified(const char *finalizer)
     static const char *const standard[] = {"orphan", "foregroundDeletion", "kubernetes"};
 
     for (size_t i = 0; i < countof(standard); i++)
-        if (!strcmp(finalizer, standard[i]))
+        if (strcmp(finalizer, standard[i]) == 0)
             return true;
     return strchr(finalizer, '/') != NULL;
 }

@@ -2,8 +2,9 @@
 /*
  * Deep copies into an arena, for the decoded form a writer leaves with its text.
  */
-#include "api/types/schema/schema.h"
 #include <string.h>
+
+#include "api/types/schema/schema.h"
 
 enum { STATUS_ARENA_BYTES = 512 }; /* first chunk: a common status fits */
 

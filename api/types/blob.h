@@ -10,12 +10,13 @@
  * Reference counts are atomic and the text never changes, so the store thread may read. The other
  * members belong to the loop thread.
  */
-#include "base/buf.h"
-#include "base/compiler.h"
-#include "base/scoped.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "base/compiler.h"
+#include "base/scoped.h"
 
 struct kind;
 

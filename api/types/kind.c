@@ -42,7 +42,8 @@ const char *kind_api_version(const struct kind *kind)
 const struct kind *kind_by_gvk(const char *api_version, const char *kind)
 {
     for (size_t i = 0; i < KIND_N; i++)
-        if (!strcmp(kinds[i]->name, kind) && !strcmp(kind_api_version(kinds[i]), api_version))
+        if (strcmp(kinds[i]->name, kind) == 0 &&
+            strcmp(kind_api_version(kinds[i]), api_version) == 0)
             return kinds[i];
     return NULL;
 }
@@ -50,15 +51,15 @@ const struct kind *kind_by_gvk(const char *api_version, const char *kind)
 const struct kind *kind_by_resource(const char *group, const char *version, const char *plural)
 {
     for (size_t i = 0; i < KIND_N; i++)
-        if (!strcmp(kinds[i]->plural, plural) && !strcmp(kinds[i]->group, group) &&
-            !strcmp(kinds[i]->version, version))
+        if (strcmp(kinds[i]->plural, plural) == 0 && strcmp(kinds[i]->group, group) == 0 &&
+            strcmp(kinds[i]->version, version) == 0)
             return kinds[i];
     return NULL;
 }
 
 static bool same_word(const char *known, const char *word, size_t len)
 {
-    return strlen(known) == len && !strncasecmp(known, word, len);
+    return strlen(known) == len && strncasecmp(known, word, len) == 0;
 }
 
 static bool goes_by(const struct kind *kind, const char *word, size_t len)
@@ -77,12 +78,12 @@ static bool qualifies(const struct kind *kind, const char *qualifier)
 {
     size_t version_len = strlen(kind->version);
 
-    if (!strcasecmp(qualifier, kind->group))
+    if (strcasecmp(qualifier, kind->group) == 0)
         return true;
     if (strncasecmp(qualifier, kind->version, version_len) != 0)
         return false;
-    return !qualifier[version_len] ||
-           (qualifier[version_len] == '.' && !strcasecmp(qualifier + version_len + 1, kind->group));
+    return !qualifier[version_len] || (qualifier[version_len] == '.' &&
+                                       strcasecmp(qualifier + version_len + 1, kind->group) == 0);
 }
 
 const struct kind *kind_by_word(const char *word)

@@ -4,9 +4,10 @@
  *
  * Adding a kind: a constant `struct kind` in its own file of this folder, one line in KINDS below.
  */
-#include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>
+
+#include "base/error.h"
 
 struct schema;
 struct object;

@@ -2,12 +2,11 @@
  * Metadata: one allocation holds the struct, its arrays and its stored form, in which its strings
  * lie (meta_stored.c).
  */
-#include "api/types/object.h"
-
 #include <stdint.h>
 #include <string.h>
 
 #include "api/types/meta_box.h"
+#include "api/types/object.h"
 #include "base/mem.h"
 
 struct meta *meta_ref(const struct meta *meta)
@@ -43,7 +42,7 @@ struct meta *meta_new(const struct meta *draft)
 static const char *kv_find(const struct kv *pairs, uint32_t count, const char *key)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (!strcmp(pairs[i].key, key))
+        if (strcmp(pairs[i].key, key) == 0)
             return pairs[i].value;
     return NULL;
 }
@@ -69,7 +68,7 @@ const struct owner_ref *meta_controller(const struct meta *meta)
 bool meta_has_finalizer(const struct meta *meta, const char *finalizer)
 {
     for (uint32_t i = 0; i < meta->n_finalizers; i++)
-        if (!strcmp(meta->finalizers[i], finalizer))
+        if (strcmp(meta->finalizers[i], finalizer) == 0)
             return true;
     return false;
 }

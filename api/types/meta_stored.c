@@ -8,11 +8,10 @@
  *
  * Version 1 knew nothing but length, bytes and NUL.
  */
-#include "api/types/meta_box.h"
-
 #include <stdint.h>
 #include <string.h>
 
+#include "api/types/meta_box.h"
 #include "api/types/meta_words.h"
 #include "base/mem.h"
 

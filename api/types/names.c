@@ -2,10 +2,9 @@
  * The formats of names and labels. Ref: apimachinery pkg/util/validation/validation.go, whose texts
  * these are.
  */
-#include "api/types/labels.h"
-
 #include <string.h>
 
+#include "api/types/labels.h"
 #include "api/types/limits.h"
 
 enum { LOWER = 1, UPPER = 2, DIGIT = 4, DASH = 8, UNDERSCORE = 16, DOT = 32 };

@@ -14,12 +14,13 @@
  * parts; a list concatenates objects. Fields we do not know live in the bytes and pass through
  * untouched.
  */
+#include <jansson.h>
+
 #include "api/types/blob.h"
 #include "api/types/kind.h"
 #include "api/types/text/json_text.h"
 #include "base/error.h"
 #include "base/jsonw.h"
-#include <jansson.h>
 
 struct kv {
     const char *key;

@@ -2,14 +2,13 @@
  * Objects from documents, and documents from objects: metadata into its struct, status and body
  * into canonical bytes.
  */
-#include "api/types/object.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/types/object.h"
 #include "api/types/schema/schema.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
@@ -75,7 +74,7 @@ bool object_is_body_member(const char *key)
     static const char *const envelope[] = {"apiVersion", "kind", "metadata", "status"};
 
     for (size_t i = 0; i < countof(envelope); i++)
-        if (!strcmp(key, envelope[i]))
+        if (strcmp(key, envelope[i]) == 0)
             return false;
     return true;
 }

@@ -8,12 +8,11 @@
  *
  * Ref: apimachinery pkg/labels/selector.go, whose texts the errors are.
  */
-#include "api/types/labels.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/types/labels.h"
 #include "base/mem.h"
 
 enum { TEXT_MAX = 4096, REQUIREMENTS_MAX = 64 }; /* L-31 */
@@ -98,7 +97,7 @@ static bool unexpected(struct parser *p, const char *expected)
 
 static bool token_is(const struct parser *p, const char *text)
 {
-    return p->len == strlen(text) && !memcmp(p->text, text, p->len);
+    return p->len == strlen(text) && memcmp(p->text, text, p->len) == 0;
 }
 
 static char *take_text(struct parser *p)
@@ -285,7 +284,7 @@ void selector_free(struct selector *selector)
 static bool is_one_of(const struct requirement *r, const char *value)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (!strcmp(r->values[i], value))
+        if (strcmp(r->values[i], value) == 0)
             return true;
     return false;
 }

@@ -2,14 +2,7 @@
  * Clients: choosing a transport, and what both have in common.
  */
 #include "cli/client/client.h"
-#include "api/client/answer.h"
-#include "api/types/text/json_text.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "base/mem.h"
-#include "cli/client/internal.h"
-#include "cli/command/command.h"
-#include "cli/daemon/access.h"
+
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -19,6 +12,15 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "api/client/answer.h"
+#include "api/types/text/json_text.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/client/internal.h"
+#include "cli/command/command.h"
+#include "cli/daemon/access.h"
 
 /* A process that has just begun holds the directory before it listens. */
 enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20, PID_TEXT_MAX = 32 };

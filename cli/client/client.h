@@ -9,13 +9,14 @@
  * A call is a struct inside the asker's struct. Several may be under way at once; their callbacks
  * come one at a time, from client_run.
  */
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "api/types/text/json_text.h" /* scoped(json) */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
-#include <jansson.h>
-#include <stddef.h>
-#include <stdint.h>
 
 struct client;
 

@@ -4,6 +4,11 @@
  * The calls are those of api/client/remote on a loop of the client's own. What has ended there is
  * handed over between two runs of the loop, so that whoever is told may run the client again.
  */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "api/client/remote.h"
 #include "api/client/transport_http.h"
 #include "api/server/http/unix_path.h"
@@ -11,10 +16,6 @@
 #include "base/mem.h"
 #include "cli/client/internal.h"
 #include "cli/engine/serving.h"
-#include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 struct http {
     struct client base;

@@ -8,6 +8,12 @@
  * events is answered from a part of the store that is without them, and who looks at one job or its
  * pods from the part that has its name; the whole is read when somebody asks for more.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "api/server/api.h"
 #include "api/server/rest/route.h"
 #include "api/types/kinds/pod/pod.h"
@@ -18,11 +24,6 @@
 #include "cli/engine/engine.h"
 #include "cli/engine/serving.h"
 #include "node/runtime/runtime.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 /* An engine over the store, or over the part of it. */
 struct side {

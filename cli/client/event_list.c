@@ -2,11 +2,13 @@
  * Reads events page by page, keeps those asked for, and sorts them by time.
  */
 #include "cli/client/event_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/client/lister.h"
-#include <stdlib.h>
-#include <string.h>
 
 static const char *text_at(const json_t *doc, const char *first, const char *second)
 {

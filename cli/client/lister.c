@@ -3,11 +3,13 @@
  * one.
  */
 #include "cli/client/lister.h"
+
+#include <string.h>
+
 #include "api/types/text/json_text.h"
 #include "base/jsonscan.h"
 #include "base/mem.h"
 #include "cli/client/resource.h"
-#include <string.h>
 
 #define PAGE_LIMIT "500"
 static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */

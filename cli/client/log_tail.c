@@ -3,12 +3,14 @@
  * queue.
  */
 #include "cli/client/log_tail.h"
+
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cli/client/resource.h"
 #include "cli/command/command.h"
-#include <string.h>
 
 /* One container's log. */
 struct stream {

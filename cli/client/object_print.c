@@ -3,12 +3,14 @@
  * there are several.
  */
 #include "cli/client/object_print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/types/text/json_text.h"
 #include "api/types/text/jsonpath.h"
 #include "api/types/text/yaml.h"
 #include "cli/client/resource.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { INDENT = 4 };
 

@@ -3,11 +3,12 @@
  * Objects as documents on standard output, the way kubectl writes them: members in order of their
  * names, managedFields left out, several objects as items of a List. Items go out one by one.
  */
-#include "api/types/kind.h"
-#include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "api/types/kind.h"
+#include "base/error.h"
 
 enum object_form { OBJECT_YAML, OBJECT_JSON, OBJECT_NAME, OBJECT_JSONPATH };
 

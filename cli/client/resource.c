@@ -2,8 +2,10 @@
  * Splits an operand into kinds and names; a word that is no kind is answered with the nearest one.
  */
 #include "cli/client/resource.h"
-#include "base/mem.h"
+
 #include <string.h>
+
+#include "base/mem.h"
 
 /* What people look at; the rest (config maps, leases, …) is asked for by name. */
 static const struct kind *const all_kinds[] = {

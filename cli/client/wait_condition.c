@@ -2,10 +2,12 @@
  * Parses a condition of `wait` and judges an object by it.
  */
 #include "cli/client/wait_condition.h"
-#include "api/types/text/jsonpath.h"
-#include "base/mem.h"
+
 #include <string.h>
 #include <strings.h>
+
+#include "api/types/text/jsonpath.h"
+#include "base/mem.h"
 
 static bool refuse(const char *text, struct error *err)
 {

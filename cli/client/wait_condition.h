@@ -2,9 +2,10 @@
 /*
  * What `wait` waits for, and whether an object is there yet. Pure.
  */
-#include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>
+
+#include "base/error.h"
 
 enum condition_kind {
     CONDITION_END, /* no --for: a flow, job or pod is over, well or not */

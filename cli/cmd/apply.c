@@ -4,6 +4,8 @@
  * What a file says is laid over what is stored: members it does not mention stay. Equal objects are
  * not written.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
@@ -11,7 +13,6 @@
 #include "cli/manifest/manifests.h"
 #include "cli/manifest/parameters.h"
 #include "cli/preflight/preflight.h"
-#include <string.h>
 
 struct apply_options {
     struct client_place place;

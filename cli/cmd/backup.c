@@ -2,17 +2,18 @@
  * The command `jobflow backup`: writes the copy beside its place as FILE.part, and renames it when
  * it is complete.
  */
-#include "base/file.h"
-#include "base/mem.h"
-#include "cli/client/client.h"
-#include "cli/cmd/commands.h"
-#include "cli/daemon/access.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/client/client.h"
+#include "cli/cmd/commands.h"
+#include "cli/daemon/access.h"
 
 struct backup_options {
     const char *data_dir;

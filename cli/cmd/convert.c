@@ -2,7 +2,11 @@
  * The command `jobflow convert`: Jobs and JobTemplates from files or from the store, each turned
  * into the other.
  */
-#include "cli/engine/convert.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "api/types/labels.h"
 #include "api/types/schema/schema.h"
 #include "base/file.h"
@@ -10,12 +14,9 @@
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/engine/convert.h"
 #include "cli/inspect/describe.h"
 #include "cli/manifest/manifests.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { PATCH_BYTES_MAX = 4 << 20 };
 

@@ -2,12 +2,13 @@
  * The command `jobflow delete`: first finds every object that is meant, then deletes them, then
  * watches until all are gone.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
 #include "cli/manifest/manifests.h"
-#include <string.h>
 
 struct delete_options {
     struct client_place place;

@@ -2,13 +2,14 @@
  * The command `jobflow describe`: a page for each object, by kind; kinds without one of their own
  * get a general page.
  */
-#include "cli/inspect/describe.h"
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
-#include <string.h>
+#include "cli/inspect/describe.h"
 
 struct describe_options {
     struct client_place place;

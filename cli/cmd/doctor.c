@@ -4,18 +4,6 @@
  * Each check is a row: what it looks at, and a function that says how it is and what to do. What
  * can be found out by doing it is done, not derived from versions.
  */
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/term.h"
-#include "base/version.h"
-#include "cli/cmd/commands.h"
-#include "cli/engine/engine.h"
-#include "cli/preflight/fit.h"
-#include "node/runtime/name_service.h"
-#include "node/sandbox/cgroup.h"
-#include "node/sandbox/network.h"
-#include "node/sandbox/sandbox.h"
-#include "node/sandbox/sockaddr_notify.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -28,6 +16,19 @@
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/term.h"
+#include "base/version.h"
+#include "cli/cmd/commands.h"
+#include "cli/engine/engine.h"
+#include "cli/preflight/fit.h"
+#include "node/runtime/name_service.h"
+#include "node/sandbox/cgroup.h"
+#include "node/sandbox/network.h"
+#include "node/sandbox/sandbox.h"
+#include "node/sandbox/sockaddr_notify.h"
 
 enum { FILES_WANTED = 4096, SPACE_WANTED_MIB = 256 };
 

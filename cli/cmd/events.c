@@ -2,6 +2,8 @@
  * The command `jobflow events`: a table of events oldest first, of everything or of one object, and
  * those that follow.
  */
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client/event_list.h"
@@ -9,7 +11,6 @@
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
 #include "view/table_print.h"
-#include <string.h>
 
 struct events_options {
     struct client_place place;

@@ -2,16 +2,17 @@
  * The command `jobflow explain`: a table of all steps, or everything about one. What is said of a
  * step is in explain.c.
  */
-#include "cli/inspect/explain.h"
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "base/timefmt.h"
 #include "cli/cmd/commands.h"
+#include "cli/inspect/explain.h"
 #include "cli/inspect/flow_source.h"
 #include "view/graph_forms.h"
 #include "view/table_print.h"
-#include <string.h>
 
 /* Of a flow with more than FULL_STEPS steps, SHOWN_STEPS are told of, the most telling ones. */
 enum { CHAIN_MAX = 40, FULL_STEPS = 1000, SHOWN_STEPS = 50 };

@@ -2,6 +2,8 @@
  * The command `jobflow get`: lists and single objects in every output form, then the watch that
  * goes on from them.
  */
+#include <string.h>
+
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "cli/client/lister.h"
@@ -9,7 +11,6 @@
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
 #include "view/table_print.h"
-#include <string.h>
 
 static const char table_accept[] = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 

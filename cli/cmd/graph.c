@@ -2,11 +2,12 @@
  * The command `jobflow graph`: loads flows, then hands each to the form that was asked for
  * (graph_forms.h).
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/cmd/commands.h"
 #include "cli/inspect/flow_source.h"
 #include "view/graph_forms.h"
-#include <string.h>
 
 enum { PAGE_COLUMNS = 160 }; /* where there is no terminal */
 

@@ -5,6 +5,9 @@
  * line. Following a job or flow takes in its pods as they start, and ends when it has ended and the
  * last log is read.
  */
+#include <ctype.h>
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "cli/client/lister.h"
@@ -12,8 +15,6 @@
 #include "cli/client/resource.h"
 #include "cli/client/wait_condition.h"
 #include "cli/cmd/commands.h"
-#include <ctype.h>
-#include <string.h>
 
 enum { FOLLOWED_AT_ONCE = 256 };
 

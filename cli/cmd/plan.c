@@ -1,7 +1,8 @@
 /*
  * The command `jobflow plan`: prints what plan.c has worked out, as text, YAML or JSON.
  */
-#include "cli/preflight/plan.h"
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "api/types/text/yaml.h"
 #include "base/mem.h"
@@ -10,8 +11,8 @@
 #include "cli/engine/engine.h"
 #include "cli/manifest/parameters.h"
 #include "cli/preflight/fit.h"
+#include "cli/preflight/plan.h"
 #include "view/table_print.h"
-#include <string.h>
 
 enum { VALUE_COLUMNS = 60 };
 

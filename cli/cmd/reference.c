@@ -1,11 +1,12 @@
 /*
  * The API reference as Markdown, made from the field tables.
  */
+#include <stdio.h>
+
 #include "api/types/kind.h"
 #include "api/types/schema/schema.h"
 #include "cli/command/command.h"
 #include "cli/flowtest/file.h"
-#include <stdio.h>
 
 /* The kinds people write manifests of; core kinds are described by Kubernetes itself. */
 static const struct kind *const described[] = {

@@ -3,12 +3,13 @@
  *
  * Only asks: the annotation is what the flow controller acts on, now or in the next run.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/clock.h"
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
-#include <string.h>
 
 struct retry_options {
     struct client_place place;

@@ -1,11 +1,12 @@
 /*
  * The command `jobflow run`: its flags. What it does is in run.c.
  */
+#include <string.h>
+
 #include "cli/cmd/commands.h"
 #include "cli/daemon/serve_values.h"
 #include "cli/manifest/parameters.h"
 #include "cli/run/session.h"
-#include <string.h>
 
 static const char *const outputs[] = {"auto", "live", "plain", "json", "quiet", NULL};
 static const char *const runtimes[] = {"sandbox", "host", "sim", NULL};

@@ -4,6 +4,8 @@
  * They only ask: of a flow by its spec.suspend or an annotation, of a job by a Command, as
  * Volcano's own command line does. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/clock.h"
@@ -11,7 +13,6 @@
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
-#include <string.h>
 
 struct control_options {
     struct client_place place;

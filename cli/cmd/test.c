@@ -2,6 +2,10 @@
  * The command `jobflow test`: finds test files, checks that they name what exists, runs their tests
  * and prints the verdicts.
  */
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
 #include "api/types/text/doc.h"
 #include "api/types/text/suggest.h"
 #include "base/clock.h"
@@ -13,9 +17,6 @@
 #include "cli/flowtest/judge.h"
 #include "cli/manifest/parameters.h"
 #include "cli/preflight/preflight.h"
-#include <dirent.h>
-#include <string.h>
-#include <sys/stat.h>
 
 struct test_options {
     const char *filter;

@@ -3,13 +3,14 @@
  *
  * Works on the file of the data directory; a daemon at work there sees the change at once.
  */
+#include <string.h>
+#include <sys/stat.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/cmd/commands.h"
 #include "cli/daemon/access.h"
-#include <string.h>
-#include <sys/stat.h>
 
 struct token_options {
     const char *data_dir, *role;

@@ -4,11 +4,12 @@
  * Flows and templates have its verbs word for word (cli/cmd/vcctl_verbs.c); what else it can do is
  * done by the command of ours that does it, with `-N NAME` as our KIND/NAME.
  */
+#include <string.h>
+
 #include "api/types/kind.h"
 #include "base/mem.h"
 #include "cli/cmd/commands.h"
 #include "cli/cmd/vcctl_verbs.h"
-#include <string.h>
 
 static const struct group {
     const char *name, *summary;

@@ -2,6 +2,9 @@
  * The verbs, one function each; what differs between the two kinds is a row of `words`.
  */
 #include "cli/cmd/vcctl_verbs.h"
+
+#include <string.h>
+
 #include "api/types/kind.h"
 #include "api/types/text/doc.h"
 #include "api/types/text/yaml.h"
@@ -13,7 +16,6 @@
 #include "cli/client/resource.h"
 #include "cli/inspect/describe.h"
 #include "cli/manifest/manifests.h"
-#include <string.h>
 
 enum { COLUMNS_MAX = 4, COLUMN_GAP = 4, ITEMS_MAX = 100000 };
 

@@ -1,9 +1,10 @@
 /*
  * The commands `jobflow version`, `help` and `completion`.
  */
+#include <string.h>
+
 #include "base/version.h"
 #include "cli/cmd/commands.h"
-#include <string.h>
 
 static int run_version(const void *options, int n_operands, char **operands)
 {

@@ -4,14 +4,15 @@
  * Waiting outlives whoever is at work: when the process in the data directory ends, what it left is
  * looked at, and the next one is waited for.
  */
+#include <string.h>
+#include <time.h>
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
 #include "cli/client/wait_condition.h"
 #include "cli/cmd/commands.h"
-#include <string.h>
-#include <time.h>
 
 enum {
     DEFAULT_TIMEOUT_MS = 30000, /* as kubectl, with --for */

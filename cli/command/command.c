@@ -2,15 +2,17 @@
  * Command lines by table: parsing, usage errors and help.
  */
 #include "cli/command/command.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <string.h>
+
 #include "api/types/text/suggest.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/term.h"
 #include "cli/command/flag_values.h"
 #include "cli/command/settings.h"
-#include <getopt.h>
-#include <stdarg.h>
-#include <string.h>
 
 const char cli_program[] = "jobflow";
 

@@ -6,12 +6,13 @@
  * errors, shell completion and the man page are made from the same rows that parse the command
  * line, so they cannot disagree.
  */
-#include "base/arena.h"
-#include "base/error.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "base/arena.h"
+#include "base/error.h"
 
 /* The contract with scripts. */
 enum exit_code {

@@ -5,9 +5,10 @@
  * dash to the command's flags, a word after a flag with choices to those, and everything else by
  * the command's operands: files, commands, kinds, and behind "KIND/" the names there are.
  */
+#include <string.h>
+
 #include "api/types/kind.h"
 #include "cli/command/command.h"
-#include <string.h>
 
 static void print_flags(const struct command *command, FILE *out)
 {

@@ -2,10 +2,12 @@
  * One row for each type of flag: how it is read, and how large it is among the options.
  */
 #include "cli/command/flag_values.h"
-#include "base/timefmt.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/timefmt.h"
 
 const struct flag *flag_named(const struct flag *flags, const char *name)
 {

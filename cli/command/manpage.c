@@ -1,9 +1,10 @@
 /*
  * The manual page as roff, made from the same command tables as the help texts.
  */
+#include <string.h>
+
 #include "base/version.h"
 #include "cli/command/command.h"
-#include <string.h>
 
 /* The code of the UTF-8 character at `text`, and its length; 0 when it is none. */
 static size_t utf8_char(const char *text, unsigned *out)

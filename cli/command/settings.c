@@ -3,12 +3,14 @@
  * same values.
  */
 #include "cli/command/settings.h"
+
+#include <string.h>
+
 #include "api/types/text/suggest.h"
 #include "api/types/text/yaml.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/command/flag_values.h"
-#include <string.h>
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 

@@ -2,12 +2,7 @@
  * Keys, tokens and the kubeconfig of a data directory.
  */
 #include "cli/daemon/access.h"
-#include "api/server/auth/tls_keys.h"
-#include "api/types/text/yaml.h"
-#include "base/base64.h"
-#include "base/file.h"
-#include "base/mem.h"
-#include "cli/command/command.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +11,13 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "api/server/auth/tls_keys.h"
+#include "api/types/text/yaml.h"
+#include "base/base64.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
 
 #define ADMIN_TOKEN "admin" /* the name of the token in it */
 

@@ -2,16 +2,18 @@
  * Appends lines, rotates by size, and complains once when the disk takes no more: requests go on.
  */
 #include "cli/daemon/audit.h"
-#include "base/file.h"
-#include "base/jsonw.h"
-#include "base/log.h"
-#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 enum { BYTES_MAX = 64 << 20 };
 

@@ -10,6 +10,15 @@
  * finds them.
  */
 #include "cli/daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "api/server/rest/traffic.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -22,13 +31,6 @@
 #include "cli/daemon/server_names.h"
 #include "cli/engine/idle.h"
 #include "cli/engine/serving.h"
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000 };
 

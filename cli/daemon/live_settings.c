@@ -2,6 +2,7 @@
  * Reads all settings anew and compares them one by one.
  */
 #include "cli/daemon/live_settings.h"
+
 #include "base/log.h"
 #include "cli/command/flag_values.h"
 

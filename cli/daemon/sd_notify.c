@@ -2,13 +2,15 @@
  * The protocol is one datagram, so libsystemd is not needed.
  */
 #include "cli/daemon/sd_notify.h"
-#include "base/log.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "base/log.h"
 
 void notify_manager(const char *state)
 {

@@ -2,13 +2,15 @@
  * Texts of flags of `jobflow serve`.
  */
 #include "cli/daemon/serve_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/server/auth/tls_keys.h"
 #include "api/types/text/quantity.h"
 #include "cli/engine/controllers.h"
 #include "node/machine/host_paths.h"
 #include "node/node_resources.h"
-#include <stdlib.h>
-#include <string.h>
 
 bool listen_address_parse(const char *text, struct listen_address *out, struct error *err)
 {

@@ -3,8 +3,9 @@
  * Flags of `jobflow serve` whose texts mean more than one word: read, and checked where they are
  * given.
  */
-#include "base/error.h"
 #include <stdint.h>
+
+#include "base/error.h"
 
 enum { SERVE_PORT = 6480 };
 

@@ -2,10 +2,12 @@
  * Names, each once.
  */
 #include "cli/daemon/server_names.h"
-#include "base/mem.h"
-#include "cli/daemon/serve_values.h"
+
 #include <string.h>
 #include <unistd.h>
+
+#include "base/mem.h"
+#include "cli/daemon/serve_values.h"
 
 static const char *const always[] = {"localhost",  "127.0.0.1",          "::1",
                                      "kubernetes", "kubernetes.default", "kubernetes.default.svc"};

@@ -3,9 +3,11 @@
  * manager/app/options, CheckOptionOrDie.
  */
 #include "cli/engine/controllers.h"
+
+#include <string.h>
+
 #include "base/compiler.h"
 #include "base/mem.h"
-#include <string.h>
 
 #define SUFFIX "-controller"
 

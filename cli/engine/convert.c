@@ -2,13 +2,15 @@
  * Job to JobTemplate and back, member by member of the document.
  */
 #include "cli/engine/convert.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/engine/engine.h"
 #include "template/instantiate.h"
 #include "template/job_meta.h"
-#include <string.h>
 
 /* Labels and annotations that say how a job came to be, and what clients keep for themselves. */
 static const char *const made[] = {

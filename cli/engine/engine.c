@@ -3,6 +3,11 @@
  * controllers.
  */
 #include "cli/engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "api/cluster_embedded.h"
 #include "base/mem.h"
 #include "flow/controller.h"
@@ -11,9 +16,6 @@
 #include "node/node_resources.h"
 #include "probes/address.h"
 #include "template/controller.h"
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* How long a batch that is not urgent gathers company, and one that nobody waits for at all. Well
  * below what people notice, well above one commit; the second also above the life of a short pod.
@@ -104,8 +106,8 @@ static void start_controllers(struct engine *engine, const struct engine_options
                                      .max_requeue = 15,
                                      .gc_aborted = options->gc_aborted,
                                      .local_pods = true,
-                                     .own_network =
-                                         options->network && !strcmp(options->network, "private")};
+                                     .own_network = options->network &&
+                                                    strcmp(options->network, "private") == 0};
     const struct flow_options flows = {.upstream_compat = options->compat_upstream,
                                        .sockets = &engine->sockets,
                                        .host_address = "127.0.0.1"};

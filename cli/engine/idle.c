@@ -2,6 +2,7 @@
  * One timer that asks, when it fires, whether anything was asked since it was started.
  */
 #include "cli/engine/idle.h"
+
 #include "base/rss.h"
 
 enum { QUIET_MS = 3000 };

@@ -3,15 +3,17 @@
  * directory; the kernel says when that is gone.
  */
 #include "cli/engine/orphans.h"
-#include "base/buf.h"
-#include "base/mem.h"
-#include "cli/command/command.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
 
 enum { NAMED_MAX = 20 };
 

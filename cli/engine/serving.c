@@ -2,6 +2,7 @@
  * API, listener, and pod logs from the node's runtime.
  */
 #include "cli/engine/serving.h"
+
 #include "base/mem.h"
 #include "cli/engine/convert.h"
 

@@ -3,10 +3,12 @@
  * parameters.
  */
 #include "cli/flowtest/check.h"
+
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
-#include <string.h>
 
 /* Which steps a member of a test may name. */
 enum whose { STEPS, STEPS_AND_ITERATIONS };

@@ -3,15 +3,17 @@
  * as in manifests.
  */
 #include "cli/flowtest/file.h"
-#include "base/file.h"
-#include "base/mem.h"
-#include "cli/command/command.h"
-#include "cli/manifest/manifests.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
+#include "cli/manifest/manifests.h"
 
 enum { FILE_BYTES_MAX = 16 << 20, TESTS_MAX = 10000 };
 

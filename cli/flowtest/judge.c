@@ -2,11 +2,13 @@
  * Compares expectation and record field by field; what the test does not mention is not compared.
  */
 #include "cli/flowtest/judge.h"
+
+#include <stdarg.h>
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <stdarg.h>
-#include <string.h>
 
 struct judging {
     const struct test_case *test;

@@ -3,6 +3,9 @@
  * what happens until the flow has ended.
  */
 #include "cli/flowtest/run.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
@@ -11,7 +14,6 @@
 #include "cli/engine/engine.h"
 #include "cli/run/resume.h"
 #include "node/runtime/runtime.h"
-#include <string.h>
 
 enum { MAX_PODS = 1000, TIMEOUT_HOURS = 10000, QUIET_TURNS_MAX = 100000 };
 

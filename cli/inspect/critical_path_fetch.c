@@ -3,10 +3,12 @@
  * first under `any`.
  */
 #include "cli/inspect/critical_path_fetch.h"
+
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/client/resource.h"
-#include <string.h>
 
 /* Each goes to a server that is at work: some ten steps, of which the last are told, cost less than
  * reading the flow does. */

@@ -2,14 +2,16 @@
  * The common parts of descriptions, and the form of kinds that have none of their own.
  */
 #include "cli/inspect/describe.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/client/event_list.h"
 #include "cli/command/command.h"
-#include <ctype.h>
-#include <inttypes.h>
-#include <string.h>
 
 enum { KEY_WIDTH = 20 };
 

@@ -2,14 +2,15 @@
  * What a job will do unless something happens first: the delayed actions of its policies, read from
  * its status (job/delayed_notes.c).
  */
-#include "api/types/text/doc.h"
-#include "base/mem.h"
-#include "base/timefmt.h"
-#include "cli/inspect/describe.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/types/text/doc.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
+#include "cli/inspect/describe.h"
 
 enum { ROWS_MAX = 20, AT = 0, ACTION, CAUSE, COLUMNS };
 

@@ -3,11 +3,12 @@
  *
  * Of very many steps those are told of that have not come to their end, or to a bad one.
  */
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
 #include "cli/inspect/describe.h"
-#include <string.h>
 
 enum { FULL_STEPS = 1000, SHOWN_STEPS = 50, NAMES_MAX = 6 };
 

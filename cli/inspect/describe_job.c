@@ -2,15 +2,16 @@
  * A job: where it stands and what it waits for, the phases it went through, what restarted it, its
  * tasks by the phases of their pods, the pods.
  */
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/client/event_list.h"
 #include "cli/inspect/describe.h"
-#include <inttypes.h>
-#include <string.h>
-#include <strings.h>
 
 static bool is_at_rest(const char *phase)
 {

@@ -1,11 +1,12 @@
 /*
  * A pod: its containers with their states, exit codes and restarts.
  */
+#include <inttypes.h>
+#include <string.h>
+
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/inspect/describe.h"
-#include <inttypes.h>
-#include <string.h>
 
 static const json_t *status_of(const json_t *pod, const char *list, const char *container)
 {

@@ -2,11 +2,12 @@
  * A PodGroup: what must be placed together, whether it has been, and what it waits for. A Queue:
  * its limits, what is used of them, and how many PodGroups are in it.
  */
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/inspect/describe.h"
-#include <string.h>
 
 /* The message of the condition that says it waits. */
 static const char *waits_for(const json_t *doc)

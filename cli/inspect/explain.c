@@ -3,13 +3,15 @@
  * record and, where that is not enough, from gang and pods.
  */
 #include "cli/inspect/explain.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/client/lister.h"
-#include <string.h>
 
 enum { NAMES_MAX = 6 };
 

@@ -2,9 +2,10 @@
  * The critical path of a flow on its way, in three parts: its steps stand in the order in which
  * they run, so what is over comes first and what is to come last.
  */
+#include <string.h>
+
 #include "base/timefmt.h"
 #include "cli/inspect/explain.h"
-#include <string.h>
 
 enum { NAMED = 6 }; /* steps of each part: those that stand next to the present */
 

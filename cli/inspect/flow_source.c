@@ -3,6 +3,10 @@
  * the estimates.
  */
 #include "cli/inspect/flow_source.h"
+
+#include <string.h>
+#include <unistd.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/clock.h"
@@ -12,8 +16,6 @@
 #include "cli/client/resource.h"
 #include "cli/command/command.h"
 #include "cli/inspect/critical_path_fetch.h"
-#include <string.h>
-#include <unistd.h>
 
 enum { PAST_JOBS_MAX = 2000, PAST_JOBS_BRIEF = 500, STORED_TEMPLATES_MAX = 2000 };
 

@@ -3,8 +3,10 @@
  * Namespaces that manifests name and nobody defines are made.
  */
 #include "cli/manifest/apply.h"
-#include "base/scoped.h"
+
 #include <string.h>
+
+#include "base/scoped.h"
 
 static const struct object *stored_object(struct registry *registry,
                                           const struct manifest *manifest)

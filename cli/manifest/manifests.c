@@ -3,10 +3,7 @@
  * line and field.
  */
 #include "cli/manifest/manifests.h"
-#include "base/file.h"
-#include "base/loop.h"
-#include "base/mem.h"
-#include "cli/command/command.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/file.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "cli/command/command.h"
 
 /* A file of the largest flow we take (10^6 steps) with its templates; bombs are bounded by what
  * they expand to, not by this. */
@@ -79,9 +81,10 @@ static void write_value(const json_t *value, struct buf *out)
  */
 static bool is_secret(const struct manifest *manifest, const char *field)
 {
-    return strstr(field, "plugins[ssh]") || (manifest->kind == &kind_secret &&
-                                             (!strncmp(field, "data", strlen("data")) ||
-                                              !strncmp(field, "stringData", strlen("stringData"))));
+    return strstr(field, "plugins[ssh]") ||
+           (manifest->kind == &kind_secret &&
+            (strncmp(field, "data", strlen("data")) == 0 ||
+             strncmp(field, "stringData", strlen("stringData")) == 0));
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -249,7 +252,7 @@ static void print_syntax_error(const char *name, const char *message)
     const char *at = message;
 
     if (take_number(&at, "line ", &line) && take_number(&at, ", column ", &column) &&
-        !strncmp(at, ": ", 2))
+        strncmp(at, ": ", 2) == 0)
         cli_errorf("%s:%lu:%lu: %s", name, line, column, at + 2);
     else
         cli_errorf("%s: %s", name, message);

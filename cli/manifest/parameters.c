@@ -2,10 +2,12 @@
  * The value goes into the document, before anything looks at it: spec.parameters[].value.
  */
 #include "cli/manifest/parameters.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
-#include <string.h>
 
 struct given {
     const char *name;

@@ -3,9 +3,11 @@
  * names and stand in another order; lists of named elements by name; others as a whole.
  */
 #include "cli/preflight/difference.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/name_index.h"
-#include <string.h>
 
 enum { CHANGES_MAX = 200 };
 

@@ -3,6 +3,7 @@
  * machine.
  */
 #include "cli/preflight/fit.h"
+
 #include "api/types/text/quantity.h"
 #include "base/mem.h"
 #include "job/resources.h"

@@ -2,13 +2,14 @@
  * What a preflight checks of a flow when all objects are there: its templates, the jobs of its
  * steps, its gangs, and whether its steps can be reached.
  */
+#include <string.h>
+
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
 #include "cli/preflight/gang_fit.h"
 #include "cli/preflight/internal.h"
 #include "cli/preflight/reach.h"
 #include "cli/preflight/steps.h"
-#include <string.h>
 
 static const char *manifest_name(const struct manifest *manifest)
 {

@@ -2,12 +2,14 @@
  * The least that enough members of a gang need, resource by resource.
  */
 #include "cli/preflight/gang_fit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "api/types/kinds/jobflow/names.h"
 #include "base/mem.h"
 #include "cli/preflight/fit.h"
 #include "node/scheduler/shortfall.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 static int compare(const void *a, const void *b)
 {

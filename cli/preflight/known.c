@@ -2,12 +2,13 @@
  * What a preflight brings into its scratch store beside the files: objects that they may refer to,
  * and the templates that their flows have pinned.
  */
+#include <string.h>
+
 #include "api/types/kinds/jobflow/pin.h"
 #include "base/mem.h"
 #include "cli/engine/engine.h"
 #include "cli/preflight/internal.h"
 #include "template/pinned.h"
-#include <string.h>
 
 /* ---- pinned templates (jobflow/pin.h) ---- */
 

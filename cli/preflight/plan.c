@@ -3,6 +3,9 @@
  * with what is stored.
  */
 #include "cli/preflight/plan.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/text/doc.h"
@@ -13,7 +16,6 @@
 #include "cli/preflight/fit.h"
 #include "cli/preflight/preflight.h"
 #include "view/flow_view.h"
-#include <string.h>
 
 enum { KNOWN_MAX = 5000 };
 

@@ -3,14 +3,16 @@
  * then the flows looked at again when everything is there.
  */
 #include "cli/preflight/preflight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/command/command.h"
 #include "cli/engine/engine.h"
 #include "cli/manifest/apply.h"
 #include "cli/preflight/internal.h"
 #include "cli/preflight/steps.h"
-#include <stdlib.h>
-#include <string.h>
 
 static int compare_order(const void *a, const void *b, void *arg)
 {

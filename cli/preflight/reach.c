@@ -3,13 +3,15 @@
  * sometimes, never or always; from that follows which steps never run.
  */
 #include "cli/preflight/reach.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cli/preflight/steps.h"
 #include "flow/model/graph.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { TERM_SOMETIMES, TERM_NEVER, TERM_ALWAYS };
 

@@ -5,6 +5,9 @@
  * patches, looked at up to a bound: beyond it admission says the same when the step starts.
  */
 #include "cli/preflight/steps.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/schema/flow_reference.h"
@@ -13,7 +16,6 @@
 #include "base/mem.h"
 #include "cli/preflight/fit.h"
 #include "template/instantiate.h"
-#include <string.h>
 
 enum { PATCHED_MAX = 20000 };
 

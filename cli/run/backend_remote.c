@@ -7,6 +7,10 @@
  * The store is one in memory that gets every version the daemon tells of; its revisions are its
  * own. The client has a loop of its own: a timer of ours gives it a turn.
  */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/client/mirror.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -15,9 +19,6 @@
 #include "cli/client/resource.h"
 #include "cli/manifest/apply.h"
 #include "cli/run/backend.h"
-#include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PUMP_MS = 10 };
 static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */

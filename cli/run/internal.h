@@ -3,14 +3,15 @@
  * A run from inside: session.c is its way from the manifests to the exit code, session_end.c the
  * ways out before that.
  */
+#include <string.h>
+#include <uv.h>
+
 #include "cli/client/client.h"
 #include "cli/engine/serving.h"
 #include "cli/run/backend.h"
 #include "cli/run/output.h"
 #include "cli/run/pod_logs.h"
 #include "cli/run/session.h"
-#include <string.h>
-#include <uv.h>
 
 struct session {
     const struct session_options *options;

@@ -2,6 +2,7 @@
  * The registry of output forms, and the form that says nothing.
  */
 #include "cli/run/output.h"
+
 #include <string.h>
 
 static void *quiet_begin(const struct output_context *context)

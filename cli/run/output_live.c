@@ -10,10 +10,11 @@
  * frame. Never more lines than the terminal has, and none wider; what does not fit is counted. The
  * cursor is never hidden: a kill can cut a frame in two, and nothing may be left to be put right.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "cli/run/output.h"
-#include <string.h>
 
 enum {
     FRAME_MS = 100,

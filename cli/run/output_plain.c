@@ -6,9 +6,10 @@
  * A run that says nothing for long says what it is at: at once why nothing runs, and from time to
  * time what does.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "cli/run/output.h"
-#include <string.h>
 
 enum { LOOK_MS = 1000, SILENCE_MS = 30 * 1000, NAMES_MAX = 5 };
 

@@ -2,12 +2,14 @@
  * Log following by polling the runtime's files: ten times a second, only pods that may still write.
  */
 #include "cli/run/pod_logs.h"
+
+#include <stdio.h>
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "view/why.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { POLL_MS = 100, PIECE_MAX = 64 << 10 };
 

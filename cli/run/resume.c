@@ -2,6 +2,7 @@
  * From manifests and what the store has to what is followed.
  */
 #include "cli/run/resume.h"
+
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/clock.h"

@@ -9,6 +9,10 @@
  * A run that ends early leaves its flows unfinished in the store: the next run with the same data
  * directory goes on with them.
  */
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
@@ -17,9 +21,6 @@
 #include "cli/run/internal.h"
 #include "cli/run/resume.h"
 #include "cli/run/stall_report.h"
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 
 enum { FAILED_LOOK_MS = 1000, FAILED_LOG_LINES = 20 };
 

@@ -3,9 +3,10 @@
  * One `jobflow run`: manifests applied to a data directory, followed to their end, interrupted on
  * request.
  */
+#include <stdint.h>
+
 #include "cli/command/command.h"
 #include "cli/manifest/manifests.h"
-#include <stdint.h>
 
 struct session_options {
     struct flag_list parameters; /* NAME=VALUE */

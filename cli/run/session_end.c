@@ -5,9 +5,10 @@
  * And the end itself: a job may be over while pods of it, told to stop, take their time. A run ends
  * after them, so that nothing of it is left when it has ended; a daemon keeps them.
  */
+#include <signal.h>
+
 #include "base/mem.h"
 #include "cli/run/internal.h"
-#include <signal.h>
 
 enum {
     ABORT_POLL_MS = 50,

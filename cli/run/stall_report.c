@@ -3,6 +3,7 @@
  * only counted.
  */
 #include "cli/run/stall_report.h"
+
 #include "api/types/text/doc.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"

@@ -6,12 +6,13 @@
  * ended last, back over the dependency that let each step start. Long flows show the path and the
  * failures only.
  */
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/timefmt.h"
 #include "cli/command/command.h"
 #include "cli/run/output.h"
 #include "view/flow_view.h"
-#include <string.h>
 
 enum { FULL_TABLE_STEPS = 60, SHORT_ROWS = 20, NAME_COLUMNS_MAX = 48, ITERATIONS_SHOWN = 20 };
 

@@ -2,8 +2,10 @@
  * Budgets of loops. Together with what the spec says none is above LOOP_ITERATIONS_MAX.
  */
 #include "flow/model/budget.h"
-#include "base/mem.h"
+
 #include <string.h>
+
+#include "base/mem.h"
 
 static uint32_t at_most(const struct flow_loop *loop, uint64_t extra)
 {

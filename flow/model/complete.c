@@ -2,6 +2,7 @@
  * One check per kind of member; the first that is missing ends the walk.
  */
 #include "flow/model/complete.h"
+
 #include <stdio.h>
 
 static bool is_there(const void *member, const char *list, size_t at, const char *name,

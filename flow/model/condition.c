@@ -3,14 +3,16 @@
  * other object.
  */
 #include "flow/model/condition.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
 #include "flow/model/items.h"
 #include "flow/model/retry_policy.h"
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* What an aborted job has left behind so far is not its results: it may be taken up again. */
 static const struct job_results *results_of(const struct step *step)

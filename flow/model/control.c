@@ -2,11 +2,13 @@
  * Judging steps, and the failures they may handle.
  */
 #include "flow/model/control.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "flow/model/condition.h"
 #include "flow/model/items.h"
 #include "flow/model/step_probe.h"
-#include <string.h>
 
 enum outcome { MET, LOST, SKIPPED };
 enum verdict { WAITS, RUNS, IS_SKIPPED };

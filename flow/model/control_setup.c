@@ -2,12 +2,13 @@
  * What follows from a flow's spec alone: which steps are jobless, final or iterations, whose
  * conditions may handle whose failures, whose results somebody asks for.
  */
+#include <string.h>
+
 #include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 #include "flow/model/items.h"
-#include <string.h>
 
 struct term_edges {
     struct dag_edge *edges; /* NULL: only counted */

@@ -5,6 +5,7 @@
  * In which order jobs ended is told by their revisions, for times are stored in seconds.
  */
 #include "flow/model/critical_path.h"
+
 #include "api/types/text/json_text.h"
 #include "base/jsonscan.h"
 #include "base/jsonw.h"

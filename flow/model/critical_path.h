@@ -7,8 +7,9 @@
  * every step, from which anybody can tell; that of a large one has not (DC-05), so the engine
  * tells, once. Of a long chain the two ends are named.
  */
-#include "flow/model/flow_model.h"
 #include <jansson.h>
+
+#include "flow/model/flow_model.h"
 
 enum { PATH_END_MAX = 50 }; /* steps named of either end */
 

@@ -2,14 +2,16 @@
  * The record of a live flow: what its jobs' changes mean for their steps.
  */
 #include "flow/model/flow_model.h"
+
+#include <assert.h>
+#include <string.h>
+
 #include "base/hash.h"
 #include "flow/model/complete.h"
 #include "flow/model/control.h"
 #include "flow/model/retry_policy.h"
 #include "flow/model/spec_hash.h"
 #include "flow/model/step_probe.h"
-#include <assert.h>
-#include <string.h>
 
 static void set_job(struct flow_record *r, uint32_t i, uint64_t job)
 {

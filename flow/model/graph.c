@@ -2,11 +2,13 @@
  * The dependency graph: names to positions, targets to edges, iterations to vertices.
  */
 #include "flow/model/graph.h"
-#include "api/types/kinds/jobflow/names.h"
-#include "base/mem.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "api/types/kinds/jobflow/names.h"
+#include "base/mem.h"
 
 _Static_assert(NAME_NONE == STEP_NONE, "an unknown name is no step");
 

@@ -4,11 +4,13 @@
  * times are the job's own here, not those of our looking.
  */
 #include "flow/model/history.h"
+
+#include <string.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "flow/model/spec_hash.h"
-#include <string.h>
 
 unsigned step_attempt_of(const struct object *job)
 {

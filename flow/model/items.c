@@ -2,11 +2,13 @@
  * From text to items.
  */
 #include "flow/model/items.h"
+
+#include <string.h>
+
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
-#include <string.h>
 
 void flow_items_free(struct flow_items *items)
 {

@@ -2,9 +2,11 @@
  * Ranks and gangs. Without either, a place in the queue is the step's position.
  */
 #include "flow/model/ready_queue.h"
-#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* It waits for a probe of another member: it can only come once that one runs. */
 static bool comes_later(const struct flow_queue *queue, uint32_t step)

@@ -2,11 +2,12 @@
  * The record taken up anew: from the one of an earlier spec, after a manual retry, and its sets and
  * counters from nothing but its steps.
  */
+#include <assert.h>
+#include <string.h>
+
 #include "flow/model/control.h"
 #include "flow/model/flow_model.h"
 #include "flow/model/step_probe.h"
-#include <assert.h>
-#include <string.h>
 
 void flow_record_move(struct flow_record *r, struct flow_record *old)
 {

@@ -2,6 +2,7 @@
  * Retry policies. Absent fields are upstream's behaviour: no retry.
  */
 #include "flow/model/retry_policy.h"
+
 #include <string.h>
 
 enum { BACKOFF_S = 10, FACTOR = 2, MAX_BACKOFF_S = 300 };

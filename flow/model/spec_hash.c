@@ -2,12 +2,14 @@
  * Finding the entries in the text of the flow's body without a tree of it.
  */
 #include "flow/model/spec_hash.h"
-#include "base/hash.h"
-#include "base/jsonscan.h"
-#include "base/mem.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "base/jsonscan.h"
+#include "base/mem.h"
 
 static void hash_all(struct flow_record *r)
 {

@@ -3,8 +3,10 @@
  * is.
  */
 #include "flow/model/step_bits.h"
-#include "base/base64.h"
+
 #include <string.h>
+
+#include "base/base64.h"
 
 static unsigned byte_at(const struct step_set *set, uint32_t at)
 {

@@ -3,9 +3,11 @@
  * still open; what was met moves over by name when the flow is edited.
  */
 #include "flow/model/step_probe.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "probes/entries.h"
-#include <string.h>
 
 struct step_probe *step_probe_new(const struct flow_depends *depends)
 {

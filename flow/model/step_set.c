@@ -2,8 +2,10 @@
  * Ordered sets of steps. A bit of a higher level is set exactly when the word below it is not zero.
  */
 #include "flow/model/step_set.h"
-#include "base/mem.h"
+
 #include <string.h>
+
+#include "base/mem.h"
 
 static uint32_t words_for(uint32_t bits)
 {

@@ -8,9 +8,10 @@
  * Adding, removing and finding the next member cost O(log64 steps), three words for 100,000 steps,
  * and members come in step order, which is the order in which steps start and are listed.
  */
-#include "base/compiler.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/compiler.h"
 
 enum { STEP_SET_LEVELS = 6 }; /* 64^6 exceeds every index */
 #define STEP_NONE UINT32_MAX

@@ -1,9 +1,9 @@
 /*
  * env: tells each container which replica of its task it is. Ref: spec/job-plugins.md 2, O-P08.
  */
-#include "job/plugins/plugin.h"
-
 #include <stdio.h>
+
+#include "job/plugins/plugin.h"
 
 static void env_pod(const struct job_plugin_job *job, const struct job_task *task, int32_t index,
                     struct job_pod_plan *plan)

@@ -3,8 +3,6 @@
  * another plugin, comes first, so this plugin runs last. On request also the rank table that
  * Ascend's libraries read, which follows the pods. Ref: spec/job-plugins.md 9, O-P31, O-P37.
  */
-#include "job/plugins/plugin.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +11,7 @@
 #include "api/types/limits.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "job/plugins/plugin.h"
 
 #define ANNOTATION_RANK    "hccl/rankIndex"
 #define ANNOTATION_DEVICES "ascend.kubectl.kubernetes.io/ascend-910-configuration"

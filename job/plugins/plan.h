@@ -4,9 +4,10 @@
  * plan is made; job/plugin_objects.c and job/pod_plugins.c carry it out. Ref: spec/job-plugins.md
  * 1.4, O-P02, O-P06, O-P07.
  */
+#include <jansson.h>
+
 #include "api/types/object.h"
 #include "base/error.h"
-#include <jansson.h>
 
 /* ---- objects ---- */
 

@@ -2,11 +2,10 @@
  * pytorch: the variables of a rendezvous at the first master, ranks without gaps, and on request an
  * init container that waits for the master. Ref: spec/job-plugins.md 7, O-P31…O-P33.
  */
-#include "job/plugins/plugin.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "job/plugins/plugin.h"
 #include "job/plugins/wait.h"
 
 #define WORKER_DEFAULT "worker"
@@ -99,7 +98,7 @@ static void pytorch_review(const struct job_plugin_job *job, struct job_review *
                         "plugin pytorch does nothing: the job has no task \"%s\"; name the master "
                         "with the argument --master=TASK",
                         args.master);
-    else if (!strcmp(args.master, args.worker))
+    else if (strcmp(args.master, args.worker) == 0)
         job_review_warn(review, REASON_PLUGIN_WARNING,
                         "plugin pytorch counts every pod twice: task \"%s\" is master and workers; "
                         "name two tasks with --master=TASK and --worker=TASK",

@@ -2,13 +2,12 @@
  * ray: one head with a Service, workers that join it; the commands are the plugin's. Ref:
  * spec/job-plugins.md 8, O-P05, O-P34…O-P36.
  */
-#include "job/plugins/plugin.h"
-
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "job/plugins/plugin.h"
 
 enum { PORTS = 3 };
 enum { PORT_GCS, PORT_DASHBOARD, PORT_CLIENT };

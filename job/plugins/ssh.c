@@ -3,8 +3,6 @@
  * made once in the life of the job, off the loop; later only the configuration follows the hosts.
  * Ref: spec/job-plugins.md 4, O-P20…O-P26; spec/reliability.md SEC-29.
  */
-#include "job/plugins/plugin.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 #include "base/mem.h"
 #include "job/plugins/keys.h"
 #include "job/plugins/mpi.h"
+#include "job/plugins/plugin.h"
 
 enum { PORT_DEFAULT = 22, MODE_OWNER = 0600, MODE_ALL = 0644 };
 

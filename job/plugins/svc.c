@@ -3,8 +3,6 @@
  * NetworkPolicy that lets only the job's own pods in; each pod gets its host name, the lists as
  * variables and as files in /etc/volcano. Ref: spec/job-plugins.md 3.
  */
-#include "job/plugins/plugin.h"
-
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
@@ -12,6 +10,7 @@
 #include "api/types/limits.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "job/plugins/plugin.h"
 
 /* The kernel's limit for one string of the environment, MAX_ARG_STRLEN, less the NUL. */
 enum { ENV_STRING_MAX = 131071 };
@@ -313,7 +312,7 @@ static const char *open_port(const struct job_task *task)
         {
             const char *name = json_string_value(json_object_get(port, "name"));
 
-            if (name && (!strcmp(name, "dashboard") || !strncmp(name, "http", 4)))
+            if (name && (strcmp(name, "dashboard") == 0 || strncmp(name, "http", 4) == 0))
                 return name;
         }
     }

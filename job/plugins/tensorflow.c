@@ -1,11 +1,10 @@
 /*
  * tensorflow: TF_CONFIG, the cluster and the pod's place in it. Ref: spec/job-plugins.md 6, O-P30.
  */
-#include "job/plugins/plugin.h"
-
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "job/plugins/plugin.h"
 
 enum { ROLES = 4 };
 

@@ -2,8 +2,9 @@
 /*
  * An init container that waits until somebody listens. Ref: spec/job-plugins.md 7, O-P29, O-P33.
  */
-#include "base/buf.h"
 #include <jansson.h>
+
+#include "base/buf.h"
 
 struct job_wait_container {
     const char *name, *image;

@@ -2,6 +2,7 @@
  * The program of supervisors and trials. See self_exe.h.
  */
 #include "node/exe/self_exe.h"
+
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

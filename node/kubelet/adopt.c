@@ -7,13 +7,12 @@
  *   seen running, but not found     lost: Failed, never 0 (P-09)
  *   no intent                       queued like a new one
  */
-#include "node/kubelet/internal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/kubelet/internal.h"
 
 void kubelet_pod_found(void *ctx, const char *uid)
 {

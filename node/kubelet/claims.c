@@ -137,7 +137,7 @@ static void look(void *arg, const struct object *claim)
 {
     struct lookup *lookup = arg;
 
-    lookup->found = lookup->found || !strcmp(lookup->uid, object_uid(claim));
+    lookup->found = lookup->found || strcmp(lookup->uid, object_uid(claim)) == 0;
 }
 
 static void remove_unclaimed(struct claims *claims, const struct buf *found)
@@ -211,7 +211,7 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
     if (change == CHANGE_DELETED) {
         if (claims->data_dir)
             remove_directory(claims, object_namespace(object), object_uid(object));
-    } else if (now && !strcmp(object_uid(now), object_uid(object)) && !now->status) {
+    } else if (now && strcmp(object_uid(now), object_uid(object)) == 0 && !now->status) {
         bind_claim(claims, now);
     }
 }

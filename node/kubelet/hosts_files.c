@@ -154,7 +154,7 @@ static void add_service_names(struct buf *out, const char *address, const char *
 
 static bool selects(const struct service *service, const struct meta *pod)
 {
-    return !strcmp(service->meta->namespace_, pod->namespace_) &&
+    return strcmp(service->meta->namespace_, pod->namespace_) == 0 &&
            service_selector_selects(service->selector, pod);
 }
 
@@ -178,7 +178,7 @@ static void add_shown(const struct service *service, const struct host_entry *en
 
         if (!selects(service, entry->meta))
             continue;
-        if (entry->subdomain && !strcmp(entry->subdomain, name)) {
+        if (entry->subdomain && strcmp(entry->subdomain, name) == 0) {
             buf_str(out, entry->address);
             add_full_names(out, entry->hostname, name, ns);
             buf_char(out, '\n');
@@ -210,7 +210,7 @@ static void add_addressed(const struct hosts *hosts, const struct host_group *gr
                           struct buf *out)
 {
     for (const struct service *service = hosts->addressed; service; service = service->next)
-        if (group->first && !strcmp(service->meta->namespace_, group->first->meta->namespace_))
+        if (group->first && strcmp(service->meta->namespace_, group->first->meta->namespace_) == 0)
             add_service_names(out, service->address, service->meta->name,
                               service->meta->namespace_);
 }

@@ -2,8 +2,6 @@
  * Pods as their objects and the runtime's reports come; start and stop. What earlier lives left is
  * judged in adopt.c.
  */
-#include "node/kubelet/internal.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/kubelet/internal.h"
 #include "node/machine/address_range.h"
 #include "probes/try.h"
 
@@ -201,7 +200,7 @@ bool kubelet_is_ours(const struct kubelet *k, const struct object *object)
 {
     const char *node = pod_spec_of(object)->node_name;
 
-    return node && !strcmp(node, k->options.node_name);
+    return node && strcmp(node, k->options.node_name) == 0;
 }
 
 /* A pod without a record: a new one, or one that ended long ago and is heard of again. */

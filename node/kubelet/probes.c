@@ -8,12 +8,11 @@
  * the container's shim. Each run of a container begins anew. What a probe changes is told by
  * writing the last status again: kubelet_write_report asks us who is ready.
  */
-#include "node/kubelet/internal.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/kubelet/internal.h"
 #include "node/kubelet/probe_rule.h"
 #include "node/runtime/handler.h"
 #include "probes/try.h"

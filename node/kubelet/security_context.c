@@ -3,10 +3,10 @@
  * (docs/limits.md). Where its securityContext asks for another user, somebody may rely on that: it
  * is told by an event.
  */
-#include "node/kubelet/internal.h"
-
 #include <string.h>
 #include <unistd.h>
+
+#include "node/kubelet/internal.h"
 
 /* False: nothing is executed. */
 static bool user_of_programs(const struct kubelet *k, long long *out)

@@ -221,7 +221,7 @@ static void write_address(const struct service *service)
     struct cluster_call *call;
     json_t *spec;
 
-    if (service->spec.cluster_ip && !strcmp(service->spec.cluster_ip, service->text))
+    if (service->spec.cluster_ip && strcmp(service->spec.cluster_ip, service->text) == 0)
         return;
     body = object_body_json(object);
     spec = json_object_get(body, "spec");
@@ -455,7 +455,7 @@ void services_each(const struct services *all, const char *ns,
 {
     for (const struct service *service = all ? all->services : NULL; service;
          service = service->hh.next)
-        if (service->address && !strcmp(object_namespace(service->object), ns))
+        if (service->address && strcmp(object_namespace(service->object), ns) == 0)
             visit(arg, object_name(service->object), service->text, &service->spec);
 }
 

@@ -53,7 +53,7 @@ static bool refers_to_address(const struct pod_container *container)
         const char *path = source_text(
             json_object_get(container->env.items[i].value_from, "fieldRef"), "fieldPath");
 
-        if (path && !strncmp(path, "status.podIP", 12))
+        if (path && strncmp(path, "status.podIP", 12) == 0)
             return true;
     }
     return false;
@@ -111,7 +111,7 @@ void kubelet_join_hosts(struct kubelet_pod *pod, const struct pod_spec *spec)
 bool kubelet_may_look_up(const struct kubelet_pod *pod, const struct pod_spec *spec)
 {
     return !pod->hosts.group && !pod->kubelet->options.volumes.sim && !spec->host_network &&
-           !(spec->dns_policy && !strcmp(spec->dns_policy, "Default")) &&
+           !(spec->dns_policy && strcmp(spec->dns_policy, "Default") == 0) &&
            hosts_serves(pod->kubelet->hosts, pod->meta->namespace_);
 }
 

@@ -171,7 +171,7 @@ static bool limits(const struct pod_spec *spec, const char *resource)
 {
     for (size_t i = 0; i < spec->containers.count; i++)
         for (size_t l = 0; l < spec->containers.items[i].limits.count; l++)
-            if (!strcmp(spec->containers.items[i].limits.items[l].key, resource))
+            if (strcmp(spec->containers.items[i].limits.items[l].key, resource) == 0)
                 return true;
     return false;
 }

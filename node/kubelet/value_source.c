@@ -148,9 +148,9 @@ static const char *subscript(const struct source *source, const char *path)
     if (!close || close[2])
         return NULL;
     key = arena_strndup(source->arena, open + 2, (size_t)(close - open) - 2);
-    if (!strncmp(path, "metadata.labels[", 16))
+    if (strncmp(path, "metadata.labels[", 16) == 0)
         value = meta_label(meta, key);
-    else if (!strncmp(path, "metadata.annotations[", 21))
+    else if (strncmp(path, "metadata.annotations[", 21) == 0)
         value = meta_annotation(meta, key);
     else
         return NULL;
@@ -177,11 +177,11 @@ const char *source_field(const struct source *source, const char *path)
     if (!path)
         return NULL;
     for (size_t i = 0; i < countof(fields); i++)
-        if (!strcmp(path, fields[i].path))
+        if (strcmp(path, fields[i].path) == 0)
             return fields[i].value;
-    if (!strcmp(path, "metadata.labels"))
+    if (strcmp(path, "metadata.labels") == 0)
         return pairs_text(source->arena, meta->labels, meta->n_labels);
-    if (!strcmp(path, "metadata.annotations"))
+    if (strcmp(path, "metadata.annotations") == 0)
         return pairs_text(source->arena, meta->annotations, meta->n_annotations);
     return subscript(source, path);
 }
@@ -191,10 +191,10 @@ const char *source_field(const struct source *source, const char *path)
 static const struct pod_container *container_named(const struct pod_spec *spec, const char *name)
 {
     for (size_t i = 0; i < spec->containers.count; i++)
-        if (!strcmp(spec->containers.items[i].name, name))
+        if (strcmp(spec->containers.items[i].name, name) == 0)
             return &spec->containers.items[i];
     for (size_t i = 0; i < spec->init_containers.count; i++)
-        if (!strcmp(spec->init_containers.items[i].name, name))
+        if (strcmp(spec->init_containers.items[i].name, name) == 0)
             return &spec->init_containers.items[i];
     return NULL;
 }
@@ -202,7 +202,7 @@ static const struct pod_container *container_named(const struct pod_spec *spec, 
 static bool amount_of(const struct str_map *map, const char *name, quantity_nano *out)
 {
     for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->items[i].key, name))
+        if (strcmp(map->items[i].key, name) == 0)
             return quantity_parse(map->items[i].value, out, NULL);
     return false;
 }
@@ -217,9 +217,9 @@ static quantity_nano resource_of(const struct source *source, const struct pod_c
     if ((!limit && amount_of(&container->requests, name, &value)) ||
         amount_of(&container->limits, name, &value) || !limit)
         return value;
-    if (!strcmp(name, "cpu"))
+    if (strcmp(name, "cpu") == 0)
         return (quantity_nano)source->cpu_milli * 1000000;
-    if (!strcmp(name, "memory"))
+    if (strcmp(name, "memory") == 0)
         return (quantity_nano)source->memory_bytes * 1000000000;
     return 0;
 }
@@ -236,7 +236,7 @@ const char *source_resource(const struct source *source, const json_t *ref,
         container = container_named(source->spec, name);
     if (!container || !resource)
         return NULL;
-    limit = !strncmp(resource, "limits.", 7);
+    limit = strncmp(resource, "limits.", 7) == 0;
     if (!limit && strncmp(resource, "requests.", 9) != 0)
         return NULL;
     if (!divisor_text || !quantity_parse(divisor_text, &divisor, NULL) || divisor <= 0)

@@ -59,7 +59,7 @@ static enum source_verdict add_file(struct resolver *r, const char *path, const 
 static const struct source_item *item_named(const struct source_items *items, const char *key)
 {
     for (size_t i = 0; i < items->count; i++)
-        if (!strcmp(items->items[i].key, key))
+        if (strcmp(items->items[i].key, key) == 0)
             return &items->items[i];
     return NULL;
 }
@@ -185,7 +185,7 @@ static enum source_verdict empty_dir(struct resolver *r, const json_t *ref)
     quantity_nano size;
 
     r->out->kind = VOLUME_EMPTY_DIR;
-    r->out->memory = medium && !strcmp(medium, "Memory");
+    r->out->memory = medium && strcmp(medium, "Memory") == 0;
     if (limit && quantity_parse(limit, &size, NULL))
         r->out->size_bytes = quantity_whole(size);
     else if (!r->out->memory)

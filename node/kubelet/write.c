@@ -6,12 +6,11 @@
  *
  * A pod has one call under way at most. Everything that was accepted in a turn shares one batch.
  */
-#include "node/kubelet/internal.h"
-
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/kubelet/internal.h"
 
 enum {
     RETRY_DELAY_MS = 1000,
@@ -25,7 +24,7 @@ static const struct object *current(const struct kubelet_pod *pod)
     const struct object *object =
         cluster_get(pod->kubelet->cluster, &kind_pod, pod->meta->namespace_, pod->meta->name);
 
-    return object && !strcmp(object_uid(object), pod->meta->uid) ? object : NULL;
+    return object && strcmp(object_uid(object), pod->meta->uid) == 0 ? object : NULL;
 }
 
 static void push(struct kubelet_pod *pod);

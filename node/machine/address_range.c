@@ -2,6 +2,7 @@
  * Locks on ranges of addresses. See address_range.h.
  */
 #include "node/machine/address_range.h"
+
 #include <arpa/inet.h>
 #include <stddef.h>
 #include <stdio.h>

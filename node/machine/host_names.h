@@ -15,8 +15,9 @@
  * A full name has a dot, and stands alone: single words may mean anything, and a part of a path is
  * no host. Ref: spec/local-runtime.md 8.
  */
-#include "base/arena.h"
 #include <stddef.h>
+
+#include "base/arena.h"
 
 struct host_names;
 

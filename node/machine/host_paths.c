@@ -11,7 +11,7 @@ bool host_path_climbs(const char *path)
 {
     for (const char *at = path; at; at = strchr(at, '/')) {
         at += *at == '/';
-        if (!strncmp(at, "..", 2) && (!at[2] || at[2] == '/'))
+        if (strncmp(at, "..", 2) == 0 && (!at[2] || at[2] == '/'))
             return true;
     }
     return false;
@@ -22,7 +22,7 @@ bool host_paths_add(struct host_paths *paths, const char *word, struct error *er
     struct host_path_rule rule = {.prefix = word, .len = strlen(word)};
     size_t suffix = strlen(writable);
 
-    rule.writable = rule.len > suffix && !strcmp(word + rule.len - suffix, writable);
+    rule.writable = rule.len > suffix && strcmp(word + rule.len - suffix, writable) == 0;
     if (rule.writable)
         rule.len -= suffix;
     while (rule.len > 1 && word[rule.len - 1] == '/')
@@ -41,7 +41,7 @@ bool host_paths_add(struct host_paths *paths, const char *word, struct error *er
 
 static bool covers(const struct host_path_rule *rule, const char *path)
 {
-    return rule->len == 1 || (!strncmp(path, rule->prefix, rule->len) &&
+    return rule->len == 1 || (strncmp(path, rule->prefix, rule->len) == 0 &&
                               (!path[rule->len] || path[rule->len] == '/'));
 }
 

@@ -2,6 +2,7 @@
  * Which addresses of a pod's socket calls become others. See sockaddr_rules.h.
  */
 #include "node/machine/sockaddr_rules.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * of the first. Ref: Kubernetes pkg/controller/endpoint, RepackSubsets.
  */
 #include "node/proxy/endpoint_subsets.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,7 @@ static const char *host_of(const struct listing *listing, const struct object *p
     const struct pod_spec *spec = pod_spec_of(pod);
 
     return spec->hostname && *spec->hostname && spec->subdomain &&
-                   !strcmp(spec->subdomain, object_name(listing->service))
+                   strcmp(spec->subdomain, object_name(listing->service)) == 0
                ? spec->hostname
                : NULL;
 }

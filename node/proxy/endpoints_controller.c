@@ -163,7 +163,7 @@ static void write_record(struct endpoints *e, const struct record *record)
         {"kubernetes.io/service-name", name},
     };
     const struct kv headless = {"service.kubernetes.io/headless", ""};
-    bool is_headless = record->spec.cluster_ip && !strcmp(record->spec.cluster_ip, "None");
+    bool is_headless = record->spec.cluster_ip && strcmp(record->spec.cluster_ip, "None") == 0;
 
     if (object_deleting(record->service))
         return;

@@ -2,6 +2,7 @@
  * The doors of a Service. See listeners.h.
  */
 #include "node/proxy/listeners.h"
+
 #include <errno.h>
 #include <unistd.h>
 

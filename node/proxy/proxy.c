@@ -5,6 +5,7 @@
  * thread's alone.
  */
 #include "node/proxy/proxy.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>

@@ -10,9 +10,10 @@
  * refuses is passed over. There are at most RELAY_JOINTS_MAX connections at once: further ones wait
  * in the kernel until one has ended. Doors of datagrams are hatches (udp_listener.h).
  */
-#include "node/shim/netns_holder.h"
 #include <netinet/in.h>
 #include <stdint.h>
+
+#include "node/shim/netns_holder.h"
 
 enum { RELAY_JOINTS_MAX = 1024, RELAY_TARGETS_MAX = 1024 };
 

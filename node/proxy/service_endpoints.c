@@ -2,6 +2,7 @@
  * The pods behind a Service. See service_endpoints.h.
  */
 #include "node/proxy/service_endpoints.h"
+
 #include <arpa/inet.h>
 #include <string.h>
 

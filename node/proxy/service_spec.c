@@ -2,6 +2,7 @@
  * What a Service asks for. See service_spec.h.
  */
 #include "node/proxy/service_spec.h"
+
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
@@ -81,7 +82,7 @@ void service_spec_read(const struct object *service, struct service_spec *out)
         .ports = mem_array(json_array_size(ports) + 1, sizeof *out->ports),
     };
     out->job = text_of(out->selector, LABEL_JOB_NAME);
-    if (type && !strcmp(type, "ExternalName"))
+    if (type && strcmp(type, "ExternalName") == 0)
         return;
     json_array_foreach(ports, i, port) read_port(port, out);
 }
@@ -95,7 +96,7 @@ void service_spec_release(struct service_spec *spec)
 
 bool service_spec_is_headless(const struct service_spec *spec)
 {
-    return spec->cluster_ip && !strcmp(spec->cluster_ip, "None");
+    return spec->cluster_ip && strcmp(spec->cluster_ip, "None") == 0;
 }
 
 bool service_spec_wants_address(const struct service_spec *spec)
@@ -126,7 +127,7 @@ bool service_spec_selects(const struct service_spec *spec, const struct meta *po
 static bool speaks(const struct container_port *port, const struct service_port *meant)
 {
     return transport_of(port->protocol) == meant->transport &&
-           (meant->transport != SERVICE_OTHER || !strcmp(port->protocol, meant->protocol));
+           (meant->transport != SERVICE_OTHER || strcmp(port->protocol, meant->protocol) == 0);
 }
 
 static uint16_t named_port(const struct pod_container *containers, size_t n,
@@ -136,7 +137,7 @@ static uint16_t named_port(const struct pod_container *containers, size_t n,
         for (size_t p = 0; p < containers[i].ports.count; p++) {
             const struct container_port *port = &containers[i].ports.items[p];
 
-            if (port->name && !strcmp(port->name, meant->target_name) && speaks(port, meant))
+            if (port->name && strcmp(port->name, meant->target_name) == 0 && speaks(port, meant))
                 return (uint16_t)port->port;
         }
     return 0;

@@ -2,9 +2,10 @@
 /*
  * What a Service asks for, read from its object.
  */
-#include "api/types/object.h"
 #include <jansson.h>
 #include <stdint.h>
+
+#include "api/types/object.h"
 
 struct service_port {
     const char *name;     /* NULL = none */

@@ -5,6 +5,7 @@
  * at all, for the kernel would go on telling of its end.
  */
 #include "node/proxy/splice.h"
+
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>

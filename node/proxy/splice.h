@@ -3,9 +3,10 @@
  * A joint: two sockets, and what comes out of one goes into the other, each way on its own. What
  * one side does not take is not read from the other, so a joint holds at most two chunks.
  */
-#include "base/reactor.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/reactor.h"
 
 enum { JOINT_CHUNK = 16 << 10 };
 

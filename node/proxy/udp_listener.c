@@ -5,6 +5,7 @@
  * a port at which nobody listens, and its address stays its own.
  */
 #include "node/proxy/udp_listener.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>

@@ -7,11 +7,12 @@
  * the one that rests longest, of those without an answer while there are any, so that a flood of
  * questions does not end talks. A session is a struct inside of its owner's; everything is O(1).
  */
-#include "base/hash.h"
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+#include "base/hash.h"
 
 enum { SESSIONS_MAX = 1024 };
 #define SESSION_ASKED_NS    (30 * INT64_C(1000000000))

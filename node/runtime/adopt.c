@@ -41,7 +41,7 @@ static struct link *link_to(struct host *host, const char *id)
 static bool linked(const struct host *host, const char *id)
 {
     for (const struct link *link = host->links; link; link = link->next)
-        if (!strcmp(link->id, id))
+        if (strcmp(link->id, id) == 0)
             return true;
     return false;
 }
@@ -177,7 +177,7 @@ static bool machine_restarted(struct host *host)
     struct error err = {0};
     bool known = file_read(path, BOOT_ID_MAX, &before, &err);
 
-    if (known && !strcmp(before.data, host->boot_id))
+    if (known && strcmp(before.data, host->boot_id) == 0)
         return false;
     if (!file_write_atomic(path, host->boot_id, strlen(host->boot_id), 0600, &err))
         log_error("cannot note the boot id", kv_str("why", err.message));

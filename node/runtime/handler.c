@@ -50,7 +50,7 @@ static bool port_of(const struct pod_container *container, const json_t *doc, in
 
     *out = (int32_t)json_integer_value(port);
     for (size_t i = 0; name && i < container->ports.count; i++)
-        if (container->ports.items[i].name && !strcmp(container->ports.items[i].name, name))
+        if (container->ports.items[i].name && strcmp(container->ports.items[i].name, name) == 0)
             *out = container->ports.items[i].port;
     if (name && !*out)
         return error_set(err, ERR_INVALID, "port", "port \"%s\" is none the container declares",

@@ -2,6 +2,7 @@
  * The runtime that starts processes: the table of its operations, and its construction.
  */
 #include "node/runtime/host.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
@@ -248,7 +249,7 @@ static const struct runtime_ops ops = {
 static const char *own_path(void)
 {
     for (char **entry = environ; entry && *entry; entry++)
-        if (!strncmp(*entry, "PATH=", 5) && (*entry)[5])
+        if (strncmp(*entry, "PATH=", 5) == 0 && (*entry)[5])
             return *entry + 5;
     return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 }
@@ -271,7 +272,7 @@ static void build_config(struct host *host, const struct runtime_host_options *o
         .log_max_bytes = options->log_max_bytes > 0 ? options->log_max_bytes : LOG_DEFAULT_BYTES,
         .tell_addresses = options->tell_addresses,
         .private_tmp = options->isolate_all,
-        .private_network = options->network && !strcmp(options->network, "private"),
+        .private_network = options->network && strcmp(options->network, "private") == 0,
     };
 }
 

@@ -5,6 +5,7 @@
  * has got that range, and the line is cut off before the next one is written.
  */
 #include "node/runtime/id_ranges.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

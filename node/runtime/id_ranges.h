@@ -4,8 +4,9 @@
  * data directory lives. Which, is on disk before a program gets it: <data>/node/ids, a line for
  * each namespace ("NUMBER NAMESPACE"). A range is never given to another namespace.
  */
-#include "base/error.h"
 #include <stdint.h>
+
+#include "base/error.h"
 
 struct id_ranges;
 

@@ -120,7 +120,7 @@ static unsigned last_run(const struct log_files *files, const char *container)
     unsigned last = 0;
 
     for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(files->items[i].header.container, container) &&
+        if (strcmp(files->items[i].header.container, container) == 0 &&
             files->items[i].header.run > last)
             last = files->items[i].header.run;
     return last;
@@ -132,7 +132,7 @@ static bool files_select(const struct log_files *files, const char *container, u
 {
     out->count = 0;
     for (size_t i = 0; i < files->count; i++)
-        if (!strcmp(files->items[i].header.container, container) &&
+        if (strcmp(files->items[i].header.container, container) == 0 &&
             files->items[i].header.run == run) {
             mem_grow(out->items, out->count, out->cap);
             out->items[out->count++] = files->items[i];

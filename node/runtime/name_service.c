@@ -7,6 +7,7 @@
  * that is refused.
  */
 #include "node/runtime/name_service.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -2,10 +2,10 @@
  * The pods that the runtime knows: given to a shim, again when that died before it took them, and
  * told of until their last report is released.
  */
-#include "node/runtime/host.h"
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/runtime/host.h"
 #include "node/runtime/id_ranges.h"
 #include "node/sandbox/sandbox.h"
 #include "node/shim/records.h"

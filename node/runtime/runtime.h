@@ -13,10 +13,11 @@
  * itself, and gives it again after `adopt`. An exit nobody saw is reported as failed with its own
  * reason, never as 0.
  */
+#include <sys/socket.h>
+
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/log_query.h"
 #include "base/loop.h"
-#include <sys/socket.h>
 
 struct runtime;
 struct holder; /* shim/netns_holder.h */

@@ -69,7 +69,7 @@ static const char *policy_of(const struct sim_pod *pod)
 
 static bool is_sidecar(const struct sim_container *c)
 {
-    return c->spec->restart_policy && !strcmp(c->spec->restart_policy, "Always") &&
+    return c->spec->restart_policy && strcmp(c->spec->restart_policy, "Always") == 0 &&
            c < c->pod->containers + c->pod->n_init;
 }
 
@@ -140,7 +140,7 @@ static bool runs_again(const struct sim_container *c)
         return true;
     if (c->status->exit_code)
         return strcmp(policy, "Never") != 0;
-    return !is_init && !strcmp(policy, "Always");
+    return !is_init && strcmp(policy, "Always") == 0;
 }
 
 static void wait_for_restart(struct sim_container *c)

@@ -113,7 +113,7 @@ static enum shim_restart restart_of(const char *policy)
     } rows[] = {{"Never", RESTART_NEVER}, {"OnFailure", RESTART_ON_FAILURE}};
 
     for (size_t i = 0; policy && i < countof(rows); i++)
-        if (!strcmp(policy, rows[i].text))
+        if (strcmp(policy, rows[i].text) == 0)
             return rows[i].restart;
     return RESTART_ALWAYS;
 }
@@ -123,7 +123,7 @@ static int64_t limit_of(const struct str_map *limits, const char *resource, bool
     for (size_t i = 0; i < limits->count; i++) {
         quantity_nano value;
 
-        if (!strcmp(limits->items[i].key, resource) &&
+        if (strcmp(limits->items[i].key, resource) == 0 &&
             quantity_parse(limits->items[i].value, &value, NULL))
             return milli ? quantity_milli(value) : quantity_whole(value);
     }
@@ -184,7 +184,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
     const struct pod_container *spec = from->spec;
 
     out->name = spec->name;
-    out->sidecar = init && spec->restart_policy && !strcmp(spec->restart_policy, "Always");
+    out->sidecar = init && spec->restart_policy && strcmp(spec->restart_policy, "Always") == 0;
     out->awaited = out->sidecar && spec->startup;
     out->argv = (char **)from->argv; /* only read */
     out->n_argv = (uint32_t)from->n_argv;
@@ -192,7 +192,7 @@ static void fill_container(struct arena *arena, const struct runtime_pod *pod,
     out->cwd = spec->working_dir && *spec->working_dir ? spec->working_dir : NULL;
     out->termination_path = spec->termination_message_path;
     out->log_message = spec->termination_message_policy &&
-                       !strcmp(spec->termination_message_policy, "FallbackToLogsOnError");
+                       strcmp(spec->termination_message_policy, "FallbackToLogsOnError") == 0;
     out->mounts = arena_array(arena, spec->mounts.count, sizeof *out->mounts);
     out->n_mounts = (uint32_t)spec->mounts.count;
     for (uint32_t i = 0; i < out->n_mounts; i++)

@@ -2,6 +2,7 @@
  * Trials. What comes through the pipe of one is why it failed.
  */
 #include "node/sandbox/capability_check.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -106,7 +107,7 @@ int trial_main(int argc, char **argv)
         return -1;
     prctl(PR_SET_NAME, TRIAL_NAME, 0, 0, 0);
     for (size_t i = 0; i < countof(trials); i++)
-        if (!strcmp(argv[1], trials[i].name))
+        if (strcmp(argv[1], trials[i].name) == 0)
             tell(trials[i].attempt(level, argv[3], &said), STDOUT_FILENO, &said);
     return 1;
 }

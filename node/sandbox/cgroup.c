@@ -2,6 +2,7 @@
  * Control groups of a container. See cgroup.h.
  */
 #include "node/sandbox/cgroup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -67,7 +68,7 @@ static char *group_dir(const char *own, const char *uid, unsigned index)
 static bool group_has(const struct cgroup *group, const char *dir)
 {
     for (size_t i = 0; i < group->n; i++)
-        if (!strcmp(group->dirs[i], dir))
+        if (strcmp(group->dirs[i], dir) == 0)
             return true;
     return false;
 }

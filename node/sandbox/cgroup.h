@@ -8,9 +8,10 @@
  *   cpu      cpu.max | cpu.cfs_quota_us
  *   pids     pids.max, for every container whose processes no rlimit bounds
  */
+#include <sys/types.h>
+
 #include "node/sandbox/sockaddr_bpf.h"
 #include "node/wire/message.h"
-#include <sys/types.h>
 
 enum { CGROUP_HIERARCHIES = 4 };
 

@@ -2,6 +2,7 @@
  * Where the hierarchies of control groups are mounted, and where in them we are. See cgroup_find.h.
  */
 #include "node/sandbox/cgroup_find.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

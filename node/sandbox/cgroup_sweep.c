@@ -72,8 +72,8 @@ static bool is_of(const char *name, const char *uid)
 {
     size_t len = strlen(uid);
 
-    return !strncmp(name, group_prefix, sizeof group_prefix - 1) &&
-           !strncmp(name + sizeof group_prefix - 1, uid, len) &&
+    return strncmp(name, group_prefix, sizeof group_prefix - 1) == 0 &&
+           strncmp(name + sizeof group_prefix - 1, uid, len) == 0 &&
            name[sizeof group_prefix - 1 + len] == '-' &&
            !strchr(name + sizeof group_prefix + len, '-');
 }
@@ -121,7 +121,7 @@ static void sweep_forsaken(const char *parent, bool unified)
     DIR *dir = parent ? opendir(parent) : NULL;
 
     for (struct dirent *entry; dir && (entry = readdir(dir));) /* NOLINT(concurrency-mt-unsafe) */
-        if (!strncmp(entry->d_name, group_prefix, sizeof group_prefix - 1)) {
+        if (strncmp(entry->d_name, group_prefix, sizeof group_prefix - 1) == 0) {
             scoped_str path = mem_printf("%s/%s", parent, entry->d_name);
 
             remove_forsaken(path, unified);

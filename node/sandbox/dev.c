@@ -2,6 +2,7 @@
  * /dev of a box. See dev.h.
  */
 #include "node/sandbox/dev.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -30,15 +31,15 @@ static const char *const left_out[] = {"tty", "vcs", "loop", "ram", "pty"}; /* w
 
 static bool skip(const char *name)
 {
-    if (name[0] == '.' || !strcmp(name, "ptmx"))
+    if (name[0] == '.' || strcmp(name, "ptmx") == 0)
         return true;
     for (size_t i = 0; i < countof(file_systems); i++)
-        if (!strcmp(name, file_systems[i].name))
+        if (strcmp(name, file_systems[i].name) == 0)
             return true;
     for (size_t i = 0; i < countof(left_out); i++) {
         size_t len = strlen(left_out[i]);
 
-        if (!strncmp(name, left_out[i], len) && isalnum((unsigned char)name[len]))
+        if (strncmp(name, left_out[i], len) == 0 && isalnum((unsigned char)name[len]))
             return true;
     }
     return false;

@@ -30,7 +30,7 @@ static const struct type types[] = {
 static const struct type *type_of(const struct shim_volume *volume)
 {
     for (size_t i = 0; volume->host_type && i < countof(types); i++)
-        if (!strcmp(types[i].name, volume->host_type))
+        if (strcmp(types[i].name, volume->host_type) == 0)
             return &types[i];
     return NULL; /* none asked for */
 }

@@ -5,6 +5,7 @@
  * OpenSSH's: lengths before strings. Ref: RFC 5656 3.1.
  */
 #include "node/sandbox/hostkey.h"
+
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/ec.h>

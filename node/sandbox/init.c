@@ -2,6 +2,7 @@
  * Process 1 of a container. See init.h.
  */
 #include "node/sandbox/init.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

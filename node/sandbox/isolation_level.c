@@ -41,7 +41,7 @@ const char *sandbox_level_text(enum sandbox_level level)
 bool sandbox_level_find(const char *text, enum sandbox_level *out)
 {
     for (size_t i = 0; i < countof(level_texts); i++)
-        if (!strcmp(level_texts[i], text)) {
+        if (strcmp(level_texts[i], text) == 0) {
             *out = (enum sandbox_level)i;
             return true;
         }

@@ -2,6 +2,7 @@
  * Mounts by descriptor. See mount_tree.h.
  */
 #include "node/sandbox/mount_tree.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -2,9 +2,10 @@
 /*
  * Mounts by descriptor, and the small steps of building a tree.
  */
-#include "base/error.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 /** A detached copy of the mount at a descriptor (any, O_PATH will do). -1 with `err`. */
 int tree_clone(int fd, bool recursive, bool read_only, struct error *err);

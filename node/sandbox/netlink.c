@@ -3,6 +3,7 @@
  * may nest; the kernel answers each with an error number, 0 for none.
  */
 #include "node/sandbox/netlink.h"
+
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>

@@ -3,8 +3,9 @@
  * The few requests to the kernel's routing socket that a network of pods takes. Each goes to the
  * network namespace the socket was opened in.
  */
-#include "base/error.h"
 #include <netinet/in.h>
+
+#include "base/error.h"
 
 /** A socket, close-on-exec. -1 with `err`. */
 int netlink_open(struct error *err);

@@ -2,6 +2,7 @@
  * The private network of pods. See network.h.
  */
 #include "node/sandbox/network.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -11,9 +11,10 @@
  * An ordinary user makes it inside a user namespace, in which he may. The namespaces live as long
  * as somebody holds them (shim/netns_holder.h).
  */
+#include <netinet/in.h>
+
 #include "base/error.h"
 #include "node/sandbox/sandbox.h"
-#include <netinet/in.h>
 
 /* The namespaces, held by descriptors. */
 struct network {

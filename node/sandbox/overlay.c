@@ -2,6 +2,7 @@
  * A private layer over one directory. See overlay.h.
  */
 #include "node/sandbox/overlay.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -142,7 +143,7 @@ static bool on_the_way(const struct layer *layer, const char *host)
     size_t top = strlen(layer->host) + 1, len = strlen(host);
 
     for (size_t i = 0; i < layer->n_points; i++)
-        if (!strncmp(layer->points[i].path, host + top, len - top) &&
+        if (strncmp(layer->points[i].path, host + top, len - top) == 0 &&
             layer->points[i].path[len - top] == '/')
             return true;
     return false;
@@ -153,7 +154,7 @@ static bool replaced(const struct layer *layer, const char *host)
     size_t top = strlen(layer->host) + 1;
 
     for (size_t i = 0; i < layer->n_links; i++)
-        if (!strcmp(layer->links[i].name, host + top))
+        if (strcmp(layer->links[i].name, host + top) == 0)
             return true;
     return false;
 }
@@ -215,7 +216,7 @@ static bool mirror_one(const struct layer *layer, const struct pending *pending,
     for (struct dirent *entry; ok && (entry = readdir(dir));) { /* NOLINT(concurrency-mt-unsafe) */
         char child[PATH_BYTES];
 
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !left--)
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 || !left--)
             continue;
         if (snprintf(child, sizeof child, "%s/%s", pending->host, entry->d_name) <
                 (int)sizeof child &&

@@ -6,8 +6,9 @@
  * An overlay where the kernel lets us; otherwise a mirror: a directory on a tmpfs with each child
  * bound into it, and the same for those children that have a missing mount point below them.
  */
-#include "base/error.h"
 #include <stddef.h>
+
+#include "base/error.h"
 
 struct layer_point {  /* a mount point below the directory */
     const char *path; /* relative to it */

@@ -2,6 +2,7 @@
  * A box at level plain. See plain.h.
  */
 #include "node/sandbox/plain.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void add_ssh_dir(struct box *box, const struct shim_mount *mount)
     if (len < 5 || strcmp(mount->path + len - 5, "/.ssh") != 0)
         return;
     for (uint32_t i = 0; i < box->n_env; i++)
-        if (!strncmp(box->env[i], "VC_SSH_DIR=", 11))
+        if (strncmp(box->env[i], "VC_SSH_DIR=", 11) == 0)
             return;
     add_env(box, mem_printf("VC_SSH_DIR=%s/mnt%s", box->dir, mount->path));
 }

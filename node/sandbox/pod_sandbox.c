@@ -2,6 +2,7 @@
  * The box of a pod. See pod_sandbox.h.
  */
 #include "node/sandbox/pod_sandbox.h"
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ static bool mounts_below(const struct shim_pod *pod, const char *dir)
         const struct shim_container *c = &pod->containers[i];
 
         for (uint32_t m = 0; m < c->n_mounts; m++)
-            if (!strncmp(c->mounts[m].path, dir, len) && strchr("/", c->mounts[m].path[len]))
+            if (strncmp(c->mounts[m].path, dir, len) == 0 && strchr("/", c->mounts[m].path[len]))
                 return true;
     }
     return false;

@@ -2,7 +2,6 @@
  * Containers of a box: their mounts, their first process, who their programs are. See
  * pod_sandbox.h.
  */
-#include "node/sandbox/pod_sandbox.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,6 +17,7 @@
 #include "node/sandbox/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/mount_tree.h"
+#include "node/sandbox/pod_sandbox.h"
 #include "node/sandbox/sshd.h"
 
 enum { MESSAGE_MAX = 4096 };

@@ -19,7 +19,7 @@ static bool is_of_any(const char *name, const char *const *uids, size_t count)
     size_t len = strcspn(name, ".");
 
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(name, uids[i], len) && !uids[i][len])
+        if (strncmp(name, uids[i], len) == 0 && !uids[i][len])
             return true;
     return false;
 }

@@ -2,6 +2,7 @@
  * Memory of a process tree. See pss.h.
  */
 #include "node/sandbox/pss.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -54,12 +54,12 @@ bool root_resolve(const char *path, char out[ROOT_PATH_MAX], struct error *err)
         ssize_t n;
 
         *end = 0;
-        if (!strcmp(name, "..")) {
+        if (strcmp(name, "..") == 0) {
             to_parent(out);
             name = left;
             continue;
         }
-        if (!strcmp(name, ".")) {
+        if (strcmp(name, ".") == 0) {
             name = left;
             continue;
         }

@@ -2,6 +2,7 @@
  * The file system a boxed container sees. See rootfs.h.
  */
 #include "node/sandbox/rootfs.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static size_t top_len(const char *path)
 static bool is_own(const struct root_plan *plan, const char *name)
 {
     for (size_t i = 0; i < countof(own) - !plan->private_tmp; i++)
-        if (!strcmp(own[i], name))
+        if (strcmp(own[i], name) == 0)
             return true;
     return false;
 }
@@ -63,7 +64,7 @@ static bool below(const char *path, const char *dir)
 {
     size_t len = strlen(dir);
 
-    return !strncmp(path, dir, len) && (path[len] == '/' || !path[len]);
+    return strncmp(path, dir, len) == 0 && (path[len] == '/' || !path[len]);
 }
 
 static int by_path(const void *a, const void *b)
@@ -126,9 +127,9 @@ static int scratch_dir(struct build *build, const char *name, struct error *err)
 
 static bool wants_layer(const struct build *build, const char *top)
 {
-    if (build->plan->hosts && !strcmp(top, "/etc"))
+    if (build->plan->hosts && strcmp(top, "/etc") == 0)
         return true;
-    if (build->plan->owner && !strcmp(top, "/root"))
+    if (build->plan->owner && strcmp(top, "/root") == 0)
         return true;
     for (size_t i = 0; i < build->plan->n_mounts; i++) {
         const struct place *place = &build->places[i];
@@ -165,7 +166,7 @@ static bool mount_layer(struct build *build, const char *top, struct error *err)
                                               {"hostname", "/run/pod/hostname"}};
     size_t n = build->plan->n_mounts;
     struct layer_point *points = mem_array(n + 1, sizeof *points);
-    bool etc = build->plan->hosts && !strcmp(top, "/etc");
+    bool etc = build->plan->hosts && strcmp(top, "/etc") == 0;
     struct layer layer = {top,
                           points,
                           0,

@@ -12,8 +12,9 @@
  * own shm and pts /run             an empty tmpfs with /run/pod /tmp             the host's, or an
  * empty tmpfs
  */
-#include "base/error.h"
 #include <stddef.h>
+
+#include "base/error.h"
 
 struct root_mount {
     const char *path; /* absolute, as asked for */

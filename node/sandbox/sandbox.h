@@ -9,8 +9,9 @@
  *
  * Which one holds is found by doing it once in a child (probe), never by version numbers.
  */
-#include "base/error.h"
 #include <sys/types.h>
+
+#include "base/error.h"
 
 /* clang-format off */
 #define SANDBOX_LEVELS(X) X(PLAIN, "plain") X(MOUNTS, "mounts") X(USER, "user") X(FULL, "full")

@@ -12,6 +12,7 @@
  * Ref: local-runtime.md 3.3 and appendix C.
  */
 #include "node/sandbox/sockaddr_bpf.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/bpf.h>

@@ -5,6 +5,7 @@
  * for nothing here is a security decision.
  */
 #include "node/sandbox/sockaddr_notify.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -4,6 +4,7 @@
  * into the result.
  */
 #include "node/sandbox/spawn.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ struct child {
 ON_CHILD_STACK static const char *search_path(char *const *env)
 {
     for (; *env; env++)
-        if (!strncmp(*env, "PATH=", 5))
+        if (strncmp(*env, "PATH=", 5) == 0)
             return *env + 5;
     return "/usr/local/bin:/usr/bin:/bin";
 }

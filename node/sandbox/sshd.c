@@ -2,6 +2,7 @@
  * What sshd needs in a box. See sshd.h.
  */
 #include "node/sandbox/sshd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>

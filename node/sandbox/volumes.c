@@ -2,6 +2,7 @@
  * The volumes of a pod. See volumes.h.
  */
 #include "node/sandbox/volumes.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,7 @@ static bool path_ok(const char *path)
         size_t len = strcspn(at, "/");
 
         if (!len || len > NAME_MAX || (len == 1 && at[0] == '.') ||
-            (len >= 2 && !strncmp(at, "..", 2)))
+            (len >= 2 && strncmp(at, "..", 2) == 0))
             return false; /* ".." and names that begin with it are ours */
         at += len;
         at += *at == '/';
@@ -289,7 +290,7 @@ static int64_t tree_bytes(int fd, int64_t limit, unsigned depth)
         struct stat info;
         int inner;
 
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
             fstatat(dirfd(dir), entry->d_name, &info, AT_SYMLINK_NOFOLLOW))
             continue;
         sum += (int64_t)info.st_blocks * BLOCK_BYTES;

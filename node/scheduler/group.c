@@ -83,7 +83,7 @@ struct group_task *group_task_named(struct group *group, const char *name)
     size_t len = strlen(name);
 
     for (task = group->tasks; task; task = task->next)
-        if (!strcmp(task->name, name))
+        if (strcmp(task->name, name) == 0)
             return task;
     task = mem_alloc(sizeof *task + len + 1);
     memcpy(task->name, name, len + 1);
@@ -128,10 +128,10 @@ static void load_told(struct group *group)
         last = &status->conditions.items[status->conditions.count - 1];
         group->told.at_ms = last->at_ms;
     }
-    if (last && last->type && !strcmp(last->type, "Scheduled")) {
+    if (last && last->type && strcmp(last->type, "Scheduled") == 0) {
         group->told.condition = "Scheduled";
         group->told.reason = PODGROUP_REASON_SCHEDULED;
-    } else if (last && last->type && !strcmp(last->type, "Unschedulable")) {
+    } else if (last && last->type && strcmp(last->type, "Unschedulable") == 0) {
         group->told.condition = "Unschedulable";
         group->told.reason = PODGROUP_REASON_RESOURCES;
         mem_free(group->told_message);

@@ -40,7 +40,7 @@ void places_release(struct places *places)
 int places_find(const struct places *places, const char *name)
 {
     for (size_t i = 0; name && i < places->count; i++)
-        if (!strcmp(places->items[i].name, name))
+        if (strcmp(places->items[i].name, name) == 0)
             return (int)i;
     return -1;
 }
@@ -86,7 +86,7 @@ static const char *label_of(const struct place *place, const char *key)
     const char *value = place->meta ? meta_label(place->meta, key) : NULL;
 
     for (size_t i = 0; !value && i < place->n_labels; i++)
-        if (!strcmp(place->labels[i].key, key))
+        if (strcmp(place->labels[i].key, key) == 0)
             value = place->labels[i].value;
     return value;
 }
@@ -116,7 +116,7 @@ static bool has_value(const json_t *values, const char *text)
 
     json_array_foreach((json_t *)(uintptr_t)values, i, value)
     {
-        if (json_string_value(value) && !strcmp(json_string_value(value), text))
+        if (json_string_value(value) && strcmp(json_string_value(value), text) == 0)
             return true;
     }
     return false;
@@ -139,17 +139,17 @@ static bool matches(const char *has, const char *op, const json_t *values)
 {
     if (!op)
         return false;
-    if (!strcmp(op, "In"))
+    if (strcmp(op, "In") == 0)
         return has && has_value(values, has);
-    if (!strcmp(op, "NotIn"))
+    if (strcmp(op, "NotIn") == 0)
         return !has || !has_value(values, has);
-    if (!strcmp(op, "Exists"))
+    if (strcmp(op, "Exists") == 0)
         return has != NULL;
-    if (!strcmp(op, "DoesNotExist"))
+    if (strcmp(op, "DoesNotExist") == 0)
         return !has;
-    if (!strcmp(op, "Gt"))
+    if (strcmp(op, "Gt") == 0)
         return compares(has, values, 1);
-    return !strcmp(op, "Lt") && compares(has, values, -1);
+    return strcmp(op, "Lt") == 0 && compares(has, values, -1);
 }
 
 /* The first requirement that does not hold, or NULL. */
@@ -165,7 +165,7 @@ static const json_t *failing(const struct place *place, const json_t *requiremen
         const char *has = NULL;
 
         if (fields)
-            has = key && !strcmp(key, "metadata.name") ? place->name : NULL;
+            has = key && strcmp(key, "metadata.name") == 0 ? place->name : NULL;
         else if (key)
             has = label_of(place, key);
         if (!matches(has, op, json_object_get(requirement, "values")))
@@ -226,9 +226,9 @@ static bool tolerates(const json_t *toleration, const char *key, const char *val
         return false;
     if (own_key && *own_key && strcmp(own_key, key) != 0)
         return false;
-    if (op && !strcmp(op, "Exists"))
+    if (op && strcmp(op, "Exists") == 0)
         return true;
-    return own_key && *own_key && !strcmp(own_value ? own_value : "", value);
+    return own_key && *own_key && strcmp(own_value ? own_value : "", value) == 0;
 }
 
 static bool is_tolerated(const struct pod_spec *spec, const char *key, const char *value,
@@ -278,7 +278,7 @@ static bool is_plain(const char *name)
     static const char *const plain[] = {"cpu", "memory", "ephemeral-storage", "pods"};
 
     for (size_t i = 0; i < countof(plain); i++)
-        if (!strcmp(name, plain[i]))
+        if (strcmp(name, plain[i]) == 0)
             return true;
     return false;
 }
@@ -295,7 +295,7 @@ static void look_at_resource(void *arg, const char *name)
     const struct resource_names *extras = &unknown->places->extras;
 
     for (size_t i = 0; i < extras->count; i++)
-        if (!strcmp(extras->names[i], name))
+        if (strcmp(extras->names[i], name) == 0)
             return;
     if (!is_plain(name) && pod_spec_request(unknown->spec, name) > 0)
         unknown->name = name;
@@ -334,7 +334,8 @@ static int64_t number_of(const struct str_map *map, const char *name,
     quantity_nano value;
 
     for (size_t i = 0; i < map->count; i++)
-        if (!strcmp(map->items[i].key, name) && quantity_parse(map->items[i].value, &value, NULL))
+        if (strcmp(map->items[i].key, name) == 0 &&
+            quantity_parse(map->items[i].value, &value, NULL))
             return amount_clamp(number(value));
     return missing;
 }

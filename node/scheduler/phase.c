@@ -43,7 +43,7 @@ struct group_told podgroup_told(const struct group_view *view, const char *messa
 
 static bool same(const char *a, const char *b)
 {
-    return a == b || (a && b && !strcmp(a, b));
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 /* No phase counts as Pending: of ten thousand groups in a line nobody needs to write it. */

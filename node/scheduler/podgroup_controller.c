@@ -62,12 +62,12 @@ struct resource_list {
 static void add_resource(void *arg, const char *name)
 {
     struct resource_list *list = arg;
-    bool is_cpu = !strcmp(name, "cpu"), is_memory = !strcmp(name, "memory");
+    bool is_cpu = strcmp(name, "cpu") == 0, is_memory = strcmp(name, "memory") == 0;
     quantity_nano value = is_cpu ? (quantity_nano)pod_spec_requests(list->spec).cpu_milli * 1000000
                                  : (quantity_nano)pod_spec_request(list->spec, name) * 1000000000;
 
     for (size_t i = 0; i < list->count; i++)
-        if (!strcmp(list->items[i].key, name))
+        if (strcmp(list->items[i].key, name) == 0)
             return;
     if (list->count == RESOURCES_MAX)
         return;
@@ -86,7 +86,7 @@ static int32_t min_member_of(struct cluster *cluster, const struct object *pod)
         kind
             ? cluster_get(cluster, kind, kind->namespaced ? object_namespace(pod) : "", owner->name)
             : NULL;
-    const char *text = object && !strcmp(object_uid(object), owner->uid)
+    const char *text = object && strcmp(object_uid(object), owner->uid) == 0
                            ? meta_annotation(object->meta, ANNOTATION_MIN_MEMBER)
                            : NULL;
     char *end;
@@ -186,7 +186,7 @@ static const struct object *pod_of(const struct plain_pod *plain)
     const struct object *pod =
         cluster_get(plain->groups->cluster, &kind_pod, plain->meta->namespace_, plain->meta->name);
 
-    return pod && !strcmp(object_uid(pod), plain->meta->uid) ? pod : NULL;
+    return pod && strcmp(object_uid(pod), plain->meta->uid) == 0 ? pod : NULL;
 }
 
 static void written(struct cluster_call *call, const struct object *result, const struct error *err)

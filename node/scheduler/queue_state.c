@@ -89,7 +89,7 @@ static enum queue_state state_of(const struct object *queue)
     const char *text = queue_state_of(queue);
 
     for (size_t i = 0; i < countof(state_texts); i++)
-        if (!strcmp(text, state_texts[i]))
+        if (strcmp(text, state_texts[i]) == 0)
             return (enum queue_state)i;
     return QUEUE_UNKNOWN;
 }
@@ -204,14 +204,14 @@ static void write_parent(struct record *record, const struct object *queue)
 
 static bool is_root(const struct record *record)
 {
-    return !strcmp(record->name, "root");
+    return strcmp(record->name, "root") == 0;
 }
 
 static bool closed_by_parent(const struct object *queue)
 {
     const char *value = meta_annotation(queue->meta, ANNOTATION_CLOSED_BY_PARENT);
 
-    return value && !strcmp(value, "true");
+    return value && strcmp(value, "true") == 0;
 }
 
 static bool is_shut(enum queue_state state)
@@ -223,7 +223,7 @@ static const struct object *parent_of(struct record *record, const struct object
 {
     const char *parent = queue_spec_of(queue)->parent;
 
-    if (is_root(record) || !parent || !*parent || !strcmp(parent, "root"))
+    if (is_root(record) || !parent || !*parent || strcmp(parent, "root") == 0)
         return NULL;
     return cluster_get(record->states->cluster, &kind_queue, "", parent);
 }
@@ -324,8 +324,8 @@ static void queue_changed(struct cluster_watcher *watcher, enum cluster_change c
         const struct object *queue = cluster_get(states->cluster, &kind_queue, "", record->name);
         const char *parent = queue ? queue_spec_of(queue)->parent : NULL;
 
-        if (!strcmp(record->name, object_name(object)) ||
-            (parent && !strcmp(parent, object_name(object))))
+        if (strcmp(record->name, object_name(object)) == 0 ||
+            (parent && strcmp(parent, object_name(object)) == 0))
             work_add(&record->work);
     }
 }
@@ -370,7 +370,7 @@ static const struct {
 static bool is_meant(const struct command *command, const struct object *queue)
 {
     return !command->target.uid || !*command->target.uid ||
-           !strcmp(command->target.uid, object_uid(queue));
+           strcmp(command->target.uid, object_uid(queue)) == 0;
 }
 
 static void command_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -387,7 +387,7 @@ static void command_changed(struct cluster_watcher *watcher, enum cluster_change
     queue = cluster_get(states->cluster, &kind_queue, "", command->target.name);
     record = record_named(states, command->target.name);
     for (size_t i = 0; queue && is_meant(command, queue) && i < countof(actions); i++)
-        if (command->action && !strcmp(command->action, actions[i].name))
+        if (command->action && strcmp(command->action, actions[i].name) == 0)
             record->asked = actions[i].action;
     if (record->asked == QUEUE_SYNC)
         cluster_event(states->cluster, object, EVENT_WARNING, "CommandRejected", COMPONENT,

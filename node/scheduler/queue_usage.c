@@ -35,7 +35,7 @@ static struct usage_record *record_named(struct queue_usage *usage, const char *
 
     if (!name || !*name)
         name = "default";
-    if (usage->last && !strcmp(usage->last->name, name))
+    if (usage->last && strcmp(usage->last->name, name) == 0)
         return usage->last;
     HASH_FIND(hh, usage->records, name, strlen(name), record);
     if (record)

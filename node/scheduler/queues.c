@@ -347,10 +347,10 @@ void queues_set(struct queues *queues, const struct object *object)
     const char *state = queue_state_of(object);
 
     queue->exists = true;
-    queue->open = !*state || !strcmp(state, "Open");
+    queue->open = !*state || strcmp(state, "Open") == 0;
     queue->weight = spec->weight > 0 ? spec->weight : 1;
     queue->priority = spec->priority;
-    queue->fifo = spec->dequeue_strategy && !strcmp(spec->dequeue_strategy, "fifo");
+    queue->fifo = spec->dequeue_strategy && strcmp(spec->dequeue_strategy, "fifo") == 0;
     queue->reclaimable = spec->reclaimable != 0;
     queue->has_deserved = spec->deserved.count > 0;
     queue->limit = amount_of_map(&spec->capability, &queues->extras, AMOUNT_UNLIMITED);

@@ -3,13 +3,12 @@
  *
  * An event costs a look-up and a few counters; everything else happens in the pass, once per turn.
  */
-#include "node/scheduler/internal.h"
-
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "node/scheduler/internal.h"
 #include "node/scheduler/podgroup_controller.h"
 
 enum { NAME_BYTES_MAX = 256 }; /* of a namespace, an object, a uid with its mark: admission */
@@ -106,7 +105,7 @@ static const struct object *owner_job(struct scheduler *s, const struct object *
     if (!owner || strcmp(owner->kind, kind_job.name) != 0)
         return NULL;
     job = cluster_get(s->cluster, &kind_job, object_namespace(group), owner->name);
-    return job && !strcmp(object_uid(job), owner->uid) ? job : NULL;
+    return job && strcmp(object_uid(job), owner->uid) == 0 ? job : NULL;
 }
 
 /* A charge stays where it is made: it moves with the group to its new queue. */
@@ -167,7 +166,7 @@ void group_see(struct group *group, const struct object *object)
 
 static bool same_object(const struct group *group, const struct object *object)
 {
-    return group->object && !strcmp(object_uid(group->object), object_uid(object));
+    return group->object && strcmp(object_uid(group->object), object_uid(object)) == 0;
 }
 
 static void unload_group(struct group *group)
@@ -303,7 +302,7 @@ static bool is_preemptable(const struct object *pod)
 {
     const char *text = note_of(pod, "volcano.sh/preemptable");
 
-    return text && !strcmp(text, "true");
+    return text && strcmp(text, "true") == 0;
 }
 
 static int64_t cooldown_of(const struct object *pod)

@@ -1,12 +1,11 @@
 /*
  * The scheduler's life, and what administrators change: nodes, queues, priority classes.
  */
-#include "node/scheduler/internal.h"
-
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
+#include "node/scheduler/internal.h"
 
 /* Nodes: an administrator's event, it may look at every pod. */
 
@@ -25,7 +24,7 @@ static void node_changed(struct cluster_watcher *watcher, enum cluster_change ch
         if (member->state > MEMBER_PENDING)
             continue;
         pod = cluster_get(s->cluster, &kind_pod, member->meta->namespace_, member->meta->name);
-        if (pod && !strcmp(object_uid(pod), member->meta->uid))
+        if (pod && strcmp(object_uid(pod), member->meta->uid) == 0)
             member_fit(member, pod_spec_of(pod));
     }
 }
@@ -36,7 +35,7 @@ static bool in_class(const struct group *group, const char *class_name)
 {
     const char *own = group->object ? podgroup_spec_of(group->object)->priority_class : NULL;
 
-    return own && !strcmp(own, class_name);
+    return own && strcmp(own, class_name) == 0;
 }
 
 /* Administrators' events: they may look at every group. Either of the two reasons is NULL. */
@@ -58,7 +57,8 @@ static void reload_groups(struct scheduler *s, const struct queue *queue, const 
 
 static bool only_status_differs(const struct object *old, const struct object *object)
 {
-    return old && old->body == object->body && !strcmp(queue_state_of(old), queue_state_of(object));
+    return old && old->body == object->body &&
+           strcmp(queue_state_of(old), queue_state_of(object)) == 0;
 }
 
 static void queue_changed(struct cluster_watcher *watcher, enum cluster_change change,

@@ -5,13 +5,12 @@
  * later, if it still differs then: a step of one short pod costs its group a single write, for its
  * job removes the group as soon as it is over.
  */
-#include "node/scheduler/internal.h"
-
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/scheduler/internal.h"
 
 /* Bindings. */
 
@@ -20,7 +19,7 @@ static const struct object *current(struct cluster *cluster, const struct kind *
 {
     const struct object *object = cluster_get(cluster, kind, meta->namespace_, meta->name);
 
-    return object && !strcmp(object_uid(object), meta->uid) ? object : NULL;
+    return object && strcmp(object_uid(object), meta->uid) == 0 ? object : NULL;
 }
 
 /* The answer can be lost where the write was not: what counts is the object. */
@@ -126,7 +125,7 @@ void member_tell_unschedulable(struct member *member, const char *message)
         .phase = POD_PENDING, .unschedulable = message, .gated = member->gated};
 
     if (!pod || member->unschedulable == message ||
-        (member->unschedulable && message && !strcmp(member->unschedulable, message)))
+        (member->unschedulable && message && strcmp(member->unschedulable, message) == 0))
         return;
     mem_free(member->unschedulable);
     member->unschedulable = mem_strdup(message);
@@ -151,7 +150,7 @@ static void told(struct cluster_call *call, const struct object *result, const s
 
 static bool is_unschedulable(const struct group_told *told)
 {
-    return told->condition && !strcmp(told->condition, "Unschedulable");
+    return told->condition && strcmp(told->condition, "Unschedulable") == 0;
 }
 
 static void write_status(struct group *group, const struct group_told *now, struct blob *blob)
@@ -182,7 +181,7 @@ static struct group_told told_now(const struct group *group)
     struct group_view view = group_view(group);
     struct group_told now = podgroup_told(&view, group->message);
 
-    if (now.condition && group->told.condition && !strcmp(now.condition, group->told.condition))
+    if (now.condition && group->told.condition && strcmp(now.condition, group->told.condition) == 0)
         now.at_ms = group->told.at_ms;
     if (!now.at_ms)
         now.at_ms = loop_wall_ms(group->scheduler->cluster->loop);

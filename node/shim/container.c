@@ -1,7 +1,6 @@
 /*
  * One container of a pod in the hands of its shim: its runs, their ends, its hooks. See pod.h.
  */
-#include "node/shim/pod.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include "node/sandbox/pss.h"
 #include "node/sandbox/spawn.h"
 #include "node/shim/exec_helper.h"
+#include "node/shim/pod.h"
 #include "node/shim/pod_mark.h"
 #include "node/shim/shim.h"
 

@@ -22,7 +22,7 @@ static bool names_add(struct names *names, const char *entry)
             names->slots[i] = entry;
             return true;
         }
-        if (!strncmp(names->slots[i], entry, len))
+        if (strncmp(names->slots[i], entry, len) == 0)
             return false;
     }
 }

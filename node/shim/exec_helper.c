@@ -2,6 +2,7 @@
  * Helpers beside containers. See exec_helper.h.
  */
 #include "node/shim/exec_helper.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -2,6 +2,7 @@
  * Writing the log of one run of one container. See logfile.h.
  */
 #include "node/shim/logfile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -14,10 +14,11 @@
  * once something was printed. Both streams of a program share one pipe, which keeps their order;
  * the records therefore all say stdout.
  */
-#include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/buf.h"
 
 enum {
     LOG_FILES_KEPT = 3,   /* of one run, the current one included (L-38) */

@@ -2,6 +2,7 @@
  * The holder of the private network. See netns_holder.h.
  */
 #include "node/shim/netns_holder.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -134,7 +134,7 @@ static void take_hosts(struct shim *shim, struct wire_frame *frame)
     struct error err = {0};
 
     if (shim_get_order(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
-        !strcmp(order.uid, shim->box->pod->uid) && !box_set_hosts(shim->box, order.hosts, &err))
+        strcmp(order.uid, shim->box->pod->uid) == 0 && !box_set_hosts(shim->box, order.hosts, &err))
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
@@ -145,7 +145,7 @@ static void take_files(struct shim *shim, struct wire_frame *frame)
     struct error err = {0};
 
     if (shim_get_files(&frame->fields, arena, &files) && shim->box &&
-        !strcmp(files.uid, shim->box->pod->uid) &&
+        strcmp(files.uid, shim->box->pod->uid) == 0 &&
         !box_set_files(shim->box, files.index, &files.volume, &err))
         log_error("cannot replace files", kv_str("why", err.message));
 }

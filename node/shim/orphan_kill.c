@@ -2,6 +2,7 @@
  * Processes that outlived their shim. See orphan_kill.h.
  */
 #include "node/shim/orphan_kill.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,7 +31,7 @@ static bool carries(const char *env, size_t len, const struct hunt *hunt)
         if (strncmp(at, marker, sizeof marker - 1) != 0)
             continue;
         for (size_t i = 0; i < hunt->count; i++)
-            if (!strcmp(at + sizeof marker - 1, hunt->uids[i]))
+            if (strcmp(at + sizeof marker - 1, hunt->uids[i]) == 0)
                 return true;
     }
     return false;

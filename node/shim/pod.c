@@ -2,6 +2,7 @@
  * One pod in the hands of its shim. See pod.h.
  */
 #include "node/shim/pod.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -10,14 +10,14 @@
  * What to do next is decided purely (decide.h) whenever something has happened, and carried out
  * here. The pod is final once no program, no stray child and no open output is left.
  */
+#include <sys/resource.h>
+
+#include "base/hash.h"
 #include "base/reactor.h"
 #include "node/sandbox/sockaddr_notify.h"
 #include "node/shim/decide.h"
 #include "node/shim/logfile.h"
 #include "node/wire/message.h"
-
-#include "base/hash.h"
-#include <sys/resource.h>
 
 struct shim;
 struct spawn_plan;

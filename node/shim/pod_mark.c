@@ -2,6 +2,7 @@
  * The number by which processes of a pod are known. See pod_mark.h.
  */
 #include "node/shim/pod_mark.h"
+
 #include <string.h>
 
 #include "base/hash.h"

@@ -2,6 +2,7 @@
  * The record file of a shim. See records.h.
  */
 #include "node/shim/records.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

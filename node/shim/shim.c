@@ -2,6 +2,7 @@
  * The shim process: start, turn, end. See shim.h.
  */
 #include "node/shim/shim.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -253,7 +254,7 @@ int shim_main(int argc, char **argv)
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
-    bool holder = argc > 0 && !strcmp(argv[0], HOLDER_NAME);
+    bool holder = argc > 0 && strcmp(argv[0], HOLDER_NAME) == 0;
 
     if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
         return trial_main(argc, argv);

@@ -15,6 +15,8 @@
  * to its end; start what was asked; tell the node. Nothing is started or told before it is written
  * down. A shim with nothing to do and nobody connected ends by itself; it leaves its records.
  */
+#include <sys/resource.h>
+
 #include "base/reactor.h"
 #include "node/shim/entry.h"
 #include "node/shim/netns_holder.h"
@@ -22,8 +24,6 @@
 #include "node/shim/records.h"
 #include "node/wire/message.h"
 #include "node/wire/peer.h"
-
-#include <sys/resource.h>
 
 struct stray {
     pid_t pid;

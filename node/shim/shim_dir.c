@@ -2,6 +2,7 @@
  * The place of a shim on disk. See place.h.
  */
 #include "node/shim/shim_dir.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,8 +3,9 @@
  * The place of a shim on disk: its directory, locked as long as it lives, and the socket in it.
  * Made by whoever starts the shim, so that nobody ever sees a shim without them.
  */
-#include "base/error.h"
 #include <sys/un.h>
+
+#include "base/error.h"
 
 struct place {
     int dir_fd; /* its open file holds the lock: hand it on, do not keep a copy */

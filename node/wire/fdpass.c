@@ -2,6 +2,7 @@
  * sendmsg and recvmsg with SCM_RIGHTS.
  */
 #include "node/wire/fdpass.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * Frames. See frame.h.
  */
 #include "node/wire/frame.h"
+
 #include <assert.h>
 #include <string.h>
 

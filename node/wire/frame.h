@@ -10,10 +10,11 @@
  * `bad`, never a read past the end, and a text that is read is NUL-terminated in place without an
  * inner NUL.
  */
-#include "base/buf.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/buf.h"
 
 enum { WIRE_FRAME_MAX = 64 << 20 };
 #define WIRE_NULL UINT32_MAX

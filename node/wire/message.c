@@ -2,6 +2,7 @@
  * Messages: each put has its get below it, field by field in the same order.
  */
 #include "node/wire/message.h"
+
 #include <string.h>
 
 enum { UID_MAX = 63 };

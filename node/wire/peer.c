@@ -2,6 +2,7 @@
  * Frames over a socket. See peer.h.
  */
 #include "node/wire/peer.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>

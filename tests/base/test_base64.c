@@ -1,9 +1,11 @@
 /*
  * base/base64
  */
-#include "base/base64.h"
 #include "tests/unit.h"
+
 #include <string.h>
+
+#include "base/base64.h"
 
 struct base64_case {
     const char *name, *text, *bytes; /* bytes NULL: refused */

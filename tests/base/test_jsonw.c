@@ -1,8 +1,7 @@
 #include "tests/unit.h"
 
-#include <string.h>
-
 #include <jansson.h>
+#include <string.h>
 
 #include "base/jsonw.h"
 

@@ -1,9 +1,10 @@
 #include "tests/unit.h"
 
-#include "base/rss.h"
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/rss.h"
 
 /* KiB of pages that are as files have them; -1 where the kernel does not say. */
 static long file_pages(void)

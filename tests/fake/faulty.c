@@ -1,6 +1,8 @@
 #include "tests/fake/faulty.h"
-#include "base/mem.h"
+
 #include <assert.h>
+
+#include "base/mem.h"
 
 enum { RULES_MAX = 16 };
 

@@ -3,11 +3,10 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
+#include <stdio.h>
 
 #include "api/types/kinds/command.h"
-
-#include <stdio.h>
+#include "tests/support/flow_fixture.h"
 
 /* covers: jobflow.md 167; see DC-06 */
 static void a_step_is_tried_again_until_it_completes(void **state)

@@ -2,10 +2,10 @@
  * DC-20 */
 #include "tests/unit.h"
 
+#include <stdio.h>
+
 #include "flow/model/graph.h"
 #include "tests/support/flow_fixture.h"
-
-#include <stdio.h>
 
 enum { STEPS = 3000, WIDTH = 100 };
 

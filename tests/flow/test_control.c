@@ -3,9 +3,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
+
+#include "tests/support/flow_fixture.h"
 
 enum { STEPS_MAX = 8 };
 

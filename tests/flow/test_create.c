@@ -3,11 +3,10 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
 
 #include "template/job_meta.h"
+#include "tests/support/flow_fixture.h"
 
 /* covers: jobflow.md 42 43 44 46 54 */
 static void root_is_created_with_an_event(void **state)

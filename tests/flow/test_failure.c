@@ -3,10 +3,10 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
+#include <stdio.h>
 
 #include "api/types/kinds/command.h"
-#include <stdio.h>
+#include "tests/support/flow_fixture.h"
 
 static void run_flow(struct flow_bed *bed, const char *steps, const char *extra)
 {

@@ -3,9 +3,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
+
+#include "tests/support/flow_fixture.h"
 
 /* covers: jobflow.md 115 116; reliability.md INV-F9 */
 static void delete_policy_removes_the_jobs(void **state)

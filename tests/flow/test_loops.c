@@ -4,11 +4,10 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
+#include <stdio.h>
 
 #include "api/types/kinds/command.h"
-
-#include <stdio.h>
+#include "tests/support/flow_fixture.h"
 
 static const char *const shards[] = {"f-s-0", "f-s-1", "f-s-2", "f-s-3", "f-s-4"};
 

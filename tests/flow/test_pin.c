@@ -3,11 +3,11 @@
  */
 #include "tests/unit.h"
 
-#include "api/types/kinds/jobflow/pin.h"
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "api/types/kinds/jobflow/pin.h"
+#include "tests/support/flow_fixture.h"
 
 static void template_with_replicas(struct flow_bed *bed, const char *name, int replicas)
 {

@@ -3,11 +3,11 @@
  */
 #include "tests/unit.h"
 
+#include <stdio.h>
+
 #include "base/metrics.h"
 #include "tests/support/flow_fixture.h"
 #include "tests/support/peer.h"
-
-#include <stdio.h>
 
 /* A flow whose last step "z" waits for the others with `probe`; templates have tasks ps (2
  * replicas) and worker (2, one available is enough). */

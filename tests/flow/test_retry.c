@@ -3,9 +3,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
+
+#include "tests/support/flow_fixture.h"
 
 static void ask_retry(struct flow_bed *bed, const char *value)
 {

@@ -4,9 +4,8 @@
 #include "tests/unit.h"
 
 #include "base/metrics.h"
-#include "tests/support/flow_fixture.h"
-
 #include "base/timefmt.h"
+#include "tests/support/flow_fixture.h"
 
 /* Let the window of status writes pass. */
 static void wait_for_write(struct flow_bed *bed)

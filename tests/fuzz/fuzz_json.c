@@ -31,7 +31,7 @@ static void check_printed(const json_t *doc)
     again = json_parse(text.data, text.len, &wide, NULL);
     assert(again);
     json_text(again, &second);
-    assert(text.len == second.len && !memcmp(text.data, second.data, text.len));
+    assert(text.len == second.len && memcmp(text.data, second.data, text.len) == 0);
 }
 
 /* Of members given twice the last holds, as jansson has it; where none is, `strict` is the same. */

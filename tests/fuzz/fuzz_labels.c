@@ -31,7 +31,7 @@ static void check_label_selector(const char *text)
     assert(again);
     selector_print(again, &twice);
     assert(once.len == twice.len &&
-           (!once.data || !twice.data || !memcmp(once.data, twice.data, once.len)));
+           (!once.data || !twice.data || memcmp(once.data, twice.data, once.len) == 0));
     assert(selector_matches(selector, &meta) == selector_matches(again, &meta));
 }
 

@@ -21,7 +21,7 @@ static void check_meta(const struct meta *meta)
 
     assert(again);
     meta_encode(again, &second);
-    assert(bytes.len == second.len && !memcmp(bytes.data, second.data, bytes.len));
+    assert(bytes.len == second.len && memcmp(bytes.data, second.data, bytes.len) == 0);
 }
 
 static void check_document(const json_t *doc)
@@ -37,7 +37,7 @@ static void check_document(const json_t *doc)
         assert(again);
         object_write(object, &first);
         object_write(again, &second);
-        assert(!strcmp(first.data, second.data));
+        assert(strcmp(first.data, second.data) == 0);
         check_meta(object->meta);
     } else {
         assert(errors.count);

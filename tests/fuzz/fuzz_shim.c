@@ -27,7 +27,7 @@ static void check_status(const struct wire_frame *frame, struct arena *arena)
     assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
     assert(shim_get_status(&again.fields, arena, &status));
     shim_put_status(&second, &status);
-    assert(first.len == second.len && !memcmp(first.data, second.data, first.len));
+    assert(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
 }
 
 static void check_start(const struct wire_frame *frame, struct arena *arena)
@@ -43,7 +43,7 @@ static void check_start(const struct wire_frame *frame, struct arena *arena)
     assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
     assert(shim_get_start(&again.fields, arena, &pod));
     shim_put_start(&second, &pod);
-    assert(first.len == second.len && !memcmp(first.data, second.data, first.len));
+    assert(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
 }
 
 static void check_frame(void *ctx, struct wire_frame *frame, const char *bytes)

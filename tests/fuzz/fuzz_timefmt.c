@@ -3,12 +3,11 @@
  * same.
  */
 /* covers: reliability.md FZ-08 */
-#include "base/timefmt.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/timefmt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

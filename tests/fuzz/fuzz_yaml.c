@@ -50,7 +50,7 @@ static void check_round_trip(const json_t *doc)
     }
     json_text(doc, &before);
     json_text(yaml_document(again, 0), &after);
-    assert(!strcmp(before.data, after.data));
+    assert(strcmp(before.data, after.data) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scoped(yaml) struct yaml_stream *stream = yaml_parse((const char *)data, size, &limits, &err);
 
     if (!stream) {
-        assert(!strncmp(err.message, "line ", 5));
+        assert(strncmp(err.message, "line ", 5) == 0);
         return 0;
     }
     for (size_t i = 0; i < yaml_count(stream); i++) {

@@ -5,10 +5,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_fixture.h"
-
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
+#include "tests/support/job_fixture.h"
 
 enum { ODD_MS = 437, TIMEOUT_MS = 7000, LATEST_MS = 2 * TIMEOUT_MS };
 

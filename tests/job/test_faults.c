@@ -4,10 +4,9 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 static void check_phase(struct stage *stage, const char *job, const char *want)
 {

@@ -3,10 +3,9 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 static const struct object *group_of(struct stage *stage, const char *job)
 {

@@ -3,10 +3,9 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 static void check_phase(struct stage *stage, const char *job, const char *want)
 {

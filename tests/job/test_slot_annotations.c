@@ -4,12 +4,11 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
+#include "job/state/phase.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
-#include "job/state/phase.h"
 
 #define JOB(annotations, policies, replicas)                                                       \
     "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\n"                                           \

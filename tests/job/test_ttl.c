@@ -3,11 +3,10 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 static struct stage *one_that_ends(const char *extra)
 {

@@ -3,11 +3,10 @@
  */
 #include "tests/unit.h"
 
+#include "api/types/kinds/pod/pod.h"
 #include "job/run.h"
 #include "tests/support/job_faults.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 /* wraps: job_sync */
 

@@ -39,7 +39,7 @@ static void pod_changed(struct cluster_watcher *watcher, enum cluster_change cha
 {
     struct life *life = container_of(watcher, struct life, pods);
 
-    if (life->name && !strcmp(object_name(pod), life->name) &&
+    if (life->name && strcmp(object_name(pod), life->name) == 0 &&
         (life->phase == POD_UNKNOWN ? change == CHANGE_DELETED
                                     : pod_status_of(pod)->phase == life->phase))
         loop_stop(life->loop);
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
-    if (argc == 4 && !strcmp(argv[1], "serve"))
+    if (argc == 4 && strcmp(argv[1], "serve") == 0)
         return serve_mode(argv[2], argv[3]);
     own_path[readlink("/proc/self/exe", own_path, sizeof own_path - 1)] = 0;
     signal(SIGPIPE, SIG_IGN);

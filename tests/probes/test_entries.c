@@ -3,9 +3,10 @@
  */
 #include "tests/unit.h"
 
+#include <arpa/inet.h>
+
 #include "probes/address.h"
 #include "probes/entries.h"
-#include <arpa/inet.h>
 
 static struct job_task tasks[] = {
     {.name = "ps", .replicas = 2},

@@ -2,6 +2,7 @@
  * probes/http_grpc: the health of gRPC servers, which here are frames of HTTP/2 written by hand.
  */
 #include "tests/unit.h"
+
 #include <arpa/inet.h>
 
 #include "base/buf.h"

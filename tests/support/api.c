@@ -1,8 +1,10 @@
 #include "tests/support/api.h"
-#include "base/mem.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* ---- the rig ---- */
 

@@ -1,10 +1,12 @@
 #include "tests/support/disk.h"
-#include "base/mem.h"
-#include "tests/support/vfs.h"
+
 #include <assert.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "tests/support/vfs.h"
 
 static atomic_int current, operations, countdown, planned;
 

@@ -1,6 +1,5 @@
-#include "tests/unit.h"
-
 #include "tests/support/figures.h"
+#include "tests/unit.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /*
  * The bed for tests of flows.
  */
+#include "tests/support/flow_fixture.h"
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
+#include <stdio.h>
+#include <unistd.h>
 
 #include "api/types/text/yaml.h"
 #include "base/log.h"
-#include <stdio.h>
-#include <unistd.h>
 
 enum { START_MS = 1700000000 };
 

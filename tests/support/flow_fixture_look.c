@@ -3,9 +3,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_fixture.h"
-
 #include <stdio.h>
+
+#include "tests/support/flow_fixture.h"
 
 const char *flow_bed_created(const struct flow_bed *bed)
 {

@@ -2,8 +2,10 @@
  * Flows from dice.
  */
 #include "tests/support/flow_gen.h"
-#include "base/hash.h"
+
 #include <string.h>
+
+#include "base/hash.h"
 
 static uint32_t dice_below(struct dice *dice, uint32_t n)
 {

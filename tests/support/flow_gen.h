@@ -7,10 +7,11 @@
  * Steps only name steps before them, and switches list steps behind them, so every flow has an
  * order; what else may be wrong with one is admission's to say.
  */
-#include "base/buf.h"
-#include "tests/support/dice.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "tests/support/dice.h"
 
 enum {
     GEN_STEPS_MAX = 10,

@@ -1,8 +1,9 @@
 /*
  * Judging flows, step by step in their order.
  */
-#include "tests/support/flow_rules_impl.h"
 #include <string.h>
+
+#include "tests/support/flow_rules_impl.h"
 
 /* ---- retries ---- */
 

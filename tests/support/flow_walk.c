@@ -3,11 +3,11 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_walk_impl.h"
+#include <stdio.h>
 
 #include "tests/fake/faulty.h"
 #include "tests/support/flow_tries.h"
-#include <stdio.h>
+#include "tests/support/flow_walk_impl.h"
 
 enum { EVENTS = 40, QUIET_ROUNDS = 400, CALM_MS = 31000 };
 

@@ -4,9 +4,8 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_walk_impl.h"
-
 #include "tests/fake/faulty.h"
+#include "tests/support/flow_walk_impl.h"
 
 enum { CALM_MS = 31000, MINUTE_MS = 60000, SYNCS_A_MINUTE = 20 };
 

@@ -4,11 +4,11 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_walk_impl.h"
+#include <stdio.h>
 
 #include "api/types/kinds/command.h"
 #include "tests/fake/faulty.h"
-#include <stdio.h>
+#include "tests/support/flow_walk_impl.h"
 
 enum {
     TERMINATED_CODE = 143,

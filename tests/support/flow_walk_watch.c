@@ -3,12 +3,12 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/flow_walk_impl.h"
+#include <stdarg.h>
+#include <stdio.h>
 
 #include "base/hash.h"
 #include "base/timefmt.h"
-#include <stdarg.h>
-#include <stdio.h>
+#include "tests/support/flow_walk_impl.h"
 
 enum {
     SOON_MS = 2500,   /* before a deadline and … */

@@ -1,10 +1,10 @@
 /*
  * Texts of pods for tests of plugins.
  */
-#include "api/types/kinds/job/job.h"
+#include "tests/support/job_bench.h"
 #include "tests/unit.h"
 
-#include "tests/support/job_bench.h"
+#include "api/types/kinds/job/job.h"
 #include "tests/support/manifest.h"
 
 struct job_bench job_bench_new(const char *yaml)

@@ -1,11 +1,11 @@
 #include "tests/support/job_faults.h"
 
+#include <unistd.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_fixture.h"
-
-#include <unistd.h>
 
 /* A late write comes within the time that tests give things to settle. */
 enum { LATE_MS = 8 };

@@ -1,9 +1,8 @@
 /*
  * The player of scheduler and kubelet.
  */
-#include "tests/unit.h"
-
 #include "tests/support/job_fixture.h"
+#include "tests/unit.h"
 
 #include <stdio.h>
 

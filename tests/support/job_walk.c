@@ -5,10 +5,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_walk_impl.h"
-
 #include "api/types/kinds/pod/pod.h"
 #include "tests/fake/faulty.h"
+#include "tests/support/job_walk_impl.h"
 
 enum { STEPS = 22 };
 /* Of seven walks one is through the lives of crowds, one through those of mourners. */

@@ -3,9 +3,8 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_walk_impl.h"
-
 #include "api/types/kinds/pod/pod.h"
+#include "tests/support/job_walk_impl.h"
 
 /* ---- what delayed policies may answer ---- */
 

@@ -5,9 +5,9 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_walk_impl.h"
-
 #include <stdio.h>
+
+#include "tests/support/job_walk_impl.h"
 
 /* ---- reading what the status says ---- */
 

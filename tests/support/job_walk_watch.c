@@ -3,13 +3,12 @@
  */
 #include "tests/unit.h"
 
-#include "tests/support/job_walk_impl.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "api/types/kinds/pod/pod.h"
 #include "job/names.h"
+#include "tests/support/job_walk_impl.h"
 
 void walk_violated(struct walk *walk, const char *format, ...)
 {

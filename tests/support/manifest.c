@@ -1,9 +1,8 @@
 /*
  * Manifests of tests.
  */
-#include "tests/unit.h"
-
 #include "tests/support/manifest.h"
+#include "tests/unit.h"
 
 #include "api/types/admission.h"
 #include "api/types/text/yaml.h"

@@ -1,6 +1,5 @@
-#include "tests/unit.h"
-
 #include "tests/support/node_fixture.h"
+#include "tests/unit.h"
 
 #include <stdio.h>
 
@@ -221,7 +220,7 @@ static void look_at_event(void *arg, const struct object *event)
     const char *reason = json_string_value(json_object_get(body, "reason"));
     const char *message = json_string_value(json_object_get(body, "message"));
 
-    if (reason && message && !strcmp(reason, search->reason) && strstr(message, search->text))
+    if (reason && message && strcmp(reason, search->reason) == 0 && strstr(message, search->text))
         search->found = true;
 }
 

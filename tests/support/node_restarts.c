@@ -2,6 +2,7 @@
  * Lives of a node. See node_restarts.h.
  */
 #include "tests/support/node_restarts.h"
+
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

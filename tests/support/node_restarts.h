@@ -3,9 +3,10 @@
  * Lives of a node that end with its process, or with its shared shim's; each data directory has one
  * shim at a time.
  */
+#include <sys/types.h>
+
 #include "tests/support/pods.h"
 #include "tests/unit.h"
-#include <sys/types.h>
 
 enum { LIMIT_MS = 60000, POLL_MS = 10 };
 

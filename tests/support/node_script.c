@@ -22,7 +22,7 @@ static struct rig *rig_of(struct runtime *rt)
 static struct rig_pod *pod_of_uid(struct rig *rig, const char *uid)
 {
     for (size_t i = 0; i < rig->n_pods; i++)
-        if (!strcmp(rig->pods[i].uid, uid))
+        if (strcmp(rig->pods[i].uid, uid) == 0)
             return &rig->pods[i];
     return NULL;
 }
@@ -30,7 +30,7 @@ static struct rig_pod *pod_of_uid(struct rig *rig, const char *uid)
 struct rig_pod *rig_started(struct rig *rig, const char *name)
 {
     for (size_t i = rig->n_pods; i > 0; i--)
-        if (!strcmp(rig->pods[i - 1].name, name))
+        if (strcmp(rig->pods[i - 1].name, name) == 0)
             return &rig->pods[i - 1];
     return NULL;
 }

@@ -1,4 +1,5 @@
 #include "tests/support/objects.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -2,11 +2,13 @@
  * A server of one sentence.
  */
 #include "tests/support/peer.h"
-#include "base/buf.h"
-#include "base/mem.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
 
 struct visitor {
     uv_tcp_t socket;

@@ -3,6 +3,7 @@
  */
 #include "tests/support/pods.h"
 #include "tests/unit.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -385,7 +386,7 @@ size_t bed_shims(const char *dir, int *pids, size_t max)
         snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, SHIM_FD_DIR);
         len = readlink(path, target, sizeof target - 1);
         target[len > 0 ? len : 0] = 0;
-        if ((!strncmp(target, shared, strlen(shared)) || !strcmp(target, own)) && n < max)
+        if ((strncmp(target, shared, strlen(shared)) == 0 || strcmp(target, own) == 0) && n < max)
             pids[n++] = pid;
     }
     if (proc)
@@ -399,7 +400,7 @@ long bed_number(const char *text, const char *name)
 
     for (const char *line = text; line && *line;
          line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        if (!strncmp(line, name, len) && line[len] == '=')
+        if (strncmp(line, name, len) == 0 && line[len] == '=')
             return strtol(line + len + 1, NULL, 10);
     return -1;
 }

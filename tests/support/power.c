@@ -1,12 +1,13 @@
 #include "tests/support/power.h"
 
-#include "base/mem.h"
-#include "tests/support/dice.h"
-#include "tests/support/vfs.h"
 #include <assert.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <string.h>
+
+#include "base/mem.h"
+#include "tests/support/dice.h"
+#include "tests/support/vfs.h"
 
 enum { FILES_MAX = 8, KEPT_MAX = 2, SECTOR = 512 };
 

@@ -2,8 +2,9 @@
  * See probe_fixture.h.
  */
 #include "tests/support/probe_fixture.h"
-#include "base/mem.h"
 #include "tests/unit.h"
+
+#include "base/mem.h"
 
 struct probe_bed *probe_bed_new(void)
 {

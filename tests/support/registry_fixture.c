@@ -1,5 +1,4 @@
 #include "tests/support/registry_fixture.h"
-
 #include "tests/unit.h"
 
 #include "base/mem.h"

@@ -2,13 +2,14 @@
  * Levels, lives and what tests of boxed pods share.
  */
 #include "tests/support/sandboxed_pods.h"
-#include "node/shim/entry.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/shim/entry.h"
 
 const char *level;
 struct bed *bed;
@@ -41,7 +42,7 @@ void shared_free(char *dir)
 
 bool is_plain(void)
 {
-    return !strcmp(level, "plain");
+    return strcmp(level, "plain") == 0;
 }
 
 int boxes_begin(void **state)
@@ -139,7 +140,7 @@ int boxes_main(int argc, char **argv, const struct CMUnitTest *tests, size_t cou
     if (code >= 0)
         return code;
     for (const struct box_mode *mode = modes; argc > 1 && mode && mode->name; mode++)
-        if (!strcmp(argv[1], mode->name))
+        if (strcmp(argv[1], mode->name) == 0)
             return mode->run(argv + 2);
     for (size_t i = 0; i < countof(levels); i++) {
         struct error err = {0};

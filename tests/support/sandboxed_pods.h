@@ -5,9 +5,8 @@
  * One set of tests runs once for each level, in a data directory of its own, and ends by looking
  * for what was left behind. The test program is its own shim, and what its pods run.
  */
-#include "tests/unit.h"
-
 #include "tests/support/pods.h"
+#include "tests/unit.h"
 
 enum { LIMIT_MS = 60000 };
 

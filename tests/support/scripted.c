@@ -1,7 +1,9 @@
 #include "tests/support/scripted.h"
-#include "base/mem.h"
+
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 struct scripted {
     struct transport base;

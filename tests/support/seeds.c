@@ -1,5 +1,4 @@
 #include "tests/support/seeds.h"
-
 #include "tests/unit.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
  * Opening, closing, and SQLite beside the store.
  */
 #include "tests/support/store_fixture.h"
-
 #include "tests/unit.h"
 
 #include <sqlite3.h>

@@ -3,6 +3,7 @@
  */
 #include "tests/support/wire.h"
 #include "tests/unit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>

@@ -3,12 +3,14 @@
  * socket. Wrong tokens are counted by peer (SEC-07).
  */
 #include "api/server/auth/authn.h"
-#include "base/hash.h"
-#include "base/log.h"
-#include "base/mem.h"
+
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
 
 enum { FAILURES_A_SECOND = 10 /* SEC-07 */, BUCKETS = 256 };
 

@@ -3,6 +3,7 @@
  * role it needs with the one its sender has there.
  */
 #include "api/server/auth/authz.h"
+
 #include <string.h>
 
 #define V ROLE_VIEWER

@@ -3,12 +3,7 @@
  * its owner may read it.
  */
 #include "api/server/auth/bearer.h"
-#include "api/types/text/json_text.h"
-#include "base/file.h"
-#include "base/hex.h"
-#include "base/jsonw.h"
-#include "base/mem.h"
-#include "base/timefmt.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "api/types/text/json_text.h"
+#include "base/file.h"
+#include "base/hex.h"
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/timefmt.h"
 
 enum { FILE_BYTES_MAX = 8 << 20, NAME_MAX_BYTES = 253 };
 

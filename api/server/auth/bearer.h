@@ -5,10 +5,11 @@
  * The file, `{"tokens": [{"name", "role", "namespaces", "sha256", "createdAt", "expiresAt"}]}`, is
  * written by `jobflow token` and read by the daemon, which reads it again when it has changed.
  */
+#include <stdint.h>
+
 #include "api/server/auth/identity.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include <stdint.h>
 
 enum {
     BEARER_TEXT = 46, /* "jf_" and 43 characters of base64url */

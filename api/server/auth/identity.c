@@ -3,8 +3,10 @@
  * single namespaces.
  */
 #include "api/server/auth/identity.h"
-#include "base/mem.h"
+
 #include <string.h>
+
+#include "base/mem.h"
 
 const char *const role_names[] = {
     [ROLE_NONE] = "none",

@@ -10,9 +10,10 @@
  * Tokens, client certificates (the subject's organisations) and the users of the unix socket all
  * end here, so what may be done never depends on how somebody came in. Loop thread only; counted.
  */
-#include "base/scoped.h"
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "base/scoped.h"
 
 enum role { ROLE_NONE, ROLE_VIEWER, ROLE_EDITOR, ROLE_ADMIN };
 extern const char *const role_names[];    /* by role, from ROLE_VIEWER on; NULL-terminated after */

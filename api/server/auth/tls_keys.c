@@ -3,13 +3,15 @@
  * names and addresses of the server.
  */
 #include "api/server/auth/tls_keys.h"
-#include "base/mem.h"
+
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 enum { CA_DAYS = 3650, DAY_S = 86400, BACKDATE_S = 300 /* clocks differ */ };
 

@@ -3,10 +3,11 @@
  * A small certificate authority of our own: its certificate, and certificates it signs. Keys are
  * ECDSA on P-256; everything is PEM text.
  */
-#include "base/buf.h"
-#include "base/error.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/buf.h"
+#include "base/error.h"
 
 struct tls_pair {
     struct buf certificate, key; /* PEM */

@@ -3,6 +3,7 @@
  * so all reading and writing stays with libuv.
  */
 #include "api/server/http/connection_io.h"
+
 #include "api/types/blob.h"
 #include "base/mem.h"
 

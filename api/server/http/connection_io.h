@@ -6,10 +6,11 @@
  * Everything that comes is appended to the owner's buffer and told; everything that goes is counted
  * until the kernel has it.
  */
+#include <uv.h>
+
 #include "api/server/http/tls.h"
 #include "base/buf.h"
 #include "base/compiler.h"
-#include <uv.h>
 
 enum io_socket { IO_UNIX, IO_TCP };
 

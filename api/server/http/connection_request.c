@@ -7,11 +7,12 @@
  * only the framing to find out. Bytes behind the end of a request stay in `in`: they are the next
  * one. Whatever is wrong ends in a refusal (connection_response.c) and the end of the connection.
  */
+#include <string.h>
+#include <strings.h>
+
 #include "api/server/http/internal.h"
 #include "api/server/message/request_head.h"
 #include "base/mem.h"
-#include <string.h>
-#include <strings.h>
 
 enum {
     AGENT_BYTES_MAX = 256, /* of the User-Agent */

@@ -12,13 +12,14 @@
  * what the kernel has not taken yet. What is refused before it reaches the API is answered from
  * here, and the connection then closes.
  */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
 #include "api/server/http/internal.h"
 #include "api/server/message/status.h"
 #include "api/types/blob.h"
 #include "base/mem.h"
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 enum { LINES_IN_FLIGHT_MAX = 64 << 10 };
 

@@ -2,6 +2,7 @@
  * Compares the Host header, without its port, with the names the server answers to.
  */
 #include "api/server/http/host_check.h"
+
 #include <string.h>
 #include <strings.h>
 

@@ -4,9 +4,10 @@
  * deadline and the order of its exchanges; connection_request.c fills an exchange's request from
  * the bytes that come, connection_response.c empties its answer into the socket.
  */
+#include <llhttp.h>
+
 #include "api/server/http/connection.h"
 #include "api/server/rest/watch_batcher.h"
-#include <llhttp.h>
 
 enum {
     HEAD_MS = 10000,   /* from the first byte of a head to its end */

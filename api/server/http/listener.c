@@ -3,10 +3,7 @@
  * finish.
  */
 #include "api/server/http/listener.h"
-#include "api/server/http/unix_path.h"
-#include "base/log.h"
-#include "base/mem.h"
-#include "base/metrics.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -15,6 +12,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "api/server/http/unix_path.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
 
 enum {
     CONNECTIONS_MAX = 1024, /* L-22 */

@@ -4,10 +4,12 @@
  * ever held, for each of a thousand watches.
  */
 #include "api/server/http/tls.h"
-#include "base/mem.h"
+
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 enum { PIECE_BYTES = 16 << 10 }; /* a record's worth */
 

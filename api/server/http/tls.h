@@ -7,9 +7,10 @@
  * whether it is one of ours is told afterwards, so that a wrong one is answered with 401 and not
  * with a broken handshake.
  */
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/error.h"
-#include <stdbool.h>
 
 /* Certificate, key, and the CA of client certificates; counted. */
 struct tls_context;

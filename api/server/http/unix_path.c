@@ -2,12 +2,14 @@
  * A long path is opened as a directory descriptor plus a short name below /proc/self/fd.
  */
 #include "api/server/http/unix_path.h"
-#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/mem.h"
 
 bool unix_path_open(const char *path, struct unix_path *out, struct error *err)
 {

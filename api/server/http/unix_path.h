@@ -3,9 +3,10 @@
  * Paths of unix sockets of any length. The kernel takes at most 107 bytes; a longer path is reached
  * through the descriptor of its directory (/proc/self/fd/N/NAME).
  */
+#include <sys/un.h>
+
 #include "base/error.h"
 #include "base/scoped.h"
-#include <sys/un.h>
 
 struct unix_path {
     int directory; /* -1: not needed */

@@ -3,9 +3,11 @@
  * can give.
  */
 #include "api/server/message/accept.h"
-#include "base/compiler.h"
+
 #include <string.h>
 #include <strings.h>
+
+#include "base/compiler.h"
 
 struct span {
     const char *text;

@@ -2,8 +2,9 @@
 /*
  * Which of the forms an endpoint can give the client takes. Ref: spec/kube-api.md 2.1.
  */
-#include "base/error.h"
 #include <stdbool.h>
+
+#include "base/error.h"
 
 enum media_form {
     MEDIA_JSON,      /* the object, the list, the text */

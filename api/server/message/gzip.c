@@ -2,11 +2,13 @@
  * Gzip by zlib, at its fastest: lists are repetitive, and the time is the loop's.
  */
 #include "api/server/message/gzip.h"
-#include "base/compiler.h"
-#include "base/mem.h"
+
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
+
+#include "base/compiler.h"
+#include "base/mem.h"
 
 struct gzip {
     z_stream stream;

@@ -2,8 +2,9 @@
 /*
  * Content coding of long answers. Ref: spec/kube-api.md 1.3.
  */
-#include "base/buf.h"
 #include <stdbool.h>
+
+#include "base/buf.h"
 
 /** Answers that are longer are coded, for those who ask. */
 enum { GZIP_FROM_BYTES = 128 << 10 };

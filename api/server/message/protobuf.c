@@ -5,12 +5,14 @@
  * deeper than their tables do.
  */
 #include "api/server/message/protobuf.h"
+
+#include <stdint.h>
+#include <string.h>
+
 #include "api/server/message/protobuf_tables.h"
 #include "api/types/text/json_text.h"
 #include "base/base64.h"
 #include "base/timefmt.h"
-#include <stdint.h>
-#include <string.h>
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 

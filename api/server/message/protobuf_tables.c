@@ -2,8 +2,10 @@
  * Messages. Ref: k8s.io/api, generated.proto of each group.
  */
 #include "api/server/message/protobuf_tables.h"
-#include "base/compiler.h"
+
 #include <string.h>
+
+#include "base/compiler.h"
 
 #define MESSAGE(name, ...)                                                                         \
     static const struct pb_field name##_fields[] = {__VA_ARGS__{0}};                               \

@@ -3,12 +3,14 @@
  * reference into the buffer.
  */
 #include "api/server/message/request_head.h"
-#include "api/server/message/request_target.h"
-#include "base/compiler.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
+
+#include "api/server/message/request_target.h"
+#include "base/compiler.h"
 
 size_t head_length(const char *bytes, size_t len, size_t searched)
 {

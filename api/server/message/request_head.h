@@ -4,8 +4,9 @@
  * proxies are known to disagree about is refused (SEC-08). The few headers we act on are found on
  * the way; the parser is left with the framing.
  */
-#include "base/error.h"
 #include <stdbool.h>
+
+#include "base/error.h"
 
 enum { HEAD_BYTES_MAX = 32 << 10, HEAD_HEADERS_MAX = 100 }; /* L-03 */
 

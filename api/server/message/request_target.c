@@ -3,12 +3,14 @@
  * request_target.h for the order of splitting and decoding.
  */
 #include "api/server/message/request_target.h"
-#include "base/hex.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/hex.h"
 
 /* Decode one segment or query part of `len` bytes. In a query '+' is a space. */
 static const char *decode(const char *text, size_t len, bool query, struct arena *arena,

@@ -3,9 +3,10 @@
  * Request targets: the path split on '/' first and each segment decoded afterwards, once; the query
  * as decoded pairs (SEC-08, SEC-09).
  */
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/error.h"
-#include <stdint.h>
 
 enum { TARGET_SEGMENTS_MAX = 12, TARGET_PAIRS_MAX = 32, TARGET_BYTES_MAX = 8192 /* L-04 */ };
 

@@ -3,9 +3,11 @@
  * words them, which clients and kubectl match on.
  */
 #include "api/server/message/status.h"
-#include "base/jsonw.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/jsonw.h"
 
 #define IN_BODY " in body must be of type " /* in the finding of a wrong JSON type */
 

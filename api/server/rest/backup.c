@@ -6,12 +6,14 @@
  * The copy is a file in the data directory that has no name any more when it is sent.
  */
 #include "api/server/rest/backup.h"
-#include "base/log.h"
-#include "base/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
 
 enum { PIECE_BYTES = 256 << 10 };
 

@@ -2,11 +2,12 @@
  * Request bodies: the content type decides between JSON, YAML and protobuf; all three become one
  * JSON document, within the bounds of the kind.
  */
+#include <string.h>
+#include <strings.h>
+
 #include "api/server/message/protobuf.h"
 #include "api/server/rest/internal.h"
 #include "api/types/text/yaml.h"
-#include <string.h>
-#include <strings.h>
 
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 

@@ -3,9 +3,11 @@
  * is refused.
  */
 #include "api/server/rest/continue_token.h"
+
+#include <string.h>
+
 #include "api/types/text/json_text.h"
 #include "base/jsonw.h"
-#include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

@@ -4,9 +4,10 @@
  * becomes the other is lent by the program, for here nobody knows of patches. Ref: spec/jobflow.md
  * 13.8.
  */
+#include <string.h>
+
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include <string.h>
 
 void api_convert_with(struct api *api, const struct api_conversions *conversions)
 {

@@ -2,6 +2,7 @@
  * The forms asked for are few, so they are a short list that is searched from its beginning.
  */
 #include "api/server/rest/event_lines.h"
+
 #include "api/types/blob.h"
 #include "base/mem.h"
 

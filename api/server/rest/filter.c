@@ -3,10 +3,12 @@
  * table says which fields each kind can be selected by.
  */
 #include "api/server/rest/filter.h"
+
+#include <string.h>
+
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { SELECTOR_BYTES_MAX = 4096, TERMS_MAX = 64 /* L-31 */ };
 

@@ -3,9 +3,11 @@
  * each view.
  */
 #include "api/server/rest/group_alias.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 /* clang-format off */
 static const struct view_name event_names[] = {

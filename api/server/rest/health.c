@@ -3,9 +3,11 @@
  * beside them.
  */
 #include "api/server/rest/health.h"
+
+#include <string.h>
+
 #include "base/metrics.h"
 #include "base/version.h"
-#include <string.h>
 
 /* ---- health ---- */
 

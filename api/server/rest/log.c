@@ -2,11 +2,12 @@
  * The log subresource of pods: what was written so far, and with follow what comes, until the
  * container has ended. Ref: spec/kube-api.md 6.10.
  */
+#include <string.h>
+
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 enum { FOLLOW_MS = 100 };
 

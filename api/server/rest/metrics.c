@@ -2,6 +2,7 @@
  * One row per figure of the store, and the objects by resource.
  */
 #include "api/server/rest/metrics.h"
+
 #include <stdio.h>
 
 enum { RESOURCE_MAX = 128 };

@@ -2,9 +2,10 @@
  * Options of writes: dryRun, fieldValidation, fieldManager, force. Ref: spec/kube-api.md 6.4, 10.5,
  * 11.2.
  */
-#include "api/server/rest/internal.h"
 #include <ctype.h>
 #include <string.h>
+
+#include "api/server/rest/internal.h"
 
 enum { MANAGER_BYTES_MAX = 128 };
 

@@ -3,6 +3,7 @@
  * group's names (group_alias.h), as table rows, or as metadata alone.
  */
 #include "api/server/rest/render.h"
+
 #include <string.h>
 
 static bool parse_include(const struct api_call *call, enum table_object *out, struct error *err)

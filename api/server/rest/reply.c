@@ -2,10 +2,11 @@
  * Answers that are complete when they are sent: an object, a Status or a refusal, with the warnings
  * gathered on the way as headers.
  */
+#include <string.h>
+
 #include "api/server/message/gzip.h"
 #include "api/server/rest/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { HEADERS_MAX = 64, WARNING_BYTES_MAX = 4096 };
 

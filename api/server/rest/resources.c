@@ -2,6 +2,7 @@
  * The tables themselves, and which verbs follow from them.
  */
 #include "api/server/rest/resources.h"
+
 #include <string.h>
 
 /* clang-format off */

@@ -3,10 +3,12 @@
  * through.
  */
 #include "api/server/rest/reviews.h"
+
+#include <string.h>
+
 #include "api/server/auth/authz.h"
 #include "api/server/rest/resources.h"
 #include "api/types/text/json_text.h"
-#include <string.h>
 
 static const char *text_at(const json_t *object, const char *key)
 {

@@ -2,6 +2,7 @@
  * Walks a path one segment at a time; each step narrows the kinds it can still mean.
  */
 #include "api/server/rest/route.h"
+
 #include <string.h>
 
 static bool nothing_here(struct error *err)

@@ -7,13 +7,14 @@
  * them, iterations behind their loop; iterations that have not come about and may never do
  * (until, itemsFrom) are left out. Pages hold what is there when they are asked for.
  */
+#include <string.h>
+
 #include "api/server/rest/continue_token.h"
 #include "api/server/rest/internal.h"
 #include "api/server/rest/table/table.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "base/base64.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 enum { PAGE_MAX = 5000, PAGE_DEFAULT = 500 };
 

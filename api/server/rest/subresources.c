@@ -2,11 +2,12 @@
  * Subresources that act on an object instead of showing it: scale of jobs, eviction and binding of
  * pods, and the streams we do not have. Ref: spec/kube-api.md 6.8, 6.11.
  */
+#include <string.h>
+
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
-#include <string.h>
 
 static const struct object *find_object(const struct api_call *call, struct error *err)
 {

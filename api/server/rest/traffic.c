@@ -2,10 +2,12 @@
  * Counters of requests and watches under way, in all and by user, and the metrics made from them.
  */
 #include "api/server/rest/traffic.h"
-#include "base/hash.h"
-#include "base/mem.h"
+
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
 
 struct traffic_user {
     UT_hash_handle hh;

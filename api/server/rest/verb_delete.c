@@ -2,11 +2,12 @@
  * delete: of one object, and of all that match in a collection. Options come in a DeleteOptions
  * body or in the query, the body first. Ref: spec/kube-api.md 14.1.
  */
-#include "api/server/rest/render.h"
-#include "base/mem.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/server/rest/render.h"
+#include "base/mem.h"
 
 static const struct {
     const char *text;

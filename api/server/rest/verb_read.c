@@ -6,11 +6,12 @@
  * ended, under the first one's revision: whoever watches from there misses nothing, as long as the
  * store still knows what came after it. Ref: spec/kube-api.md 8.3, 8.4.
  */
+#include <string.h>
+
 #include "api/server/message/gzip.h"
 #include "api/server/rest/continue_token.h"
 #include "api/server/rest/render.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
 

@@ -2,9 +2,10 @@
  * create, replace and patch: bodies in, registry calls, answers after the commit. Ref:
  * spec/kube-api.md 6.4 to 6.6.
  */
+#include <string.h>
+
 #include "api/server/rest/internal.h"
 #include "base/mem.h"
-#include <string.h>
 
 static bool is_custom(const struct kind *kind)
 {

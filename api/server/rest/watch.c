@@ -8,9 +8,10 @@
  * revision. An object that begins to match the selectors is ADDED, one that ceases to is DELETED
  * with its old content. Ref: spec/kube-api.md 8.5.
  */
+#include <string.h>
+
 #include "api/server/rest/render.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum {
     BACKLOG_MAX = 4 << 20, /* L-27 */

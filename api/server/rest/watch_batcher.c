@@ -9,6 +9,7 @@
  * are timers that are due at once.
  */
 #include "api/server/rest/watch_batcher.h"
+
 #include "base/mem.h"
 
 enum {

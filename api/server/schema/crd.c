@@ -3,12 +3,14 @@
  * schema with everything in place, in fewer words.
  */
 #include "api/server/schema/crd.h"
+
+#include <assert.h>
+#include <string.h>
+
 #include "api/types/schema/schema.h"
 #include "api/types/text/json_text.h"
 #include "base/hash.h"
 #include "base/timefmt.h"
-#include <assert.h>
-#include <string.h>
 
 bool definition_is_of(const struct kind *kind)
 {

@@ -5,10 +5,12 @@
  * shape for the other (kubectl does, and finds no resources at all).
  */
 #include "api/server/schema/discovery.h"
+
+#include <string.h>
+
 #include "api/server/rest/group_alias.h"
 #include "api/server/rest/resources.h"
 #include "base/jsonw.h"
-#include <string.h>
 
 static const char *group_version(const struct api_group *group, char out[128])
 {

@@ -5,12 +5,14 @@
  * keep the answer for ever.
  */
 #include "api/server/schema/openapi.h"
+
+#include <string.h>
+#include <time.h>
+
 #include "api/server/schema/openapi_build.h"
 #include "api/types/text/json_text.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include <string.h>
-#include <time.h>
 
 enum { HASH_TEXT = 17, GROUPS_MAX = 16, YEAR_S = 365 * 24 * 3600 };
 

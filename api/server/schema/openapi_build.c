@@ -6,12 +6,14 @@
  * strategic one); on the definition of a kind its group, version and kind. The rest is courtesy.
  */
 #include "api/server/schema/openapi_build.h"
+
+#include <string.h>
+
 #include "api/types/object.h"
 #include "api/types/schema/definitions.h"
 #include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "base/version.h"
-#include <string.h>
 
 #define GVK "x-kubernetes-group-version-kind"
 

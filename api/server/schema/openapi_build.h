@@ -2,9 +2,10 @@
 /*
  * Making OpenAPI documents. Pure; all results are owned by the caller.
  */
+#include <jansson.h>
+
 #include "api/server/rest/resources.h"
 #include "base/buf.h"
-#include <jansson.h>
 
 /** Definitions of every kind and all they refer to, as v3 schemas by name. */
 json_t *openapi_schemas(void);

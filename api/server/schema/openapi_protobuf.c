@@ -4,9 +4,10 @@
  *
  * A message is written into a buffer of its own and then put into its parent behind its length.
  */
+#include <string.h>
+
 #include "api/server/schema/openapi_build.h"
 #include "api/types/text/json_text.h"
-#include <string.h>
 
 enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
 

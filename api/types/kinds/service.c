@@ -3,10 +3,11 @@
  *
  * Ref: k8s.io/api core/v1, release 1.30.
  */
+#include <string.h>
+
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/kinds/service_admission.h"
 #include "api/types/object.h"
-#include <string.h>
 
 /* clang-format off */
 static const char *const protocol_values[] = {"TCP", "UDP", "SCTP", "", NULL};

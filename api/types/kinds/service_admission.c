@@ -22,7 +22,7 @@ static const char *text_of(const json_t *doc, const char *member)
 
 static bool is_type(const json_t *spec, const char *type)
 {
-    return !strcmp(text_of(spec, "type"), type);
+    return strcmp(text_of(spec, "type"), type) == 0;
 }
 
 static bool is_port(const json_t *number)
@@ -105,7 +105,7 @@ static bool same_door(const json_t *a, const json_t *b)
 {
     return json_integer_value(json_object_get(a, "port")) ==
                json_integer_value(json_object_get(b, "port")) &&
-           !strcmp(text_of(a, "protocol"), text_of(b, "protocol"));
+           strcmp(text_of(a, "protocol"), text_of(b, "protocol")) == 0;
 }
 
 static void check_unlike(const json_t *ports, size_t index, const char *path,
@@ -118,7 +118,7 @@ static void check_unlike(const json_t *ports, size_t index, const char *path,
         const json_t *other = json_array_get(ports, i);
         const char *name = text_of(port, "name");
 
-        if (*name && !strcmp(name, text_of(other, "name"))) {
+        if (*name && strcmp(name, text_of(other, "name")) == 0) {
             error_list_add(errors, ERR_INVALID, name_field, "Duplicate value: \"%s\"", name);
             return;
         }
@@ -161,7 +161,7 @@ static void check_address(const json_t *spec, struct error_list *errors)
     const char *ip = text_of(spec, "clusterIP");
     unsigned char bytes[sizeof(struct in6_addr)];
 
-    if (!*ip || !strcmp(ip, "None") || inet_pton(AF_INET, ip, bytes) == 1 ||
+    if (!*ip || strcmp(ip, "None") == 0 || inet_pton(AF_INET, ip, bytes) == 1 ||
         inet_pton(AF_INET6, ip, bytes) == 1)
         return;
     error_list_add(errors, ERR_INVALID, "spec.clusterIPs[0]",
@@ -192,7 +192,7 @@ void service_validate(const struct admission *adm, const struct object *old,
     json_t *spec = json_object_get(body, "spec");
     bool elsewhere = is_type(spec, "ExternalName"), headless;
 
-    headless = !strcmp(text_of(spec, "clusterIP"), "None");
+    headless = strcmp(text_of(spec, "clusterIP"), "None") == 0;
     if (elsewhere && !*text_of(spec, "externalName"))
         error_list_add(errors, ERR_INVALID, "spec.externalName",
                        "Required value: a Service of type ExternalName stands for a name");

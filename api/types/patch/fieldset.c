@@ -2,10 +2,11 @@
  * Union, intersection and difference are one walk over both documents with a different rule for
  * what stays; the rest is text of paths.
  */
+#include <string.h>
+
 #include "api/types/patch/internal.h"
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
-#include <string.h>
 
 /* ---- algebra ---- */
 

@@ -6,11 +6,12 @@
  * plain values, or a whole. Empty objects and lists count as wholes. Lists are indexed by the
  * path elements of their entries, so nothing here is quadratic.
  */
+#include <string.h>
+
 #include "api/types/patch/internal.h"
 #include "api/types/text/json_text.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include <string.h>
 
 enum fieldset_shape fieldset_shape(const struct field *field, const json_t *value)
 {

@@ -3,9 +3,10 @@
  * What the files of fieldset share: the shape of a value, and lists by the path elements of their
  * entries.
  */
+#include <string.h>
+
 #include "api/types/patch/fieldset.h"
 #include "base/buf.h"
-#include <string.h>
 
 enum fieldset_shape { WHOLE, OBJECT, KEYED, SET };
 

@@ -3,10 +3,12 @@
  * compares what it wants with what they hold.
  */
 #include "api/types/patch/managed_fields.h"
-#include "api/types/text/json_text.h"
-#include "base/mem.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#include "api/types/text/json_text.h"
+#include "base/mem.h"
 
 enum { UPDATERS_MAX = 10 }; /* more become one */
 #define ANCIENT "ancient-changes"

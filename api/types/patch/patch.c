@@ -117,7 +117,7 @@ static bool list_index(const char *part, size_t size, bool adding, size_t *out)
 {
     size_t value = 0;
 
-    if (adding && !strcmp(part, "-")) {
+    if (adding && strcmp(part, "-") == 0) {
         *out = size;
         return true;
     }
@@ -234,7 +234,7 @@ static bool do_move(struct patching *p, const struct operation *op)
     bool prefix = op->from.count < op->path.count;
 
     for (size_t i = 0; prefix && i < op->from.count; i++)
-        prefix = !strcmp(op->from.parts[i], op->path.parts[i]);
+        prefix = strcmp(op->from.parts[i], op->path.parts[i]) == 0;
     if (prefix)
         return refuse(p, ERR_INVALID, "a value cannot be moved into itself");
 
@@ -286,7 +286,7 @@ static const struct op_row {
 static const struct op_row *find_op(const char *name)
 {
     for (size_t i = 0; i < countof(ops); i++)
-        if (!strcmp(ops[i].name, name))
+        if (strcmp(ops[i].name, name) == 0)
             return &ops[i];
     return NULL;
 }

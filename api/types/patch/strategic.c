@@ -5,10 +5,9 @@
  * schema ends, objects still merge and lists are replaced. Ref: apimachinery
  * pkg/util/strategicpatch/patch.go
  */
-#include "api/types/patch/patch.h"
-
 #include <string.h>
 
+#include "api/types/patch/patch.h"
 #include "api/types/schema/walk.h"
 #include "base/mem.h"
 
@@ -29,7 +28,7 @@ static bool merge_object(struct merging *m, const struct schema_at *at, json_t *
 
 static bool starts_with(const char *text, const char *prefix)
 {
-    return !strncmp(text, prefix, strlen(prefix));
+    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 static const char *directive(const json_t *patch)
@@ -60,7 +59,7 @@ static json_t *plain_copy(const json_t *value)
     {
         const char *what = directive(member);
 
-        if (!what || !strcmp(what, "merge"))
+        if (!what || strcmp(what, "merge") == 0)
             json_array_append_new(copy, plain_copy(member));
     }
     return copy;
@@ -110,7 +109,7 @@ static bool asks_replacement(const json_t *patch)
     {
         const char *what = directive(entry);
 
-        if (what && !strcmp(what, "replace"))
+        if (what && strcmp(what, "replace") == 0)
             return true;
     }
     return false;
@@ -128,7 +127,7 @@ static bool merge_entry(struct merging *m, const struct schema_at *below, const 
                          "a list entry of the patch does not contain the merge key \"%s\"",
                          merge_key);
     index = find(m, target, merge_key, key);
-    if (what && !strcmp(what, "delete")) {
+    if (what && strcmp(what, "delete") == 0) {
         for (; index != SIZE_MAX; index = find(m, target, merge_key, key))
             json_array_remove(target, index);
         return true;
@@ -363,7 +362,7 @@ static bool merge_object(struct merging *m, const struct schema_at *at, json_t *
                          "$patch is one of replace, delete, merge, not \"%.64s\"", what);
     if (what && strcmp(what, "merge") != 0)
         json_object_clear(target);
-    if (what && !strcmp(what, "delete"))
+    if (what && strcmp(what, "delete") == 0)
         return true;
     if (json_is_array(retained))
         retain_keys(m, target, retained);

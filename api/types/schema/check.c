@@ -2,12 +2,11 @@
  * Checking a document against a field table: nulls and unknown members first, then defaults, then
  * each member by its row.
  */
-#include "api/types/schema/schema.h"
-
 #include <string.h>
 
 #include "api/types/schema/flow_reference.h"
 #include "api/types/schema/rows.h"
+#include "api/types/schema/schema.h"
 #include "api/types/schema/value.h"
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
@@ -240,7 +239,7 @@ static void report_unknown(const struct schema_level *level, const struct place 
 static bool is_kept_unknown(const struct schema_level *level, const char *key)
 {
     return level->schema->preserve_unknown ||
-           (level->partial && (!strcmp(key, "$patch") || !strcmp(key, "$retainKeys")));
+           (level->partial && (strcmp(key, "$patch") == 0 || strcmp(key, "$retainKeys") == 0));
 }
 
 static void set_defaults(struct schema_check *c, const struct schema_level *level, json_t *object)

@@ -4,11 +4,10 @@
  * Every form is also called with no value, to write its absent form. A document is expected to be
  * checked, but is not trusted: what has the wrong type is an error here, too.
  */
-#include "api/types/schema/schema.h"
-
 #include <string.h>
 
 #include "api/types/schema/rows.h"
+#include "api/types/schema/schema.h"
 #include "base/timefmt.h"
 
 struct decode {

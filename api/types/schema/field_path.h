@@ -5,8 +5,9 @@
  * A place is a chain of stack frames; it becomes text only when there is something to report. Texts
  * follow kube-apiserver, so that clients and people recognise them.
  */
-#include "base/error.h"
 #include <jansson.h>
+
+#include "base/error.h"
 
 struct place {
     const struct place *up; /* NULL: `name` is the path given by the caller */

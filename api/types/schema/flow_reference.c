@@ -3,13 +3,15 @@
  * what lies in free-form members is bounded by the parser's depth.
  */
 #include "api/types/schema/flow_reference.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/types/schema/rows.h"
 #include "api/types/text/json_text.h"
 #include "base/compiler.h"
 #include "base/scoped.h"
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct piece {
     const char *text;

@@ -6,11 +6,12 @@
  * What is no reference of ours stays as it is, for $(VARIABLE) belongs to the container; $$(item)
  * says that no reference is meant and becomes $(item). Ref: spec/jobflow.md 13.3, 13.5, DC-17.
  */
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "api/types/schema/schema.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include <jansson.h>
-#include <stdbool.h>
 
 enum flow_ref_kind {
     FLOW_REF_ITEM,

@@ -2,11 +2,10 @@
  * Field tables as reference documentation: one section for each table that is reached, each once,
  * in the order they are met.
  */
-#include "api/types/schema/schema.h"
-
 #include <ctype.h>
 #include <string.h>
 
+#include "api/types/schema/schema.h"
 #include "base/mem.h"
 
 /* Tables met so far. */

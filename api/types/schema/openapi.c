@@ -5,10 +5,9 @@
  * The row of a type gives the skeleton, the field adds its bounds. Rows with dotted names become
  * nested objects.
  */
-#include "api/types/schema/definitions.h"
-
 #include <string.h>
 
+#include "api/types/schema/definitions.h"
 #include "api/types/schema/rows.h"
 #include "base/mem.h"
 

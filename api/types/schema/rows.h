@@ -6,8 +6,9 @@
  * object itself and the member dependsOn, of which the table has no row of its own. A level is a
  * schema and the prefix "dependsOn.".
  */
-#include "api/types/schema/schema.h"
 #include <string.h>
+
+#include "api/types/schema/schema.h"
 
 struct schema_level {
     const struct schema *schema;

@@ -6,14 +6,15 @@
  * A schema is a list of rows ended by {0}. Rows whose `offset` is FIELD_PASS are checked and kept
  * in the document but not decoded: our code does not act on them.
  */
-#include "api/types/text/json_text.h"
-#include "base/arena.h"
-#include "base/buf.h"
-#include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "api/types/text/json_text.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
 
 /* Decoded forms. Absent and zero differ. All memory belongs to the arena of the decode. */
 struct opt_i32 {

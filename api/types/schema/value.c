@@ -29,7 +29,7 @@ bool schema_expect(struct schema_check *c, const struct place *place, const json
 static bool is_one_of(const struct field *field, const char *text)
 {
     for (const char *const *one = field->one_of; *one; one++)
-        if (!strcmp(*one, text))
+        if (strcmp(*one, text) == 0)
             return true;
     return false;
 }

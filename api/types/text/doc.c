@@ -2,9 +2,11 @@
  * Walks a document one member of the path at a time.
  */
 #include "api/types/text/doc.h"
-#include "base/timefmt.h"
+
 #include <stdio.h>
 #include <string.h>
+
+#include "base/timefmt.h"
 
 const json_t *doc_at(const json_t *doc, const char *path)
 {

@@ -6,12 +6,11 @@
  * hostile one is never built further than they allow. Strings are looked at eight bytes at a time
  * and taken as they lie; only those with escapes are put together.
  */
-#include "api/types/text/json_text.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/types/text/json_text.h"
 #include "base/hex.h"
 #include "base/jsonchars.h"
 #include "base/mem.h"

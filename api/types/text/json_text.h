@@ -3,10 +3,11 @@
  * JSON text and documents: reading within bounds (L-05, L-06), writing compactly with numbers as
  * short as they go.
  */
+#include <jansson.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
-#include <jansson.h>
 
 SCOPED_DEFINE_PTR(json, json_t *, json_decref)
 

@@ -3,9 +3,11 @@
  * the current value.
  */
 #include "api/types/text/jsonpath.h"
-#include "api/types/text/json_text.h"
+
 #include <ctype.h>
 #include <string.h>
+
+#include "api/types/text/json_text.h"
 
 enum { STEP_MAX = 256, STEPS_MAX = 64 };
 

@@ -73,7 +73,7 @@ static struct digits scan_digits(const char *text, int most, const char **end)
 static const struct suffix *find_suffix(const char *text)
 {
     for (size_t i = 0; i < countof(suffixes); i++)
-        if (!strcmp(text, suffixes[i].text))
+        if (strcmp(text, suffixes[i].text) == 0)
             return &suffixes[i];
     return NULL;
 }

@@ -2,8 +2,9 @@
 /*
  * Kubernetes resource quantities ("100m", "64Mi", "1e3"): exact, compared by value.
  */
-#include "base/error.h"
 #include <stdint.h>
+
+#include "base/error.h"
 
 /* Value in units of 10^-9 as a 128-bit integer: covers every quantity Kubernetes accepts, exactly.
  */

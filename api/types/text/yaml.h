@@ -6,11 +6,12 @@
  * YAML 1.1 (yes, off, …), integers, floats, everything else text. Merge keys (<<) are honoured.
  * Duplicate keys are an error. Aliases are expanded, counted, and a cycle is an error.
  */
+#include <jansson.h>
+#include <stddef.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/scoped.h"
-#include <jansson.h>
-#include <stddef.h>
 
 struct yaml_stream;
 

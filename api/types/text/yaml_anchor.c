@@ -27,7 +27,7 @@ void yaml_anchor_close(struct yaml_anchors *anchors, size_t index, json_t *value
 const struct yaml_anchor *yaml_anchor_find(const struct yaml_anchors *anchors, const char *name)
 {
     for (size_t i = anchors->count; i-- > 0;)
-        if (!strcmp(anchors->items[i].name, name))
+        if (strcmp(anchors->items[i].name, name) == 0)
             return &anchors->items[i];
     return NULL;
 }

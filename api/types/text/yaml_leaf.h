@@ -2,11 +2,12 @@
 /*
  * Inside the YAML files: libyaml's scalar events as JSON values, and as keys.
  */
-#include "api/types/text/json_text.h"
-#include "base/error.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "api/types/text/json_text.h"
+#include "base/error.h"
 
 struct yaml_event_s; /* libyaml's yaml_event_t */
 

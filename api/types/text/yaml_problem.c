@@ -45,7 +45,7 @@ static const struct hint {
 
 static bool begins(const char *text, const char *prefix)
 {
-    return !prefix || (text && !strncmp(text, prefix, strlen(prefix)));
+    return !prefix || (text && strncmp(text, prefix, strlen(prefix)) == 0);
 }
 
 /* The text of a line, from 1; its length without the line end. */

@@ -2,8 +2,9 @@
 /*
  * Turns the parser's complaints into sentences that say what to do.
  */
-#include "base/error.h"
 #include <stddef.h>
+
+#include "base/error.h"
 
 struct yaml_problem {
     const char *text; /* the whole stream */

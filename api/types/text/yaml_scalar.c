@@ -48,7 +48,7 @@ static bool find_word(const char *text, size_t len, struct yaml_scalar *out)
         return false;
     for (size_t i = 0; i < countof(words); i++)
         if (words[i].text[0] == text[0] && strlen(words[i].text) == len &&
-            !memcmp(words[i].text, text, len)) {
+            memcmp(words[i].text, text, len) == 0) {
             *out = words[i].means;
             return true;
         }

@@ -6,13 +6,12 @@
  * of the text. A node knows where its subtree ends, so stepping over siblings is one addition. The
  * table of the document asked about last is kept.
  */
-#include "api/types/text/yaml.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
 
+#include "api/types/text/yaml.h"
 #include "base/mem.h"
 
 struct document {
@@ -220,7 +219,7 @@ static size_t child(const struct lines *lines, size_t parent, const char *key, s
     for (size_t i = parent + 1; i < lines->nodes[parent].end; i = lines->nodes[i].end) {
         const char *own = lines->nodes[i].key ? lines->keys.data + lines->nodes[i].key : NULL;
 
-        if (own && strlen(own) == key_len && !strncmp(own, key, key_len))
+        if (own && strlen(own) == key_len && strncmp(own, key, key_len) == 0)
             return i;
         if (!own && !position--)
             return i;

@@ -2,11 +2,10 @@
  * Documents as block-style YAML, in the form kubectl prints: two spaces a level, lists not
  * indented, the plainest style a text allows. What is written reads back as the same document.
  */
-#include "api/types/text/yaml.h"
-
 #include <string.h>
 
 #include "api/types/text/json_text.h"
+#include "api/types/text/yaml.h"
 #include "api/types/text/yaml_scalar.h"
 
 enum { INDENT = 2, SIMPLE_KEY_MAX = 1000 /* libyaml looks 1024 characters ahead for the ':' */ };
@@ -74,8 +73,8 @@ static struct traits traits_of(const char *text, size_t len)
             t.plain = false;
     }
     if (!len || strchr(" ,[]{}#&*!|>'\"%@`", text[0]) || text[len - 1] == ' ' ||
-        (strchr("-?:", text[0]) && is_blank(text[1])) || !strncmp(text, "---", 3) ||
-        !strncmp(text, "...", 3))
+        (strchr("-?:", text[0]) && is_blank(text[1])) || strncmp(text, "---", 3) == 0 ||
+        strncmp(text, "...", 3) == 0)
         t.plain = false;
     return t;
 }

@@ -1,10 +1,11 @@
 /* Electing one of several by a Lease. covers: kube-api.md 136 137 */
 #include "tests/unit.h"
 
+#include <ctype.h>
+
 #include "api/client/elector.h"
 #include "api/types/text/json_text.h"
 #include "tests/support/scripted.h"
-#include <ctype.h>
 
 enum { CANDIDATES = 2 };
 

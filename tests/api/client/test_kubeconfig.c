@@ -1,14 +1,15 @@
 /* Reading kubeconfigs. covers: kube-api.md 138 139 */
 #include "tests/unit.h"
 
-#include "api/client/kubeconfig.h"
-#include "base/file.h"
-#include "base/mem.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "api/client/kubeconfig.h"
+#include "base/file.h"
+#include "base/mem.h"
 
 static char directory[512];
 

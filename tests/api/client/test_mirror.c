@@ -2,9 +2,10 @@
  * kube-api.md 135 */
 #include "tests/unit.h"
 
+#include <stdio.h>
+
 #include "api/client/mirror.h"
 #include "tests/support/scripted.h"
-#include <stdio.h>
 
 /* The server: what it lists, how it answers watches, and what its clients hear. */
 struct rig {

@@ -3,12 +3,10 @@
 #include "tests/unit.h"
 
 #include <fcntl.h>
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/store/store.h"
-
 #include "base/log.h"
 #include "tests/support/disk.h"
 #include "tests/support/objects.h"

@@ -1,7 +1,5 @@
 #include "tests/unit.h"
 
-#include "api/store/store_dir.h"
-#include "base/file.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -11,6 +9,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "api/store/store_dir.h"
+#include "base/file.h"
 
 /* covers: reliability.md D-06 */
 static void a_directory_has_one_owner(void **state)

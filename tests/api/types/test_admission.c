@@ -54,7 +54,7 @@ static void thing_validate_in_context(const struct admission *adm, const struct 
                                       const struct object *new_, struct error_list *errors)
 {
     context_checks++;
-    if (!strcmp(object_name(new_), "taken"))
+    if (strcmp(object_name(new_), "taken") == 0)
         error_list_add(errors, ERR_FORBIDDEN, "", "taken");
 }
 

@@ -1,10 +1,9 @@
 /* api/types/blob: interning, reference counts, facets, the memory of admission. */
 #include "tests/unit.h"
 
-#include "api/types/blob.h"
-
 #include <string.h>
 
+#include "api/types/blob.h"
 #include "api/types/kind.h"
 
 static void equal_texts_are_one_blob(void **state)

@@ -1,9 +1,8 @@
 /*
  * Plugins at admission: what they imply, what they warn of and refuse.
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "job/plugins/plugin.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define NAMED(name, members)                                                                       \
     "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: " name                     \

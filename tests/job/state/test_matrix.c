@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/types/kinds/pod/pod.h"
 #include "base/log.h"
 #include "tests/fake/faulty.h"
 #include "tests/support/job_fixture.h"
-
-#include "api/types/kinds/pod/pod.h"
 
 struct life {
     const char *name;

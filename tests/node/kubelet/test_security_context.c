@@ -2,6 +2,7 @@
  * node/kubelet/security_context.c: what a securityContext asks for in vain.
  */
 #include "tests/unit.h"
+
 #include <unistd.h>
 
 #include "tests/support/kubelet_fixture.h"

@@ -2,6 +2,7 @@
  * Addresses of pods. Ref: local-runtime.md 3.1.
  */
 #include "tests/unit.h"
+
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/socket.h>

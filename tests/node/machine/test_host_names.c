@@ -3,10 +3,11 @@
  *
  * covers: local-runtime.md LRT-53
  */
+#include "tests/unit.h"
+
 #include <string.h>
 
 #include "node/machine/host_names.h"
-#include "tests/unit.h"
 
 static const char hosts[] = "127.0.0.1 localhost\n"
                             "127.10.4.2 j-w-0.j.n.svc.cluster.local j-w-0.j.n.svc j-w-0.j.n "

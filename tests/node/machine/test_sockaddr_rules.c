@@ -2,6 +2,7 @@
  * node/machine/sockaddr_rules.c: the table of 3.3.
  */
 #include "tests/unit.h"
+
 #include <arpa/inet.h>
 
 #include "node/machine/sockaddr_rules.h"

@@ -208,7 +208,7 @@ static void who_finds_nobody_is_reset(void **state)
     lead(b.relay, b.door, &nobody_port, 1);
     do {
         near = client_at_last(b.port);
-        ended = !strcmp(heard(near), "reset");
+        ended = strcmp(heard(near), "reset") == 0;
         close(near);
     } while (!ended);
     close(nobody);

@@ -64,7 +64,7 @@ static const char *next_text(int server, struct sockaddr_in *from)
 
 static bool is_hello(const char *text)
 {
-    return !strncmp(text, "hello", 5);
+    return strncmp(text, "hello", 5) == 0;
 }
 
 static const char *heard(int server, struct sockaddr_in *from)
@@ -88,7 +88,7 @@ static int who_heard(const struct bench *b, const char *wanted)
         check("one of them", poll(ready, 2, WAIT_MS) > 0);
         which = ready[0].revents ? 0 : 1;
         text[recv(ready[which].fd, text, sizeof text - 1, 0)] = 0;
-        if (!strcmp(text, wanted))
+        if (strcmp(text, wanted) == 0)
             return which;
     }
 }
@@ -126,7 +126,7 @@ static void settle(const struct bench *b, int server)
 
         send(client, hello, strlen(hello), 0);
         close(client);
-        arrived = is_there(server, 1) && !strcmp(next_text(server, &from), hello);
+        arrived = is_there(server, 1) && strcmp(next_text(server, &from), hello) == 0;
     }
 }
 

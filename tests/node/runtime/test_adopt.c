@@ -2,6 +2,7 @@
  * node/runtime/adopt.c and the shim's records: what is left of pods when the node or a shim dies.
  */
 #include "tests/unit.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

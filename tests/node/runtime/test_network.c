@@ -2,6 +2,7 @@
  * Pods in a network of their own, with real processes, as whoever runs this.
  */
 #include "tests/unit.h"
+
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -235,9 +236,9 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
-    if (argc == 3 && !strcmp(argv[1], "listen"))
+    if (argc == 3 && strcmp(argv[1], "listen") == 0)
         return listen_mode(argv[2]);
-    if (argc == 4 && !strcmp(argv[1], "ask"))
+    if (argc == 4 && strcmp(argv[1], "ask") == 0)
         return ask_mode(argv[2], argv[3]);
     code = cmocka_run_group_tests(anywhere, NULL, NULL);
     if (!network_probe(geteuid() ? SANDBOX_USER : SANDBOX_MOUNTS, &err)) {

@@ -2,6 +2,7 @@
  * node/runtime/host.c and the shim, with real processes: pods without a box of their own.
  */
 #include "tests/unit.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -395,9 +396,9 @@ static void the_end_of_a_failing_log_is_the_message_where_that_was_asked_for(voi
         message = status->containers.items[0].message;
         if (!cases[i].message)
             check(cases[i].name, !message);
-        else if (!strcmp(cases[i].message, "LINES"))
+        else if (strcmp(cases[i].message, "LINES") == 0)
             check_int(cases[i].name, strspn(message, "\n"), 79);
-        else if (!strcmp(cases[i].message, "BYTES"))
+        else if (strcmp(cases[i].message, "BYTES") == 0)
             check_int(cases[i].name, strspn(message, "y"), 2048);
         else
             check_str(cases[i].name, message, cases[i].message);

@@ -12,7 +12,7 @@
 static int listen_mode(char **args)
 {
     const char *family = args[0], *port = args[1], *name = args[2];
-    bool v6 = !strcmp(family, "6");
+    bool v6 = strcmp(family, "6") == 0;
     struct sockaddr_in6 any6 = {.sin6_family = AF_INET6,
                                 .sin6_port = htons((uint16_t)strtol(port, NULL, 10))};
     struct sockaddr_in any4 = {.sin_family = AF_INET, .sin_port = any6.sin6_port};

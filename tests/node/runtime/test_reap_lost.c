@@ -3,6 +3,7 @@
  * told of, and that nobody else waits for that.
  */
 #include "tests/unit.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>

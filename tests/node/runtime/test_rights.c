@@ -10,7 +10,7 @@ enum { RANGES_FROM = 1 << 30 };
 
 static bool is(const char *name)
 {
-    return !strcmp(level, name);
+    return strcmp(level, name) == 0;
 }
 
 static char *log_of(struct bed_pod *pod)

@@ -2,6 +2,7 @@
  * node/sandbox/cgroup: who is in which group, and how he gets there. As root, where there are some.
  */
 #include "tests/unit.h"
+
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

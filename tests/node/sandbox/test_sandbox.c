@@ -3,6 +3,7 @@
  * its own, at whatever level works for whoever runs this.
  */
 #include "tests/unit.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <openssl/evp.h>

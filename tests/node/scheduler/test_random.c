@@ -228,7 +228,7 @@ static void check_whole(struct walk *walk, const struct gang *gang)
 static bool is_closed(const struct walk *walk, const struct gang *gang)
 {
     for (int i = 0; i < QUEUES; i++)
-        if (!strcmp(gang->queue, queue_names[i]))
+        if (strcmp(gang->queue, queue_names[i]) == 0)
             return walk->closed[i];
     return false;
 }

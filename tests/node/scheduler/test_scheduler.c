@@ -193,7 +193,7 @@ static void single_pods_are_bound_a_bounded_number_ahead(void **state)
         snprintf(name, sizeof name, "s%d", i);
         rig_group(rig, name, 1, NULL);
         rig_settle(rig);
-        if (!strcmp(rig_group_phase(rig, name), "Inqueue"))
+        if (strcmp(rig_group_phase(rig, name), "Inqueue") == 0)
             rig_pods(rig, name, 0, 1, NULL);
     }
     rig_settle(rig);

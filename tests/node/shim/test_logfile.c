@@ -93,7 +93,7 @@ static void files_are_bounded_where_every_chunk_ends_within_a_line(void **state)
     }
     check("read", logs_read(log.dir_fd, "busy", &all, &offset, &out, NULL));
     for (const char *line = out.data; strchr(line, '\n'); line = strchr(line, '\n') + 1)
-        check("whole lines", !strncmp(line, text, strlen(text)));
+        check("whole lines", strncmp(line, text, strlen(text)) == 0);
     log_writer_release(&log);
     close(log.dir_fd);
 }

@@ -2,6 +2,7 @@
  * What passes between a shim and its runtime, and what it writes down: frames, messages, records.
  */
 #include "tests/unit.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -140,7 +141,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     check("claim", got.volumes[1].kind == SHIM_HOST_PATH && got.volumes[1].read_only);
     check_int("size", got.volumes[2].size_bytes, 77);
     check_int("bytes", got.volumes[0].files[0].len, 5);
-    check("bytes", !memcmp(got.volumes[0].files[0].bytes, "by\0te", 5));
+    check("bytes", memcmp(got.volumes[0].files[0].bytes, "by\0te", 5) == 0);
     check_int("mode", got.volumes[0].files[0].mode, 0640);
 
     for (size_t len = 0; len < frame.size - 5; len++) { /* shorter by any amount: refused */

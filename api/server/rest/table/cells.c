@@ -2,11 +2,13 @@
  * Cells every kind has, cells of the small core kinds, and the table that knows who has which.
  */
 #include "api/server/rest/table/cells.h"
+
+#include <string.h>
+
 #include "api/types/kinds/job/podgroup.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 void cell_row_release(struct cell_row *row)
 {

@@ -3,11 +3,12 @@
  *
  * Ref: Kubernetes pkg/printers/internalversion/printers.go, printPod and printEvent.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "api/server/rest/table/cells.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/timefmt.h"
-#include <stdio.h>
-#include <string.h>
 
 /* ---- pods ---- */
 

@@ -2,9 +2,11 @@
  * Tables: printer columns by path for the kinds that declare them, worked-out cells for the others.
  */
 #include "api/server/rest/table/table.h"
+
+#include <string.h>
+
 #include "api/server/rest/table/cells.h"
 #include "base/timefmt.h"
-#include <string.h>
 
 static void write_definition(struct jsonw *w, const char *name, const char *type, int priority,
                              const char *description)

@@ -1,11 +1,10 @@
 /*
  * Admission of switches, loops, retries, final steps and parameters.
  */
-#include "api/types/kinds/jobflow/ancestor.h"
-
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/kinds/jobflow/ancestor.h"
 #include "api/types/kinds/jobflow/names.h"
 #include "api/types/schema/flow_reference.h"
 #include "base/compiler.h"

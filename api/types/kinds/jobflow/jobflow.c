@@ -3,12 +3,12 @@
  */
 #include "api/types/kinds/jobflow/jobflow.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/types/decoded.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/schema/enum_text.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static const char *const phase_texts[] = {FLOW_PHASES(ENUM_TEXT)};
 

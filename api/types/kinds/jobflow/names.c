@@ -2,8 +2,8 @@
  * Names and targets, as many together as are worth asking for at once.
  */
 #include "api/types/kinds/jobflow/names.h"
-#include "api/types/text/suggest.h"
 
+#include "api/types/text/suggest.h"
 #include "base/mem.h"
 
 static const struct str_list *targets_of(const struct jobflow_spec *spec, size_t step)

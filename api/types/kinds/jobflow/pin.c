@@ -3,12 +3,12 @@
  */
 #include "api/types/kinds/jobflow/pin.h"
 
-#include "base/hash.h"
-
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 enum { HASH_DIGITS = 16 };
 

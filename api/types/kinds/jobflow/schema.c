@@ -2,12 +2,11 @@
  * Field tables of JobFlow. Ref: spec/jobflow.md 2; those of section 13 are in
  * control_schema.c.
  */
-#include "api/types/kinds/jobflow/jobflow.h"
-
 #include <assert.h>
 
 #include "api/types/kinds/job/schema.h"
 #include "api/types/kinds/jobflow/control.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/limits.h"
 

@@ -5,12 +5,12 @@
  * here; DC-10 for programs; spec/reliability.md L-35 and L-36 for sizes.
  */
 #include "api/types/kinds/pod/check.h"
-#include "api/types/kinds/pod/sim.h"
 
 #include <string.h>
 
 #include "api/types/checks.h"
 #include "api/types/kinds/pod/core_schema.h"
+#include "api/types/kinds/pod/sim.h"
 #include "api/types/kinds/pod/volume_check.h"
 #include "api/types/labels.h"
 #include "api/types/text/quantity.h"

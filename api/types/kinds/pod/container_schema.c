@@ -4,9 +4,9 @@
  * Ref: k8s.io/api core/v1, release 1.30; merge keys as its patchMergeKey. FIELD_PASS rows are
  * checked and kept, not read.
  */
-#include "api/types/kinds/pod/core_schema.h"
-
 #include <assert.h>
+
+#include "api/types/kinds/pod/core_schema.h"
 
 #define ENV(member)       offsetof(struct env_var, member)
 #define MOUNT(member)     offsetof(struct volume_mount, member)

@@ -3,9 +3,10 @@
  * What annotations of a pod say about a simulated run: how long each container takes and how it
  * ends. One place reads them for admission and for the runtime.
  */
-#include "base/error.h"
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 /** Check the values of ANNOTATION_SIM_DURATION and ANNOTATION_SIM_EXIT_CODE; NULL is absent. The
  * findings stand at `<path>[<annotation>]`. */

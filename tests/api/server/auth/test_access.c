@@ -1,5 +1,8 @@
 #include "tests/unit.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "api/server/auth/authn.h"
 #include "api/server/auth/authz.h"
 #include "api/server/http/host_check.h"
@@ -8,8 +11,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- identities ---- */
 

@@ -1,12 +1,13 @@
 #include "tests/unit.h"
 
-#include "api/server/http/listener.h"
-#include "tests/support/wire.h"
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "api/server/http/listener.h"
+#include "tests/support/wire.h"
 
 static size_t count(const char *text, const char *part)
 {

@@ -2,11 +2,12 @@
  * for many. */
 #include "tests/unit.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "api/server/rest/event_lines.h"
 #include "api/types/blob.h"
 #include "tests/support/wire.h"
-#include <sys/socket.h>
-#include <unistd.h>
 
 static void add_create(struct buf *out, int number)
 {

@@ -1,8 +1,9 @@
 #include "tests/unit.h"
 
-#include "tests/support/wire.h"
 #include <string.h>
 #include <unistd.h>
+
+#include "tests/support/wire.h"
 
 /* covers: kube-api.md 14; reliability.md L-03 L-04 */
 static void a_head_that_is_too_large_is_refused(void **state)

@@ -1,8 +1,9 @@
 #include "tests/unit.h"
 
+#include <unistd.h>
+
 #include "tests/support/api.h"
 #include "tests/support/cpu.h"
-#include <unistd.h>
 
 /* A thousand watchers. Their sockets are in tests/system/crowd.py. */
 

@@ -1,11 +1,12 @@
 #include "tests/unit.h"
 
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+
 #include "api/server/auth/tls_keys.h"
 #include "api/server/http/tls.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
 
 enum { DAY_S = 86400 };
 

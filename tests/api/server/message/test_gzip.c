@@ -1,8 +1,9 @@
 #include "tests/unit.h"
 
+#include <zlib.h>
+
 #include "api/server/message/gzip.h"
 #include "tests/support/wire.h"
-#include <zlib.h>
 
 /* Content coding. */
 

@@ -3,6 +3,7 @@
  */
 /* wraps: read */
 #include "tests/unit.h"
+
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,10 +3,10 @@
  */
 #include "tests/unit.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "tests/support/api.h"
-
-#include <string.h>
 
 #define FLOWS "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
 #define JOBS  "/apis/batch.volcano.sh/v1alpha1/namespaces/default/jobs"

@@ -6,11 +6,10 @@
  * Included by the tests of kinds only. Everything lives in one struct that a test makes and
  * releases.
  */
-#include "tests/unit.h"
-
 #include "api/types/admission.h"
 #include "api/types/kinds/job/podgroup.h"
 #include "api/types/text/yaml.h"
+#include "tests/unit.h"
 
 enum { WORLD_MAX = 128 };
 
@@ -28,8 +27,8 @@ static const struct object *world_get(void *ctx, const struct kind *kind, const 
     struct world *world = ctx;
 
     for (size_t i = 0; i < world->count; i++)
-        if (world->objects[i]->kind == kind && !strcmp(object_name(world->objects[i]), name) &&
-            (!kind->namespaced || !strcmp(object_namespace(world->objects[i]), ns)))
+        if (world->objects[i]->kind == kind && strcmp(object_name(world->objects[i]), name) == 0 &&
+            (!kind->namespaced || strcmp(object_namespace(world->objects[i]), ns) == 0))
             return world->objects[i];
     return NULL;
 }
@@ -108,7 +107,7 @@ static inline UNUSED bool has_finding(const struct error_list *list, const char 
                                       const char *text)
 {
     for (size_t i = 0; i < list->count; i++)
-        if ((!field || !strcmp(list->items[i].field, field)) &&
+        if ((!field || strcmp(list->items[i].field, field) == 0) &&
             strstr(list->items[i].message, text))
             return true;
     return false;

@@ -3,10 +3,9 @@
  * covers: job.md ADM-73 CMD-09; reliability.md L-16 SEC-19 SEC-30; see section 1 of jobflow.md and
  * job.md
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/command.h"
 #include "api/types/kinds/job/job.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define COMMAND(members)                                                                           \
     "apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {name: c, namespace: "          \

@@ -6,9 +6,8 @@
  * ADM-40 ADM-41 ADM-42 ADM-43 ADM-44 ADM-45 ADM-46 ADM-47 ADM-48 ADM-49 ADM-50 ADM-51 ADM-52 ADM-53
  * ADM-54 ADM-55; reliability.md L-18 L-19
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/job/job.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define POD                                                                                        \
     "template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, command: [run]}]}}"

@@ -2,9 +2,8 @@
  * What an update of a Job may change.
  * covers: job.md ADM-56 ADM-57 ADM-58 ADM-59 ADM-60 ADM-61 ADM-62 ADM-63
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/job/job.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define POD(image)                                                                                 \
     "template: {spec: {restartPolicy: Never, containers: [{name: c, image: " image                 \

@@ -3,10 +3,9 @@
  * come before.
  * covers: see jobflow.md 13.3
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/mem.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 #include "tests/support/dice.h"
 
 static void flow_step(json_t *flows, size_t i)

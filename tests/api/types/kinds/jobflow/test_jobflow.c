@@ -3,11 +3,9 @@
  * covers: jobflow.md 1 2 3 4 5 6 7 8 9 10 11 12 13 21 22 23 24 25 26 28 29 30 31 32 85 163 175;
  * reliability.md L-14 L-17 L-32 L-34
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
-#include "base/mem.h"
-
 #include "api/types/kinds/jobflow/jobflow.h"
+#include "base/mem.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define FLOW_HEAD(name)                                                                            \
     "apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata: {name: " name                  \

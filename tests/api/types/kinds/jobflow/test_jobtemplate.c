@@ -2,9 +2,8 @@
  * Admission of JobTemplates: the rules of the Job they become.
  * covers: jobflow.md 36 37 38 39 40 41
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/job/job.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define POD                 "template: {spec: {restartPolicy: Never, containers: [{name: c, command: [run]}]}}"
 #define TASK(name, members) "{name: " name ", " members ", " POD "}"

@@ -1,11 +1,9 @@
 /*
  * Admission of large JobFlows: what it costs, and how large they may be.
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/mem.h"
-
+#include "tests/api/types/kinds/admission_fixture.h"
 #include "tests/support/cpu.h"
 
 /* steps in a line, the first waiting for the last if `closed`. */

@@ -2,9 +2,8 @@
  * Admission of pods; their decoded spec.
  * covers: job.md ADM-72; reliability.md L-35 L-36 SEC-19; see decisions.md DC-10
  */
-#include "tests/api/types/kinds/admission_fixture.h"
-
 #include "api/types/kinds/pod/pod.h"
+#include "tests/api/types/kinds/admission_fixture.h"
 
 #define NAMED(annotations, spec)                                                                   \
     "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns, annotations: {" annotations     \

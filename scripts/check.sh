@@ -42,6 +42,7 @@ step "configure dev" -- cmake --preset dev
 step "build dev" -- cmake --build --preset dev -j "$jobs"
 step "layers" -- cmake -P tests/layers.cmake
 step "conformance ids" -- scripts/conformance.sh
+step "cited rules" -- python3 tests/citations.py
 step "banned calls" -- scripts/banned.sh build/dev
 step "format" -- cmake --build --preset dev --target format-check
 

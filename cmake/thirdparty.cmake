@@ -14,23 +14,10 @@ pkg_check_modules(libcurl REQUIRED libcurl)
 target_include_directories(thirdparty SYSTEM INTERFACE ${libcurl_INCLUDE_DIRS})
 target_link_libraries(thirdparty INTERFACE ${CMAKE_DL_LIBS})
 
-# igraph as an archive: the shared one brings BLAS, LAPACK, gfortran and OpenMP into every start of the program (10 ms). The
-# linker keeps the functions that are called, and of the libraries behind them only those that these need.
+# igraph is loaded when a graph is drawn (view/igraph_dlopen.c): the library brings GLPK, BLAS, LAPACK and OpenMP into every start of a
+# program that is linked with it. Only its benchmark links it (cmake/tests.cmake).
 pkg_check_modules(igraph REQUIRED IMPORTED_TARGET igraph)
-find_library(IGRAPH_ARCHIVE libigraph.a)
-if(IGRAPH_ARCHIVE)
-    target_include_directories(thirdparty SYSTEM INTERFACE ${igraph_INCLUDE_DIRS})
-    target_link_libraries(thirdparty INTERFACE ${IGRAPH_ARCHIVE})
-    foreach(name libstdc++.so.6 libgmp.so.10 libglpk.so.40 libarpack.so.2 liblapack.so.3 libblas.so.3 libplfit.so.0
-            libgomp.so.1 libxml2.so.2)
-        find_library(LIB_${name} ${name})
-        if(LIB_${name})
-            target_link_libraries(thirdparty INTERFACE ${LIB_${name}})
-        endif()
-    endforeach()
-else()
-    target_link_libraries(thirdparty INTERFACE PkgConfig::igraph)
-endif()
+target_include_directories(thirdparty SYSTEM INTERFACE ${igraph_INCLUDE_DIRS})
 
 find_path(UTHASH_DIR uthash.h REQUIRED)
 

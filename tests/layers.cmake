@@ -93,7 +93,7 @@ library(curl "^curl/" "^base/(http|curl)|^api/client/transport_http|^probes/(htt
 library(jansson "^jansson" ".")
 library(yaml "^yaml\\.h$" "^api/types/text/yaml")
 library(sqlite3 "^sqlite3" "^api/store/|^cli/cmd/")
-library(igraph "^igraph" "^view/layout")
+library(igraph "^igraph" "^view/igraph_dlopen")
 library(openssl "^openssl/" "^api/client/|^api/server/(auth|http|message|rest)/|^job/|^node/sandbox/hostkey")
 library(llhttp "^llhttp" "^api/server/")
 library(seccomp "^seccomp" "^node/")

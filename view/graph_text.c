@@ -233,7 +233,8 @@ static bool route(struct picture *picture)
     return true;
 }
 
-static bool draw_boxes(const struct graph_form *form)
+/* False when the boxes do not fit; with an error when they cannot be laid out at all. */
+static bool draw_boxes(const struct graph_form *form, struct error *err)
 {
     const struct flowview *view = form->view;
     struct picture picture = {.form = form};
@@ -245,7 +246,7 @@ static bool draw_boxes(const struct graph_form *form)
     widths = measure(&picture);
     for (uint32_t i = 0; i < view->n_steps; i++)
         layers[i] = view->steps[i].layer;
-    picture.layout = layout_new(&view->dag, layers, widths, WAYPOINT, GAP, NULL);
+    picture.layout = layout_new(&view->dag, layers, widths, WAYPOINT, GAP, err);
     mem_free(widths);
     mem_free(layers);
     if (picture.layout && (!form->columns || picture.layout->columns <= form->columns)) {
@@ -262,8 +263,15 @@ static bool draw_boxes(const struct graph_form *form)
 
 void graph_text(const struct graph_form *form)
 {
-    if (!form->view->n_steps)
+    struct error err = {0};
+
+    if (!form->view->n_steps) {
         fputs("(no steps)\n", form->out);
-    else if (!draw_boxes(form))
-        graph_table(form);
+        return;
+    }
+    if (draw_boxes(form, &err))
+        return;
+    graph_table(form);
+    if (err.code == ERR_UNAVAILABLE)
+        fprintf(form->out, "\nShown as a table: %s\n", err.message);
 }

@@ -3,15 +3,16 @@
  */
 #include "view/layout.h"
 
-#include <igraph/igraph.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "view/igraph_dlopen.h"
 
 enum { SWEEPS = 12, CROSSING_ROUNDS = 100 };
 
 struct drawing {
+    const struct igraph_library *lib;
     const struct dag *dag;
     const uint32_t *layers;
     struct layout *layout;
@@ -36,16 +37,16 @@ static size_t count_boxes(const struct dag *dag, const uint32_t *layers)
 static bool make_graph(struct drawing *d, igraph_vector_int_t *layers)
 {
     igraph_vector_int_t ends;
-    bool ok = !igraph_vector_int_init(&ends, 0);
+    bool ok = !d->lib->vector_int_init(&ends, 0);
 
     for (uint32_t v = 0; ok && v < d->dag->vertices; v++) {
         VECTOR(*layers)[v] = (igraph_integer_t)d->layers[v];
         for (uint32_t e = d->dag->first[v]; ok && e < d->dag->first[v + 1]; e++)
-            ok = !igraph_vector_int_push_back(&ends, (igraph_integer_t)v) &&
-                 !igraph_vector_int_push_back(&ends, (igraph_integer_t)d->dag->next[e]);
+            ok = !d->lib->vector_int_push_back(&ends, (igraph_integer_t)v) &&
+                 !d->lib->vector_int_push_back(&ends, (igraph_integer_t)d->dag->next[e]);
     }
-    ok = ok && !igraph_create(&d->graph, &ends, (igraph_integer_t)d->dag->vertices, true);
-    igraph_vector_int_destroy(&ends);
+    ok = ok && !d->lib->create(&d->graph, &ends, (igraph_integer_t)d->dag->vertices, true);
+    d->lib->vector_int_destroy(&ends);
     return ok;
 }
 
@@ -54,23 +55,21 @@ static bool place_vertices(struct drawing *d)
     igraph_vector_int_t layers;
     bool ok;
 
-    igraph_set_error_handler(igraph_error_handler_ignore);
-    igraph_set_warning_handler(igraph_warning_handler_ignore);
-    if (igraph_vector_int_init(&layers, (igraph_integer_t)d->dag->vertices))
+    if (d->lib->vector_int_init(&layers, (igraph_integer_t)d->dag->vertices))
         return false;
     ok = make_graph(d, &layers);
     if (ok) {
-        igraph_vector_int_init(&d->edges, 0);
-        igraph_matrix_init(&d->places, 0, 0);
-        ok = !igraph_layout_sugiyama(&d->graph, &d->places, &d->extended, &d->edges, &layers, 1, 1,
-                                     CROSSING_ROUNDS, NULL);
+        d->lib->vector_int_init(&d->edges, 0);
+        d->lib->matrix_init(&d->places, 0, 0);
+        ok = !d->lib->layout_sugiyama(&d->graph, &d->places, &d->extended, &d->edges, &layers, 1, 1,
+                                      CROSSING_ROUNDS, NULL);
         if (!ok) {
-            igraph_vector_int_destroy(&d->edges);
-            igraph_matrix_destroy(&d->places);
-            igraph_destroy(&d->graph);
+            d->lib->vector_int_destroy(&d->edges);
+            d->lib->matrix_destroy(&d->places);
+            d->lib->destroy(&d->graph);
         }
     }
-    igraph_vector_int_destroy(&layers);
+    d->lib->vector_int_destroy(&layers);
     return ok;
 }
 
@@ -95,7 +94,7 @@ static int compare_places(const void *a, const void *b)
 static void take_boxes(struct drawing *d, const int *widths, int waypoint)
 {
     struct layout *layout = d->layout;
-    size_t n = (size_t)igraph_vcount(&d->extended);
+    size_t n = (size_t)d->lib->vcount(&d->extended);
     struct place *places = mem_array(n + 1, sizeof *places);
 
     for (size_t v = 0; v < n; v++)
@@ -134,13 +133,13 @@ static void take_lines(struct drawing *d)
 {
     struct layout *layout = d->layout;
 
-    layout->n_lines = (size_t)igraph_ecount(&d->extended);
+    layout->n_lines = (size_t)d->lib->ecount(&d->extended);
     layout->lines = mem_array(layout->n_lines + 1, sizeof *layout->lines);
     for (size_t e = 0; e < layout->n_lines; e++) {
         igraph_integer_t from, to, source, target;
 
-        igraph_edge(&d->extended, (igraph_integer_t)e, &from, &to);
-        igraph_edge(&d->graph, VECTOR(d->edges)[e], &source, &target);
+        d->lib->edge(&d->extended, (igraph_integer_t)e, &from, &to);
+        d->lib->edge(&d->graph, VECTOR(d->edges)[e], &source, &target);
         layout->lines[e] = (struct layout_line){d->box_of[from], d->box_of[to], (uint32_t)source,
                                                 (uint32_t)target};
     }
@@ -291,6 +290,8 @@ struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const i
                   dag->vertices, dag_edges(dag), LAYOUT_STEPS_MAX, LAYOUT_BOXES_MAX);
         return NULL;
     }
+    if (dag->vertices && !(d.lib = igraph_library_load(err)))
+        return NULL;
     d.layout = mem_alloc(sizeof *d.layout);
     if (dag->vertices == 0) {
         d.layout->first = mem_array(1, sizeof *d.layout->first);
@@ -303,10 +304,10 @@ struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const i
     }
     take_boxes(&d, widths, waypoint);
     take_lines(&d);
-    igraph_vector_int_destroy(&d.edges);
-    igraph_matrix_destroy(&d.places);
-    igraph_destroy(&d.extended);
-    igraph_destroy(&d.graph);
+    d.lib->vector_int_destroy(&d.edges);
+    d.lib->matrix_destroy(&d.places);
+    d.lib->destroy(&d.extended);
+    d.lib->destroy(&d.graph);
     mem_free(d.box_of);
     choose_columns(d.layout, gap);
     return d.layout;

@@ -37,7 +37,8 @@ enum { LAYOUT_STEPS_MAX = 2000, LAYOUT_BOXES_MAX = 20000 };
 
 /**
  * Lay out `dag` (each edge once), `layers` [vertices] as given and `widths` [vertices] as needed
- * (made odd). Waypoints take `waypoint` columns. NULL with TOO_LARGE beyond the limits above.
+ * (made odd). Waypoints take `waypoint` columns. NULL with TOO_LARGE beyond the limits above, with
+ * UNAVAILABLE where igraph is not installed.
  */
 struct layout *layout_new(const struct dag *dag, const uint32_t *layers, const int *widths,
                           int waypoint, int gap, struct error *err);

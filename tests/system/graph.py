@@ -149,6 +149,18 @@ def what_steps_have_beyond_targets_is_shown():
     check_equal("a switch leads to what it lists", {("r", "d"), ("r", "e")} & edges_of(text), {("r", "d"), ("r", "e")})
 
 
+def without_igraph_there_is_a_table_and_the_package_is_named():
+    manifest("g.yaml", flow("f", [step("a"), step("b", ["a"])]))
+    os.mkdir("lib")
+    write("lib/libigraph.so.3", "")
+    without = {"LD_LIBRARY_PATH": os.path.abspath("lib")}
+    out = jobflow("graph", "g.yaml", env=without).stdout
+    check_equal("title", out.split("\n")[0].split(), ["LAYER", "STEP", "STATE", "AFTER"])
+    check_in("why", "libigraph.so.3 cannot be loaded: is Debian's package libigraph3 installed?", out)
+    check_in("a picture", "libigraph3", jobflow("graph", "g.yaml", "-o", "svg", code=1, env=without).stderr)
+    jobflow("graph", "g.yaml", "-o", "json", env=without)
+
+
 # ---- forms ----
 
 def programs_get_json():

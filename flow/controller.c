@@ -54,7 +54,7 @@ static void free_controller(struct flow_controller *controller)
 {
     if (!controller->stopped || controller->calls)
         return;
-    flow_figures_release(&controller->figures);
+    flow_metrics_release(&controller->metrics);
     template_cache_free(controller->bodies);
     probes_free(controller->probes);
     mem_free(controller);
@@ -84,8 +84,8 @@ static void forget(struct flow *flow)
     flow->gone = true;
     if (flow->opening == FLOW_OPEN)
         flow_close(flow);
-    flow_publish_stop(flow);
-    flow_orders_stop(flow);
+    flow_stop_status_writes(flow);
+    flow_stop_job_commands(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
     free_when_idle(flow);
 }
@@ -134,7 +134,7 @@ static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
     flow = flow_new(controller, object);
     HASH_ADD_KEYPTR(hh, controller->by_uid, flow->uid, strlen(flow->uid), flow);
     flow->state.phase = jobflow_phase_of(object);
-    flow->publisher.written_phase = flow->state.phase;
+    flow->writer.written_phase = flow->state.phase;
     if (!is_settled(object))
         flow_open(flow);
     flow_make_runnable(flow);
@@ -149,20 +149,20 @@ static void on_template(struct cluster_watcher *watcher, enum cluster_change cha
         flow_wake_waiters(controller, WAIT_FOR_TEMPLATE, object_namespace(object),
                           object_name(object));
     if (change == CHANGE_ADDED)
-        flow_pin_template_came(controller, object);
+        template_pins_template_added(controller, object);
 }
 
 static void lose_job(struct flow *flow, uint32_t step, const struct object *job)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    if (!flow_record_lose_job(r, step, job, flow_goes_on(flow), flow_now_ms(flow)))
+    if (!flow_model_job_removed(m, step, job, flow_may_create(flow), flow_now_ms(flow)))
         return;
-    if (r->steps[step].backoff)
-        flow_backoff_follow(flow, step);
-    if (r->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
-        r->steps[step].finished_at > flow->publisher.written_changes)
-        flow_publish_now(flow); /* the result is nowhere else any more */
+    if (m->steps[step].backoff)
+        flow_backoff_update(flow, step);
+    if (m->steps[step].state == STEP_STARTED && !flow_phase_finished(flow->state.phase) &&
+        m->steps[step].finished_at > flow->writer.written_changes)
+        flow_write_status_now(flow); /* the result is nowhere else any more */
     flow_make_runnable(flow);
 }
 
@@ -183,13 +183,13 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
         flow_open(flow);
     if (flow->opening != FLOW_OPEN)
         return;
-    step = flow_record_step_of(&flow->record, job);
+    step = flow_model_step_of_job(&flow->model, job);
     if (step == STEP_NONE)
         return; /* of a step no longer in the spec */
     if (change == CHANGE_DELETED)
         lose_job(flow, step, job);
     else
-        flow_see_job(flow, step, job);
+        flow_job_changed(flow, step, job);
 }
 
 /* ---- start and stop ---- */
@@ -208,7 +208,7 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
         controller->options = *options;
     controller->run.run = run;
     controller->bodies = template_cache_new();
-    flow_figures_init(&controller->figures, controller);
+    flow_metrics_init(&controller->metrics, controller);
     controller->probes = probes_new(cluster, &limits);
     controller->templates = (struct cluster_watcher){on_template, &kind_job_template};
     controller->flows = (struct cluster_watcher){on_flow, &kind_job_flow};

@@ -19,7 +19,7 @@ static const struct phase_rule phase_rules[] = {
     {FACT_FINISHED,    0,            KEEP_PHASE},
     {FACT_ABORTED,     0,            FLOW_FAILED},
     {FACT_UNUSABLE,    0,            FLOW_PENDING},
-    {FACT_STEP_FAILED, FACT_GOES_ON, FLOW_FAILED},
+    {FACT_STEP_FAILED, FACT_CONTINUES, FLOW_FAILED},
     {FACT_ALL_DONE,    0,            FLOW_SUCCEED},
     {FACT_DEADLINE,    0,            FLOW_FAILED},
     {FACT_STARTED,     0,            FLOW_RUNNING},

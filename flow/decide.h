@@ -16,7 +16,7 @@ enum flow_fact {
     FACT_STEP_FAILED = 1 << 3, /* a step failed finally and nobody waited for that */
     FACT_ALL_DONE    = 1 << 4, /* every step completed, or its failure is handled */
     FACT_STARTED     = 1 << 5, /* the phase was Running, or a job has left Pending */
-    FACT_GOES_ON     = 1 << 6, /* failurePolicy: continue, and something is still under way */
+    FACT_CONTINUES     = 1 << 6, /* failurePolicy: continue, and something is still under way */
     FACT_RETRY       = 1 << 7, /* Failed, a manual retry is asked for and may begin */
     FACT_ABORTED     = 1 << 8, /* somebody asks for its end */
     FACT_DEADLINE    = 1 << 9, /* activeDeadlineSeconds are over */

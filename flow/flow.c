@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
-#include "flow/model/budget.h"
 #include "flow/model/critical_path.h"
+#include "flow/model/iteration_budget.h"
 #include "flow/model/step_probe.h"
 
 struct flow *flow_new(struct flow_controller *controller, const struct object *object)
@@ -20,14 +20,14 @@ struct flow *flow_new(struct flow_controller *controller, const struct object *o
     memcpy(flow->uid, object_uid(object), len + 1);
     flow->controller = controller;
     flow->object = object_ref(object);
-    flow->publisher.written = blob_ref(object->status);
-    flow->publisher.written_revision = object->revision;
+    flow->writer.written = blob_ref(object->status);
+    flow->writer.written_revision = object->revision;
     return flow;
 }
 
 static void unblock_all(struct flow *flow)
 {
-    for (uint32_t i = 0; flow->record.graph && i < flow->record.graph->steps; i++) {
+    for (uint32_t i = 0; flow->model.graph && i < flow->model.graph->steps; i++) {
         flow_unblock_step(flow, i);
         flow_backoff_stop(flow, i);
     }
@@ -36,15 +36,15 @@ static void unblock_all(struct flow *flow)
 void flow_free(struct flow *flow)
 {
     unblock_all(flow);
-    flow_publish_stop(flow);
-    flow_orders_stop(flow);
-    flow_finish_stop(flow);
-    flow_pin_stop(flow);
+    flow_stop_status_writes(flow);
+    flow_stop_job_commands(flow);
+    flow_stop_time_limits(flow);
+    template_pins_stop(flow);
     timer_stop(flow->controller->loop, &flow->retain_retry);
-    flow_record_release(&flow->record);
+    flow_model_release(&flow->model);
     flow_state_release(&flow->state);
-    kept_entries_release(&flow->removed);
-    mem_free(flow->path);
+    removed_entries_release(&flow->removed);
+    mem_free(flow->critical_path);
     mem_free(flow->warned);
     object_unref(flow->object);
     mem_free(flow);
@@ -59,21 +59,21 @@ enum failure_policy flow_failure_policy(const struct flow *flow)
 
 static bool flow_suspended(const struct flow *flow)
 {
-    return !flow->record.upstream && jobflow_spec_of(flow->object)->suspend;
+    return !flow->model.upstream && jobflow_spec_of(flow->object)->suspend;
 }
 
-bool flow_goes_on(const struct flow *flow)
+bool flow_may_create(const struct flow *flow)
 {
     return flow->opening == FLOW_OPEN && !flow->gone && !object_deleting(flow->object) &&
            !flow_phase_finished(flow->state.phase) &&
            (flow_ending(flow) || (!jobflow_aborted(flow->object) && !flow->deadline_passed &&
-                                  (!flow_record_failed(&flow->record) ||
+                                  (!flow_model_failed_steps(&flow->model) ||
                                    flow_failure_policy(flow) == FAILURE_CONTINUE)));
 }
 
-bool flow_creates(const struct flow *flow)
+bool flow_creates_now(const struct flow *flow)
 {
-    return flow_goes_on(flow) && !flow_suspended(flow);
+    return flow_may_create(flow) && !flow_suspended(flow);
 }
 
 /* ---- jobs ---- */
@@ -84,29 +84,29 @@ const struct object *flow_job_of(const struct flow *flow, uint32_t step)
     const struct object *job;
     const struct owner_ref *owner;
 
-    flow_record_job_name(&flow->record, step, &name);
+    flow_model_job_name(&flow->model, step, &name);
     job = cluster_get(flow->controller->cluster, &kind_job, object_namespace(flow->object),
                       name.data);
     owner = job ? meta_controller(job->meta) : NULL;
     return owner && strcmp(owner->uid, flow->uid) == 0 ? job : NULL;
 }
 
-void flow_see_job(struct flow *flow, uint32_t step, const struct object *job)
+void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job)
 {
-    const struct step before = flow->record.steps[step];
+    const struct step before = flow->model.steps[step];
     enum job_phase phase = job_status_of(job)->phase;
     struct job_results *results = NULL;
 
-    flow->record.tick = flow_tick(flow);
-    if (before.revision < job->revision && flow_record_wants_results(&flow->record, step, phase))
+    flow->model.tick = flow_tick(flow);
+    if (before.revision < job->revision && flow_model_wants_results(&flow->model, step, phase))
         results = job_results_gather(flow->controller->cluster, job);
-    if (!flow_record_see_job(&flow->record, step, job, results, flow_now_ms(flow)))
+    if (!flow_model_job_changed(&flow->model, step, job, results, flow_now_ms(flow)))
         return;
-    if (before.state != STEP_STARTED || before.phase != flow->record.steps[step].phase)
-        flow_order_step(flow, step);
+    if (before.state != STEP_STARTED || before.phase != flow->model.steps[step].phase)
+        flow_add_job_command(flow, step);
     flow_unblock_step(flow, step);
-    if (flow->record.retrying && flow->record.settled)
-        flow_backoff_follow(flow, step);
+    if (flow->model.retrying && flow->model.counted)
+        flow_backoff_update(flow, step);
     if (!flow->state.start_ms)
         flow->began_ms = flow_now_ms(flow);
     if (!flow->state.start_ms || job->meta->created_at_ms < flow->state.start_ms)
@@ -118,10 +118,10 @@ static void visit_job(void *arg, const struct object *job)
 {
     struct flow *flow = arg;
     const struct owner_ref *owner = meta_controller(job->meta);
-    uint32_t step = flow_record_step_of(&flow->record, job);
+    uint32_t step = flow_model_step_of_job(&flow->model, job);
 
     if (owner && strcmp(owner->uid, flow->uid) == 0 && step != STEP_NONE)
-        flow_see_job(flow, step, job);
+        flow_job_changed(flow, step, job);
 }
 
 static void gather_jobs(struct flow *flow)
@@ -153,25 +153,25 @@ static void refuse(struct flow *flow, const struct error *err)
 /* The paths ahead, by what the templates say that their jobs take. */
 static void rank_steps(struct flow *flow)
 {
-    struct flow_record *r = &flow->record;
-    const struct flow_scheduling *scheduling = r->graph->spec->scheduling;
+    struct flow_model *m = &flow->model;
+    const struct flow_scheduling *scheduling = m->graph->spec->scheduling;
     double *weights;
 
-    if (r->upstream || !scheduling || !scheduling->order ||
+    if (m->upstream || !scheduling || !scheduling->order ||
         strcmp(scheduling->order, "criticalPath") != 0)
         return;
-    weights = mem_array(r->graph->steps + 1, sizeof *weights);
-    for (uint32_t i = 0; i < r->graph->steps; i++) {
+    weights = mem_array(m->graph->steps + 1, sizeof *weights);
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
         const struct object *template_ = cluster_get(
             flow->controller->cluster, &kind_job_template, object_namespace(flow->object),
-            flow_step_template(flow_graph_step(r->graph, i)));
+            flow_step_template(flow_graph_step(m->graph, i)));
         int64_t estimate_ns = template_ ? job_spec_of(template_)->running_estimate_ns : -1;
 
-        weights[i] = r->steps[i].jobless && flow_graph_step(r->graph, i)->choice ? 0
+        weights[i] = m->steps[i].jobless && flow_graph_step(m->graph, i)->choice ? 0
                      : estimate_ns >= 0 ? (double)estimate_ns / 1e9
                                         : 1;
     }
-    flow_queue_rank(&r->queue, weights);
+    ready_queue_rank(&m->ready_queue, weights);
     mem_free(weights);
 }
 
@@ -179,98 +179,99 @@ void flow_open(struct flow *flow)
 {
     scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
     struct error err = {0};
-    uint32_t *extra = flow_budget_stored(jobflow_spec_of(flow->object), status);
-    bool usable = flow_record_init(&flow->record, flow->object,
-                                   flow->controller->options.upstream_compat, extra, &err);
+    uint32_t *extra = iteration_budget_stored(jobflow_spec_of(flow->object), status);
+    bool usable = flow_model_init(&flow->model, flow->object,
+                                  flow->controller->options.upstream_compat, extra, &err);
 
     mem_free(extra);
-    flow->record.tick = flow_tick(flow);
+    flow->model.tick = flow_tick(flow);
     flow->build++;
     flow->opening = FLOW_OPEN;
     flow_state_release(&flow->state);
-    kept_entries_release(&flow->removed);
-    flow_restore(&flow->record, &flow->state, &flow->removed, status,
+    removed_entries_release(&flow->removed);
+    flow_restore(&flow->model, &flow->state, &flow->removed, status,
                  flow->object->meta->generation);
-    mem_free(flow->path);
-    flow->path = flow_path_stored(status);
-    flow->publisher.written_phase = flow->state.phase;
+    mem_free(flow->critical_path);
+    flow->critical_path = critical_path_stored(status);
+    flow->writer.written_phase = flow->state.phase;
     if (!usable) {
         refuse(flow, &err);
     } else {
         rank_steps(flow);
-        flow->record.closed = flow_phase_finished(flow->state.phase) || flow_end_restore(flow);
+        flow->model.retries_ended =
+            flow_phase_finished(flow->state.phase) || flow_restore_ending(flow);
         gather_jobs(flow);
-        flow_probe_restore(flow);
-        flow_restore_lost(&flow->record);
-        flow_record_recount(&flow->record);
-        flow_backoff_follow_all(flow);
-        flow_pin_follow(flow);
-        flow->path_may_grow = flow_record_unfinished(&flow->record) > 0;
+        flow_probing_restore(flow);
+        flow_restore_missing_jobs(&flow->model);
+        flow_model_recount(&flow->model);
+        flow_backoff_update_all(flow);
+        template_pins_start(flow);
+        flow->critical_path_may_grow = flow_model_unfinished(&flow->model) > 0;
     }
     flow->deadline_passed = flow_deadline_hit(flow);
-    flow->publisher.dirty = true;
+    flow->writer.dirty = true;
     flow_make_runnable(flow);
 }
 
 /* Steps that are no longer in the spec leave their history behind. */
-static void keep_removed(struct flow *flow, struct flow_record *old)
+static void keep_removed(struct flow *flow, struct flow_model *old)
 {
     for (uint32_t i = 0; i < old->graph->steps; i++) {
         struct step *step = &old->steps[i];
 
-        if (!step->detail || old->compact ||
-            flow_graph_find(flow->record.graph, flow_graph_name(old->graph, i)) != STEP_NONE)
+        if (!step->history || old->compact ||
+            flow_graph_find(flow->model.graph, flow_graph_name(old->graph, i)) != STEP_NONE)
             continue;
-        step_detail_freeze(step->detail, step->attempt);
-        if (step->detail->kept_status)
-            kept_entries_add(&flow->removed, take(step->detail->kept_status));
+        step_history_freeze(step->history, step->attempt);
+        if (step->history->kept_status)
+            removed_entries_add(&flow->removed, take(step->history->kept_status));
     }
 }
 
 /* A record of the spec as it is now, with what the one before knew. False leaves none. */
 static bool rebuild(struct flow *flow, const uint32_t *extra, struct error *err)
 {
-    struct flow_record old;
+    struct flow_model old;
     bool usable;
 
     unblock_all(flow);
-    old = flow->record;
-    memset(&flow->record, 0, sizeof flow->record);
+    old = flow->model;
+    memset(&flow->model, 0, sizeof flow->model);
     flow->build++;
-    usable = flow_record_init(&flow->record, flow->object, old.upstream, extra, err);
+    usable = flow_model_init(&flow->model, flow->object, old.upstream, extra, err);
     if (usable) {
         keep_removed(flow, &old);
-        flow_record_move(&flow->record, &old);
+        flow_model_take_over(&flow->model, &old);
         rank_steps(flow);
     }
-    flow_record_release(&old);
+    flow_model_release(&old);
     return usable;
 }
 
 static void respecify(struct flow *flow)
 {
-    uint32_t *extra = flow_budget_kept(jobflow_spec_of(flow->object), flow->record.graph);
+    uint32_t *extra = iteration_budget_kept(jobflow_spec_of(flow->object), flow->model.graph);
     struct error err = {0};
 
     if (rebuild(flow, extra, &err)) {
-        flow_record_forget_handled(&flow->record); /* by steps that are gone, perhaps */
+        flow_model_clear_handled(&flow->model); /* by steps that are gone, perhaps */
         gather_jobs(flow);
-        flow_probe_restore(flow);
-        flow_record_recount(&flow->record);
-        flow_backoff_follow_all(flow);
-        flow_pin_follow(flow);
+        flow_probing_restore(flow);
+        flow_model_recount(&flow->model);
+        flow_backoff_update_all(flow);
+        template_pins_start(flow);
     } else {
         refuse(flow, &err);
     }
     mem_free(extra);
     flow->retained_done = false;
-    flow_publish_now(flow);
+    flow_write_status_now(flow);
     flow_make_runnable(flow);
 }
 
-void flow_renew_budgets(struct flow *flow)
+void flow_renew_iteration_budgets(struct flow *flow)
 {
-    uint32_t *extra = flow_budget_renewed(&flow->record);
+    uint32_t *extra = iteration_budget_renewed(&flow->model);
     struct flow_graph *graph =
         extra ? flow_graph_new_expanded(jobflow_spec_of(flow->object), extra, NULL) : NULL;
 
@@ -283,8 +284,8 @@ void flow_renew_budgets(struct flow *flow)
 void flow_close(struct flow *flow)
 {
     unblock_all(flow);
-    flow_pin_stop(flow);
-    flow_record_release(&flow->record);
+    template_pins_stop(flow);
+    flow_model_release(&flow->model);
     flow->opening = FLOW_CLOSED;
 }
 
@@ -304,9 +305,9 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     if (object->revision <= before->revision)
         return;
     flow->object = object_ref(object);
-    if (!flow->publisher.flying && object->revision != flow->publisher.written_revision &&
-        !same_text(object->status, flow->publisher.written))
-        flow_publish_again(flow);
+    if (!flow->writer.in_flight && object->revision != flow->writer.written_revision &&
+        !same_text(object->status, flow->writer.written))
+        flow_rewrite_status(flow);
     if ((flow->opening == FLOW_CLOSED && (marked || asked)) ||
         (flow->opening == FLOW_UNUSABLE && respecified))
         flow_open(flow);
@@ -314,7 +315,7 @@ void flow_object_changed(struct flow *flow, const struct object *object)
         respecify(flow);
     if (respecified) {
         flow->retained_done = false;
-        flow_finish_stop(flow); /* the times may be others now */
+        flow_stop_time_limits(flow); /* the times may be others now */
     }
     if (respecified || marked || annotated)
         flow_make_runnable(flow);
@@ -325,7 +326,7 @@ void flow_object_changed(struct flow *flow, const struct object *object)
 
 static unsigned facts_of(const struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
     unsigned facts = 0;
 
     if (object_deleting(flow->object))
@@ -338,15 +339,15 @@ static unsigned facts_of(const struct flow *flow)
         return facts | FACT_UNUSABLE;
     if (flow_retry_may_begin(flow))
         facts |= FACT_RETRY;
-    if (flow_record_failed(r))
+    if (flow_model_failed_steps(m))
         facts |= FACT_STEP_FAILED;
-    if (flow_record_active(r) && flow_failure_policy(flow) == FAILURE_CONTINUE)
-        facts |= FACT_GOES_ON;
-    if (flow_record_all_done(r) && (r->graph->steps || !r->upstream))
+    if (flow_model_active(m) && flow_failure_policy(flow) == FAILURE_CONTINUE)
+        facts |= FACT_CONTINUES;
+    if (flow_model_all_done(m) && (m->graph->steps || !m->upstream))
         facts |= FACT_ALL_DONE;
     if (flow->deadline_passed)
         facts |= FACT_DEADLINE;
-    if (flow->state.phase == FLOW_RUNNING || flow_record_ran(r))
+    if (flow->state.phase == FLOW_RUNNING || flow_model_jobs_past_pending(m))
         facts |= FACT_STARTED;
     return facts;
 }
@@ -356,18 +357,18 @@ static unsigned facts_of(const struct flow *flow)
 static bool running_comes_first(const struct flow *flow, enum flow_phase next)
 {
     return flow_phase_finished(next) && !flow_phase_finished(flow->state.phase) &&
-           flow->publisher.written_phase != FLOW_RUNNING && flow_record_ran(&flow->record);
+           flow->writer.written_phase != FLOW_RUNNING && flow_model_jobs_past_pending(&flow->model);
 }
 
 /* Nothing starts any more, whatever it waits for. */
 static void forget_blocks(struct flow *flow)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    for (uint32_t i = step_set_next(&r->blocked, 0); i != STEP_NONE;
-         i = step_set_next(&r->blocked, i + 1)) {
+    for (uint32_t i = step_set_next(&m->blocked, 0); i != STEP_NONE;
+         i = step_set_next(&m->blocked, i + 1)) {
         flow_unblock_step(flow, i);
-        flow_record_set_state(r, i, STEP_WAITING);
+        flow_model_set_state(m, i, STEP_WAITING);
     }
 }
 
@@ -384,43 +385,43 @@ static void enter_phase(struct flow *flow, enum flow_phase next)
     if (flow->opening == FLOW_OPEN && (flow_phase_finished(next) || !flow_ending(flow)))
         flow_set_reason(flow, NULL, NULL); /* while it ends it keeps that of its end */
     if (next == FLOW_FAILED)
-        flow_blame(flow);
+        flow_set_failure_reason(flow);
     if (flow_phase_finished(next)) {
         flow->state.completion_ms = flow->state.since_ms < flow->state.start_ms
                                         ? flow->state.start_ms /* the wall was set back */
                                         : flow->state.since_ms;
-        flow_record_close(&flow->record);
+        flow_model_end_retries(&flow->model);
         forget_blocks(flow);
     }
     if (flow_phase_finished(next) || next == FLOW_TERMINATING)
-        flow_probe_rest(flow);
-    flow_publish_now(flow);
+        flow_probing_stop(flow);
+    flow_write_status_now(flow);
 }
 
 /* Nothing of a finished flow can change any more, and all of it is stored. */
 static bool settled(const struct flow *flow)
 {
-    return flow->opening == FLOW_OPEN && flow_phase_finished(flow->publisher.written_phase) &&
-           flow->state.phase == flow->publisher.written_phase && !object_deleting(flow->object) &&
-           !flow_record_unfinished(&flow->record) && !flow->calls && !flow->publisher.dirty &&
+    return flow->opening == FLOW_OPEN && flow_phase_finished(flow->writer.written_phase) &&
+           flow->state.phase == flow->writer.written_phase && !object_deleting(flow->object) &&
+           !flow_model_unfinished(&flow->model) && !flow->calls && !flow->writer.dirty &&
            flow->retained_done && !flow_retry_wanted(flow);
 }
 
 /* A failed flow's last job has ended: nothing more is to be gathered. */
 static bool last_job_ended(const struct flow *flow)
 {
-    return flow_phase_finished(flow->state.phase) && flow->publisher.noted_at_work &&
-           !flow_record_unfinished(&flow->record);
+    return flow_phase_finished(flow->state.phase) && flow->writer.rendered_while_running &&
+           !flow_model_unfinished(&flow->model);
 }
 
 static void publish_changes(struct flow *flow)
 {
-    if (!flow->publisher.dirty && flow->publisher.noted_changes == flow->record.changes)
+    if (!flow->writer.dirty && flow->writer.rendered_changes == flow->model.changes)
         return;
     if (last_job_ended(flow))
-        flow_publish_now(flow);
+        flow_write_status_now(flow);
     else
-        flow_publish_soon(flow);
+        flow_write_status_soon(flow);
 }
 
 static void sync_flow(struct flow *flow)
@@ -428,29 +429,29 @@ static void sync_flow(struct flow *flow)
     enum flow_phase next;
 
     if (flow->opening == FLOW_CLOSED) {
-        flow_retain(flow);
-        flow_follow_ttl(flow);
+        flow_apply_retain_policy(flow);
+        flow_update_ttl(flow);
         return;
     }
     if (flow->opening == FLOW_OPEN)
-        flow_probe_steps(flow);
-    flow_retry_note(flow);
-    if (flow->backoffs_held && !flow->publisher.flying)
-        flow_backoff_follow_all(flow);
-    flow_follow_deadline(flow);
-    next = flow_end(flow, flow_decide_phase(flow->state.phase, facts_of(flow)));
+        flow_probing_run(flow);
+    flow_retry_dismiss(flow);
+    if (flow->backoffs_held && !flow->writer.in_flight)
+        flow_backoff_update_all(flow);
+    flow_update_deadline(flow);
+    next = flow_final_steps_phase(flow, flow_decide_phase(flow->state.phase, facts_of(flow)));
     if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)
         flow_retry_begin(flow);
-    else if (flow_creates(flow) && !flow_phase_finished(flow->publisher.written_phase))
+    else if (flow_creates_now(flow) && !flow_phase_finished(flow->writer.written_phase))
         flow_create_ready(flow); /* of a retried flow: once it is stored that it runs again */
     if (flow->opening == FLOW_OPEN && running_comes_first(flow, next))
         next = FLOW_RUNNING;
-    flow_tell_skipped(flow);
+    flow_announce_skipped(flow);
     enter_phase(flow, next);
     publish_changes(flow);
-    flow_give_orders(flow);
-    flow_retain(flow);
-    flow_follow_ttl(flow);
+    flow_send_job_commands(flow);
+    flow_apply_retain_policy(flow);
+    flow_update_ttl(flow);
     if (settled(flow))
         flow_close(flow);
 }
@@ -460,8 +461,8 @@ void flow_sync(struct flow *flow)
     struct flow_controller *controller = flow->controller;
     int64_t began_ns = loop_mono_ns(controller->loop);
 
-    flow->record.tick = flow_tick(flow);
+    flow->model.tick = flow_tick(flow);
     sync_flow(flow);
-    metric_observe(controller->figures.sync,
+    metric_observe(controller->metrics.sync,
                    (double)(loop_mono_ns(controller->loop) - began_ns) / 1e9);
 }

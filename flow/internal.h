@@ -10,12 +10,12 @@
  * is decided.
  */
 #include "base/hash.h"
-#include "flow/block.h"
+#include "flow/blocked_steps.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
 #include "flow/metrics.h"
-#include "flow/pin.h"
-#include "flow/restore.h"
+#include "flow/status_restore.h"
+#include "flow/template_pins.h"
 #include "probes/probe.h"
 #include "template/instantiate.h"
 
@@ -30,10 +30,10 @@ enum flow_opening {
 };
 
 /* The writing of the status: gathered for a while, one write in flight, equal ones left out. */
-struct flow_publisher {
+struct status_writer {
     struct cluster_call call;
     struct timer window;
-    bool flying, dirty, urgent;
+    bool in_flight, dirty, urgent;
     bool overwritten; /* by somebody: ours is written again even when it is equal */
     unsigned failures;
     struct blob *written; /* as we stored it last; NULL = never */
@@ -41,19 +41,19 @@ struct flow_publisher {
     int64_t written_revision; /* of the flow with our last status */
     enum flow_phase written_phase, sent_phase;
     uint32_t written_changes, sent_changes; /* of the record */
-    uint32_t noted_changes;                 /* of the record, for which a write is under way */
-    bool noted_at_work;                     /* that write tells of jobs that have not ended */
+    uint32_t rendered_changes;              /* of the record, for which a write is under way */
+    bool rendered_while_running;            /* that write tells of jobs that have not ended */
 };
 
 /* What a failed flow has to tell its jobs. */
-enum flow_order {
-    ORDER_NONE,
-    ORDER_TERMINATE, /* failurePolicy: abort */
-    ORDER_REMOVE     /* a manual retry needs their names */
+enum job_command {
+    JOB_COMMAND_NONE,
+    JOB_COMMAND_TERMINATE, /* failurePolicy: abort */
+    JOB_COMMAND_REMOVE     /* a manual retry needs their names */
 };
 
-struct flow_orders {
-    enum flow_order now;
+struct job_commands {
+    enum job_command now;
     uint32_t build; /* of the record whose `ordered` it is about */
     struct timer again;
     unsigned failures;
@@ -63,15 +63,15 @@ struct flow {
     struct flow_controller *controller;
     struct object *object; /* newest version */
     enum flow_opening opening;
-    struct flow_record record; /* while OPEN */
+    struct flow_model model; /* while OPEN */
     struct flow_state state;
-    struct kept_entries removed;
-    char *path;             /* status.criticalPath of a large flow that is over; or NULL */
-    bool path_may_grow;     /* jobs were at work when it was found */
-    struct flow_pins *pins; /* of a flow that pins its templates, while it is open; else NULL */
-    struct flow_publisher publisher;
+    struct removed_entries removed;
+    char *critical_path;         /* status.criticalPath of a large flow that is over; or NULL */
+    bool critical_path_may_grow; /* jobs were at work when it was found */
+    struct template_pins *pins; /* of a flow that pins its templates, while it is open; else NULL */
+    struct status_writer writer;
     struct probe_group probes;
-    struct flow_orders orders;
+    struct job_commands commands;
     uint32_t build;     /* grows when the record is built anew: step indexes may differ */
     unsigned calls;     /* in flight, the publisher's included */
     bool gone;          /* deleted; freed when the calls are back */
@@ -102,9 +102,9 @@ struct flow_controller {
     struct flow *first_runnable, *last_runnable;
     struct wait_key *waits; /* by "<kind>/<namespace>/<name>" */
     struct template_cache *bodies;
-    struct flow_pins *pins; /* of all flows that have some */
+    struct template_pins *pins; /* of all flows that have some */
     struct probes *probes;
-    struct flow_figures figures;
+    struct flow_metrics metrics;
     unsigned calls; /* in flight, of all flows */
     bool stopped;
 };
@@ -122,12 +122,12 @@ void flow_object_changed(struct flow *flow, const struct object *object);
 void flow_open(struct flow *flow);
 void flow_close(struct flow *flow);
 /** Loops whose condition never came true get as many iterations again. */
-void flow_renew_budgets(struct flow *flow);
+void flow_renew_iteration_budgets(struct flow *flow);
 void flow_sync(struct flow *flow);
 /** A version of one of its jobs. */
-void flow_see_job(struct flow *flow, uint32_t step, const struct object *job);
-bool flow_goes_on(const struct flow *flow); /* jobs may still be created, now or when resumed */
-bool flow_creates(const struct flow *flow); /* now */
+void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job);
+bool flow_may_create(const struct flow *flow);  /* jobs may still be created, now or when resumed */
+bool flow_creates_now(const struct flow *flow); /* now */
 /** The job of a step if it is this flow's: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
 enum failure_policy flow_failure_policy(const struct flow *flow);
@@ -151,22 +151,22 @@ void flow_create_ready(struct flow *flow);
 
 /* backoff.c */
 /** The step failed and is to be tried again, or is not any more: its timer follows. */
-void flow_backoff_follow(struct flow *flow, uint32_t step);
+void flow_backoff_update(struct flow *flow, uint32_t step);
 void flow_backoff_stop(struct flow *flow, uint32_t step);
 /** After a restart, or when what some of them waited for has been stored. */
-void flow_backoff_follow_all(struct flow *flow);
+void flow_backoff_update_all(struct flow *flow);
 
 /* finish.c */
 /** The times the spec sets: follow them. */
-void flow_follow_deadline(struct flow *flow);
-void flow_follow_ttl(struct flow *flow);
+void flow_update_deadline(struct flow *flow);
+void flow_update_ttl(struct flow *flow);
 bool flow_deadline_hit(const struct flow *flow); /* it is why the flow fails, or failed */
-void flow_finish_stop(struct flow *flow);
+void flow_stop_time_limits(struct flow *flow);
 /** A flow that would be `next` has final steps to run first: returns the phase it has meanwhile. */
-enum flow_phase flow_end(struct flow *flow, enum flow_phase next);
+enum flow_phase flow_final_steps_phase(struct flow *flow, enum flow_phase next);
 /** After a restart: whether the stored state says that the flow fails for its deadline once its
  * final steps have run. How it ends otherwise follows from its steps. */
-bool flow_end_restore(struct flow *flow);
+bool flow_restore_ending(struct flow *flow);
 /** The end is fixed: only its final steps are still to run. */
 static inline bool flow_ending(const struct flow *flow)
 {
@@ -174,18 +174,18 @@ static inline bool flow_ending(const struct flow *flow)
 }
 
 /* publish.c */
-void flow_publish_soon(struct flow *flow);
-void flow_publish_now(struct flow *flow);
-void flow_publish_stop(struct flow *flow);
+void flow_write_status_soon(struct flow *flow);
+void flow_write_status_now(struct flow *flow);
+void flow_stop_status_writes(struct flow *flow);
 /** The stored status is not ours any more: write ours again. */
-void flow_publish_again(struct flow *flow);
+void flow_rewrite_status(struct flow *flow);
 
 /* job_commands.c */
 /** Tell jobs what is to be told; at most a batch, the rest at the flow's next turn. */
-void flow_give_orders(struct flow *flow);
+void flow_send_job_commands(struct flow *flow);
 /** The job of a step came to a new phase: it may have to be told now. */
-void flow_order_step(struct flow *flow, uint32_t step);
-void flow_orders_stop(struct flow *flow);
+void flow_add_job_command(struct flow *flow, uint32_t step);
+void flow_stop_job_commands(struct flow *flow);
 
 /* retry.c */
 /** Somebody asks for a retry of this flow, which has failed. */
@@ -194,23 +194,23 @@ bool flow_retry_wanted(const struct flow *flow);
 bool flow_retry_may_begin(const struct flow *flow);
 void flow_retry_begin(struct flow *flow);
 /** Asking a flow that has not failed asks for nothing, then and later. */
-void flow_retry_note(struct flow *flow);
+void flow_retry_dismiss(struct flow *flow);
 
 /* why.c */
 /** state.reason and state.message of a flow that has failed. */
-void flow_blame(struct flow *flow);
+void flow_set_failure_reason(struct flow *flow);
 /** An event for each step that was skipped since. */
-void flow_tell_skipped(struct flow *flow);
+void flow_announce_skipped(struct flow *flow);
 /** Work out state.reason and state.message for a phase that is not final. */
-void flow_explain(struct flow *flow);
+void flow_update_reason(struct flow *flow);
 
 /* probing.c */
 /** Look at the targets of the steps in record.probing. */
-void flow_probe_steps(struct flow *flow);
-void flow_probe_rest(struct flow *flow); /* look no more */
+void flow_probing_run(struct flow *flow);
+void flow_probing_stop(struct flow *flow); /* look no more */
 /** After a restart: failures that steps had waited for are handled still. */
-void flow_probe_restore(struct flow *flow);
+void flow_probing_restore(struct flow *flow);
 
 /* retain.c */
 /** Carry out jobRetainPolicy: delete, once the flow is stored as Succeed. */
-void flow_retain(struct flow *flow);
+void flow_apply_retain_policy(struct flow *flow);

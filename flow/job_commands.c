@@ -3,7 +3,7 @@
  * Command as people would,
  * or to go, so that a manual retry can use their names again.
  *
- * record.ordered is the set of steps still to be told, filled once when the order begins and with
+ * record.to_command is the set of steps still to be told, filled once when the order begins and with
  * each step that comes to need it. An order is given once per phase of a job, each order names the
  * job's uid, and nothing of it is stored: after a restart it is worked out and given anew, which
  * does no harm.
@@ -12,12 +12,12 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 
-enum { ORDER_BATCH = 256, AGAIN_FIRST_MS = 100, AGAIN_MAX_MS = 30000 };
+enum { COMMAND_BATCH = 256, AGAIN_FIRST_MS = 100, AGAIN_MAX_MS = 30000 };
 
-struct order_call {
+struct command_call {
     struct cluster_call call;
     struct flow *flow;
-    enum flow_order what;
+    enum job_command what;
     uint32_t step, build;
 };
 
@@ -25,105 +25,106 @@ struct order_call {
 
 static bool removal_wanted(const struct flow *flow)
 {
-    return flow->record.failed_jobs && flow_retry_wanted(flow);
+    return flow->model.failed_jobs && flow_retry_wanted(flow);
 }
 
 /* What is removed is known from the status alone from then on. */
 static bool results_are_stored(const struct flow *flow)
 {
-    const struct flow_publisher *p = &flow->publisher;
+    const struct status_writer *p = &flow->writer;
 
-    return p->written_phase == FLOW_FAILED && !p->flying && !p->dirty &&
-           p->written_changes == flow->record.changes;
+    return p->written_phase == FLOW_FAILED && !p->in_flight && !p->dirty &&
+           p->written_changes == flow->model.changes;
 }
 
-static enum flow_order order_of(const struct flow *flow)
+static enum job_command order_of(const struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
 
     if (flow->opening != FLOW_OPEN || flow->gone || object_deleting(flow->object) ||
         (flow->state.phase != FLOW_FAILED && flow->ending != FLOW_FAILED))
-        return ORDER_NONE;
-    if (flow_record_unfinished(r) &&
+        return JOB_COMMAND_NONE;
+    if (flow_model_unfinished(m) &&
         (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)))
-        return ORDER_TERMINATE;
-    if (removal_wanted(flow) && (flow->orders.now == ORDER_REMOVE || results_are_stored(flow)))
-        return ORDER_REMOVE;
-    return ORDER_NONE;
+        return JOB_COMMAND_TERMINATE;
+    if (removal_wanted(flow) &&
+        (flow->commands.now == JOB_COMMAND_REMOVE || results_are_stored(flow)))
+        return JOB_COMMAND_REMOVE;
+    return JOB_COMMAND_NONE;
 }
 
 static bool concerns(const struct flow *flow, uint32_t i)
 {
-    const struct step *step = &flow->record.steps[i];
+    const struct step *step = &flow->model.steps[i];
 
     if (step->state != STEP_STARTED || !step->job)
         return false;
-    if (flow->orders.now == ORDER_REMOVE)
-        return step->final || flow_record_step_failed(&flow->record, i);
-    return flow->orders.now == ORDER_TERMINATE && !step->final &&
+    if (flow->commands.now == JOB_COMMAND_REMOVE)
+        return step->final || flow_model_step_failed(&flow->model, i);
+    return flow->commands.now == JOB_COMMAND_TERMINATE && !step->final &&
            !job_phase_finished((enum job_phase)step->phase) && step->phase != JOB_COMPLETING &&
            step->phase != JOB_TERMINATING;
 }
 
-static void begin(struct flow *flow, enum flow_order what)
+static void begin(struct flow *flow, enum job_command what)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    flow->orders.now = what;
-    flow->orders.build = flow->build;
-    flow->orders.failures = 0;
-    flow_orders_stop(flow);
-    step_set_each(&r->ordered, step) step_set_remove(&r->ordered, step);
-    for (uint32_t i = 0; what != ORDER_NONE && i < r->graph->steps; i++)
+    flow->commands.now = what;
+    flow->commands.build = flow->build;
+    flow->commands.failures = 0;
+    flow_stop_job_commands(flow);
+    step_set_each(&m->to_command, step) step_set_remove(&m->to_command, step);
+    for (uint32_t i = 0; what != JOB_COMMAND_NONE && i < m->graph->steps; i++)
         if (concerns(flow, i))
-            step_set_add(&r->ordered, i);
+            step_set_add(&m->to_command, i);
 }
 
-void flow_order_step(struct flow *flow, uint32_t step)
+void flow_add_job_command(struct flow *flow, uint32_t step)
 {
-    if (flow->orders.build == flow->build && concerns(flow, step))
-        step_set_add(&flow->record.ordered, step);
+    if (flow->commands.build == flow->build && concerns(flow, step))
+        step_set_add(&flow->model.to_command, step);
 }
 
 /* ---- giving it ---- */
 
 static void on_again(struct timer *timer)
 {
-    flow_make_runnable(container_of(timer, struct flow, orders.again));
+    flow_make_runnable(container_of(timer, struct flow, commands.again));
 }
 
 static void again_later(struct flow *flow)
 {
     int64_t delay_ms = AGAIN_FIRST_MS;
 
-    for (unsigned i = 0; i < flow->orders.failures && delay_ms < AGAIN_MAX_MS; i++)
+    for (unsigned i = 0; i < flow->commands.failures && delay_ms < AGAIN_MAX_MS; i++)
         delay_ms *= 2;
-    flow->orders.failures++;
-    flow->orders.again.fire = on_again;
-    timer_start(flow->controller->loop, &flow->orders.again,
+    flow->commands.failures++;
+    flow->commands.again.fire = on_again;
+    timer_start(flow->controller->loop, &flow->commands.again,
                 delay_ms < AGAIN_MAX_MS ? delay_ms : AGAIN_MAX_MS);
 }
 
-static void not_done(struct flow *flow, const struct order_call *order, const struct error *err)
+static void not_done(struct flow *flow, const struct command_call *order, const struct error *err)
 {
     log_warn("job of a failed flow not told",
-             kv_str("order", order->what == ORDER_REMOVE ? "remove" : "terminate"),
+             kv_str("order", order->what == JOB_COMMAND_REMOVE ? "remove" : "terminate"),
              kv_str("namespace", object_namespace(flow->object)),
              kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-    if (order->build != flow->build || order->what != flow->orders.now)
+    if (order->build != flow->build || order->what != flow->commands.now)
         return; /* another order holds by now */
-    step_set_add(&flow->record.ordered, order->step);
-    if (!timer_armed(&flow->orders.again))
+    step_set_add(&flow->model.to_command, order->step);
+    if (!timer_armed(&flow->commands.again))
         again_later(flow);
 }
 
 /* Told before, gone, or another job of the name: an event says so, or has. */
-static bool needs_no_more(const struct order_call *order, const struct error *err)
+static bool needs_no_more(const struct command_call *order, const struct error *err)
 {
     const struct object *job;
 
     if (err->code == ERR_EXISTS)
-        return order->what == ORDER_TERMINATE;
+        return order->what == JOB_COMMAND_TERMINATE;
     if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
         return false;
     if (order->flow->opening != FLOW_OPEN || order->build != order->flow->build)
@@ -134,7 +135,7 @@ static bool needs_no_more(const struct order_call *order, const struct error *er
 
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
 {
-    struct order_call *order = container_of(call, struct order_call, call);
+    struct command_call *order = container_of(call, struct command_call, call);
     struct flow *flow = order->flow;
 
     if (flow_call_ended(flow)) {
@@ -195,18 +196,18 @@ static void give(struct flow *flow, uint32_t step)
 {
     struct cluster *cluster = flow->controller->cluster;
     const struct object *job = flow_job_of(flow, step);
-    struct order_call *order;
+    struct command_call *order;
 
     if (!job || object_deleting(job))
         return; /* its event is on the way */
     order = mem_alloc(sizeof *order);
     order->call.done = on_done;
     order->flow = flow;
-    order->what = flow->orders.now;
+    order->what = flow->commands.now;
     order->step = step;
     order->build = flow->build;
     flow_call_begun(flow);
-    if (order->what == ORDER_TERMINATE) {
+    if (order->what == JOB_COMMAND_TERMINATE) {
         cluster_create(cluster, &order->call, termination_of(job, cause_of(flow)));
     } else {
         const struct cluster_removal how = {
@@ -217,21 +218,21 @@ static void give(struct flow *flow, uint32_t step)
     }
 }
 
-void flow_give_orders(struct flow *flow)
+void flow_send_job_commands(struct flow *flow)
 {
-    struct step_set *ordered = &flow->record.ordered;
-    enum flow_order what = order_of(flow);
+    struct step_set *ordered = &flow->model.to_command;
+    enum job_command what = order_of(flow);
 
     if (flow->opening != FLOW_OPEN)
         return;
-    if (what != flow->orders.now || flow->build != flow->orders.build)
+    if (what != flow->commands.now || flow->build != flow->commands.build)
         begin(flow, what);
-    if (what == ORDER_NONE && removal_wanted(flow) && !flow->publisher.flying &&
-        !flow->publisher.failures)
-        flow_publish_now(flow); /* then they may go */
-    if (timer_armed(&flow->orders.again))
+    if (what == JOB_COMMAND_NONE && removal_wanted(flow) && !flow->writer.in_flight &&
+        !flow->writer.failures)
+        flow_write_status_now(flow); /* then they may go */
+    if (timer_armed(&flow->commands.again))
         return;
-    for (int left = ORDER_BATCH; left > 0 && ordered->count; left--) {
+    for (int left = COMMAND_BATCH; left > 0 && ordered->count; left--) {
         uint32_t step = step_set_next(ordered, 0);
 
         step_set_remove(ordered, step);
@@ -241,7 +242,7 @@ void flow_give_orders(struct flow *flow)
         flow_make_runnable(flow);
 }
 
-void flow_orders_stop(struct flow *flow)
+void flow_stop_job_commands(struct flow *flow)
 {
-    timer_stop(flow->controller->loop, &flow->orders.again);
+    timer_stop(flow->controller->loop, &flow->commands.again);
 }

@@ -32,7 +32,7 @@ static const struct metric_def
 
 static const char *const probe_kinds[PROBE_KIND_N] = {"http", "tcp", "taskStatus"};
 
-static void refresh_probes(const struct flow_figures *figures)
+static void refresh_probes(const struct flow_metrics *figures)
 {
     const struct probe_counts *counts = probes_counts(figures->controller->probes);
 
@@ -44,13 +44,13 @@ static void refresh_probes(const struct flow_figures *figures)
 
 static void refresh(struct metrics_source *source)
 {
-    struct flow_figures *figures = container_of(source, struct flow_figures, source);
+    struct flow_metrics *figures = container_of(source, struct flow_metrics, source);
     uint64_t phases[FLOW_PHASE_N] = {0}, steps[FLOW_LIST_N] = {0};
 
     for (const struct flow *flow = figures->controller->by_uid; flow; flow = flow->hh.next) {
         phases[flow->state.phase]++;
         for (int list = 0; flow->opening == FLOW_OPEN && list < FLOW_LIST_N; list++)
-            steps[list] += flow->record.lists[list].count;
+            steps[list] += flow->model.lists[list].count;
     }
     phases[FLOW_PENDING] += phases[FLOW_NONE]; /* not looked at yet */
     for (int phase = FLOW_PENDING; phase < FLOW_PHASE_N; phase++)
@@ -60,7 +60,7 @@ static void refresh(struct metrics_source *source)
     refresh_probes(figures);
 }
 
-void flow_figures_init(struct flow_figures *figures, struct flow_controller *controller)
+void flow_metrics_init(struct flow_metrics *figures, struct flow_controller *controller)
 {
     struct metrics *metrics = loop_metrics(controller->loop);
     struct metric_family *phases = metrics_family(metrics, &phases_def);
@@ -87,19 +87,20 @@ void flow_figures_init(struct flow_figures *figures, struct flow_controller *con
     metrics_source_add(metrics, &figures->source);
 }
 
-void flow_figures_release(struct flow_figures *figures)
+void flow_metrics_release(struct flow_metrics *figures)
 {
     metrics_source_remove(&figures->source);
 }
 
-void flow_figures_ended(struct flow_figures *figures, const char *namespace_, enum flow_phase end)
+void flow_metrics_flow_ended(struct flow_metrics *figures, const char *namespace_,
+                             enum flow_phase end)
 {
     struct metric_family *family = end == FLOW_SUCCEED ? figures->succeeded : figures->failed;
 
     metric_add(metric_of(family, &namespace_), 1);
 }
 
-void flow_figures_started(struct flow_figures *figures, uint32_t ticks)
+void flow_metrics_job_created(struct flow_metrics *figures, uint32_t ticks)
 {
     metric_observe(figures->start, (double)ticks / FLOW_TICKS_PER_SECOND);
 }

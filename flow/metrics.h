@@ -10,7 +10,7 @@
 
 struct flow_controller;
 
-struct flow_figures {
+struct flow_metrics {
     struct flow_controller *controller;
     struct metrics_source source;
     struct metric_family *succeeded, *failed; /* by namespace */
@@ -19,10 +19,11 @@ struct flow_figures {
     struct metric *probes[PROBE_KIND_N][2]; /* by kind; failed, passed */
 };
 
-void flow_figures_init(struct flow_figures *figures, struct flow_controller *controller);
-void flow_figures_release(struct flow_figures *figures);
+void flow_metrics_init(struct flow_metrics *figures, struct flow_controller *controller);
+void flow_metrics_release(struct flow_metrics *figures);
 
 /** A flow of that namespace is stored as finished; one that is retried counts each time. */
-void flow_figures_ended(struct flow_figures *figures, const char *namespace_, enum flow_phase end);
+void flow_metrics_flow_ended(struct flow_metrics *figures, const char *namespace_,
+                             enum flow_phase end);
 /** A job was created `ticks` (record.h) after its step's dependencies were met. */
-void flow_figures_started(struct flow_figures *figures, uint32_t ticks);
+void flow_metrics_job_created(struct flow_metrics *figures, uint32_t ticks);

@@ -14,7 +14,7 @@
 
 static uint32_t target_step(const struct flow *flow, const struct step_probe *probe, size_t target)
 {
-    return flow_graph_find(flow->record.graph, probe->depends->targets.items[target]);
+    return flow_graph_find(flow->model.graph, probe->depends->targets.items[target]);
 }
 
 static void on_passed(void *ctx)
@@ -22,7 +22,7 @@ static void on_passed(void *ctx)
     struct step_probe *probe = ctx;
     struct flow *flow = probe->owner;
 
-    step_set_add(&flow->record.probing, probe->step);
+    step_set_add(&flow->model.probing, probe->step);
     flow_make_runnable(flow);
 }
 
@@ -48,7 +48,7 @@ static bool is_met(const struct flow *flow, const struct step_probe *probe, size
                    uint32_t step)
 {
     const struct probe_target *looking = probe->targets[target];
-    bool completed = flow->record.steps[step].phase == JOB_COMPLETED;
+    bool completed = flow->model.steps[step].phase == JOB_COMPLETED;
 
     if (!looking) /* its job is gone: what is left is the result */
         return completed;
@@ -60,7 +60,7 @@ static bool is_met(const struct flow *flow, const struct step_probe *probe, size
 
 static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe *probe)
 {
-    size_t lost = probe->warned ? SIZE_MAX : step_probe_lost_entry(probe);
+    size_t lost = probe->warned ? SIZE_MAX : step_probe_unmatched_entry(probe);
     const char *task;
 
     if (lost == SIZE_MAX)
@@ -69,7 +69,7 @@ static void warn_lost_entry(struct flow *flow, uint32_t step, struct step_probe 
     probe->warned = true;
     cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "ProbeTaskNotFound",
                   FLOW_COMPONENT, "step %s: no target has a task %s, its probe can never pass",
-                  flow_graph_step(flow->record.graph, step)->name, task ? task : "at all");
+                  flow_graph_step(flow->model.graph, step)->name, task ? task : "at all");
 }
 
 /* The target is met: its failure, now or later, may be just what the step waited for. */
@@ -78,23 +78,23 @@ static void note_wanted_failure(struct flow *flow, const struct step_probe *prob
     const struct object *job = flow_job_of(flow, target);
 
     if (probe_wants_failure(probe->depends->probe, job ? job_spec_of(job) : NULL))
-        flow_record_handle_failure(&flow->record, target);
+        flow_model_mark_handled(&flow->model, target);
 }
 
 /* Which entries of the probe are about this target shows as soon as it has, or had, a job. */
 static void learn_entries(struct flow *flow, struct step_probe *probe, size_t t, uint32_t target)
 {
-    const struct step *step = &flow->record.steps[target];
+    const struct step *step = &flow->model.steps[target];
     const struct object *job = flow_job_of(flow, target);
 
     if (job || step->state == STEP_STARTED || step->state == STEP_SKIPPED)
-        step_probe_know(probe, t, job ? job_spec_of(job) : NULL);
+        step_probe_learn_tasks(probe, t, job ? job_spec_of(job) : NULL);
 }
 
 /* Learn what there is to learn from one target, and whether it is met. */
 static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t t)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
     uint32_t target = target_step(flow, probe, t);
     const struct object *job = flow_job_of(flow, target);
 
@@ -105,8 +105,8 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
         look(flow, probe, t, job);
     if (!is_met(flow, probe, t, target))
         return;
-    step_probe_meet(probe, t);
-    r->changes++;
+    step_probe_mark_met(probe, t);
+    m->changes++;
     if (probe->targets[t] && probe_target_verdict(probe->targets[t]) == PROBE_PASSED)
         note_wanted_failure(flow, probe, target);
     probe_target_free(take(probe->targets[t]));
@@ -114,13 +114,13 @@ static void probe_target_of(struct flow *flow, struct step_probe *probe, size_t 
 
 static void probe_step(struct flow *flow, uint32_t step)
 {
-    struct flow_record *r = &flow->record;
-    struct step_probe *probe = r->steps[step].probe;
+    struct flow_model *m = &flow->model;
+    struct step_probe *probe = m->steps[step].probe;
     uint32_t open = step_probe_open(probe);
 
-    if (r->steps[step].state != STEP_WAITING || flow_phase_finished(flow->state.phase) ||
+    if (m->steps[step].state != STEP_WAITING || flow_phase_finished(flow->state.phase) ||
         object_deleting(flow->object)) {
-        step_probe_rest(probe);
+        step_probe_stop(probe);
         return;
     }
     probe->owner = flow;
@@ -129,37 +129,37 @@ static void probe_step(struct flow *flow, uint32_t step)
         probe_target_of(flow, probe, t);
     warn_lost_entry(flow, step, probe);
     for (uint32_t now = step_probe_open(probe); open > now; open--)
-        flow_record_target_met(r, step);
-    if (r->steps[step].state != STEP_WAITING)
-        step_probe_rest(probe);
+        flow_model_target_met(m, step);
+    if (m->steps[step].state != STEP_WAITING)
+        step_probe_stop(probe);
 }
 
-void flow_probe_steps(struct flow *flow)
+void flow_probing_run(struct flow *flow)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    for (uint32_t step = step_set_next(&r->probing, 0); step != STEP_NONE;
-         step = step_set_next(&r->probing, step)) {
-        step_set_remove(&r->probing, step);
+    for (uint32_t step = step_set_next(&m->probing, 0); step != STEP_NONE;
+         step = step_set_next(&m->probing, step)) {
+        step_set_remove(&m->probing, step);
         probe_step(flow, step);
     }
 }
 
-void flow_probe_rest(struct flow *flow)
+void flow_probing_stop(struct flow *flow)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    for (uint32_t i = 0; r->probed && i < r->graph->steps; i++)
-        if (r->steps[i].probe)
-            step_probe_rest(r->steps[i].probe);
+    for (uint32_t i = 0; m->probed && i < m->graph->steps; i++)
+        if (m->steps[i].probe)
+            step_probe_stop(m->steps[i].probe);
 }
 
-void flow_probe_restore(struct flow *flow)
+void flow_probing_restore(struct flow *flow)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    for (uint32_t i = 0; r->probed && i < r->graph->steps; i++) {
-        struct step_probe *probe = r->steps[i].probe;
+    for (uint32_t i = 0; m->probed && i < m->graph->steps; i++) {
+        struct step_probe *probe = m->steps[i].probe;
 
         for (size_t t = 0; probe && t < probe->depends->targets.count; t++) {
             uint32_t target = target_step(flow, probe, t);

@@ -17,15 +17,15 @@ static void replace(char **text, const char *with)
     *text = mem_strdup(with);
 }
 
-static uint32_t first_aborted(const struct flow_record *r)
+static uint32_t first_aborted(const struct flow_model *m)
 {
     uint32_t looked = 0;
 
-    if (!r->by_phase[JOB_ABORTED])
+    if (!m->by_phase[JOB_ABORTED])
         return STEP_NONE;
-    step_set_each(&r->lists[FLOW_LIST_UNKNOWN], step)
+    step_set_each(&m->lists[FLOW_LIST_UNKNOWN], step)
     {
-        if (r->steps[step].phase == JOB_ABORTED)
+        if (m->steps[step].phase == JOB_ABORTED)
             return step;
         if (++looked == LOOKED_AT)
             break;
@@ -34,59 +34,59 @@ static uint32_t first_aborted(const struct flow_record *r)
 }
 
 /* The first step whose failure is the flow's, or STEP_NONE. */
-static uint32_t first_failed(const struct flow_record *r)
+static uint32_t first_failed(const struct flow_model *m)
 {
     static const enum flow_list lists[] = {FLOW_LIST_FAILED, FLOW_LIST_TERMINATED};
     uint32_t first = STEP_NONE;
 
-    for (size_t i = 0; r->failed_jobs + flow_record_failed(r) && i < countof(lists); i++) {
-        uint32_t step = step_set_next(&r->lists[lists[i]], 0);
+    for (size_t i = 0; m->failed_jobs + flow_model_failed_steps(m) && i < countof(lists); i++) {
+        uint32_t step = step_set_next(&m->lists[lists[i]], 0);
 
-        while (step != STEP_NONE && !flow_record_step_failed(r, step))
-            step = step_set_next(&r->lists[lists[i]], step + 1);
+        while (step != STEP_NONE && !flow_model_step_failed(m, step))
+            step = step_set_next(&m->lists[lists[i]], step + 1);
         first = step < first ? step : first;
     }
     return first;
 }
 
-static const char *failure_reason(const struct flow_record *r, uint32_t step)
+static const char *failure_reason(const struct flow_model *m, uint32_t step)
 {
-    const struct step_detail *detail = r->steps[step].detail;
+    const struct step_history *history = m->steps[step].history;
 
-    return detail && detail->reason ? detail->reason : "JobFailed";
+    return history && history->reason ? history->reason : "JobFailed";
 }
 
-static void describe_failure(const struct flow_record *r, uint32_t step, struct buf *out)
+static void describe_failure(const struct flow_model *m, uint32_t step, struct buf *out)
 {
-    const struct step_detail *detail = r->steps[step].detail;
-    uint32_t failed = flow_record_failed(r), others = failed ? failed - 1 : 0;
+    const struct step_history *history = m->steps[step].history;
+    uint32_t failed = flow_model_failed_steps(m), others = failed ? failed - 1 : 0;
 
-    if (detail && detail->reason) {
-        buf_printf(out, "step %s has no job", flow_graph_name(r->graph, step));
+    if (history && history->reason) {
+        buf_printf(out, "step %s has no job", flow_graph_name(m->graph, step));
     } else {
         buf_str(out, "job ");
-        flow_record_job_name(r, step, out);
-        buf_printf(out, " is %s", job_phase_text((enum job_phase)r->steps[step].phase));
+        flow_model_job_name(m, step, out);
+        buf_printf(out, " is %s", job_phase_text((enum job_phase)m->steps[step].phase));
     }
-    if (detail && step_detail_message(detail))
-        buf_printf(out, ": %s", step_detail_message(detail));
+    if (history && step_history_message(history))
+        buf_printf(out, ": %s", step_history_message(history));
     if (others)
         buf_printf(out, "; %u more failed", others);
 }
 
 /* A loop whose condition never came true, or without items that can be read, has no job to blame.
  */
-static uint32_t exhausted_loop(const struct flow_record *r)
+static uint32_t exhausted_loop(const struct flow_model *m)
 {
-    for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
-        if (r->steps[i].jobless && flow_record_step_failed(r, i))
+    for (uint32_t i = 0; m->control && i < m->graph->steps; i++)
+        if (m->steps[i].jobless && flow_model_step_failed(m, i))
             return i;
     return STEP_NONE;
 }
 
 static bool blame_no_job(struct flow *flow)
 {
-    uint32_t loop = exhausted_loop(&flow->record);
+    uint32_t loop = exhausted_loop(&flow->model);
     scoped_str message = NULL;
 
     if (jobflow_aborted(flow->object)) {
@@ -95,9 +95,9 @@ static bool blame_no_job(struct flow *flow)
         message = mem_printf("the flow has run for more than %lld s",
                              (long long)jobflow_spec_of(flow->object)->deadline_s.value);
         flow_set_reason(flow, REASON_DEADLINE, message);
-    } else if (loop != STEP_NONE && first_failed(&flow->record) == STEP_NONE) {
+    } else if (loop != STEP_NONE && first_failed(&flow->model) == STEP_NONE) {
         scoped(buf) struct buf text = {0};
-        const char *reason = flow_loop_why(&flow->record, loop, &text);
+        const char *reason = flow_loop_failure(&flow->model, loop, &text);
 
         flow_set_reason(flow, reason, text.data);
     } else {
@@ -106,44 +106,44 @@ static bool blame_no_job(struct flow *flow)
     return true;
 }
 
-void flow_blame(struct flow *flow)
+void flow_set_failure_reason(struct flow *flow)
 {
     scoped(buf) struct buf message = {0};
-    uint32_t step = first_failed(&flow->record);
+    uint32_t step = first_failed(&flow->model);
 
     if (blame_no_job(flow) || step == STEP_NONE)
         return;
-    describe_failure(&flow->record, step, &message);
-    replace(&flow->state.reason, failure_reason(&flow->record, step));
+    describe_failure(&flow->model, step, &message);
+    replace(&flow->state.reason, failure_reason(&flow->model, step));
     replace(&flow->state.message, message.data);
 }
 
-void flow_explain(struct flow *flow)
+void flow_update_reason(struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
     scoped(buf) struct buf message = {0};
     const char *reason = NULL;
     uint32_t step;
 
     if (flow->opening != FLOW_OPEN || flow_phase_finished(flow->state.phase) || flow_ending(flow))
         return; /* said when the end was known */
-    step = first_aborted(r);
-    if (!r->upstream && jobflow_spec_of(flow->object)->suspend) {
+    step = first_aborted(m);
+    if (!m->upstream && jobflow_spec_of(flow->object)->suspend) {
         reason = "Suspended";
         buf_str(&message, "no step starts while spec.suspend is true");
-    } else if (r->blocked.count) {
-        const struct flow_block *block = r->steps[step_set_next(&r->blocked, 0)].block;
+    } else if (m->blocked.count) {
+        const struct step_block *block = m->steps[step_set_next(&m->blocked, 0)].block;
 
         reason = block ? block_reason_text(block->reason) : NULL;
         buf_str(&message, block ? block->message : "");
     } else if (step != STEP_NONE) {
         reason = "JobAborted";
         buf_str(&message, "job ");
-        flow_record_job_name(r, step, &message);
+        flow_model_job_name(m, step, &message);
         buf_str(&message, " is aborted; resume it to go on");
-    } else if (first_failed(r) != STEP_NONE) {
-        reason = failure_reason(r, first_failed(r));
-        describe_failure(r, first_failed(r), &message);
+    } else if (first_failed(m) != STEP_NONE) {
+        reason = failure_reason(m, first_failed(m));
+        describe_failure(m, first_failed(m), &message);
         buf_str(&message, "; what does not depend on it goes on");
     }
     replace(&flow->state.reason, reason);
@@ -152,30 +152,30 @@ void flow_explain(struct flow *flow)
 
 /* ---- steps that are skipped ---- */
 
-static const char *why_skipped(const struct flow_record *r, uint32_t step)
+static const char *why_skipped(const struct flow_model *m, uint32_t step)
 {
-    const struct step_control *ctl = &r->control->steps[step];
+    const struct step_control *ctl = &m->control->steps[step];
 
     if (ctl->gate == GATE_REFUSED)
         return "the switch chose another";
-    if (ctl->decided && flow_graph_step(r->graph, step)->condition)
+    if (ctl->decided && flow_graph_step(m->graph, step)->condition)
         return "its condition is false";
     return ctl->lost ? "what it waits for has failed" : "everything it waits for was skipped";
 }
 
-void flow_tell_skipped(struct flow *flow)
+void flow_announce_skipped(struct flow *flow)
 {
-    struct flow_control *control = flow->opening == FLOW_OPEN ? flow->record.control : NULL;
+    struct flow_control *control = flow->opening == FLOW_OPEN ? flow->model.control : NULL;
 
-    if (!control || !control->news.count)
+    if (!control || !control->unannounced.count)
         return;
-    step_set_each(&control->news, step)
+    step_set_each(&control->unannounced, step)
     {
-        if (flow->record.steps[step].state == STEP_SKIPPED)
+        if (flow->model.steps[step].state == STEP_SKIPPED)
             cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Skipped",
                           FLOW_COMPONENT, "step %s is skipped: %s",
-                          flow_graph_name(flow->record.graph, step),
-                          why_skipped(&flow->record, step));
-        step_set_remove(&control->news, step);
+                          flow_graph_name(flow->model.graph, step),
+                          why_skipped(&flow->model, step));
+        step_set_remove(&control->unannounced, step);
     }
 }

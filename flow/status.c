@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "flow/block.h"
+#include "flow/blocked_steps.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 #include "flow/model/spec_hash.h"
-#include "flow/model/step_bits.h"
+#include "flow/model/step_bitmap.h"
 #include "flow/model/step_probe.h"
 
 #define FLOW_LIST_KEY(name, key) key,
@@ -25,28 +25,28 @@ const char *flow_list_key(enum flow_list list)
 /* One rendering: where it writes, what it reads, which steps it shows. */
 struct page {
     const struct flow_status_view *view;
-    const struct flow_record *r;
+    const struct flow_model *m;
     struct jsonw w;
     struct step_set shown; /* compact form only */
 };
 
 static uint32_t next_shown(const struct page *page, uint32_t from)
 {
-    if (page->r->compact)
+    if (page->m->compact)
         return step_set_next(&page->shown, from);
-    while (from < page->r->graph->steps && page->r->steps[from].state == STEP_DORMANT)
+    while (from < page->m->graph->steps && page->m->steps[from].state == STEP_DORMANT)
         from++;
-    return from < page->r->graph->steps ? from : STEP_NONE;
+    return from < page->m->graph->steps ? from : STEP_NONE;
 }
 
 #define each_shown(page, step)                                                                     \
     for (uint32_t step = next_shown((page), 0); step != STEP_NONE;                                 \
          step = next_shown((page), step + 1))
 
-static const char *job_name(const struct flow_record *r, uint32_t step, struct buf *scratch)
+static const char *job_name(const struct flow_model *m, uint32_t step, struct buf *scratch)
 {
     buf_clear(scratch);
-    flow_record_job_name(r, step, scratch);
+    flow_model_job_name(m, step, scratch);
     return scratch->data;
 }
 
@@ -55,57 +55,57 @@ static void write_lists(struct page *page)
     scoped(buf) struct buf name = {0};
 
     for (int list = 0; list < FLOW_LIST_N; list++) {
-        uint32_t left = page->r->compact ? COMPACT_LIST_MAX : UINT32_MAX;
+        uint32_t left = page->m->compact ? COMPACT_LIST_MAX : UINT32_MAX;
 
-        if (!page->r->lists[list].count)
+        if (!page->m->lists[list].count)
             continue;
         jsonw_member_open_list(&page->w, list_keys[list]);
-        step_set_each(&page->r->lists[list], step)
+        step_set_each(&page->m->lists[list], step)
         {
             if (!left--)
                 break;
-            jsonw_str(&page->w, job_name(page->r, step, &name));
+            jsonw_str(&page->w, job_name(page->m, step, &name));
         }
         jsonw_close_list(&page->w);
     }
 }
 
 /* What the record keeps of a step, or in the compact form what its job tells now. */
-static const struct step_detail *detail_of(const struct page *page, uint32_t step,
-                                           struct step_detail **out_made)
+static const struct step_history *history_of(const struct page *page, uint32_t step,
+                                             struct step_history **out_made)
 {
-    const struct step *s = &page->r->steps[step];
+    const struct step *s = &page->m->steps[step];
     const struct object *job;
 
     *out_made = NULL;
-    if (s->detail && (!page->r->compact || s->detail->job || !s->job))
-        return s->detail;
+    if (s->history && (!page->m->compact || s->history->job || !s->job))
+        return s->history;
     job = s->job && page->view->job ? page->view->job(page->view->ctx, step) : NULL;
     if (!job)
-        return s->detail;
-    *out_made = step_detail_new();
-    step_detail_see(*out_made, job, job->meta->created_at_ms);
+        return s->history;
+    *out_made = step_history_new();
+    step_history_job_changed(*out_made, job, job->meta->created_at_ms);
     return *out_made;
 }
 
 static void write_job_status_list(struct page *page)
 {
     scoped(buf) struct buf name = {0};
-    const struct kept_entries *removed = page->view->removed;
+    const struct removed_entries *removed = page->view->removed;
     bool open = false;
 
     each_shown(page, step)
     {
-        struct step_detail *made;
-        const struct step_detail *detail = detail_of(page, step, &made);
+        struct step_history *made;
+        const struct step_history *history = history_of(page, step, &made);
 
-        if (detail && (detail->job || detail->kept_status || detail->n_spans)) {
+        if (history && (history->job || history->kept_status || history->n_spans)) {
             if (!open)
                 jsonw_member_open_list(&page->w, "jobStatusList");
             open = true;
-            step_detail_write_status(detail, job_name(page->r, step, &name), &page->w);
+            step_history_write_status(history, job_name(page->m, step, &name), &page->w);
         }
-        step_detail_free(made);
+        step_history_free(made);
     }
     for (size_t i = 0; removed && i < removed->count; i++) {
         if (!open)
@@ -137,24 +137,24 @@ static void write_conditions(struct page *page)
 
     each_shown(page, step)
     {
-        struct step_detail *made;
-        const struct step_detail *detail = detail_of(page, step, &made);
-        const struct step *s = &page->r->steps[step];
+        struct step_history *made;
+        const struct step_history *history = history_of(page, step, &made);
+        const struct step *s = &page->m->steps[step];
 
         if (s->jobless || s->state == STEP_DORMANT)
             continue;
         if (!open)
             jsonw_member_open(&page->w, "conditions");
         open = true;
-        jsonw_key(&page->w, job_name(page->r, step, &name));
-        if (s->state == STEP_STARTED && detail && (detail->job || detail->kept_condition)) {
-            step_detail_write_condition(detail, &page->w);
+        jsonw_key(&page->w, job_name(page->m, step, &name));
+        if (s->state == STEP_STARTED && history && (history->job || history->kept_condition)) {
+            step_history_write_condition(history, &page->w);
         } else {
             jsonw_open(&page->w);
             jsonw_member_str(&page->w, "phase", step_phase(s));
             jsonw_close(&page->w);
         }
-        step_detail_free(made);
+        step_history_free(made);
     }
     if (open)
         jsonw_close(&page->w);
@@ -171,28 +171,28 @@ static void write_met_targets(const struct step_probe *probe, struct jsonw *w)
     jsonw_close_list(w);
 }
 
-static void write_spec_hash(const struct step_detail *detail, struct jsonw *w)
+static void write_spec_hash(const struct step_history *history, struct jsonw *w)
 {
     char text[SPEC_HASH_TEXT_MAX];
 
-    if (!detail || !detail->spec_hash)
+    if (!history || !history->spec_hash)
         return;
-    spec_hash_format(detail->spec_hash, text);
+    spec_hash_format(history->spec_hash, text);
     jsonw_member_str(w, "specHash", text);
 }
 
 static void write_why_loop(struct page *page, uint32_t i)
 {
     scoped(buf) struct buf message = {0};
-    const char *reason = flow_loop_why(page->r, i, &message);
+    const char *reason = flow_loop_failure(page->m, i, &message);
 
     jsonw_member_str_opt(&page->w, "reason", reason);
     jsonw_member_str_opt(&page->w, "message", reason ? message.data : NULL);
 }
 
-static void write_why(struct page *page, uint32_t i, const struct step_detail *detail)
+static void write_why(struct page *page, uint32_t i, const struct step_history *history)
 {
-    const struct step *step = &page->r->steps[i];
+    const struct step *step = &page->m->steps[i];
     struct jsonw *w = &page->w;
 
     if (step->jobless && step->state == STEP_STARTED)
@@ -200,36 +200,36 @@ static void write_why(struct page *page, uint32_t i, const struct step_detail *d
     else if (step->block && step->state != STEP_STARTED) {
         jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
         jsonw_member_str_opt(w, "message", step->block->message);
-    } else if (step->state == STEP_STARTED && detail) {
-        jsonw_member_str_opt(w, "reason", step_detail_reason(detail));
-        jsonw_member_str_opt(w, "message", step_detail_message(detail));
+    } else if (step->state == STEP_STARTED && history) {
+        jsonw_member_str_opt(w, "reason", step_history_reason(history));
+        jsonw_member_str_opt(w, "message", step_history_message(history));
     }
 }
 
 /* Of an iteration: whose, and which. */
 static void write_place(struct page *page, uint32_t step)
 {
-    uint32_t iteration = flow_graph_iteration(page->r->graph, step);
+    uint32_t iteration = flow_graph_iteration(page->m->graph, step);
     scoped(buf) struct buf item = {0};
 
     if (iteration == ITERATION_NONE)
         return;
-    jsonw_member_str(&page->w, "step", flow_graph_step(page->r->graph, step)->name);
+    jsonw_member_str(&page->w, "step", flow_graph_step(page->m->graph, step)->name);
     jsonw_member_int(&page->w, "iteration", iteration);
-    if (flow_graph_step(page->r->graph, step)->loop->until)
+    if (flow_graph_step(page->m->graph, step)->loop->until)
         return;
-    flow_iteration_item(page->r, step, &item);
+    flow_iteration_item(page->m, step, &item);
     jsonw_member_str(&page->w, "item", item.data ? item.data : "");
 }
 
 static void write_jobs(struct page *page, uint32_t step, struct buf *name)
 {
-    const struct step *s = &page->r->steps[step];
+    const struct step *s = &page->m->steps[step];
 
     if (s->jobless || !s->attempt || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
         return;
     jsonw_member_open_list(&page->w, "jobs");
-    jsonw_str(&page->w, job_name(page->r, step, name));
+    jsonw_str(&page->w, job_name(page->m, step, name));
     jsonw_close_list(&page->w);
 }
 
@@ -238,38 +238,38 @@ static void write_nodes(struct page *page)
     scoped(buf) struct buf name = {0};
     struct jsonw *w = &page->w;
 
-    if (!page->r->graph->steps)
+    if (!page->m->graph->steps)
         return;
     jsonw_member_open_list(w, "nodes");
     each_shown(page, step)
     {
-        struct step_detail *made;
-        const struct step_detail *detail = detail_of(page, step, &made);
-        const struct step *s = &page->r->steps[step];
+        struct step_history *made;
+        const struct step_history *history = history_of(page, step, &made);
+        const struct step *s = &page->m->steps[step];
 
         jsonw_open(w);
-        jsonw_member_str(w, "name", flow_graph_name(page->r->graph, step));
+        jsonw_member_str(w, "name", flow_graph_name(page->m->graph, step));
         jsonw_member_str(w, "phase", step_phase(s));
         write_place(page, step);
-        if (s->jobless && page->r->graph->extra)
-            jsonw_member_int_opt(w, "iterations", flow_graph_iterations(page->r->graph, step));
+        if (s->jobless && page->m->graph->extra)
+            jsonw_member_int_opt(w, "iterations", flow_graph_iterations(page->m->graph, step));
         write_jobs(page, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
         jsonw_member_int_opt(w, "retries", s->retries);
-        if (s->state == STEP_BACKOFF && detail)
-            jsonw_member_time_opt(w, "nextRetryTime", detail->next_retry_ms);
+        if (s->state == STEP_BACKOFF && history)
+            jsonw_member_time_opt(w, "nextRetryTime", history->next_retry_ms);
         write_met_targets(s->probe, w);
-        write_spec_hash(detail, w);
-        if (page->r->control && page->r->control->steps[step].chosen && s->state == STEP_STARTED)
-            jsonw_member_str(w, "case", page->r->control->steps[step].chosen);
-        job_results_write_outputs(flow_results_of(page->r, step), w);
-        write_why(page, step, detail);
-        if (detail && s->attempt) {
+        write_spec_hash(history, w);
+        if (page->m->control && page->m->control->steps[step].chosen && s->state == STEP_STARTED)
+            jsonw_member_str(w, "case", page->m->control->steps[step].chosen);
+        job_results_write_outputs(flow_results_of(page->m, step), w);
+        write_why(page, step, history);
+        if (history && s->attempt) {
             jsonw_key(w, "attempts");
-            step_detail_write_attempts(detail, s->attempt, w);
+            step_history_write_attempts(history, s->attempt, w);
         }
         jsonw_close(w);
-        step_detail_free(made);
+        step_history_free(made);
     }
     jsonw_close_list(w);
 }
@@ -292,26 +292,26 @@ static void write_counts(struct page *page)
     };
 
     jsonw_member_open(&page->w, "stepCounts");
-    jsonw_member_int(&page->w, "total", page->r->graph->steps - page->r->hidden);
+    jsonw_member_int(&page->w, "total", page->m->graph->steps - page->m->hidden);
     jsonw_member_int_opt(&page->w, "waiting",
-                         page->r->lists[FLOW_LIST_WAITING].count - page->r->blocked.count);
+                         page->m->lists[FLOW_LIST_WAITING].count - page->m->blocked.count);
     for (size_t i = 0; i < countof(rows); i++)
-        jsonw_member_int_opt(&page->w, rows[i].key, page->r->lists[rows[i].list].count);
-    jsonw_member_int_opt(&page->w, "blocked", page->r->blocked.count);
+        jsonw_member_int_opt(&page->w, rows[i].key, page->m->lists[rows[i].list].count);
+    jsonw_member_int_opt(&page->w, "blocked", page->m->blocked.count);
     jsonw_close(&page->w);
 }
 
 /* How steps ended; and where those that are at work are, when they are too many to be named. */
 static void write_results(struct page *page)
 {
-    const struct step_set *lists = page->r->lists;
+    const struct step_set *lists = page->m->lists;
     const struct {
         const char *key;
         const struct step_set *a, *b;
         uint32_t named;
     } rows[] = {
         /* clang-format off */
-        {"completed", &page->r->completed,       NULL, 0},
+        {"completed", &page->m->completed,       NULL, 0},
         {"failed",    &lists[FLOW_LIST_FAILED],  &lists[FLOW_LIST_TERMINATED], 0},
         {"skipped",   &lists[FLOW_LIST_SKIPPED], NULL, 0},
         {"pending",   &lists[FLOW_LIST_PENDING], NULL, COMPACT_LIST_MAX},
@@ -326,7 +326,7 @@ static void write_results(struct page *page)
 
         if (rows[i].a->count + (rows[i].b ? rows[i].b->count : 0) <= rows[i].named)
             continue;
-        step_bits_write(rows[i].a, rows[i].b, &bits);
+        step_bitmap_write(rows[i].a, rows[i].b, &bits);
         if (bits.len)
             jsonw_member_str(&page->w, rows[i].key, bits.data);
     }
@@ -352,18 +352,18 @@ static void write_state(struct page *page)
 
 static void choose_shown(struct page *page)
 {
-    const struct flow_record *r = page->r;
+    const struct flow_model *m = page->m;
     const struct step_set *causes[] = {
-        &r->lists[FLOW_LIST_FAILED],
-        &r->lists[FLOW_LIST_TERMINATED],
-        &r->blocked,
-        &r->lists[FLOW_LIST_RUNNING],
-        &r->lists[FLOW_LIST_UNKNOWN],
-        &r->lists[FLOW_LIST_PENDING],
-        &r->retried,
+        &m->lists[FLOW_LIST_FAILED],
+        &m->lists[FLOW_LIST_TERMINATED],
+        &m->blocked,
+        &m->lists[FLOW_LIST_RUNNING],
+        &m->lists[FLOW_LIST_UNKNOWN],
+        &m->lists[FLOW_LIST_PENDING],
+        &m->retried,
     };
 
-    step_set_init(&page->shown, r->graph->steps);
+    step_set_init(&page->shown, m->graph->steps);
     for (size_t i = 0; i < countof(causes); i++) {
         uint32_t left = COMPACT_LIST_MAX;
 
@@ -374,37 +374,38 @@ static void choose_shown(struct page *page)
             step_set_add(&page->shown, step);
         }
     }
-    step_set_each(&r->retried, step)
+    step_set_each(&m->retried, step)
     {
-        if (r->steps[step].state != STEP_STARTED) /* their attempts are told nowhere else */
+        if (m->steps[step].state != STEP_STARTED) /* their attempts are told nowhere else */
             step_set_add(&page->shown, step);
     }
-    for (uint32_t i = 0; r->control && i < r->graph->steps; i++)
-        if (r->steps[i].jobless || (r->steps[i].wanted && flow_results_of(r, i)))
+    for (uint32_t i = 0; m->control && i < m->graph->steps; i++)
+        if (m->steps[i].jobless || (m->steps[i].results_wanted && flow_results_of(m, i)))
             step_set_add(&page->shown, i);
 }
 
 struct blob *flow_status_render(const struct flow_status_view *view)
 {
     scoped(buf) struct buf text = {0};
-    struct page page = {.view = view, .r = view->record, .w = jsonw_to(&text)};
+    struct page page = {.view = view, .m = view->model, .w = jsonw_to(&text)};
 
     jsonw_open(&page.w);
-    if (page.r) {
-        if (page.r->compact)
+    if (page.m) {
+        if (page.m->compact)
             choose_shown(&page);
         write_lists(&page);
         write_job_status_list(&page);
         write_conditions(&page);
     }
     write_state(&page);
-    if (page.r) {
+    if (page.m) {
         write_counts(&page);
         write_nodes(&page);
-        if (page.r->compact)
+        if (page.m->compact)
             write_results(&page);
-        if (view->path)
-            jsonw_member_raw(&page.w, "criticalPath", view->path, strlen(view->path));
+        if (view->critical_path)
+            jsonw_member_raw(&page.w, "criticalPath", view->critical_path,
+                             strlen(view->critical_path));
         step_set_release(&page.shown);
     }
     jsonw_close(&page.w);
@@ -414,7 +415,7 @@ struct blob *flow_status_render(const struct flow_status_view *view)
                    .retry = view->state->retry,
                    .reason = view->state->reason,
                    .message = view->state->message,
-                   .completed = page.r ? page.r->lists[FLOW_LIST_COMPLETED].count : 0,
-                   .steps = page.r ? page.r->graph->steps - page.r->hidden : 0,
+                   .completed = page.m ? page.m->lists[FLOW_LIST_COMPLETED].count : 0,
+                   .steps = page.m ? page.m->graph->steps - page.m->hidden : 0,
                });
 }

@@ -15,8 +15,8 @@
 #include "flow/model/flow_model.h"
 
 enum {
-    COMPACT_LIST_MAX = 100,  /* names per list, steps per cause of being shown */
-    KEPT_ENTRIES_MAX = 1000, /* steps no longer in the spec */
+    COMPACT_LIST_MAX = 100,     /* names per list, steps per cause of being shown */
+    REMOVED_ENTRIES_MAX = 1000, /* steps no longer in the spec */
 };
 
 struct flow_state {
@@ -29,16 +29,16 @@ struct flow_state {
 };
 
 /* Entries of jobStatusList for steps that are no longer in the spec, as JSON. */
-struct kept_entries {
+struct removed_entries {
     char **items;
     size_t count;
 };
 
 struct flow_status_view {
-    const struct flow_record *record; /* NULL: the graph is unusable, only the state is shown */
+    const struct flow_model *model; /* NULL: the graph is unusable, only the state is shown */
     const struct flow_state *state;
-    const struct kept_entries *removed;
-    const char *path; /* what the compact form says of the critical path; or NULL */
+    const struct removed_entries *removed;
+    const char *critical_path; /* what the compact form says of the critical path; or NULL */
     int64_t generation;
     /** The step's job, borrowed; for the compact form, whose record keeps none. */
     const struct object *(*job)(void *ctx, uint32_t step);

@@ -11,7 +11,7 @@
 #include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
-#include "flow/model/step_bits.h"
+#include "flow/model/step_bitmap.h"
 #include "view/internal.h"
 
 /* A phase that is not here is one of a job that is not over. */
@@ -128,8 +128,8 @@ static void take_results(struct flowview *view, const json_t *stored)
 
         if (!bits)
             continue;
-        step_set_init(&sets[k], step_bits_room(bits));
-        if (!step_bits_read(bits, &sets[k]))
+        step_set_init(&sets[k], step_bitmap_room(bits));
+        if (!step_bitmap_read(bits, &sets[k]))
             step_set_release(&sets[k]);
     }
     take_bits(view, sets);

@@ -11,7 +11,7 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/schema/flow_reference.h"
 #include "base/mem.h"
-#include "flow/model/items.h"
+#include "flow/model/loop_items.h"
 #include "flow/model/retry_policy.h"
 
 /* What an aborted job has left behind so far is not its results: it may be taken up again. */
@@ -19,29 +19,29 @@ static const struct job_results *results_of(const struct step *step)
 {
     bool ended = step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase);
 
-    return ended && step->detail ? step->detail->results : NULL;
+    return ended && step->history ? step->history->results : NULL;
 }
 
-const struct job_results *flow_results_of(const struct flow_record *r, uint32_t step)
+const struct job_results *flow_results_of(const struct flow_model *m, uint32_t step)
 {
-    uint32_t iterations = flow_graph_iterations(r->graph, step);
-    const struct job_results *results = results_of(&r->steps[step]);
+    uint32_t iterations = flow_graph_iterations(m->graph, step);
+    const struct job_results *results = results_of(&m->steps[step]);
 
     for (uint32_t k = iterations; k > 0 && !results; k--)
-        results = results_of(&r->steps[step + k]);
+        results = results_of(&m->steps[step + k]);
     return results;
 }
 
 /* ---- values ---- */
 
-void flow_iteration_item(const struct flow_record *r, uint32_t step, struct buf *out)
+void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out)
 {
-    const struct flow_loop *loop = flow_graph_step(r->graph, step)->loop;
-    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    const struct flow_loop *loop = flow_graph_step(m->graph, step)->loop;
+    uint32_t iteration = flow_graph_iteration(m->graph, step);
     int64_t distance = loop->range && loop->range->step.set ? loop->range->step.value : 1;
 
-    const struct flow_items *items =
-        loop->items_from ? flow_items_of(r, flow_graph_loop(r->graph, step)) : NULL;
+    const struct loop_items *items =
+        loop->items_from ? loop_items_of(m, flow_graph_loop(m->graph, step)) : NULL;
 
     if (loop->items_from)
         buf_str(out, items && iteration < items->count ? items->items[iteration] : "");
@@ -51,7 +51,7 @@ void flow_iteration_item(const struct flow_record *r, uint32_t step, struct buf 
         buf_printf(out, "%" PRId64, (loop->range ? loop->range->start : 0) + distance * iteration);
 }
 
-static bool add_output(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,
+static bool add_output(const struct flow_model *m, const struct flow_ref *ref, struct buf *out,
                        struct error *err)
 {
     char name[64 + 1] = "", key[64 + 1] = "";
@@ -62,11 +62,11 @@ static bool add_output(const struct flow_record *r, const struct flow_ref *ref, 
         memcpy(name, ref->name, ref->name_len);
         memcpy(key, ref->key, ref->key_len);
     }
-    target = flow_graph_find(r->graph, name);
-    value = target == STEP_NONE ? NULL : job_results_output(flow_results_of(r, target), key);
+    target = flow_graph_find(m->graph, name);
+    value = target == STEP_NONE ? NULL : job_results_output(flow_results_of(m, target), key);
     if (value)
         buf_str(out, value);
-    else if (target == STEP_NONE || r->steps[target].state != STEP_SKIPPED)
+    else if (target == STEP_NONE || m->steps[target].state != STEP_SKIPPED)
         return error_set(err, ERR_NOT_FOUND, "patch",
                          "step %.*s has no output %.*s: its pods write lines KEY=VALUE to their "
                          "termination message; where it may be missing, an `if` with Exists asks "
@@ -75,14 +75,14 @@ static bool add_output(const struct flow_record *r, const struct flow_ref *ref, 
     return true;
 }
 
-static bool add_parameter(const struct flow_record *r, const struct flow_ref *ref, struct buf *out,
+static bool add_parameter(const struct flow_model *m, const struct flow_ref *ref, struct buf *out,
                           struct error *err)
 {
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
 
-    if (!jobflow_find_parameter(r->graph->spec, name))
+    if (!jobflow_find_parameter(m->graph->spec, name))
         return error_set(err, ERR_INVALID, "patch", "the flow has no parameter %s", name);
-    buf_str(out, jobflow_parameter(r->graph->spec, name));
+    buf_str(out, jobflow_parameter(m->graph->spec, name));
     return true;
 }
 
@@ -90,16 +90,16 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
                      struct error *err)
 {
     const struct flow_values *values = ctx;
-    const struct flow_record *r = values->record;
+    const struct flow_model *m = values->model;
     uint32_t iteration =
-        values->step == STEP_NONE ? ITERATION_NONE : flow_graph_iteration(r->graph, values->step);
+        values->step == STEP_NONE ? ITERATION_NONE : flow_graph_iteration(m->graph, values->step);
 
     switch (ref->kind) {
     case FLOW_REF_ITEM:
         if (iteration == ITERATION_NONE)
             *out_leave = true;
         else
-            flow_iteration_item(r, values->step, out);
+            flow_iteration_item(m, values->step, out);
         return true;
     case FLOW_REF_INDEX:
         if (iteration == ITERATION_NONE)
@@ -111,14 +111,14 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
         if (values->step == STEP_NONE)
             *out_leave = true;
         else
-            buf_printf(out, "%u", r->steps[values->step].attempt + 1u);
+            buf_printf(out, "%u", m->steps[values->step].attempt + 1u);
         return true;
     case FLOW_REF_PARAMETER:
-        return add_parameter(r, ref, out, err);
+        return add_parameter(m, ref, out, err);
     case FLOW_REF_OUTPUT:
-        return add_output(r, ref, out, err);
+        return add_output(m, ref, out, err);
     case FLOW_REF_FLOW_NAME:
-        buf_str(out, r->name);
+        buf_str(out, m->name);
         return true;
     case FLOW_REF_FLOW_PHASE:
         if (values->flow_phase)
@@ -159,11 +159,11 @@ static bool compare(const char *operator, const char * value, const char *with)
 }
 
 /* `value` NULL = there is none. */
-static bool value_matches(const struct flow_record *r, const struct term_value *term,
+static bool value_matches(const struct flow_model *m, const struct term_value *term,
                           const char *value)
 {
     const char *operator= term->operator? term->operator: "In";
-    struct flow_values values = {r, STEP_NONE, NULL};
+    struct flow_values values = {m, STEP_NONE, NULL};
     const struct flow_ref_values refs = flow_values_of(&values);
     bool found = false;
 
@@ -212,37 +212,37 @@ static bool status_matches(const struct job_results *results, const struct term_
     return results && job_results_count(results, term->task, phase) >= least;
 }
 
-static bool term_matches(const struct flow_record *r, const struct flow_term *term)
+static bool term_matches(const struct flow_model *m, const struct flow_term *term)
 {
-    uint32_t target = term->target ? flow_graph_find(r->graph, term->target) : STEP_NONE;
+    uint32_t target = term->target ? flow_graph_find(m->graph, term->target) : STEP_NONE;
     const struct job_results *results;
     int32_t code;
 
     if (term->parameter)
-        return value_matches(r, term->parameter,
-                             jobflow_parameter(r->graph->spec, term->parameter->key));
+        return value_matches(m, term->parameter,
+                             jobflow_parameter(m->graph->spec, term->parameter->key));
     if (target == STEP_NONE)
         return false;
     if (term->phases.count)
-        return phase_matches(&r->steps[target], &term->phases);
-    results = flow_results_of(r, target);
+        return phase_matches(&m->steps[target], &term->phases);
+    results = flow_results_of(m, target);
     if (term->task_status)
         return status_matches(results, term->task_status);
     if (term->exit_code)
         return job_results_exit_code(results, term->exit_code->task, &code) &&
                exit_code_matches(term->exit_code, code);
     return term->output &&
-           value_matches(r, term->output, job_results_output(results, term->output->key));
+           value_matches(m, term->output, job_results_output(results, term->output->key));
 }
 
-bool flow_condition_holds(const struct flow_record *r, const struct flow_condition *condition)
+bool flow_condition_holds(const struct flow_model *m, const struct flow_condition *condition)
 {
     bool any = condition->strategy && strcmp(condition->strategy, "any") == 0;
 
     for (size_t i = 0; i < condition->terms.count; i++) {
         const struct flow_term *term = &condition->terms.items[i];
 
-        if (term_matches(r, term) != term->negate) {
+        if (term_matches(m, term) != term->negate) {
             if (any)
                 return true;
         } else if (!any) {

@@ -8,23 +8,23 @@
 #include "base/mem.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
-#include "flow/model/items.h"
+#include "flow/model/loop_items.h"
 
 struct term_edges {
     struct dag_edge *edges; /* NULL: only counted */
     size_t count;
 };
 
-static void collect_handlers(const struct flow_record *r, uint32_t step, struct term_edges *out)
+static void collect_handlers(const struct flow_model *m, uint32_t step, struct term_edges *out)
 {
-    const struct flow_condition *condition = flow_graph_step(r->graph, step)->condition;
+    const struct flow_condition *condition = flow_graph_step(m->graph, step)->condition;
 
-    if (!condition || r->steps[step].inner || r->steps[step].final)
+    if (!condition || m->steps[step].is_iteration || m->steps[step].final)
         return;
     for (size_t t = 0; t < condition->terms.count; t++) {
         const struct flow_term *term = &condition->terms.items[t];
         uint32_t target =
-            flow_term_handles(term) ? flow_graph_find(r->graph, term->target) : STEP_NONE;
+            flow_term_handles(term) ? flow_graph_find(m->graph, term->target) : STEP_NONE;
 
         if (target == STEP_NONE)
             continue;
@@ -34,42 +34,42 @@ static void collect_handlers(const struct flow_record *r, uint32_t step, struct 
     }
 }
 
-static void link_handlers(struct flow_record *r)
+static void link_handlers(struct flow_model *m)
 {
-    struct flow_control *c = r->control;
+    struct flow_control *c = m->control;
     struct term_edges found = {0};
 
     for (uint32_t i = 0; i < c->count; i++)
-        collect_handlers(r, i, &found);
+        collect_handlers(m, i, &found);
     found.edges = mem_array(found.count + 1, sizeof *found.edges);
     found.count = 0;
     for (uint32_t i = 0; i < c->count; i++)
-        collect_handlers(r, i, &found);
-    dag_init(&c->rescues, c->count, found.edges, found.count);
+        collect_handlers(m, i, &found);
+    dag_init(&c->failure_handlers, c->count, found.edges, found.count);
     for (size_t i = 0; i < found.count; i++)
         found.edges[i] = (struct dag_edge){found.edges[i].to, found.edges[i].from};
-    dag_init(&c->handles, c->count, found.edges, found.count);
+    dag_init(&c->handled_targets, c->count, found.edges, found.count);
     mem_free(found.edges);
 }
 
-void flow_control_init(struct flow_record *r)
+void flow_control_init(struct flow_model *m)
 {
     struct flow_control *c = mem_alloc(sizeof *c);
 
-    r->control = c;
-    c->count = r->graph->steps;
+    m->control = c;
+    c->count = m->graph->steps;
     c->steps = mem_array(c->count + 1, sizeof *c->steps);
-    step_set_init(&c->judge, c->count);
-    step_set_init(&c->news, c->count);
+    step_set_init(&c->to_evaluate, c->count);
+    step_set_init(&c->unannounced, c->count);
     for (uint32_t i = 0; i < c->count; i++) {
-        struct step *step = &r->steps[i];
+        struct step *step = &m->steps[i];
 
-        step->inner = flow_graph_iteration(r->graph, i) != ITERATION_NONE;
-        step->jobless = flow_graph_jobless(r->graph, i);
-        step->final = flow_step_is_final(flow_graph_step(r->graph, i));
+        step->is_iteration = flow_graph_iteration(m->graph, i) != ITERATION_NONE;
+        step->jobless = flow_graph_jobless(m->graph, i);
+        step->final = flow_step_is_final(flow_graph_step(m->graph, i));
         c->finals += step->final;
     }
-    link_handlers(r);
+    link_handlers(m);
 }
 
 void flow_control_free(struct flow_control *c)
@@ -78,19 +78,19 @@ void flow_control_free(struct flow_control *c)
         return;
     for (uint32_t i = 0; i < c->count; i++) {
         mem_free(c->steps[i].chosen);
-        flow_items_free(c->steps[i].items);
+        loop_items_free(c->steps[i].items);
     }
     mem_free(c->steps);
-    dag_release(&c->rescues);
-    dag_release(&c->handles);
-    step_set_release(&c->judge);
-    step_set_release(&c->news);
+    dag_release(&c->failure_handlers);
+    dag_release(&c->handled_targets);
+    step_set_release(&c->to_evaluate);
+    step_set_release(&c->unannounced);
     mem_free(c);
 }
 
 /* ---- whose results are wanted ---- */
 
-static void want(struct flow_record *r, const char *name, size_t len)
+static void want(struct flow_model *m, const char *name, size_t len)
 {
     char text[64];
     uint32_t step;
@@ -99,21 +99,21 @@ static void want(struct flow_record *r, const char *name, size_t len)
         return;
     memcpy(text, name, len);
     text[len] = '\0';
-    step = flow_graph_find(r->graph, text);
+    step = flow_graph_find(m->graph, text);
     if (step == STEP_NONE)
         return;
-    r->steps[step].wanted = true;
-    for (uint32_t k = 1; k <= flow_graph_iterations(r->graph, step); k++)
-        r->steps[step + k].wanted = true;
+    m->steps[step].results_wanted = true;
+    for (uint32_t k = 1; k <= flow_graph_iterations(m->graph, step); k++)
+        m->steps[step + k].results_wanted = true;
 }
 
-static void want_terms(struct flow_record *r, const struct flow_condition *condition)
+static void want_terms(struct flow_model *m, const struct flow_condition *condition)
 {
     for (size_t t = 0; condition && t < condition->terms.count; t++) {
         const struct flow_term *term = &condition->terms.items[t];
 
         if (term->target && (term->output || term->exit_code || term->task_status))
-            want(r, term->target, strlen(term->target));
+            want(m, term->target, strlen(term->target));
     }
 }
 
@@ -123,24 +123,24 @@ static void want_output(void *arg, const struct flow_ref *ref)
         want(arg, ref->name, ref->name_len);
 }
 
-void flow_control_want(struct flow_record *r)
+void flow_control_mark_wanted_results(struct flow_model *m)
 {
-    const struct jobflow_spec *spec = r->graph->spec;
-    bool outputs = r->refers && strstr(r->body->text, ".outputs.");
+    const struct jobflow_spec *spec = m->graph->spec;
+    bool outputs = m->has_references && strstr(m->body->text, ".outputs.");
 
-    for (size_t i = 0; i < spec->steps.count && (r->control || outputs); i++) {
+    for (size_t i = 0; i < spec->steps.count && (m->control || outputs); i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        want_terms(r, step->condition);
+        want_terms(m, step->condition);
         for (size_t k = 0; step->choice && k < step->choice->cases.count; k++)
-            want_terms(r, step->choice->cases.items[k].condition);
+            want_terms(m, step->choice->cases.items[k].condition);
         if (step->loop)
-            want_terms(r, step->loop->until);
+            want_terms(m, step->loop->until);
         if (step->loop && step->loop->items_from)
-            want(r, step->loop->items_from->target, strlen(step->loop->items_from->target));
+            want(m, step->loop->items_from->target, strlen(step->loop->items_from->target));
         if (outputs) {
-            flow_refs_each(step->patch_job_spec, want_output, r);
-            flow_refs_each(step->patch_spec, want_output, r);
+            flow_refs_each(step->patch_job_spec, want_output, m);
+            flow_refs_each(step->patch_spec, want_output, m);
         }
     }
 }

@@ -13,7 +13,7 @@
 #include "base/timefmt.h"
 
 struct path {
-    const struct flow_record *r;
+    const struct flow_model *m;
     const struct object *(*job)(void *ctx, uint32_t step);
     void *ctx;
     int64_t *ended;   /* [steps] revision a step ended with; 0: it did not */
@@ -32,17 +32,17 @@ static int64_t job_ended(const struct step *step)
 /* A loop ends with the last of its iterations, a switch with what it waited for. */
 static int64_t step_ended(const struct path *p, uint32_t i)
 {
-    const struct flow_record *r = p->r;
+    const struct flow_model *m = p->m;
     int64_t ended = 0;
 
-    if (!r->steps[i].jobless)
-        return job_ended(&r->steps[i]);
-    if (r->steps[i].state != STEP_STARTED)
+    if (!m->steps[i].jobless)
+        return job_ended(&m->steps[i]);
+    if (m->steps[i].state != STEP_STARTED)
         return 0;
-    if (!flow_graph_iterations(r->graph, i))
+    if (!flow_graph_iterations(m->graph, i))
         return p->before[i] == STEP_NONE ? 0 : p->ended[p->before[i]];
-    for (uint32_t k = 1; k <= flow_graph_iterations(r->graph, i); k++)
-        ended = job_ended(&r->steps[i + k]) > ended ? job_ended(&r->steps[i + k]) : ended;
+    for (uint32_t k = 1; k <= flow_graph_iterations(m->graph, i); k++)
+        ended = job_ended(&m->steps[i + k]) > ended ? job_ended(&m->steps[i + k]) : ended;
     return ended;
 }
 
@@ -51,7 +51,7 @@ static void offer(struct path *p, uint32_t step, uint32_t target)
 {
     uint32_t best = p->before[step];
     int64_t than = best == STEP_NONE ? 0 : p->ended[best];
-    bool any = flow_record_waits_for_any(p->r, step);
+    bool any = flow_model_waits_for_any(p->m, step);
 
     if (p->ended[target] &&
         (best == STEP_NONE || (any ? p->ended[target] < than : p->ended[target] > than)))
@@ -60,8 +60,8 @@ static void offer(struct path *p, uint32_t step, uint32_t target)
 
 static void look_back(struct path *p)
 {
-    const struct dag *dag = flow_graph_order(p->r->graph);
-    uint32_t steps = p->r->graph->steps;
+    const struct dag *dag = flow_graph_order(p->m->graph);
+    uint32_t steps = p->m->graph->steps;
     uint32_t *order = mem_array(steps + 1, sizeof *order);
 
     for (uint32_t i = 0; i < steps; i++)
@@ -82,8 +82,8 @@ static uint32_t last_to_end(const struct path *p)
 {
     uint32_t last = STEP_NONE;
 
-    for (uint32_t i = 0; i < p->r->graph->steps; i++)
-        if (!p->r->steps[i].inner && p->ended[i] &&
+    for (uint32_t i = 0; i < p->m->graph->steps; i++)
+        if (!p->m->steps[i].is_iteration && p->ended[i] &&
             (last == STEP_NONE || p->ended[i] > p->ended[last]))
             last = i;
     return last;
@@ -104,7 +104,7 @@ static bool job_ended_at(const struct object *job, int64_t *out_ms)
 
 static void add_job(const struct path *p, uint32_t i, struct span *span)
 {
-    const struct object *job = job_ended(&p->r->steps[i]) ? p->job(p->ctx, i) : NULL;
+    const struct object *job = job_ended(&p->m->steps[i]) ? p->job(p->ctx, i) : NULL;
     int64_t to_ms;
 
     if (!job || !job_ended_at(job, &to_ms))
@@ -120,9 +120,9 @@ static struct span span_of(const struct path *p, uint32_t i)
 {
     struct span span = {0};
 
-    if (!p->r->steps[i].jobless)
+    if (!p->m->steps[i].jobless)
         add_job(p, i, &span);
-    for (uint32_t k = 1; k <= flow_graph_iterations(p->r->graph, i); k++)
+    for (uint32_t k = 1; k <= flow_graph_iterations(p->m->graph, i); k++)
         add_job(p, i + k, &span);
     return span;
 }
@@ -147,7 +147,7 @@ static char *write_path(const struct path *p)
         if (k >= PATH_END_MAX && k + PATH_END_MAX < p->count)
             continue;
         jsonw_open(&w);
-        jsonw_member_str(&w, "name", flow_graph_name(p->r->graph, step));
+        jsonw_member_str(&w, "name", flow_graph_name(p->m->graph, step));
         jsonw_member_time_opt(&w, "startTime", span.from_ms);
         jsonw_member_time_opt(&w, "endTime", span.to_ms);
         jsonw_close(&w);
@@ -159,11 +159,11 @@ static char *write_path(const struct path *p)
     return buf_take(&text);
 }
 
-char *flow_path_text(const struct flow_record *r,
-                     const struct object *(*job)(void *ctx, uint32_t step), void *ctx)
+char *critical_path_text(const struct flow_model *m,
+                         const struct object *(*job)(void *ctx, uint32_t step), void *ctx)
 {
-    size_t room = (size_t)r->graph->steps + 1;
-    struct path p = {.r = r,
+    size_t room = (size_t)m->graph->steps + 1;
+    struct path p = {.m = m,
                      .job = job,
                      .ctx = ctx,
                      .ended = mem_array(room, sizeof *p.ended),
@@ -181,7 +181,7 @@ char *flow_path_text(const struct flow_record *r,
     return text;
 }
 
-char *flow_path_stored(const json_t *status)
+char *critical_path_stored(const json_t *status)
 {
     const json_t *stored = json_object_get(status, "criticalPath");
     scoped(buf) struct buf text = {0};

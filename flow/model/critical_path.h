@@ -15,8 +15,8 @@ enum { PATH_END_MAX = 50 }; /* steps named of either end */
 
 /** The text of status.criticalPath, owned: {steps, duration, ends}; NULL when nothing has run.
  * `job` gives the job of a step, borrowed, or NULL. O(steps + edges). */
-char *flow_path_text(const struct flow_record *r,
-                     const struct object *(*job)(void *ctx, uint32_t step), void *ctx);
+char *critical_path_text(const struct flow_model *m,
+                         const struct object *(*job)(void *ctx, uint32_t step), void *ctx);
 
 /** The text again of a stored status, owned; NULL when it has none. */
-char *flow_path_stored(const json_t *status);
+char *critical_path_stored(const json_t *status);

@@ -7,152 +7,152 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "flow/model/complete.h"
 #include "flow/model/control.h"
+#include "flow/model/required_fields.h"
 #include "flow/model/retry_policy.h"
 #include "flow/model/spec_hash.h"
 #include "flow/model/step_probe.h"
 
-static void set_job(struct flow_record *r, uint32_t i, uint64_t job)
+static void set_job(struct flow_model *m, uint32_t i, uint64_t job)
 {
-    if (r->steps[i].job == job)
+    if (m->steps[i].job == job)
         return;
-    flow_record_count(r, i, false);
-    r->steps[i].job = job;
-    flow_record_count(r, i, true);
+    flow_model_count(m, i, false);
+    m->steps[i].job = job;
+    flow_model_count(m, i, true);
 }
 
-bool flow_record_waits_for_any(const struct flow_record *r, uint32_t i)
+bool flow_model_waits_for_any(const struct flow_model *m, uint32_t i)
 {
-    const struct flow_depends *depends = flow_graph_step(r->graph, i)->depends;
+    const struct flow_depends *depends = flow_graph_step(m->graph, i)->depends;
 
-    return !r->upstream && depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
+    return !m->upstream && depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
 }
 
-static bool has_probe(const struct flow_record *r, uint32_t i)
+static bool has_probe(const struct flow_model *m, uint32_t i)
 {
-    const struct flow_depends *depends = flow_graph_step(r->graph, i)->depends;
+    const struct flow_depends *depends = flow_graph_step(m->graph, i)->depends;
 
-    return !r->upstream && depends && depends->probe && depends->targets.count;
+    return !m->upstream && depends && depends->probe && depends->targets.count;
 }
 
 /* What of section 13 the flow uses; nothing of it costs a flow that does not. */
-static void init_control(struct flow_record *r)
+static void init_control(struct flow_model *m)
 {
-    const struct jobflow_spec *spec = r->graph->spec;
-    bool controlled = r->probed > 0;
+    const struct jobflow_spec *spec = m->graph->spec;
+    bool controlled = m->probed > 0;
 
-    r->retrying = spec->max_retry > 0;
-    r->refers = strstr(r->body->text, "$(") != NULL;
+    m->retrying = spec->max_retry > 0;
+    m->has_references = strstr(m->body->text, "$(") != NULL;
     for (uint32_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        r->retrying |= step->retry != NULL;
+        m->retrying |= step->retry != NULL;
         controlled |= step->condition || step->choice || step->loop || step->when ||
                       (step->failure_policy && strcmp(step->failure_policy, "ignore") == 0);
     }
     if (controlled)
-        flow_control_init(r);
-    flow_control_want(r);
+        flow_control_init(m);
+    flow_control_mark_wanted_results(m);
 }
 
-bool flow_record_init(struct flow_record *r, const struct object *flow, bool upstream,
-                      const uint32_t *extra, struct error *err)
+bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstream,
+                     const uint32_t *extra, struct error *err)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     struct flow_graph *graph = NULL;
 
-    if (flow_complete_check(spec, err))
+    if (flow_check_required_fields(spec, err))
         graph =
             upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, extra, err);
     if (!graph)
         return false;
-    memset(r, 0, sizeof *r);
-    r->graph = graph;
-    r->body = blob_ref(flow->body);
-    r->name = mem_strdup(object_name(flow));
-    r->name_len = (uint32_t)strlen(r->name);
-    r->upstream = upstream;
-    r->compact = graph->steps > FLOW_FULL_STEPS;
-    r->steps = mem_array(graph->steps ? graph->steps : 1, sizeof *r->steps);
+    memset(m, 0, sizeof *m);
+    m->graph = graph;
+    m->body = blob_ref(flow->body);
+    m->name = mem_strdup(object_name(flow));
+    m->name_len = (uint32_t)strlen(m->name);
+    m->upstream = upstream;
+    m->compact = graph->steps > FLOW_FULL_STEPS;
+    m->steps = mem_array(graph->steps ? graph->steps : 1, sizeof *m->steps);
     for (uint32_t i = 0; i < graph->steps; i++)
-        if (has_probe(r, i)) {
-            r->steps[i].probe = step_probe_new(flow_graph_step(graph, i)->depends);
-            r->probed++;
+        if (has_probe(m, i)) {
+            m->steps[i].probe = step_probe_new(flow_graph_step(graph, i)->depends);
+            m->probed++;
         }
-    flow_record_init_sets(r);
-    flow_queue_init(&r->queue, graph);
+    flow_model_init_sets(m);
+    ready_queue_init(&m->ready_queue, graph);
     if (!upstream)
-        init_control(r);
+        init_control(m);
     return true;
 }
 
-void flow_record_release(struct flow_record *r)
+void flow_model_release(struct flow_model *m)
 {
-    for (uint32_t i = 0; r->graph && i < r->graph->steps; i++) {
-        step_detail_free(r->steps[i].detail);
-        step_probe_free(r->steps[i].probe);
+    for (uint32_t i = 0; m->graph && i < m->graph->steps; i++) {
+        step_history_free(m->steps[i].history);
+        step_probe_free(m->steps[i].probe);
     }
-    flow_control_free(r->control);
-    flow_queue_release(&r->queue);
-    flow_record_release_sets(r);
-    mem_free(r->spec_hashes);
-    mem_free(r->steps);
-    mem_free(r->name);
-    flow_graph_free(r->graph);
-    blob_unref(r->body);
-    memset(r, 0, sizeof *r);
+    flow_control_free(m->control);
+    ready_queue_release(&m->ready_queue);
+    flow_model_release_sets(m);
+    mem_free(m->spec_hashes);
+    mem_free(m->steps);
+    mem_free(m->name);
+    flow_graph_free(m->graph);
+    blob_unref(m->body);
+    memset(m, 0, sizeof *m);
 }
 
-void flow_record_job_name(const struct flow_record *r, uint32_t i, struct buf *out)
+void flow_model_job_name(const struct flow_model *m, uint32_t i, struct buf *out)
 {
-    buf_add(out, r->name, r->name_len);
+    buf_add(out, m->name, m->name_len);
     buf_char(out, '-');
-    buf_str(out, flow_graph_name(r->graph, i));
+    buf_str(out, flow_graph_name(m->graph, i));
 }
 
-uint32_t flow_record_step_named(const struct flow_record *r, const char *job_name)
+uint32_t flow_model_step_of_job_name(const struct flow_model *m, const char *job_name)
 {
     uint32_t step;
 
-    if (strncmp(job_name, r->name, r->name_len) != 0 || job_name[r->name_len] != '-')
+    if (strncmp(job_name, m->name, m->name_len) != 0 || job_name[m->name_len] != '-')
         return STEP_NONE;
-    step = flow_graph_find(r->graph, job_name + r->name_len + 1);
-    return step != STEP_NONE && r->steps[step].jobless ? STEP_NONE : step;
+    step = flow_graph_find(m->graph, job_name + m->name_len + 1);
+    return step != STEP_NONE && m->steps[step].jobless ? STEP_NONE : step;
 }
 
-uint32_t flow_record_step_of(const struct flow_record *r, const struct object *job)
+uint32_t flow_model_step_of_job(const struct flow_model *m, const struct object *job)
 {
-    return flow_record_step_named(r, object_name(job));
+    return flow_model_step_of_job_name(m, object_name(job));
 }
 
-void flow_record_set_state(struct flow_record *r, uint32_t i, enum step_state state)
+void flow_model_set_state(struct flow_model *m, uint32_t i, enum step_state state)
 {
-    flow_record_move_step(r, i, state, (enum job_phase)r->steps[i].phase);
+    flow_model_move_step(m, i, state, (enum job_phase)m->steps[i].phase);
 }
 
-void flow_record_target_met(struct flow_record *r, uint32_t i)
+void flow_model_target_met(struct flow_model *m, uint32_t i)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
 
-    if (r->control)
-        flow_control_target_met(r, i);
+    if (m->control)
+        flow_control_target_met(m, i);
     else if (step->waiting && --step->waiting == 0 && step->state == STEP_WAITING)
-        flow_record_set_state(r, i, STEP_READY);
+        flow_model_set_state(m, i, STEP_READY);
 }
 
-void flow_record_tell_dependents(struct flow_record *r, uint32_t i)
+void flow_model_notify_dependents(struct flow_model *m, uint32_t i)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
 
-    if (r->control) {
-        flow_control_changed(r, i);
+    if (m->control) {
+        flow_control_step_changed(m, i);
         return;
     }
-    if (step->phase != JOB_COMPLETED || step->completed_told)
+    if (step->phase != JOB_COMPLETED || step->completion_notified)
         return;
-    step->completed_told = true;
-    flow_graph_each_dependent(r->graph, i, dependent) flow_record_target_met(r, dependent);
+    step->completion_notified = true;
+    flow_graph_each_dependent(m->graph, i, dependent) flow_model_target_met(m, dependent);
 }
 
 static uint64_t job_key(const struct object *job)
@@ -160,64 +160,65 @@ static uint64_t job_key(const struct object *job)
     return hash_bytes(object_uid(job), strlen(object_uid(job))) | 1; /* never "none" */
 }
 
-static void set_attempt(struct flow_record *r, uint32_t i, unsigned attempt)
+static void set_attempt(struct flow_model *m, uint32_t i, unsigned attempt)
 {
-    r->steps[i].attempt = (uint16_t)attempt;
+    m->steps[i].attempt = (uint16_t)attempt;
     if (attempt > 1)
-        step_set_add(&r->retried, i);
+        step_set_add(&m->retried, i);
 }
 
 /* Attempts that were made unseen count against the retries. */
-static void see_attempt(struct flow_record *r, uint32_t i, unsigned attempt, int64_t now_ms)
+static void see_attempt(struct flow_model *m, uint32_t i, unsigned attempt, int64_t now_ms)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
     unsigned expected = step->attempt + (!step->attempt || step->retry || step->recreate);
 
     if (attempt <= step->attempt)
         return;
-    if (step->detail) { /* of the attempt before, when this one was made unseen */
-        step_detail_end_attempt(step->detail, step->attempt, now_ms);
-        step->detail->next_retry_ms = 0;
+    if (step->history) { /* of the attempt before, when this one was made unseen */
+        step_history_end_attempt(step->history, step->attempt, now_ms);
+        step->history->next_retry_ms = 0;
     }
     if (attempt > expected)
         step->retries = (uint16_t)(step->retries + attempt - expected);
     step->restored = false;
-    set_attempt(r, i, attempt);
+    set_attempt(m, i, attempt);
 }
 
 static void keep_results(struct step *step, struct job_results *results)
 {
     if (!results)
         return;
-    if (!step->detail)
-        step->detail = step_detail_new();
-    if (step->detail->results && !results->n_pods)
+    if (!step->history)
+        step->history = step_history_new();
+    if (step->history->results && !results->n_pods)
         job_results_free(results); /* its pods are gone: what is known stays */
     else
-        step_detail_set_results(step->detail, results);
+        step_history_set_results(step->history, results);
 }
 
 /* An iteration of a loop that has failed meanwhile: nobody waits for it any more. */
-static bool loop_is_over(const struct flow_record *r, uint32_t i)
+static bool loop_is_over(const struct flow_model *m, uint32_t i)
 {
-    const struct step *loop = r->steps[i].inner ? &r->steps[flow_graph_loop(r->graph, i)] : NULL;
+    const struct step *loop =
+        m->steps[i].is_iteration ? &m->steps[flow_graph_loop(m->graph, i)] : NULL;
 
     return loop && loop->state == STEP_STARTED && job_phase_finished((enum job_phase)loop->phase);
 }
 
 /* The state that the phase of its job puts a step in. */
-static enum step_state state_of(struct flow_record *r, uint32_t i, enum job_phase phase)
+static enum step_state state_of(struct flow_model *m, uint32_t i, enum job_phase phase)
 {
-    struct step *step = &r->steps[i];
-    const struct job_results *results = step->detail ? step->detail->results : NULL;
+    struct step *step = &m->steps[i];
+    const struct job_results *results = step->history ? step->history->results : NULL;
 
-    if (!r->retrying || (r->closed && !step->final) || step->handled || loop_is_over(r, i))
+    if (!m->retrying || (m->retries_ended && !step->final) || step->handled || loop_is_over(m, i))
         return STEP_STARTED;
     if (step->state == STEP_BACKOFF && step->phase == phase)
         return STEP_BACKOFF;
     if (step->state == STEP_STARTED && step->phase == phase && job_phase_finished(phase))
         return STEP_STARTED; /* decided before */
-    if (!retry_policy_allows(r->graph->spec, flow_graph_step(r->graph, i), phase, results,
+    if (!retry_policy_allows(m->graph->spec, flow_graph_step(m->graph, i), phase, results,
                              step->retries - step->restored))
         return STEP_STARTED;
     if (!step->restored)
@@ -237,7 +238,7 @@ static void take_back_retry(struct step *step, enum job_phase phase)
 }
 
 /* An aborted job that was to be tried again, and was not, for its flow ended before: to its flow it
- * has ended (flow_record_close), as long as nobody resumes it. */
+ * has ended (flow_model_end_retries), as long as nobody resumes it. */
 static enum job_phase phase_of(const struct step *step, const struct object *job)
 {
     enum job_phase phase = job_status_of(job)->phase;
@@ -247,10 +248,10 @@ static enum job_phase phase_of(const struct step *step, const struct object *job
                                                                                   : phase;
 }
 
-bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object *job,
-                         struct job_results *results, int64_t now_ms)
+bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct object *job,
+                            struct job_results *results, int64_t now_ms)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
     const unsigned attempts = step->attempt;
     const enum job_phase phase = phase_of(step, job);
     enum step_state next;
@@ -260,130 +261,131 @@ bool flow_record_see_job(struct flow_record *r, uint32_t i, const struct object 
         return false; /* news of the past: the cache was ahead of the event */
     }
     step->revision = job->revision;
-    set_job(r, i, job_key(job));
-    see_attempt(r, i, step_attempt_of(job), now_ms);
+    set_job(m, i, job_key(job));
+    see_attempt(m, i, step_attempt_of(job), now_ms);
     keep_results(step, results);
     step->recreate = step->retry = false;
-    if (!r->compact && !step->detail)
-        step->detail = step_detail_new();
-    if (step->detail) {
-        if (!r->compact && (step->attempt > attempts || !step->detail->spec_hash))
-            step->detail->spec_hash = flow_spec_hash(r, i);
-        step_detail_see(step->detail, job, now_ms);
+    if (!m->compact && !step->history)
+        step->history = step_history_new();
+    if (step->history) {
+        if (!m->compact && (step->attempt > attempts || !step->history->spec_hash))
+            step->history->spec_hash = flow_spec_hash(m, i);
+        step_history_job_changed(step->history, job, now_ms);
     }
     take_back_retry(step, phase);
-    next = state_of(r, i, phase);
+    next = state_of(m, i, phase);
     if (step->state != next || step->phase != phase)
-        flow_record_move_step(r, i, next, phase);
+        flow_model_move_step(m, i, next, phase);
     else
-        r->changes++;
+        m->changes++;
     if (next == STEP_BACKOFF)
-        step_set_add(&r->retried, i);
+        step_set_add(&m->retried, i);
     if (job_phase_finished(phase) || next == STEP_BACKOFF)
-        step->finished_at = r->changes;
-    flow_record_tell_dependents(r, i);
+        step->finished_at = m->changes;
+    flow_model_notify_dependents(m, i);
     return true;
 }
 
-static void lose_unfinished(struct flow_record *r, uint32_t i, bool open, int64_t now_ms)
+static void lose_unfinished(struct flow_model *m, uint32_t i, bool open, int64_t now_ms)
 {
-    struct step *step = &r->steps[i];
-    bool over = loop_is_over(r, i);
+    struct step *step = &m->steps[i];
+    bool over = loop_is_over(m, i);
 
-    step_detail_end_attempt(step->detail, step->attempt, now_ms);
+    step_history_end_attempt(step->history, step->attempt, now_ms);
     step->recreate = open && !over;
-    flow_record_move_step(r, i, over ? STEP_SKIPPED : open ? STEP_READY : STEP_WAITING, JOB_NONE);
+    flow_model_move_step(m, i, over ? STEP_SKIPPED : open ? STEP_READY : STEP_WAITING, JOB_NONE);
 }
 
-bool flow_record_lose_job(struct flow_record *r, uint32_t i, const struct object *job, bool open,
-                          int64_t now_ms)
+bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct object *job, bool open,
+                            int64_t now_ms)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
 
     if (step->job != job_key(job))
         return false;
-    set_job(r, i, 0);
-    if (!step->detail && step->phase != JOB_COMPLETED)
-        step->detail = step_detail_new(); /* the attempt's record survives its job */
-    if (step->detail && !step->detail->job)
-        step_detail_see(step->detail, job, now_ms);
+    set_job(m, i, 0);
+    if (!step->history && step->phase != JOB_COMPLETED)
+        step->history = step_history_new(); /* the attempt's record survives its job */
+    if (step->history && !step->history->job)
+        step_history_job_changed(step->history, job, now_ms);
     if (step->state == STEP_BACKOFF || job_phase_finished((enum job_phase)step->phase)) {
-        if (step->detail)
-            step_detail_freeze(step->detail, step->attempt);
-        r->changes++;
+        if (step->history)
+            step_history_freeze(step->history, step->attempt);
+        m->changes++;
     } else {
-        lose_unfinished(r, i, open, now_ms);
+        lose_unfinished(m, i, open, now_ms);
     }
-    flow_record_tell_dependents(r, i);
+    flow_model_notify_dependents(m, i);
     return true;
 }
 
-void flow_record_end_backoff(struct flow_record *r, uint32_t i)
+void flow_model_end_backoff(struct flow_model *m, uint32_t i)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
 
     assert(step->state == STEP_BACKOFF && !step->job);
     step->retry = true;
-    if (r->control)
-        flow_control_attempt(r, i);
-    flow_record_move_step(r, i, STEP_READY, JOB_NONE);
+    if (m->control)
+        flow_control_new_attempt(m, i);
+    flow_model_move_step(m, i, STEP_READY, JOB_NONE);
 }
 
-void flow_record_close(struct flow_record *r)
+void flow_model_end_retries(struct flow_model *m)
 {
-    r->closed = true;
-    for (uint32_t i = 0; r->backing_off && i < r->graph->steps; i++) {
-        struct step *step = &r->steps[i];
+    m->retries_ended = true;
+    for (uint32_t i = 0; m->backing_off && i < m->graph->steps; i++) {
+        struct step *step = &m->steps[i];
 
         if (step->state != STEP_BACKOFF || step->final)
             continue;
-        flow_record_move_step(r, i, STEP_STARTED,
-                              step->phase == JOB_ABORTED ? JOB_TERMINATED
-                                                         : (enum job_phase)step->phase);
-        flow_record_tell_dependents(r, i);
+        flow_model_move_step(m, i, STEP_STARTED,
+                             step->phase == JOB_ABORTED ? JOB_TERMINATED
+                                                        : (enum job_phase)step->phase);
+        flow_model_notify_dependents(m, i);
     }
 }
 
-bool flow_record_wants_results(const struct flow_record *r, uint32_t i, enum job_phase phase)
+bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_phase phase)
 {
-    const struct step *step = &r->steps[i];
+    const struct step *step = &m->steps[i];
     bool aborted = phase == JOB_ABORTED;
 
-    if (step->detail && step->detail->results && !step->detail->results->restored &&
+    if (step->history && step->history->results && !step->history->results->restored &&
         step->phase == phase)
         return false; /* they are there */
     return (job_phase_finished(phase) || aborted) &&
-           (!r->compact || step->wanted || ((phase_failed(phase) || aborted) && r->retrying));
+           (!m->compact || step->results_wanted ||
+            ((phase_failed(phase) || aborted) && m->retrying));
 }
 
-void flow_record_fail(struct flow_record *r, uint32_t i, const char *reason, const char *message)
+void flow_model_fail_step(struct flow_model *m, uint32_t i, const char *reason, const char *message)
 {
-    struct step *step = &r->steps[i];
+    struct step *step = &m->steps[i];
 
-    if (!step->detail)
-        step->detail = step_detail_new();
-    step_detail_explain(step->detail, reason, message);
-    flow_record_move_step(r, i, STEP_STARTED, JOB_FAILED);
-    step->finished_at = r->changes;
-    flow_record_tell_dependents(r, i);
+    if (!step->history)
+        step->history = step_history_new();
+    step_history_set_failure(step->history, reason, message);
+    flow_model_move_step(m, i, STEP_STARTED, JOB_FAILED);
+    step->finished_at = m->changes;
+    flow_model_notify_dependents(m, i);
 }
 
-void flow_record_handle_failure(struct flow_record *r, uint32_t i)
+void flow_model_mark_handled(struct flow_model *m, uint32_t i)
 {
-    if (r->steps[i].handled)
+    if (m->steps[i].handled)
         return;
-    flow_record_count(r, i, false);
-    r->steps[i].handled = true;
-    flow_record_count(r, i, true);
-    r->changes++;
-    if (r->control)
-        flow_control_handled(r, i);
+    flow_model_count(m, i, false);
+    m->steps[i].handled = true;
+    flow_model_count(m, i, true);
+    m->changes++;
+    if (m->control)
+        flow_control_failure_handled(m, i);
 }
 
-bool flow_record_step_failed(const struct flow_record *r, uint32_t i)
+bool flow_model_step_failed(const struct flow_model *m, uint32_t i)
 {
-    const struct step *step = &r->steps[i];
+    const struct step *step = &m->steps[i];
 
     return step->state == STEP_STARTED && phase_failed(step->phase) && !step->handled &&
-           !(step->inner && r->steps[flow_graph_loop(r->graph, i)].handled);
+           !(step->is_iteration && m->steps[flow_graph_loop(m->graph, i)].handled);
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /* It waits for a probe of another member: it can only come once that one runs. */
-static bool comes_later(const struct flow_queue *queue, uint32_t step)
+static bool comes_later(const struct ready_queue *queue, uint32_t step)
 {
     const struct flow_depends *depends = flow_graph_step(queue->graph, step)->depends;
     bool any = depends && depends->strategy && strcmp(depends->strategy, "any") == 0;
@@ -24,7 +24,7 @@ static bool comes_later(const struct flow_queue *queue, uint32_t step)
 }
 
 /* How many have to be ready at once: no more than can be. */
-static uint32_t least_of(const struct flow_queue *queue, const struct flow_gang *gang)
+static uint32_t least_of(const struct ready_queue *queue, const struct flow_gang *gang)
 {
     uint32_t members = (uint32_t)gang->steps.count, at_once = 0;
     uint32_t least = gang->min_available.set ? (uint32_t)gang->min_available.value : members;
@@ -37,7 +37,7 @@ static uint32_t least_of(const struct flow_queue *queue, const struct flow_gang 
     return least < at_once ? least : at_once;
 }
 
-static void init_gangs(struct flow_queue *queue)
+static void init_gangs(struct ready_queue *queue)
 {
     const struct jobflow_spec *spec = queue->graph->spec;
 
@@ -60,7 +60,7 @@ static void init_gangs(struct flow_queue *queue)
     }
 }
 
-void flow_queue_init(struct flow_queue *queue, const struct flow_graph *graph)
+void ready_queue_init(struct ready_queue *queue, const struct flow_graph *graph)
 {
     memset(queue, 0, sizeof *queue);
     queue->graph = graph;
@@ -68,7 +68,7 @@ void flow_queue_init(struct flow_queue *queue, const struct flow_graph *graph)
     init_gangs(queue);
 }
 
-void flow_queue_release(struct flow_queue *queue)
+void ready_queue_release(struct ready_queue *queue)
 {
     step_set_release(&queue->ready);
     step_set_release(&queue->held);
@@ -79,7 +79,7 @@ void flow_queue_release(struct flow_queue *queue)
     memset(queue, 0, sizeof *queue);
 }
 
-void flow_queue_clear(struct flow_queue *queue)
+void ready_queue_clear(struct ready_queue *queue)
 {
     step_set_release(&queue->ready);
     step_set_init(&queue->ready, queue->graph->steps);
@@ -120,7 +120,7 @@ static double longest_after(const struct dag *dag, const struct remaining *paths
 }
 
 /* An iteration stands where its loop stands. */
-static void rank_paths(struct flow_queue *queue, struct remaining *paths)
+static void rank_paths(struct ready_queue *queue, struct remaining *paths)
 {
     const struct flow_graph *graph = queue->graph;
 
@@ -134,7 +134,7 @@ static void rank_paths(struct flow_queue *queue, struct remaining *paths)
     }
 }
 
-void flow_queue_rank(struct flow_queue *queue, const double *weights)
+void ready_queue_rank(struct ready_queue *queue, const double *weights)
 {
     const struct flow_graph *graph = queue->graph;
     const struct dag *dag = flow_graph_order(graph);
@@ -159,12 +159,12 @@ void flow_queue_rank(struct flow_queue *queue, const double *weights)
 
 /* ---- in and out ---- */
 
-static uint32_t rank(const struct flow_queue *queue, uint32_t step)
+static uint32_t rank(const struct ready_queue *queue, uint32_t step)
 {
     return queue->rank_of ? queue->rank_of[step] : step;
 }
 
-static struct flow_gang_state *gang_of(const struct flow_queue *queue, uint32_t step)
+static struct ready_gang *gang_of(const struct ready_queue *queue, uint32_t step)
 {
     uint32_t gang = queue->gang_of ? queue->gang_of[step] : 0;
 
@@ -172,7 +172,7 @@ static struct flow_gang_state *gang_of(const struct flow_queue *queue, uint32_t 
 }
 
 /* All of its members that are held go. */
-static void open_gang(struct flow_queue *queue, struct flow_gang_state *gang)
+static void open_gang(struct ready_queue *queue, struct ready_gang *gang)
 {
     const struct str_list *members = &queue->graph->spec->gangs.items[gang - queue->gangs].steps;
 
@@ -189,7 +189,7 @@ static void open_gang(struct flow_queue *queue, struct flow_gang_state *gang)
 }
 
 /* Perhaps enough are ready. */
-static void form(struct flow_queue *queue, struct flow_gang_state *gang)
+static void form(struct ready_queue *queue, struct ready_gang *gang)
 {
     uint32_t coming = gang->members - gang->skipped;
     uint32_t least = gang->least < coming ? gang->least : coming;
@@ -198,9 +198,9 @@ static void form(struct flow_queue *queue, struct flow_gang_state *gang)
         open_gang(queue, gang);
 }
 
-void flow_queue_put(struct flow_queue *queue, uint32_t step)
+void ready_queue_put(struct ready_queue *queue, uint32_t step)
 {
-    struct flow_gang_state *gang = gang_of(queue, step);
+    struct ready_gang *gang = gang_of(queue, step);
 
     if (!gang) {
         step_set_add(&queue->ready, rank(queue, step));
@@ -213,18 +213,18 @@ void flow_queue_put(struct flow_queue *queue, uint32_t step)
     }
 }
 
-void flow_queue_drop(struct flow_queue *queue, uint32_t step)
+void ready_queue_remove(struct ready_queue *queue, uint32_t step)
 {
-    struct flow_gang_state *gang = gang_of(queue, step);
+    struct ready_gang *gang = gang_of(queue, step);
     bool was = step_set_remove(&queue->ready, rank(queue, step));
 
     if (gang && (step_set_remove(&queue->held, step) || was))
         gang->ready--;
 }
 
-void flow_queue_skip(struct flow_queue *queue, uint32_t step)
+void ready_queue_skip(struct ready_queue *queue, uint32_t step)
 {
-    struct flow_gang_state *gang = gang_of(queue, step);
+    struct ready_gang *gang = gang_of(queue, step);
 
     if (!gang)
         return;
@@ -232,38 +232,38 @@ void flow_queue_skip(struct flow_queue *queue, uint32_t step)
     form(queue, gang);
 }
 
-void flow_queue_opened(struct flow_queue *queue, uint32_t step)
+void ready_queue_gang_formed(struct ready_queue *queue, uint32_t step)
 {
-    struct flow_gang_state *gang = gang_of(queue, step);
+    struct ready_gang *gang = gang_of(queue, step);
 
     if (gang)
         open_gang(queue, gang);
 }
 
-uint32_t flow_queue_next(const struct flow_queue *queue)
+uint32_t ready_queue_next(const struct ready_queue *queue)
 {
     uint32_t next = step_set_next(&queue->ready, 0);
 
     return next == STEP_NONE || !queue->at_rank ? next : queue->at_rank[next];
 }
 
-uint32_t flow_queue_company(const struct flow_queue *queue, uint32_t step)
+uint32_t ready_queue_batch(const struct ready_queue *queue, uint32_t step)
 {
-    const struct flow_gang_state *gang = gang_of(queue, step);
+    const struct ready_gang *gang = gang_of(queue, step);
 
     if (!gang)
         return 1;
     return gang->ready < gang->least ? gang->ready : gang->least;
 }
 
-const struct flow_gang *flow_queue_gang(const struct flow_queue *queue, uint32_t step)
+const struct flow_gang *ready_queue_gang(const struct ready_queue *queue, uint32_t step)
 {
     uint32_t gang = queue->gang_of ? queue->gang_of[step] : 0;
 
     return gang ? &queue->graph->spec->gangs.items[gang - 1] : NULL;
 }
 
-uint32_t flow_queue_least(const struct flow_queue *queue, uint32_t step)
+uint32_t ready_queue_gang_min(const struct ready_queue *queue, uint32_t step)
 {
     return queue->gangs[queue->gang_of[step] - 1].least;
 }

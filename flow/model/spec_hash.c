@@ -11,22 +11,22 @@
 #include "base/jsonscan.h"
 #include "base/mem.h"
 
-static void hash_all(struct flow_record *r)
+static void hash_all(struct flow_model *m)
 {
-    const char *spec = jsonscan_member(r->body->text, "spec");
+    const char *spec = jsonscan_member(m->body->text, "spec");
     const char *at = jsonscan_member(spec, "flows"), *entry;
-    size_t n = r->graph->spec->steps.count;
+    size_t n = m->graph->spec->steps.count;
 
-    r->spec_hashes = mem_array(n ? n : 1, sizeof *r->spec_hashes);
+    m->spec_hashes = mem_array(n ? n : 1, sizeof *m->spec_hashes);
     for (size_t i = 0; i < n && at && (entry = jsonscan_next_element(&at)); i++)
-        r->spec_hashes[i] = hash_stable(entry, (size_t)(at - entry));
+        m->spec_hashes[i] = hash_stable(entry, (size_t)(at - entry));
 }
 
-uint64_t flow_spec_hash(struct flow_record *r, uint32_t step)
+uint64_t flow_spec_hash(struct flow_model *m, uint32_t step)
 {
-    if (!r->spec_hashes)
-        hash_all(r);
-    return r->spec_hashes[flow_graph_step(r->graph, step) - r->graph->spec->steps.items];
+    if (!m->spec_hashes)
+        hash_all(m);
+    return m->spec_hashes[flow_graph_step(m->graph, step) - m->graph->spec->steps.items];
 }
 
 void spec_hash_format(uint64_t hash, char out[SPEC_HASH_TEXT_MAX])

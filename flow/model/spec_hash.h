@@ -9,7 +9,7 @@
 enum { SPEC_HASH_TEXT_MAX = 17 };
 
 /** Of the entry behind a vertex. All of a record are worked out when the first is asked for. */
-uint64_t flow_spec_hash(struct flow_record *r, uint32_t step);
+uint64_t flow_spec_hash(struct flow_model *m, uint32_t step);
 
 void spec_hash_format(uint64_t hash, char out[SPEC_HASH_TEXT_MAX]); /* sixteen hex digits */
 uint64_t spec_hash_parse(const char *text);                         /* 0: it is none */

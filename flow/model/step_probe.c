@@ -24,7 +24,7 @@ struct step_probe *step_probe_new(const struct flow_depends *depends)
     return probe;
 }
 
-void step_probe_rest(struct step_probe *probe)
+void step_probe_stop(struct step_probe *probe)
 {
     for (size_t i = 0; i < probe->depends->targets.count; i++)
         probe_target_free(take(probe->targets[i]));
@@ -34,7 +34,7 @@ void step_probe_free(struct step_probe *probe)
 {
     if (!probe)
         return;
-    step_probe_rest(probe);
+    step_probe_stop(probe);
     mem_free(probe->met);
     mem_free(probe->known);
     mem_free(probe->placed);
@@ -43,7 +43,7 @@ void step_probe_free(struct step_probe *probe)
     mem_free(probe);
 }
 
-bool step_probe_meet(struct step_probe *probe, size_t target)
+bool step_probe_mark_met(struct step_probe *probe, size_t target)
 {
     if (probe->met[target])
         return false;
@@ -62,16 +62,16 @@ void step_probe_forget(struct step_probe *probe, const char *target)
     }
 }
 
-void step_probe_move(struct step_probe *probe, const struct step_probe *from)
+void step_probe_take_over(struct step_probe *probe, const struct step_probe *from)
 {
     for (size_t i = 0; i < probe->depends->targets.count; i++)
         for (size_t j = 0; j < from->depends->targets.count; j++)
             if (from->met[j] &&
                 strcmp(probe->depends->targets.items[i], from->depends->targets.items[j]) == 0)
-                step_probe_meet(probe, i);
+                step_probe_mark_met(probe, i);
 }
 
-void step_probe_know(struct step_probe *probe, size_t target, const struct job_spec *job)
+void step_probe_learn_tasks(struct step_probe *probe, size_t target, const struct job_spec *job)
 {
     if (probe->known[target])
         return;
@@ -85,7 +85,7 @@ void step_probe_know(struct step_probe *probe, size_t target, const struct job_s
     }
 }
 
-size_t step_probe_lost_entry(const struct step_probe *probe)
+size_t step_probe_unmatched_entry(const struct step_probe *probe)
 {
     if (probe->n_known < probe->depends->targets.count)
         return SIZE_MAX;

@@ -27,18 +27,18 @@ struct step_probe *step_probe_new(const struct flow_depends *depends);
 void step_probe_free(struct step_probe *probe); /* NULL is fine */
 
 /** Note that a target is met. False when it was already. */
-bool step_probe_meet(struct step_probe *probe, size_t target);
+bool step_probe_mark_met(struct step_probe *probe, size_t target);
 /** A target starts again: that it was met counts no more. */
 void step_probe_forget(struct step_probe *probe, const char *target);
 /** Take over what was met, by the targets' names. */
-void step_probe_move(struct step_probe *probe, const struct step_probe *from);
+void step_probe_take_over(struct step_probe *probe, const struct step_probe *from);
 /** How much is still open: 0 = the step may start. */
 uint32_t step_probe_open(const struct step_probe *probe);
 /** The tasks of a target's job are known: note which entries apply to it. NULL: the job is gone and
  * may have had any task. */
-void step_probe_know(struct step_probe *probe, size_t target, const struct job_spec *job);
+void step_probe_learn_tasks(struct step_probe *probe, size_t target, const struct job_spec *job);
 /** An entry that applies to no target, now that all are known; SIZE_MAX = none, or not known yet.
  */
-size_t step_probe_lost_entry(const struct step_probe *probe);
+size_t step_probe_unmatched_entry(const struct step_probe *probe);
 /** Stop looking. */
-void step_probe_rest(struct step_probe *probe);
+void step_probe_stop(struct step_probe *probe);

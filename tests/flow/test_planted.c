@@ -15,23 +15,23 @@
 #include "api/types/kinds/jobflow/pin.h"
 #include "flow/decide.h"
 #include "flow/internal.h"
-#include "flow/model/budget.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
-#include "flow/model/items.h"
+#include "flow/model/iteration_budget.h"
+#include "flow/model/loop_items.h"
 #include "flow/model/ready_queue.h"
 #include "flow/model/retry_policy.h"
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"
 #include "tests/support/flow_walk.h"
 
-/* wraps: flow_condition_holds retry_policy_allows flow_decide_phase flow_queue_company */
-/* wraps: flow_loop_child_ended template_job_meta flow_control_end flow_restore_lost */
-/* wraps: jobflow_spec_of flow_follow_ttl flow_record_waits_for_any retry_policy_delay_ms */
-/* wraps: flow_queue_put flow_queue_skip job_results_output exit_code_matches flow_probe_steps */
-/* wraps: flow_record_handle_failure jobflow_pins flow_refs_replace template_instantiate */
-/* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters flow_budget_renewed */
-/* wraps: jobflow_parameter flow_spec_hash flow_items_of flow_record_unfinished */
+/* wraps: flow_condition_holds retry_policy_allows flow_decide_phase ready_queue_batch */
+/* wraps: flow_loop_iteration_ended template_job_meta flow_control_run_finals flow_restore_missing_jobs */
+/* wraps: jobflow_spec_of flow_update_ttl flow_model_waits_for_any retry_policy_delay_ms */
+/* wraps: ready_queue_put ready_queue_skip job_results_output exit_code_matches flow_probing_run */
+/* wraps: flow_model_mark_handled jobflow_pins flow_refs_replace template_instantiate */
+/* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters iteration_budget_renewed */
+/* wraps: jobflow_parameter flow_spec_hash loop_items_of flow_model_unfinished */
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
@@ -97,7 +97,7 @@ static unsigned decisions; /* about phases, since then: beyond CIRCLES the engin
     result __wrap_##name(__VA_ARGS__);                                                             \
     result __wrap_##name(__VA_ARGS__)
 
-WRAPPED(bool, flow_condition_holds, const struct flow_record *r,
+WRAPPED(bool, flow_condition_holds, const struct flow_model *r,
         const struct flow_condition *condition)
 {
     if (planted == BUG_NEVER_TRUE)
@@ -122,7 +122,7 @@ WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
 {
     if (++decisions > CIRCLES)
         _exit(0); /* no walk comes near */
-    if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_GOES_ON) &&
+    if (planted == BUG_FAILS_ARE_FINE && facts & FACT_STEP_FAILED && !(facts & FACT_CONTINUES) &&
         !flow_phase_finished(now))
         return FLOW_SUCCEED;
     if (planted == BUG_BACK_TO_LIFE && now == FLOW_SUCCEED)
@@ -130,15 +130,15 @@ WRAPPED(enum flow_phase, flow_decide_phase, enum flow_phase now, unsigned facts)
     return __real_flow_decide_phase(now, facts);
 }
 
-WRAPPED(uint32_t, flow_queue_company, const struct flow_queue *queue, uint32_t step)
+WRAPPED(uint32_t, ready_queue_batch, const struct ready_queue *queue, uint32_t step)
 {
-    return planted == BUG_NO_ROOM_NEEDED ? 0 : __real_flow_queue_company(queue, step);
+    return planted == BUG_NO_ROOM_NEEDED ? 0 : __real_ready_queue_batch(queue, step);
 }
 
-WRAPPED(void, flow_loop_child_ended, struct flow_record *r, uint32_t child)
+WRAPPED(void, flow_loop_iteration_ended, struct flow_model *r, uint32_t child)
 {
     if (planted != BUG_LOOP_FORGETS)
-        __real_flow_loop_child_ended(r, child);
+        __real_flow_loop_iteration_ended(r, child);
 }
 
 WRAPPED(struct meta *, template_job_meta, const struct template_job *job)
@@ -152,15 +152,15 @@ WRAPPED(struct meta *, template_job_meta, const struct template_job *job)
     return __real_template_job_meta(&same);
 }
 
-WRAPPED(void, flow_control_end, struct flow_record *r)
+WRAPPED(void, flow_control_run_finals, struct flow_model *r)
 {
     if (planted != BUG_NO_END)
-        __real_flow_control_end(r);
+        __real_flow_control_run_finals(r);
 }
 
-WRAPPED(void, flow_restore_lost, struct flow_record *r)
+WRAPPED(void, flow_restore_missing_jobs, struct flow_model *r)
 {
-    __real_flow_restore_lost(r);
+    __real_flow_restore_missing_jobs(r);
     opened++;
     for (uint32_t i = 0; planted == BUG_LOST_IN_RESTART && i < r->graph->steps; i++)
         if (r->steps[i].state == STEP_WAITING)
@@ -208,15 +208,15 @@ WRAPPED(enum failure_policy, jobflow_failure_policy, const struct object *flow)
     return planted == BUG_GOES_ON ? FAILURE_CONTINUE : __real_jobflow_failure_policy(flow);
 }
 
-WRAPPED(void, flow_follow_ttl, struct flow *flow)
+WRAPPED(void, flow_update_ttl, struct flow *flow)
 {
     if (planted != BUG_NO_TTL)
-        __real_flow_follow_ttl(flow);
+        __real_flow_update_ttl(flow);
 }
 
-WRAPPED(bool, flow_record_waits_for_any, const struct flow_record *r, uint32_t i)
+WRAPPED(bool, flow_model_waits_for_any, const struct flow_model *r, uint32_t i)
 {
-    return planted != BUG_ANY_IS_ALL && __real_flow_record_waits_for_any(r, i);
+    return planted != BUG_ANY_IS_ALL && __real_flow_model_waits_for_any(r, i);
 }
 
 WRAPPED(int64_t, retry_policy_delay_ms, const struct flow_step *step, unsigned retry)
@@ -224,17 +224,17 @@ WRAPPED(int64_t, retry_policy_delay_ms, const struct flow_step *step, unsigned r
     return planted == BUG_NO_BACK_OFF ? 0 : __real_retry_policy_delay_ms(step, retry);
 }
 
-WRAPPED(void, flow_queue_put, struct flow_queue *queue, uint32_t step)
+WRAPPED(void, ready_queue_put, struct ready_queue *queue, uint32_t step)
 {
     if (planted == BUG_NO_GANG)
-        flow_queue_opened(queue, step);
-    __real_flow_queue_put(queue, step);
+        ready_queue_gang_formed(queue, step);
+    __real_ready_queue_put(queue, step);
 }
 
-WRAPPED(void, flow_queue_skip, struct flow_queue *queue, uint32_t step)
+WRAPPED(void, ready_queue_skip, struct ready_queue *queue, uint32_t step)
 {
     if (planted != BUG_GANG_WAITS)
-        __real_flow_queue_skip(queue, step);
+        __real_ready_queue_skip(queue, step);
 }
 
 WRAPPED(const char *, job_results_output, const struct job_results *results, const char *key)
@@ -247,16 +247,16 @@ WRAPPED(bool, exit_code_matches, const struct exit_code_rule *rule, int32_t code
     return planted == BUG_ANY_EXIT_CODE || __real_exit_code_matches(rule, code);
 }
 
-WRAPPED(void, flow_probe_steps, struct flow *flow)
+WRAPPED(void, flow_probing_run, struct flow *flow)
 {
     if (planted != BUG_NO_PROBES)
-        __real_flow_probe_steps(flow);
+        __real_flow_probing_run(flow);
 }
 
-WRAPPED(void, flow_record_handle_failure, struct flow_record *r, uint32_t step)
+WRAPPED(void, flow_model_mark_handled, struct flow_model *r, uint32_t step)
 {
     if (planted != BUG_NOT_HANDLED)
-        __real_flow_record_handle_failure(r, step);
+        __real_flow_model_mark_handled(r, step);
 }
 
 WRAPPED(bool, jobflow_pins, const struct object *flow)
@@ -285,7 +285,7 @@ WRAPPED(struct blob *, template_instantiate, struct template_cache *cache,
         cache, template_, planted == BUG_NO_PATCH || planted == BUG_NO_CLASS ? &bent : patch, err);
 }
 
-WRAPPED(void, flow_loop_skip, struct flow_record *r, uint32_t loop)
+WRAPPED(void, flow_loop_skip, struct flow_model *r, uint32_t loop)
 {
     if (planted != BUG_LOOP_NOT_SKIPPED)
         __real_flow_loop_skip(r, loop);
@@ -298,9 +298,9 @@ WRAPPED(void, flow_wake_waiters, struct flow_controller *controller, enum wait_k
         __real_flow_wake_waiters(controller, kind, ns, name);
 }
 
-WRAPPED(uint32_t *, flow_budget_renewed, const struct flow_record *r)
+WRAPPED(uint32_t *, iteration_budget_renewed, const struct flow_model *r)
 {
-    return planted == BUG_NO_MORE_ROUNDS ? NULL : __real_flow_budget_renewed(r);
+    return planted == BUG_NO_MORE_ROUNDS ? NULL : __real_iteration_budget_renewed(r);
 }
 
 WRAPPED(const char *, jobflow_parameter, const struct jobflow_spec *spec, const char *name)
@@ -310,16 +310,16 @@ WRAPPED(const char *, jobflow_parameter, const struct jobflow_spec *spec, const 
                : __real_jobflow_parameter(spec, name);
 }
 
-WRAPPED(uint64_t, flow_spec_hash, struct flow_record *r, uint32_t step)
+WRAPPED(uint64_t, flow_spec_hash, struct flow_model *r, uint32_t step)
 {
     return __real_flow_spec_hash(r, step) + (planted == BUG_HASH_CHANGES ? opened : 0);
 }
 
 /* A loop asks anew each time. */
-WRAPPED(const struct flow_items *, flow_items_of, const struct flow_record *r, uint32_t loop)
+WRAPPED(const struct loop_items *, loop_items_of, const struct flow_model *r, uint32_t loop)
 {
-    static struct flow_items bent;
-    const struct flow_items *items = __real_flow_items_of(r, loop);
+    static struct loop_items bent;
+    const struct loop_items *items = __real_loop_items_of(r, loop);
 
     if (!items || (planted != BUG_LAST_ITEM && planted != BUG_ITEMS_ARE_CUT))
         return items;
@@ -331,9 +331,9 @@ WRAPPED(const struct flow_items *, flow_items_of, const struct flow_record *r, u
     return &bent;
 }
 
-WRAPPED(uint32_t, flow_record_unfinished, const struct flow_record *r)
+WRAPPED(uint32_t, flow_model_unfinished, const struct flow_model *r)
 {
-    return __real_flow_record_unfinished(r) -
+    return __real_flow_model_unfinished(r) -
            (planted == BUG_ABORTED_ARE_GONE ? r->by_phase[JOB_ABORTED] : 0);
 }
 

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "flow/model/step_bits.h"
+#include "flow/model/step_bitmap.h"
 #include "flow/model/step_set.h"
 
 /* A small generator of its own: the test must not depend on the process's seed. */
@@ -79,8 +79,8 @@ static void bits_survive_as_text(void **state)
         step_set_init(&back, sizes[s]);
         for (uint32_t i = s % 3; i < sizes[s]; i += 1 + i % 7)
             step_set_add(&set, i);
-        step_bits_write(&set, NULL, &text);
-        check("reads", step_bits_read(text.data ? text.data : "", &back));
+        step_bitmap_write(&set, NULL, &text);
+        check("reads", step_bitmap_read(text.data ? text.data : "", &back));
         check_int("count", back.count, set.count);
         step_set_each(&set, step) check("member", step_set_has(&back, step));
         step_set_release(&set);
@@ -93,8 +93,8 @@ static void text_from_strangers_is_tolerated(void **state)
     struct step_set set;
 
     step_set_init(&set, 10);
-    check("no base64", !step_bits_read("AA*A", &set));
-    check("too long", step_bits_read("/////////////w==", &set));
+    check("no base64", !step_bitmap_read("AA*A", &set));
+    check("too long", step_bitmap_read("/////////////w==", &set));
     check_int("only ours", set.count, 10);
     step_set_release(&set);
 }

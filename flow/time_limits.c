@@ -46,7 +46,7 @@ bool flow_deadline_hit(const struct flow *flow)
            (flow->state.reason && strcmp(flow->state.reason, REASON_DEADLINE) == 0);
 }
 
-void flow_follow_deadline(struct flow *flow)
+void flow_update_deadline(struct flow *flow)
 {
     const struct opt_i64 *deadline = &jobflow_spec_of(flow->object)->deadline_s;
     struct loop *loop = flow->controller->loop;
@@ -64,7 +64,7 @@ void flow_follow_deadline(struct flow *flow)
         loop_left_ms(loop, counted_from(flow) + deadline->value * 1000, deadline->value * 1000);
     flow->deadline.fire = on_deadline;
     if (left_ms == 0)
-        flow->deadline_passed = flow_deadline_hit(flow) || !flow_record_failed(&flow->record) ||
+        flow->deadline_passed = flow_deadline_hit(flow) || !flow_model_failed_steps(&flow->model) ||
                                 flow_failure_policy(flow) == FAILURE_CONTINUE;
     else
         timer_start(loop, &flow->deadline, left_ms);
@@ -75,17 +75,17 @@ void flow_follow_deadline(struct flow *flow)
 static void begin_end(struct flow *flow, enum flow_phase end)
 {
     flow->ending = end;
-    flow_record_close(&flow->record);
+    flow_model_end_retries(&flow->model);
     if (end == FLOW_FAILED)
-        flow_blame(flow);
+        flow_set_failure_reason(flow);
     else
         flow_set_reason(flow, NULL, NULL);
-    flow_publish_soon(flow);
+    flow_write_status_soon(flow);
 }
 
-bool flow_end_restore(struct flow *flow)
+bool flow_restore_ending(struct flow *flow)
 {
-    const struct flow_control *control = flow->record.control;
+    const struct flow_control *control = flow->model.control;
 
     if (flow_phase_finished(flow->state.phase) || !control || !control->finals ||
         !flow_deadline_hit(flow))
@@ -94,11 +94,11 @@ bool flow_end_restore(struct flow *flow)
     return true;
 }
 
-enum flow_phase flow_end(struct flow *flow, enum flow_phase next)
+enum flow_phase flow_final_steps_phase(struct flow *flow, enum flow_phase next)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
 
-    if (flow->opening != FLOW_OPEN || !r->control || !r->control->finals ||
+    if (flow->opening != FLOW_OPEN || !m->control || !m->control->finals ||
         flow_phase_finished(flow->state.phase))
         return next;
     if (next == FLOW_TERMINATING)
@@ -108,12 +108,12 @@ enum flow_phase flow_end(struct flow *flow, enum flow_phase next)
         begin_end(flow, next); /* somebody may still ask for another end */
     if (!flow_ending(flow))
         return next;
-    if (!r->control->ended && !flow_record_ordinary_unfinished(r) && !r->creating)
-        flow_control_end(r);
-    if (!r->control->ended || flow_control_finals_open(r))
-        return flow_record_ran(r) || flow->state.phase == FLOW_RUNNING ? FLOW_RUNNING
-                                                                       : FLOW_PENDING;
-    return flow_control_finals_failed(r) ? FLOW_FAILED : flow->ending;
+    if (!m->control->ended && !flow_model_ordinary_unfinished(m) && !m->creating)
+        flow_control_run_finals(m);
+    if (!m->control->ended || flow_control_finals_open(m))
+        return flow_model_jobs_past_pending(m) || flow->state.phase == FLOW_RUNNING ? FLOW_RUNNING
+                                                                                    : FLOW_PENDING;
+    return flow_control_finals_failed(m) ? FLOW_FAILED : flow->ending;
 }
 
 /* ---- time to live ---- */
@@ -149,7 +149,7 @@ static void on_ttl(struct timer *timer)
                                         .propagation = PROPAGATE_BACKGROUND};
     struct ttl_call *removal;
 
-    if (object_deleting(flow->object) || !flow_phase_finished(flow->publisher.written_phase) ||
+    if (object_deleting(flow->object) || !flow_phase_finished(flow->writer.written_phase) ||
         flow_retry_wanted(flow))
         return;
     removal = mem_alloc(sizeof *removal);
@@ -174,14 +174,14 @@ static int64_t completion_of(const struct flow *flow)
     return text && time_parse(text, &at_ms, NULL) ? at_ms : 0;
 }
 
-void flow_follow_ttl(struct flow *flow)
+void flow_update_ttl(struct flow *flow)
 {
     const struct opt_i32 *ttl = &jobflow_spec_of(flow->object)->ttl_s;
     int64_t ended_ms, whole_ms;
 
     if (!ttl->set || flow->controller->options.upstream_compat || object_deleting(flow->object) ||
-        !flow_phase_finished(flow->publisher.written_phase) ||
-        flow->state.phase != flow->publisher.written_phase) {
+        !flow_phase_finished(flow->writer.written_phase) ||
+        flow->state.phase != flow->writer.written_phase) {
         timer_stop(flow->controller->loop, &flow->ttl);
         return;
     }
@@ -194,7 +194,7 @@ void flow_follow_ttl(struct flow *flow)
                 loop_left_ms(flow->controller->loop, ended_ms + whole_ms, whole_ms));
 }
 
-void flow_finish_stop(struct flow *flow)
+void flow_stop_time_limits(struct flow *flow)
 {
     timer_stop(flow->controller->loop, &flow->deadline);
     timer_stop(flow->controller->loop, &flow->ttl);

@@ -18,15 +18,16 @@ struct flow_controller;
 struct object;
 
 /** The flow was opened, or its spec changed: keep copies of what is there, wait for the rest. */
-void flow_pin_follow(struct flow *flow);
+void template_pins_start(struct flow *flow);
 /** Forget about it; the copies stay. */
-void flow_pin_stop(struct flow *flow);
+void template_pins_stop(struct flow *flow);
 /** Copies are on their way: no job is made before they are there. */
-bool flow_pin_busy(const struct flow *flow);
+bool template_pins_copying(const struct flow *flow);
 /** A template is there, which some flow may have waited for. */
-void flow_pin_template_came(struct flow_controller *controller, const struct object *template_);
+void template_pins_template_added(struct flow_controller *controller,
+                                  const struct object *template_);
 
 /** What the jobs of a step are made from now: borrowed, or NULL when it is not there (yet). */
 const struct object *flow_template_of(struct flow *flow, uint32_t step);
 /** Why the copy of a step's template was refused, once; or NULL. */
-const char *flow_pin_refusal(struct flow *flow, uint32_t step);
+const char *template_pins_refusal(struct flow *flow, uint32_t step);

@@ -12,14 +12,14 @@
 
 /** `status` is the stored document (borrowed), `generation` that of the stored spec. The record is
  * freshly initialised; recount it after the jobs have been seen. */
-void flow_restore(struct flow_record *r, struct flow_state *state, struct kept_entries *removed,
+void flow_restore(struct flow_model *m, struct flow_state *state, struct removed_entries *removed,
                   const json_t *status, int64_t generation);
 
 /** After the jobs: steps that had a job without a result and have none now are to be created again,
  * as a further attempt. */
-void flow_restore_lost(struct flow_record *r);
+void flow_restore_missing_jobs(struct flow_model *m);
 
 void flow_state_release(struct flow_state *state);
-/** Consumes `json`; beyond KEPT_ENTRIES_MAX the oldest goes. */
-void kept_entries_add(struct kept_entries *entries, char *json);
-void kept_entries_release(struct kept_entries *entries);
+/** Consumes `json`; beyond REMOVED_ENTRIES_MAX the oldest goes. */
+void removed_entries_add(struct removed_entries *entries, char *json);
+void removed_entries_release(struct removed_entries *entries);

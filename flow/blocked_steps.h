@@ -32,7 +32,7 @@ struct flow;
 struct flow_controller;
 struct wait_key;
 
-struct flow_block {
+struct step_block {
     struct flow *flow;
     uint32_t step;
     enum block_reason reason;
@@ -40,7 +40,7 @@ struct flow_block {
     unsigned failures; /* consecutive, for the timer */
     struct timer retry;
     struct wait_key *key;
-    struct flow_block *prev, *next; /* waiting for the same key */
+    struct step_block *prev, *next; /* waiting for the same key */
 };
 
 /** Block a step, or block it again: reason and message are set, waiters registered, a Warning event

@@ -1,7 +1,7 @@
 /*
  * One check per kind of member; the first that is missing ends the walk.
  */
-#include "flow/model/complete.h"
+#include "flow/model/required_fields.h"
 
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ static bool check_step(const struct flow_step *step, size_t at, struct error *er
                             check_items_from(step->loop->items_from, at, err)));
 }
 
-bool flow_complete_check(const struct jobflow_spec *spec, struct error *err)
+bool flow_check_required_fields(const struct jobflow_spec *spec, struct error *err)
 {
     bool whole = true;
 

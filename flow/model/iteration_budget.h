@@ -11,8 +11,8 @@
 /* Each gives [spec->steps.count] further iterations, owned; NULL: none of any. */
 
 /** As a status tells of them. */
-uint32_t *flow_budget_stored(const struct jobflow_spec *spec, const json_t *status);
+uint32_t *iteration_budget_stored(const struct jobflow_spec *spec, const json_t *status);
 /** Those of a graph, for the steps of a spec that may be another one. */
-uint32_t *flow_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph);
+uint32_t *iteration_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph);
 /** Those of the record and as many again for each loop that is used up; NULL when none is. */
-uint32_t *flow_budget_renewed(const struct flow_record *r);
+uint32_t *iteration_budget_renewed(const struct flow_model *m);

@@ -35,14 +35,14 @@ static void on_removed(struct cluster_call *call, const struct object *result,
     bool current = flow->opening == FLOW_OPEN && removal->build == flow->build;
 
     mem_free(removal);
-    if (!flow_call_ended(flow) || !current || !flow->record.steps[step].backoff)
+    if (!flow_call_ended(flow) || !current || !flow->model.steps[step].backoff)
         return;
-    flow->record.steps[step].backoff->removing = false;
-    if (err && flow->record.steps[step].job) {
+    flow->model.steps[step].backoff->removing = false;
+    if (err && flow->model.steps[step].job) {
         log_warn("job of a failed attempt not removed",
                  kv_str("namespace", object_namespace(flow->object)),
                  kv_str("flow", object_name(flow->object)), kv_str("reason", err->message));
-        timer_start(flow->controller->loop, &flow->record.steps[step].backoff->timer, AGAIN_MS);
+        timer_start(flow->controller->loop, &flow->model.steps[step].backoff->timer, AGAIN_MS);
     }
 }
 
@@ -70,10 +70,10 @@ static void remove_job(struct step_backoff *backoff)
 /* What is removed is known from the status alone from then on: it is written first. */
 static bool is_stored(struct flow *flow, uint32_t step)
 {
-    if (flow->record.steps[step].finished_at <= flow->publisher.written_changes)
+    if (flow->model.steps[step].finished_at <= flow->writer.written_changes)
         return true;
     flow->backoffs_held = true;
-    flow_publish_now(flow);
+    flow_write_status_now(flow);
     return false;
 }
 
@@ -82,13 +82,13 @@ static void go_on(struct step_backoff *backoff)
     struct flow *flow = backoff->flow;
     uint32_t step = backoff->step;
 
-    if (flow->record.steps[step].job) {
+    if (flow->model.steps[step].job) {
         if (is_stored(flow, step))
             remove_job(backoff);
         return;
     }
     flow_backoff_stop(flow, step);
-    flow_record_end_backoff(&flow->record, step);
+    flow_model_end_backoff(&flow->model, step);
     flow_make_runnable(flow);
 }
 
@@ -97,7 +97,7 @@ static void on_time(struct timer *timer)
     struct step_backoff *backoff = container_of(timer, struct step_backoff, timer);
 
     backoff->over = true;
-    flow_backoff_follow(backoff->flow, backoff->step);
+    flow_backoff_update(backoff->flow, backoff->step);
 }
 
 /* When the job came to its end; now, when it does not say. */
@@ -111,10 +111,10 @@ static int64_t ended_ms(const struct flow *flow, uint32_t step)
 
 static void begin(struct flow *flow, uint32_t step)
 {
-    const struct step *s = &flow->record.steps[step];
-    const struct flow_step *spec = flow_graph_step(flow->record.graph, step);
+    const struct step *s = &flow->model.steps[step];
+    const struct flow_step *spec = flow_graph_step(flow->model.graph, step);
     struct step_backoff *backoff = mem_alloc(sizeof *backoff);
-    bool told = s->detail && s->detail->next_retry_ms; /* before a restart */
+    bool told = s->history && s->history->next_retry_ms; /* before a restart */
     int64_t whole_ms = retry_policy_delay_ms(spec, s->retries), wait_ms;
 
     backoff->flow = flow;
@@ -122,24 +122,24 @@ static void begin(struct flow *flow, uint32_t step)
     backoff->timer.fire = on_time;
     backoff->until_ms = ended_ms(flow, step) + whole_ms;
     if (told)
-        backoff->until_ms = s->detail->next_retry_ms;
-    flow->record.steps[step].backoff = backoff;
-    if (s->detail)
-        s->detail->next_retry_ms = backoff->until_ms;
+        backoff->until_ms = s->history->next_retry_ms;
+    flow->model.steps[step].backoff = backoff;
+    if (s->history)
+        s->history->next_retry_ms = backoff->until_ms;
     wait_ms = loop_left_ms(flow->controller->loop, backoff->until_ms, whole_ms);
     timer_start(flow->controller->loop, &backoff->timer, wait_ms);
     if (told)
         return;
     cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Retrying", FLOW_COMPONENT,
                   "step %s failed (%s), attempt %u follows in %llds",
-                  flow_graph_name(flow->record.graph, step),
+                  flow_graph_name(flow->model.graph, step),
                   job_phase_text((enum job_phase)s->phase), s->attempt + 1u,
                   (long long)(wait_ms + 999) / 1000);
 }
 
-void flow_backoff_follow(struct flow *flow, uint32_t step)
+void flow_backoff_update(struct flow *flow, uint32_t step)
 {
-    const struct step *s = &flow->record.steps[step];
+    const struct step *s = &flow->model.steps[step];
 
     if (s->state != STEP_BACKOFF)
         flow_backoff_stop(flow, step);
@@ -149,26 +149,26 @@ void flow_backoff_follow(struct flow *flow, uint32_t step)
         go_on(s->backoff);
 }
 
-void flow_backoff_follow_all(struct flow *flow)
+void flow_backoff_update_all(struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
 
     flow->backoffs_held = false;
-    step_set_each(&r->retried, step)
+    step_set_each(&m->retried, step)
     {
-        if (r->steps[step].state == STEP_BACKOFF)
-            flow_backoff_follow(flow, step);
+        if (m->steps[step].state == STEP_BACKOFF)
+            flow_backoff_update(flow, step);
     }
 }
 
 void flow_backoff_stop(struct flow *flow, uint32_t step)
 {
-    struct step *s = &flow->record.steps[step];
+    struct step *s = &flow->model.steps[step];
 
     if (!s->backoff)
         return;
     timer_stop(flow->controller->loop, &s->backoff->timer);
     mem_free(take(s->backoff));
-    if (s->detail)
-        s->detail->next_retry_ms = 0;
+    if (s->history)
+        s->history->next_retry_ms = 0;
 }

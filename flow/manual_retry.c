@@ -27,7 +27,7 @@ static void note(struct flow *flow, const char *value)
 
     mem_free(flow->state.retry);
     flow->state.retry = kept;
-    flow->publisher.dirty = true;
+    flow->writer.dirty = true;
 }
 
 bool flow_retry_wanted(const struct flow *flow)
@@ -40,27 +40,27 @@ bool flow_retry_wanted(const struct flow *flow)
 /* Jobs on their way to an end would only fail the flow again: they come to it first. */
 static bool awaits_an_end(const struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
 
-    return r->by_phase[JOB_TERMINATING] ||
-           (flow_record_unfinished(r) &&
+    return m->by_phase[JOB_TERMINATING] ||
+           (flow_model_unfinished(m) &&
             (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)));
 }
 
 bool flow_retry_may_begin(const struct flow *flow)
 {
-    return flow_retry_wanted(flow) && !flow->record.failed_jobs && !awaits_an_end(flow);
+    return flow_retry_wanted(flow) && !flow->model.failed_jobs && !awaits_an_end(flow);
 }
 
 void flow_retry_begin(struct flow *flow)
 {
     uint32_t count;
 
-    flow_renew_budgets(flow);
-    count = flow_record_start_again(&flow->record, flow_now_ms(flow));
+    flow_renew_iteration_budgets(flow);
+    count = flow_model_restart_failed(&flow->model, flow_now_ms(flow));
     flow->ending = FLOW_NONE;
     flow->deadline_passed = false;
-    flow_finish_stop(flow);
+    flow_stop_time_limits(flow);
     note(flow, unseen_value(flow));
     flow->state.completion_ms = 0;
     flow->retained_done = false;
@@ -68,7 +68,7 @@ void flow_retry_begin(struct flow *flow)
                   "%u failed step%s again", count, count == 1 ? " starts" : "s start");
 }
 
-void flow_retry_note(struct flow *flow)
+void flow_retry_dismiss(struct flow *flow)
 {
     if (!flow_retry_wanted(flow) && unseen_value(flow))
         note(flow, unseen_value(flow));

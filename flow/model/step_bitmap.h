@@ -7,8 +7,8 @@
 #include "flow/model/step_set.h"
 
 /** Append the union of two sets of one size (`b` may be NULL). */
-void step_bits_write(const struct step_set *a, const struct step_set *b, struct buf *out);
+void step_bitmap_write(const struct step_set *a, const struct step_set *b, struct buf *out);
 /** A size that has room for every bit of the text. */
-uint32_t step_bits_room(const char *text);
+uint32_t step_bitmap_room(const char *text);
 /** Add the members to `out`; bits beyond its size are ignored. False when `text` is no base64. */
-bool step_bits_read(const char *text, struct step_set *out);
+bool step_bitmap_read(const char *text, struct step_set *out);

@@ -9,7 +9,7 @@
  */
 #include "flow/model/flow_model.h"
 
-struct flow_items {
+struct loop_items {
     char **items; /* [count] */
     uint32_t count;
     const char *reason; /* why the loop fails; NULL: it does not */
@@ -17,5 +17,5 @@ struct flow_items {
 };
 
 /** Of a loop that has begun; NULL before. Kept until it begins anew. */
-const struct flow_items *flow_items_of(const struct flow_record *r, uint32_t loop);
-void flow_items_free(struct flow_items *items); /* NULL is fine */
+const struct loop_items *loop_items_of(const struct flow_model *m, uint32_t loop);
+void loop_items_free(struct loop_items *items); /* NULL is fine */

@@ -1,7 +1,7 @@
 /*
  * Budgets of loops. Together with what the spec says none is above LOOP_ITERATIONS_MAX.
  */
-#include "flow/model/budget.h"
+#include "flow/model/iteration_budget.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ static void set(uint32_t **budgets, const struct jobflow_spec *spec, size_t step
     (*budgets)[step] = at_most(spec->steps.items[step].loop, extra);
 }
 
-uint32_t *flow_budget_stored(const struct jobflow_spec *spec, const json_t *status)
+uint32_t *iteration_budget_stored(const struct jobflow_spec *spec, const json_t *status)
 {
     const json_t *node;
     uint32_t *budgets = NULL;
@@ -49,7 +49,7 @@ uint32_t *flow_budget_stored(const struct jobflow_spec *spec, const json_t *stat
     return budgets;
 }
 
-uint32_t *flow_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph)
+uint32_t *iteration_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph)
 {
     uint32_t *budgets = NULL;
 
@@ -64,32 +64,32 @@ uint32_t *flow_budget_kept(const struct jobflow_spec *spec, const struct flow_gr
 }
 
 /* It failed, and no iteration did. */
-static bool is_used_up(const struct flow_record *r, uint32_t loop)
+static bool is_used_up(const struct flow_model *m, uint32_t loop)
 {
-    uint32_t count = flow_graph_iterations(r->graph, loop);
+    uint32_t count = flow_graph_iterations(m->graph, loop);
 
-    if (!count || !may_grow(flow_graph_step(r->graph, loop)) || r->steps[loop].final ||
-        !flow_record_step_failed(r, loop)) /* final steps begin anew, with all iterations */
+    if (!count || !may_grow(flow_graph_step(m->graph, loop)) || m->steps[loop].final ||
+        !flow_model_step_failed(m, loop)) /* final steps begin anew, with all iterations */
         return false;
     for (uint32_t k = 1; k <= count; k++)
-        if (r->steps[loop + k].state != STEP_STARTED || r->steps[loop + k].phase != JOB_COMPLETED)
+        if (m->steps[loop + k].state != STEP_STARTED || m->steps[loop + k].phase != JOB_COMPLETED)
             return false;
     return true;
 }
 
-uint32_t *flow_budget_renewed(const struct flow_record *r)
+uint32_t *iteration_budget_renewed(const struct flow_model *m)
 {
-    const struct jobflow_spec *spec = r->graph->spec;
+    const struct jobflow_spec *spec = m->graph->spec;
     uint32_t *budgets = NULL;
 
-    for (uint32_t i = 0; r->control && i < r->graph->steps; i++) {
+    for (uint32_t i = 0; m->control && i < m->graph->steps; i++) {
         uint32_t step;
 
-        if (!is_used_up(r, i))
+        if (!is_used_up(m, i))
             continue;
         if (!budgets)
-            budgets = flow_budget_kept(spec, r->graph);
-        step = r->graph->vertices[i].step;
+            budgets = iteration_budget_kept(spec, m->graph);
+        step = m->graph->vertices[i].step;
         set(&budgets, spec, step,
             (uint64_t)(budgets ? budgets[step] : 0) +
                 flow_loop_iterations(spec->steps.items[step].loop));

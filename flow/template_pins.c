@@ -1,7 +1,7 @@
 /*
  * Copies of templates: one record per name, made and looked up.
  */
-#include "flow/pin.h"
+#include "flow/template_pins.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +23,11 @@ struct pin {
     char name[]; /* of the original */
 };
 
-struct flow_pins {
+struct template_pins {
     struct flow *flow;
     struct pin *by_name;
     unsigned copying;
-    struct flow_pins *next, **link; /* all of the controller's */
+    struct template_pins *next, **link; /* all of the controller's */
 };
 
 struct pin_call {
@@ -125,13 +125,13 @@ static void add(struct flow *flow, const char *name)
         make_copy(flow, pin, original);
 }
 
-void flow_pin_follow(struct flow *flow)
+void template_pins_start(struct flow *flow)
 {
     struct flow_controller *controller = flow->controller;
-    const struct flow_record *r = &flow->record;
+    const struct flow_model *m = &flow->model;
 
-    flow_pin_stop(flow);
-    if (r->upstream || !jobflow_pins(flow->object))
+    template_pins_stop(flow);
+    if (m->upstream || !jobflow_pins(flow->object))
         return;
     flow->pins = mem_alloc(sizeof *flow->pins);
     flow->pins->flow = flow;
@@ -140,14 +140,14 @@ void flow_pin_follow(struct flow *flow)
     if (controller->pins)
         controller->pins->link = &flow->pins->next;
     controller->pins = flow->pins;
-    for (size_t i = 0; i < r->graph->spec->steps.count; i++)
-        if (!flow_step_is_switch(&r->graph->spec->steps.items[i]))
-            add(flow, flow_step_template(&r->graph->spec->steps.items[i]));
+    for (size_t i = 0; i < m->graph->spec->steps.count; i++)
+        if (!flow_step_is_switch(&m->graph->spec->steps.items[i]))
+            add(flow, flow_step_template(&m->graph->spec->steps.items[i]));
 }
 
-void flow_pin_stop(struct flow *flow)
+void template_pins_stop(struct flow *flow)
 {
-    struct flow_pins *pins = take(flow->pins);
+    struct template_pins *pins = take(flow->pins);
     struct pin *pin, *next;
 
     if (!pins)
@@ -164,14 +164,15 @@ void flow_pin_stop(struct flow *flow)
     mem_free(pins);
 }
 
-bool flow_pin_busy(const struct flow *flow)
+bool template_pins_copying(const struct flow *flow)
 {
     return flow->pins && flow->pins->copying;
 }
 
-void flow_pin_template_came(struct flow_controller *controller, const struct object *template_)
+void template_pins_template_added(struct flow_controller *controller,
+                                  const struct object *template_)
 {
-    for (struct flow_pins *pins = controller->pins; pins; pins = pins->next) {
+    for (struct template_pins *pins = controller->pins; pins; pins = pins->next) {
         struct pin *pin = find(pins->flow, object_name(template_));
 
         if (pin && pin->state == PIN_MISSING && !copy_of(pins->flow, pin) &&
@@ -184,7 +185,7 @@ void flow_pin_template_came(struct flow_controller *controller, const struct obj
 
 const struct object *flow_template_of(struct flow *flow, uint32_t step)
 {
-    const char *name = flow_step_template(flow_graph_step(flow->record.graph, step));
+    const char *name = flow_step_template(flow_graph_step(flow->model.graph, step));
     struct pin *pin = find(flow, name);
     const struct object *copy, *original;
 
@@ -198,9 +199,9 @@ const struct object *flow_template_of(struct flow *flow, uint32_t step)
     return copy;
 }
 
-const char *flow_pin_refusal(struct flow *flow, uint32_t step)
+const char *template_pins_refusal(struct flow *flow, uint32_t step)
 {
-    struct pin *pin = find(flow, flow_step_template(flow_graph_step(flow->record.graph, step)));
+    struct pin *pin = find(flow, flow_step_template(flow_graph_step(flow->model.graph, step)));
 
     if (!pin || pin->state != PIN_REFUSED)
         return NULL;

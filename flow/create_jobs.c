@@ -43,7 +43,7 @@ static uint32_t step_of_call(const struct create_call *create)
         return STEP_NONE;
     if (create->build == flow->build)
         return create->step;
-    return flow_record_step_named(&flow->record, create->meta->name);
+    return flow_model_step_of_job_name(&flow->model, create->meta->name);
 }
 
 static void created(struct create_call *create, uint32_t step, const struct object *job)
@@ -53,9 +53,9 @@ static void created(struct create_call *create, uint32_t step, const struct obje
 
     cluster_event(cluster, flow->object, EVENT_NORMAL, "Created", FLOW_COMPONENT,
                   "create a job named %s!", object_name(job));
-    flow_figures_started(&flow->controller->figures, flow_tick(flow) - create->ready_at);
+    flow_metrics_job_created(&flow->controller->metrics, flow_tick(flow) - create->ready_at);
     if (create->retry)
-        metric_add(flow->controller->figures.retries, 1);
+        metric_add(flow->controller->metrics.retries, 1);
     if (create->retry)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Retried", FLOW_COMPONENT,
                       "job %s failed before, this is attempt %s", object_name(job),
@@ -64,13 +64,13 @@ static void created(struct create_call *create, uint32_t step, const struct obje
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Recreated", FLOW_COMPONENT,
                       "job %s was deleted before it finished", object_name(job));
     if (step != STEP_NONE)
-        flow_see_job(flow, step, job);
+        flow_job_changed(flow, step, job);
 }
 
 static void adopt(struct flow *flow, uint32_t step, const struct object *job)
 {
-    flow_see_job(flow, step, job);
-    if (flow->record.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
+    flow_job_changed(flow, step, job);
+    if (flow->model.steps[step].state != STEP_STARTED) /* the cache shows what is gone */
         flow_block_step(flow, step, BLOCK_CREATE_FAILED, "job %s is being removed",
                         object_name(job));
 }
@@ -89,14 +89,14 @@ static void wait_for_name(struct flow *flow, uint32_t step, const struct object 
 
 static void wait_for_template(struct flow *flow, uint32_t step)
 {
-    const char *refusal = flow_pin_refusal(flow, step);
+    const char *refusal = template_pins_refusal(flow, step);
 
     if (refusal)
         flow_block_step(flow, step, BLOCK_CREATE_FAILED, "%s", refusal);
     else
         flow_block_step(flow, step, BLOCK_TEMPLATE_NOT_FOUND, "job template %s/%s not found",
                         object_namespace(flow->object),
-                        flow_step_template(flow_graph_step(flow->record.graph, step)));
+                        flow_step_template(flow_graph_step(flow->model.graph, step)));
 }
 
 static void refused(struct create_call *create, uint32_t step, const struct error *err)
@@ -106,7 +106,7 @@ static void refused(struct create_call *create, uint32_t step, const struct erro
     bool denied = err->code == ERR_INVALID || err->code == ERR_FORBIDDEN ||
                   err->code == ERR_BAD_REQUEST || err->code == ERR_TOO_LARGE;
 
-    if (step == STEP_NONE || flow->record.steps[step].state != STEP_CREATING)
+    if (step == STEP_NONE || flow->model.steps[step].state != STEP_CREATING)
         return; /* gone from the spec, or its job was seen meanwhile */
     job = err->code == ERR_EXISTS ? cluster_get(flow->controller->cluster, &kind_job,
                                                 object_namespace(flow->object), create->meta->name)
@@ -141,11 +141,11 @@ static void on_created(struct cluster_call *call, const struct object *result,
 static bool resolve(struct flow *flow, uint32_t step, struct template_patch *patch,
                     json_t *out_owned[2], struct error *err)
 {
-    struct flow_values values = {&flow->record, step, flow_phase_text(flow->ending)};
+    struct flow_values values = {&flow->model, step, flow_phase_text(flow->ending)};
     const struct flow_ref_values refs = flow_values_of(&values);
     const json_t *parts[] = {patch->job_spec, patch->spec};
 
-    if (!flow->record.refers || (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1])))
+    if (!flow->model.has_references || (!flow_refs_any(parts[0]) && !flow_refs_any(parts[1])))
         return true;
     for (size_t i = 0; i < countof(parts); i++) {
         out_owned[i] =
@@ -162,24 +162,24 @@ static bool resolve(struct flow *flow, uint32_t step, struct template_patch *pat
 static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template_,
                              struct error *err)
 {
-    const struct flow_record *r = &flow->record;
-    const struct flow_step *spec = flow_graph_step(r->graph, step);
-    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    const struct flow_model *m = &flow->model;
+    const struct flow_step *spec = flow_graph_step(m->graph, step);
+    uint32_t iteration = flow_graph_iteration(m->graph, step);
     struct template_patch patch = {.job_spec = spec->patch_job_spec,
                                    .spec = spec->patch_spec,
-                                   .owner = r->body,
+                                   .owner = m->body,
                                    .step = step,
-                                   .scheduling = r->graph->spec->scheduling};
+                                   .scheduling = m->graph->spec->scheduling};
     scoped(buf) struct buf item = {0};
     json_t *owned[2] = {NULL, NULL};
     struct blob *body = NULL;
     char index[16];
 
-    if (r->upstream)
+    if (m->upstream)
         return template_instantiate(flow->controller->bodies, template_, NULL, err);
     if (iteration != ITERATION_NONE) {
         snprintf(index, sizeof index, "%u", iteration);
-        flow_iteration_item(r, step, &item);
+        flow_iteration_item(m, step, &item);
         patch.item = item.data ? item.data : "";
         patch.index = index;
         patch.owner = NULL;
@@ -194,39 +194,39 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
 static void create_job(struct flow *flow, uint32_t step, const struct object *template_,
                        const char *name)
 {
-    struct flow_record *r = &flow->record;
+    struct flow_model *m = &flow->model;
     struct error err = {0};
     struct blob *body = body_for(flow, step, template_, &err);
-    const struct flow_gang *member_of = flow_queue_gang(&r->queue, step);
+    const struct flow_gang *member_of = ready_queue_gang(&m->ready_queue, step);
     scoped_str gang = member_of ? mem_printf("%s.%s.%s", object_namespace(flow->object),
                                              object_name(flow->object), member_of->name)
                                 : NULL;
-    uint32_t iteration = flow_graph_iteration(r->graph, step);
+    uint32_t iteration = flow_graph_iteration(m->graph, step);
     char number[16], least[16], hash[SPEC_HASH_TEXT_MAX];
-    const uint32_t together = member_of ? flow_queue_least(&r->queue, step) : 0;
+    const uint32_t together = member_of ? ready_queue_gang_min(&m->ready_queue, step) : 0;
     const bool some = member_of && together < member_of->steps.count;
     struct create_call *create;
     const struct template_job job = {
         .flow = flow->object,
         .template_ = template_,
-        .step = flow_graph_step(r->graph, step)->name,
+        .step = flow_graph_step(m->graph, step)->name,
         .gang = gang,
         .gang_least = some ? least : NULL,
         .name = name,
         .namespace_ = object_namespace(flow->object),
-        .attempt = r->steps[step].attempt + 1u,
+        .attempt = m->steps[step].attempt + 1u,
         .iteration = iteration == ITERATION_NONE ? NULL : number,
-        .spec_hash = r->compact ? hash : NULL,
+        .spec_hash = m->compact ? hash : NULL,
     };
 
-    if (r->compact)
-        spec_hash_format(flow_spec_hash(r, step), hash);
+    if (m->compact)
+        spec_hash_format(flow_spec_hash(m, step), hash);
     if (some)
         snprintf(least, sizeof least, "%u", together);
     snprintf(number, sizeof number, "%u", iteration);
     if (!body && err.code == ERR_NOT_FOUND) { /* what it refers to will never be there */
         flow_unblock_step(flow, step);
-        flow_record_fail(r, step, REASON_MISSING_OUTPUT, err.message);
+        flow_model_fail_step(m, step, REASON_MISSING_OUTPUT, err.message);
         flow_make_runnable(flow);
         return;
     }
@@ -240,11 +240,11 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->flow = flow;
     create->step = step;
     create->build = flow->build;
-    create->ready_at = r->steps[step].finished_at;
-    create->again = r->steps[step].recreate;
-    create->retry = r->steps[step].retry;
+    create->ready_at = m->steps[step].finished_at;
+    create->again = m->steps[step].recreate;
+    create->retry = m->steps[step].retry;
     create->meta = template_job_meta(&job);
-    flow_record_set_state(r, step, STEP_CREATING);
+    flow_model_set_state(m, step, STEP_CREATING);
     flow_call_begun(flow);
     cluster_create(flow->controller->cluster, &create->call,
                    object_new(&kind_job, meta_ref(create->meta), body, NULL));
@@ -259,20 +259,20 @@ static void attend(struct flow *flow, uint32_t step)
     const struct object *job, *template_;
     unsigned facts = 0;
 
-    flow_record_job_name(&flow->record, step, &name);
+    flow_model_job_name(&flow->model, step, &name);
     job = cluster_get(cluster, &kind_job, ns, name.data);
     template_ = flow_template_of(flow, step);
-    if (flow_pin_busy(flow))
+    if (template_pins_copying(flow))
         return; /* it stays ready, and is looked at again when the copies are there */
     if (job)
         facts |= is_ours(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
     if (template_)
         facts |= FACT_TEMPLATE_KNOWN;
-    if (!flow_creates(flow) || (flow_ending(flow) && !flow->record.steps[step].final))
+    if (!flow_creates_now(flow) || (flow_ending(flow) && !flow->model.steps[step].final))
         facts |= FACT_FLOW_CLOSED;
     switch (flow_decide_step(facts)) {
     case STEP_DO_NOTHING:
-        flow_record_set_state(&flow->record, step, STEP_WAITING);
+        flow_model_set_state(&flow->model, step, STEP_WAITING);
         break;
     case STEP_DO_ADOPT:
         assert(job);
@@ -294,10 +294,10 @@ static void attend(struct flow *flow, uint32_t step)
 /* How many more jobs there may be. */
 static uint32_t room(const struct flow *flow)
 {
-    const struct flow_record *r = &flow->record;
-    const struct flow_scheduling *scheduling = r->graph->spec->scheduling;
-    uint32_t most = scheduling && !r->upstream ? (uint32_t)scheduling->max_running : 0;
-    uint32_t there = flow_record_unfinished(r) + r->creating;
+    const struct flow_model *m = &flow->model;
+    const struct flow_scheduling *scheduling = m->graph->spec->scheduling;
+    uint32_t most = scheduling && !m->upstream ? (uint32_t)scheduling->max_running : 0;
+    uint32_t there = flow_model_unfinished(m) + m->creating;
 
     if (!most)
         return UINT32_MAX;
@@ -306,22 +306,24 @@ static uint32_t room(const struct flow *flow)
 
 void flow_create_ready(struct flow *flow)
 {
-    const struct flow_queue *queue = &flow->record.queue;
+    const struct ready_queue *queue = &flow->model.ready_queue;
     uint32_t together = 0; /* of a gang that has begun to be made: it finds room */
 
-    for (int left = CREATE_BATCH; flow_queue_count(queue) && !flow_pin_busy(flow); left--) {
-        uint32_t step = flow_queue_next(queue);
+    for (int left = CREATE_BATCH; ready_queue_count(queue) && !template_pins_copying(flow);
+         left--) {
+        uint32_t step = ready_queue_next(queue);
 
         if (together)
             together--;
         else if (left <= 0)
             break;
-        else if (room(flow) < flow_queue_company(queue, step))
+        else if (room(flow) < ready_queue_batch(queue, step))
             return; /* a job that ends makes room */
         else
-            together = flow_queue_company(queue, step) - 1;
+            together = ready_queue_batch(queue, step) - 1;
         attend(flow, step);
     }
-    if (flow_queue_count(queue) && !flow_pin_busy(flow)) /* a copy that comes says so itself */
+    if (ready_queue_count(queue) &&
+        !template_pins_copying(flow)) /* a copy that comes says so itself */
         flow_make_runnable(flow);
 }

@@ -23,20 +23,20 @@ static const struct object *job_of_step(void *ctx, uint32_t step)
 /* The critical path is found when the flow is over, and kept: its jobs may go. */
 static void note_path(struct flow *flow)
 {
-    bool over = flow->opening == FLOW_OPEN && flow->record.compact &&
-                flow_phase_finished(flow->state.phase);
+    bool over =
+        flow->opening == FLOW_OPEN && flow->model.compact && flow_phase_finished(flow->state.phase);
 
-    if (over && flow->path && !flow->path_may_grow)
+    if (over && flow->critical_path && !flow->critical_path_may_grow)
         return;
-    mem_free(flow->path);
-    flow->path = over ? flow_path_text(&flow->record, job_of_step, flow) : NULL;
-    flow->path_may_grow = flow_record_unfinished(&flow->record) > 0;
+    mem_free(flow->critical_path);
+    flow->critical_path = over ? critical_path_text(&flow->model, job_of_step, flow) : NULL;
+    flow->critical_path_may_grow = flow_model_unfinished(&flow->model) > 0;
 }
 
 static struct blob *render(struct flow *flow)
 {
     struct flow_status_view view = {
-        .record = flow->opening == FLOW_OPEN ? &flow->record : NULL,
+        .model = flow->opening == FLOW_OPEN ? &flow->model : NULL,
         .state = &flow->state,
         .removed = &flow->removed,
         .generation = flow->object->meta->generation,
@@ -44,9 +44,9 @@ static struct blob *render(struct flow *flow)
         .ctx = flow,
     };
 
-    flow_explain(flow);
+    flow_update_reason(flow);
     note_path(flow);
-    view.path = flow->path;
+    view.critical_path = flow->critical_path;
     return flow_status_render(&view);
 }
 
@@ -58,10 +58,10 @@ static bool same_text(const struct blob *a, const struct blob *b)
 /* A terminal phase is stored for the first time. */
 static void announce_end(struct flow *flow)
 {
-    bool succeeded = flow->publisher.written_phase == FLOW_SUCCEED;
+    bool succeeded = flow->writer.written_phase == FLOW_SUCCEED;
 
-    flow_figures_ended(&flow->controller->figures, object_namespace(flow->object),
-                       flow->publisher.written_phase);
+    flow_metrics_flow_ended(&flow->controller->metrics, object_namespace(flow->object),
+                            flow->writer.written_phase);
     if (succeeded)
         cluster_event(flow->controller->cluster, flow->object, EVENT_NORMAL, "Succeed",
                       FLOW_COMPONENT, "every step is done");
@@ -73,7 +73,7 @@ static void announce_end(struct flow *flow)
 
 static void stored(struct flow *flow, const struct object *result)
 {
-    struct flow_publisher *p = &flow->publisher;
+    struct status_writer *p = &flow->writer;
     enum flow_phase before = p->written_phase;
 
     p->failures = 0;
@@ -85,7 +85,7 @@ static void stored(struct flow *flow, const struct object *result)
     p->written_revision = result->revision;
     if (flow->object->revision > result->revision &&
         !same_text(flow->object->status, p->written)) /* somebody wrote after us */
-        flow_publish_again(flow);
+        flow_rewrite_status(flow);
     flow_object_changed(flow, result);
     if (before != p->written_phase && flow_phase_finished(p->written_phase))
         announce_end(flow);
@@ -94,11 +94,11 @@ static void stored(struct flow *flow, const struct object *result)
 /* Nothing in memory was changed for the write, so trying again starts from the truth. */
 static void not_stored(struct flow *flow, const struct error *err)
 {
-    struct flow_publisher *p = &flow->publisher;
+    struct status_writer *p = &flow->writer;
     int64_t delay_ms = RETRY_FIRST_MS;
 
     blob_unref(take(p->sent));
-    p->noted_changes = p->written_changes;
+    p->rendered_changes = p->written_changes;
     if (err->code == ERR_NOT_FOUND) /* deleted: its event is on the way */
         return;
     if (err->code != ERR_CONFLICT && err->code != ERR_STORAGE) /* the store has told of that */
@@ -115,10 +115,10 @@ static void not_stored(struct flow *flow, const struct error *err)
 
 static void on_done(struct cluster_call *call, const struct object *result, const struct error *err)
 {
-    struct flow *flow = container_of(call, struct flow, publisher.call);
-    struct flow_publisher *p = &flow->publisher;
+    struct flow *flow = container_of(call, struct flow, writer.call);
+    struct status_writer *p = &flow->writer;
 
-    p->flying = false;
+    p->in_flight = false;
     if (!flow_call_ended(flow))
         return;
     if (err)
@@ -128,7 +128,7 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
     if (p->urgent)
         submit(flow);
     else if (p->dirty && !timer_armed(&p->window))
-        flow_publish_soon(flow);
+        flow_write_status_soon(flow);
     flow_make_runnable(flow);
 }
 
@@ -144,24 +144,24 @@ static const struct object *newest(const struct flow *flow)
 
 static void submit(struct flow *flow)
 {
-    struct flow_publisher *p = &flow->publisher;
+    struct status_writer *p = &flow->writer;
     struct blob *status;
 
     timer_stop(flow->controller->loop, &p->window);
     p->dirty = p->urgent = false;
-    p->noted_changes = flow->record.changes;
-    p->noted_at_work = flow_record_unfinished(&flow->record) > 0;
+    p->rendered_changes = flow->model.changes;
+    p->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
     status = flow->opening == FLOW_CLOSED ? blob_ref(p->written) : render(flow);
     if (!p->overwritten && same_text(status, p->written)) {
         blob_unref(status);
-        p->written_changes = p->noted_changes;
+        p->written_changes = p->rendered_changes;
         flow_make_runnable(flow);
         return;
     }
-    p->flying = true;
+    p->in_flight = true;
     p->sent = blob_ref(status);
     p->sent_phase = flow->state.phase;
-    p->sent_changes = p->noted_changes;
+    p->sent_changes = p->rendered_changes;
     p->call.done = on_done;
     flow_call_begun(flow);
     cluster_update_status(flow->controller->cluster, &p->call, newest(flow), status);
@@ -169,13 +169,13 @@ static void submit(struct flow *flow)
 
 static void on_window(struct timer *timer)
 {
-    submit(container_of(timer, struct flow, publisher.window));
+    submit(container_of(timer, struct flow, writer.window));
 }
 
 static int64_t window_ms(const struct flow *flow)
 {
     int64_t window = flow->controller->options.status_window_ms;
-    uint32_t steps = flow->record.graph ? flow->record.graph->steps : 0;
+    uint32_t steps = flow->model.graph ? flow->model.graph->steps : 0;
     uint32_t growth = 1 + steps / 100;
 
     if (window <= 0)
@@ -183,35 +183,35 @@ static int64_t window_ms(const struct flow *flow)
     return window * (growth < WINDOW_GROWTH_MAX ? growth : WINDOW_GROWTH_MAX);
 }
 
-void flow_publish_soon(struct flow *flow)
+void flow_write_status_soon(struct flow *flow)
 {
-    struct flow_publisher *p = &flow->publisher;
+    struct status_writer *p = &flow->writer;
 
     p->dirty = true;
     p->window.fire = on_window;
-    if (!p->flying && !timer_armed(&p->window))
+    if (!p->in_flight && !timer_armed(&p->window))
         timer_start(flow->controller->loop, &p->window, window_ms(flow));
 }
 
-void flow_publish_now(struct flow *flow)
+void flow_write_status_now(struct flow *flow)
 {
-    flow->publisher.dirty = true;
-    flow->publisher.urgent = true;
-    if (!flow->publisher.flying)
+    flow->writer.dirty = true;
+    flow->writer.urgent = true;
+    if (!flow->writer.in_flight)
         submit(flow);
 }
 
-void flow_publish_again(struct flow *flow)
+void flow_rewrite_status(struct flow *flow)
 {
-    if (!flow->publisher.written)
+    if (!flow->writer.written)
         return;
-    flow->publisher.overwritten = true;
-    flow_publish_soon(flow);
+    flow->writer.overwritten = true;
+    flow_write_status_soon(flow);
 }
 
-void flow_publish_stop(struct flow *flow)
+void flow_stop_status_writes(struct flow *flow)
 {
-    timer_stop(flow->controller->loop, &flow->publisher.window);
-    blob_unref(take(flow->publisher.written));
-    blob_unref(take(flow->publisher.sent));
+    timer_stop(flow->controller->loop, &flow->writer.window);
+    blob_unref(take(flow->writer.written));
+    blob_unref(take(flow->writer.sent));
 }

@@ -1,7 +1,7 @@
 /*
  * From text to items.
  */
-#include "flow/model/items.h"
+#include "flow/model/loop_items.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 
-void flow_items_free(struct flow_items *items)
+void loop_items_free(struct loop_items *items)
 {
     if (!items)
         return;
@@ -21,13 +21,13 @@ void flow_items_free(struct flow_items *items)
     mem_free(items);
 }
 
-static void fail(struct flow_items *items, const char *reason, char *message)
+static void fail(struct loop_items *items, const char *reason, char *message)
 {
     items->reason = reason;
     items->message = message;
 }
 
-static void add(struct flow_items *items, char *text, uint32_t most)
+static void add(struct loop_items *items, char *text, uint32_t most)
 {
     if (items->count < most)
         items->items[items->count++] = text;
@@ -48,7 +48,7 @@ static char *text_of(const json_t *element)
 }
 
 /* How many there are, of which at most `most` are taken. */
-static size_t take_list(struct flow_items *items, const json_t *list, uint32_t most)
+static size_t take_list(struct loop_items *items, const json_t *list, uint32_t most)
 {
     const json_t *element;
     size_t i;
@@ -57,7 +57,7 @@ static size_t take_list(struct flow_items *items, const json_t *list, uint32_t m
     return i;
 }
 
-static size_t take_words(struct flow_items *items, const char *text, uint32_t most)
+static size_t take_words(struct loop_items *items, const char *text, uint32_t most)
 {
     size_t found = 0;
 
@@ -78,7 +78,7 @@ static size_t take_words(struct flow_items *items, const char *text, uint32_t mo
 
 /* ---- of a loop ---- */
 
-static void read_items(struct flow_items *items, const struct flow_items_from *from,
+static void read_items(struct loop_items *items, const struct flow_items_from *from,
                        const char *value, uint32_t most)
 {
     struct error why = {0};
@@ -100,19 +100,19 @@ static void read_items(struct flow_items *items, const struct flow_items_from *f
                         from->key, from->target, found, most));
 }
 
-static struct flow_items *items_new(const struct flow_record *r, uint32_t loop)
+static struct loop_items *items_new(const struct flow_model *m, uint32_t loop)
 {
-    const struct flow_items_from *from = flow_graph_step(r->graph, loop)->loop->items_from;
-    uint32_t target = flow_graph_find(r->graph, from->target);
-    struct flow_items *items = mem_alloc(sizeof *items);
+    const struct flow_items_from *from = flow_graph_step(m->graph, loop)->loop->items_from;
+    uint32_t target = flow_graph_find(m->graph, from->target);
+    struct loop_items *items = mem_alloc(sizeof *items);
     const char *value = NULL;
 
-    if (target != STEP_NONE && r->steps[target].state == STEP_SKIPPED)
+    if (target != STEP_NONE && m->steps[target].state == STEP_SKIPPED)
         return items;
     if (target != STEP_NONE)
-        value = job_results_output(flow_results_of(r, target), from->key);
+        value = job_results_output(flow_results_of(m, target), from->key);
     if (value)
-        read_items(items, from, value, flow_graph_iterations(r->graph, loop));
+        read_items(items, from, value, flow_graph_iterations(m->graph, loop));
     else
         fail(items, "MissingOutput",
              mem_printf("step %s has no output %s: its pods write a line %s=ITEM,ITEM to their "
@@ -121,11 +121,11 @@ static struct flow_items *items_new(const struct flow_record *r, uint32_t loop)
     return items;
 }
 
-const struct flow_items *flow_items_of(const struct flow_record *r, uint32_t loop)
+const struct loop_items *loop_items_of(const struct flow_model *m, uint32_t loop)
 {
-    struct step_control *ctl = &r->control->steps[loop];
+    struct step_control *ctl = &m->control->steps[loop];
 
-    if (!ctl->items && r->steps[loop].state == STEP_STARTED)
-        ctl->items = items_new(r, loop);
+    if (!ctl->items && m->steps[loop].state == STEP_STARTED)
+        ctl->items = items_new(m, loop);
     return ctl->items;
 }

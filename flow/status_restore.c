@@ -1,7 +1,7 @@
 /*
  * The inverse of status.c: reads a stored status, tolerating whatever people have edited into it.
  */
-#include "flow/restore.h"
+#include "flow/status_restore.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "base/timefmt.h"
 #include "flow/model/control.h"
 #include "flow/model/spec_hash.h"
-#include "flow/model/step_bits.h"
+#include "flow/model/step_bitmap.h"
 #include "flow/model/step_probe.h"
 
 static const char *text_of(const json_t *object, const char *member)
@@ -35,9 +35,9 @@ static char *json_kept(const json_t *value)
     return kept;
 }
 
-void kept_entries_add(struct kept_entries *entries, char *json)
+void removed_entries_add(struct removed_entries *entries, char *json)
 {
-    if (entries->count == KEPT_ENTRIES_MAX) {
+    if (entries->count == REMOVED_ENTRIES_MAX) {
         mem_free(entries->items[0]);
         memmove(entries->items, entries->items + 1, --entries->count * sizeof(char *));
     }
@@ -45,7 +45,7 @@ void kept_entries_add(struct kept_entries *entries, char *json)
     entries->items[entries->count++] = json;
 }
 
-void kept_entries_release(struct kept_entries *entries)
+void removed_entries_release(struct removed_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++)
         mem_free(entries->items[i]);
@@ -77,21 +77,21 @@ static void restore_state(struct flow_state *state, const json_t *status)
 }
 
 /* The step whose job has that name, or STEP_NONE. */
-static uint32_t step_of_name(const struct flow_record *r, const char *job_name)
+static uint32_t step_of_name(const struct flow_model *m, const char *job_name)
 {
-    if (strncmp(job_name, r->name, r->name_len) != 0 || job_name[r->name_len] != '-')
+    if (strncmp(job_name, m->name, m->name_len) != 0 || job_name[m->name_len] != '-')
         return STEP_NONE;
-    return flow_graph_find(r->graph, job_name + r->name_len + 1);
+    return flow_graph_find(m->graph, job_name + m->name_len + 1);
 }
 
-static struct step_detail *detail_of(struct step *step)
+static struct step_history *history_of(struct step *step)
 {
-    if (!step->detail)
-        step->detail = step_detail_new();
-    return step->detail;
+    if (!step->history)
+        step->history = step_history_new();
+    return step->history;
 }
 
-static void restore_history(struct step_detail *detail, const json_t *entry)
+static void restore_history(struct step_history *history, const json_t *entry)
 {
     const json_t *span;
     size_t i;
@@ -102,11 +102,11 @@ static void restore_history(struct step_detail *detail, const json_t *entry)
                                   .end_ms = time_of(span, "endTimestamp")};
 
         if (job_phase_parse(text_of(span, "state"), &known.phase) && known.phase != JOB_NONE)
-            step_detail_add_span(detail, &known);
+            step_history_add_span(history, &known);
     }
 }
 
-static void restore_job_statuses(struct flow_record *r, struct kept_entries *removed,
+static void restore_job_statuses(struct flow_model *m, struct removed_entries *removed,
                                  const json_t *status)
 {
     const json_t *entry;
@@ -115,24 +115,24 @@ static void restore_job_statuses(struct flow_record *r, struct kept_entries *rem
     json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
     {
         const char *name = text_of(entry, "name");
-        uint32_t at = name ? step_of_name(r, name) : STEP_NONE;
-        struct step_detail *detail;
+        uint32_t at = name ? step_of_name(m, name) : STEP_NONE;
+        struct step_history *history;
 
         if (!name)
             continue;
         if (at == STEP_NONE) {
-            kept_entries_add(removed, json_kept(entry));
+            removed_entries_add(removed, json_kept(entry));
             continue;
         }
-        detail = detail_of(&r->steps[at]);
-        if (detail->kept_status)
+        history = history_of(&m->steps[at]);
+        if (history->kept_status)
             continue; /* named twice: the first counts */
-        detail->kept_status = json_kept(entry);
-        restore_history(detail, entry);
+        history->kept_status = json_kept(entry);
+        restore_history(history, entry);
     }
 }
 
-static void restore_conditions(struct flow_record *r, const json_t *status)
+static void restore_conditions(struct flow_model *m, const json_t *status)
 {
     json_t *conditions = json_object_get(status, "conditions");
     const char *name;
@@ -140,11 +140,11 @@ static void restore_conditions(struct flow_record *r, const json_t *status)
 
     json_object_foreach(conditions, name, entry)
     {
-        uint32_t at = step_of_name(r, name);
-        struct step_detail *detail = at == STEP_NONE ? NULL : r->steps[at].detail;
+        uint32_t at = step_of_name(m, name);
+        struct step_history *history = at == STEP_NONE ? NULL : m->steps[at].history;
 
-        if (detail && !detail->kept_condition)
-            detail->kept_condition = json_kept(entry);
+        if (history && !history->kept_condition)
+            history->kept_condition = json_kept(entry);
     }
 }
 
@@ -157,11 +157,11 @@ static void restore_met_targets(struct step_probe *probe, const json_t *node)
     {
         for (size_t t = 0; json_is_string(name) && t < probe->depends->targets.count; t++)
             if (strcmp(probe->depends->targets.items[t], json_string_value(name)) == 0)
-                step_probe_meet(probe, t);
+                step_probe_mark_met(probe, t);
     }
 }
 
-static void restore_attempts(struct step_detail *detail, const json_t *node, json_int_t current)
+static void restore_attempts(struct step_history *history, const json_t *node, json_int_t current)
 {
     const json_t *entry;
     size_t i;
@@ -169,11 +169,11 @@ static void restore_attempts(struct step_detail *detail, const json_t *node, jso
     json_array_foreach(json_object_get(node, "attempts"), i, entry)
     {
         if (json_integer_value(json_object_get(entry, "attempt")) < current) {
-            detail->restarts += (int32_t)json_integer_value(json_object_get(entry, "restarts"));
-            step_detail_add_earlier(detail, json_kept(entry));
+            history->restarts += (int32_t)json_integer_value(json_object_get(entry, "restarts"));
+            step_history_add_attempt(history, json_kept(entry));
         } else {
-            mem_free(detail->kept_attempt);
-            detail->kept_attempt = json_kept(entry);
+            mem_free(history->kept_attempt);
+            history->kept_attempt = json_kept(entry);
         }
     }
 }
@@ -212,7 +212,7 @@ static void restore_retries(struct step *step, const json_t *node)
     if (retries > 0 && retries <= UINT16_MAX)
         step->retries = (uint16_t)retries;
     if (next_ms)
-        detail_of(step)->next_retry_ms = next_ms;
+        history_of(step)->next_retry_ms = next_ms;
 }
 
 /* Exit codes are those of the last attempt; how a pod ended follows from its code. */
@@ -254,7 +254,7 @@ static void restore_results_of(struct step *step, const json_t *node)
     const char *key;
     json_t *value;
 
-    if (step->jobless || (step->detail && step->detail->results))
+    if (step->jobless || (step->history && step->history->results))
         return;
     results = job_results_new();
     results->restored = true;
@@ -266,7 +266,7 @@ static void restore_results_of(struct step *step, const json_t *node)
     }
     restore_codes(results, node);
     if (results->n_outputs || results->n_pods)
-        step_detail_set_results(detail_of(step), results);
+        step_history_set_results(history_of(step), results);
     else
         job_results_free(results);
 }
@@ -277,10 +277,10 @@ static void restore_failure(struct step *step, const json_t *node)
     if (step->jobless || !phase_failed(step->phase) || json_object_get(node, "jobs"))
         return;
     step->attempt = 0;
-    step_detail_explain(detail_of(step), text_of(node, "reason"), text_of(node, "message"));
+    step_history_set_failure(history_of(step), text_of(node, "reason"), text_of(node, "message"));
 }
 
-static void restore_nodes(struct flow_record *r, const json_t *status)
+static void restore_nodes(struct flow_model *m, const json_t *status)
 {
     const json_t *node;
     size_t i;
@@ -288,28 +288,28 @@ static void restore_nodes(struct flow_record *r, const json_t *status)
     json_array_foreach(json_object_get(status, "nodes"), i, node)
     {
         const char *name = text_of(node, "name");
-        uint32_t at = name ? flow_graph_find(r->graph, name) : STEP_NONE;
+        uint32_t at = name ? flow_graph_find(m->graph, name) : STEP_NONE;
         json_int_t attempt = json_integer_value(json_object_get(node, "attempt"));
         struct step *step;
 
         if (at == STEP_NONE)
             continue;
-        step = &r->steps[at];
+        step = &m->steps[at];
         if (attempt > 0 && attempt <= UINT16_MAX)
             step->attempt = (uint16_t)attempt;
         restore_retries(step, node);
         if (json_object_get(node, "attempts"))
-            restore_attempts(detail_of(step), node, attempt);
+            restore_attempts(history_of(step), node, attempt);
         if (step->probe)
             restore_met_targets(step->probe, node);
         restore_results_of(step, node);
         if (text_of(node, "specHash"))
-            detail_of(step)->spec_hash = spec_hash_parse(text_of(node, "specHash"));
+            history_of(step)->spec_hash = spec_hash_parse(text_of(node, "specHash"));
         restore_phase(step, text_of(node, "phase"));
         if (!attempt && text_of(node, "reason"))
             restore_failure(step, node);
-        if (r->control && text_of(node, "case") && !r->control->steps[at].chosen)
-            r->control->steps[at].chosen = mem_strdup(text_of(node, "case"));
+        if (m->control && text_of(node, "case") && !m->control->steps[at].chosen)
+            m->control->steps[at].chosen = mem_strdup(text_of(node, "case"));
     }
 }
 
@@ -325,7 +325,7 @@ static void restore_marked(struct step *step, enum job_phase phase)
 }
 
 /* Bitmaps speak of positions in the spec they were written for. */
-static void restore_results(struct flow_record *r, const json_t *status, int64_t generation)
+static void restore_results(struct flow_model *m, const json_t *status, int64_t generation)
 {
     const json_t *results = json_object_get(status, "results");
     static const struct {
@@ -339,41 +339,41 @@ static void restore_results(struct flow_record *r, const json_t *status, int64_t
         const char *bits = text_of(results, rows[i].key);
         struct step_set set;
 
-        step_set_init(&set, r->graph->steps);
-        if (bits && step_bits_read(bits, &set)) {
-            step_set_each(&set, step) restore_marked(&r->steps[step], rows[i].phase);
+        step_set_init(&set, m->graph->steps);
+        if (bits && step_bitmap_read(bits, &set)) {
+            step_set_each(&set, step) restore_marked(&m->steps[step], rows[i].phase);
         }
         step_set_release(&set);
     }
 }
 
-void flow_restore(struct flow_record *r, struct flow_state *state, struct kept_entries *removed,
+void flow_restore(struct flow_model *m, struct flow_state *state, struct removed_entries *removed,
                   const json_t *status, int64_t generation)
 {
     restore_state(state, status);
-    if (!r->graph)
+    if (!m->graph)
         return;
-    restore_nodes(r, status);
-    restore_results(r, status, generation);
-    if (!r->compact) {
-        restore_job_statuses(r, removed, status);
-        restore_conditions(r, status);
+    restore_nodes(m, status);
+    restore_results(m, status, generation);
+    if (!m->compact) {
+        restore_job_statuses(m, removed, status);
+        restore_conditions(m, status);
     }
 }
 
-void flow_restore_lost(struct flow_record *r)
+void flow_restore_missing_jobs(struct flow_model *m)
 {
-    for (uint32_t i = 0; i < r->graph->steps; i++) {
-        struct step *step = &r->steps[i];
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
+        struct step *step = &m->steps[i];
 
         if (step->state != STEP_WAITING || !step->attempt)
             continue;
-        if (step->restored && step->detail && step->detail->next_retry_ms) {
+        if (step->restored && step->history && step->history->next_retry_ms) {
             step->state = STEP_BACKOFF; /* its time is not over yet, perhaps */
             step->phase = JOB_FAILED;
         }
         step->recreate = !step->retry;
-        if (step->detail && step->detail->kept_attempt)
-            step_detail_add_earlier(step->detail, take(step->detail->kept_attempt));
+        if (step->history && step->history->kept_attempt)
+            step_history_add_attempt(step->history, take(step->history->kept_attempt));
     }
 }

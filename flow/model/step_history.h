@@ -21,13 +21,13 @@ enum {
     STEP_ATTEMPTS_MAX = 10  /* earlier attempts of one step: the first and the newest nine */
 };
 
-struct step_detail {
+struct step_history {
     struct object *job;     /* newest version, while the job exists */
     struct object *counted; /* newest version that had pod counts, or NULL */
     struct step_span *spans;
     size_t n_spans, cap_spans;
-    char **earlier; /* finished attempts as JSON objects */
-    size_t n_earlier;
+    char **attempts; /* finished attempts as JSON objects */
+    size_t n_attempts;
     char *kept_status;           /* entry of jobStatusList of a job that is gone */
     char *kept_condition;        /* entry of conditions */
     char *kept_attempt;          /* entry of nodes[].attempts */
@@ -41,32 +41,34 @@ struct step_detail {
 /** Which attempt of its step a job is, from 1. */
 unsigned step_attempt_of(const struct object *job);
 
-struct step_detail *step_detail_new(void);
-void step_detail_free(struct step_detail *detail); /* NULL is fine */
+struct step_history *step_history_new(void);
+void step_history_free(struct step_history *history); /* NULL is fine */
 
 /** It failed without a job; `message` may be NULL. */
-void step_detail_explain(struct step_detail *detail, const char *reason, const char *message);
+void step_history_set_failure(struct step_history *history, const char *reason,
+                              const char *message);
 /** What the job's pods left behind; consumed. */
-void step_detail_set_results(struct step_detail *detail, struct job_results *results);
+void step_history_set_results(struct step_history *history, struct job_results *results);
 /** A new version of the step's job: keep it, extend the history. */
-void step_detail_see(struct step_detail *detail, const struct object *job, int64_t now_ms);
+void step_history_job_changed(struct step_history *history, const struct object *job,
+                              int64_t now_ms);
 /** The job is gone with a result: keep its entries as text. */
-void step_detail_freeze(struct step_detail *detail, unsigned attempt);
+void step_history_freeze(struct step_history *history, unsigned attempt);
 /** The attempt is over, another one follows: with a job that is gone without a result, or of which
  * only the result is left. */
-void step_detail_end_attempt(struct step_detail *detail, unsigned attempt, int64_t now_ms);
+void step_history_end_attempt(struct step_history *history, unsigned attempt, int64_t now_ms);
 /** Keep an attempt that is over; consumes `json`. */
-void step_detail_add_earlier(struct step_detail *detail, char *json);
+void step_history_add_attempt(struct step_history *history, char *json);
 /** Add a span that is known to have been; for restoring. */
-void step_detail_add_span(struct step_detail *detail, const struct step_span *span);
+void step_history_add_span(struct step_history *history, const struct step_span *span);
 
 /* Entries of the status, as values. */
-void step_detail_write_status(const struct step_detail *detail, const char *job_name,
-                              struct jsonw *w);
-void step_detail_write_condition(const struct step_detail *detail, struct jsonw *w);
+void step_history_write_status(const struct step_history *history, const char *job_name,
+                               struct jsonw *w);
+void step_history_write_condition(const struct step_history *history, struct jsonw *w);
 /** The list of all attempts. */
-void step_detail_write_attempts(const struct step_detail *detail, unsigned attempt,
-                                struct jsonw *w);
+void step_history_write_attempts(const struct step_history *history, unsigned attempt,
+                                 struct jsonw *w);
 /** Why the job is in its phase, from its status; NULL when it does not say. */
-const char *step_detail_reason(const struct step_detail *detail);
-const char *step_detail_message(const struct step_detail *detail);
+const char *step_history_reason(const struct step_history *history);
+const char *step_history_message(const struct step_history *history);

@@ -13,7 +13,7 @@
 enum { RETRY_FIRST_MS = 5, RETRY_MAX_MS = 30000 };
 
 struct wait_key {
-    struct flow_block *first;
+    struct step_block *first;
     UT_hash_handle hh;
     char text[];
 };
@@ -43,7 +43,7 @@ static struct wait_key *find_key(struct flow_controller *controller, const struc
     return key;
 }
 
-static void stop_waiting(struct flow_block *block)
+static void stop_waiting(struct step_block *block)
 {
     struct flow_controller *controller = block->flow->controller;
     struct wait_key *key = block->key;
@@ -64,7 +64,7 @@ static void stop_waiting(struct flow_block *block)
     }
 }
 
-static void wait_for(struct flow_block *block, enum wait_kind kind, const char *ns,
+static void wait_for(struct step_block *block, enum wait_kind kind, const char *ns,
                      const char *name)
 {
     struct flow_controller *controller = block->flow->controller;
@@ -86,19 +86,19 @@ static void wait_for(struct flow_block *block, enum wait_kind kind, const char *
     key->first = block;
 }
 
-static void make_ready(struct flow_block *block)
+static void make_ready(struct step_block *block)
 {
     struct flow *flow = block->flow;
 
-    if (flow->record.steps[block->step].state != STEP_BLOCKED || !flow_creates(flow))
+    if (flow->model.steps[block->step].state != STEP_BLOCKED || !flow_creates_now(flow))
         return;
-    flow_record_set_state(&flow->record, block->step, STEP_READY);
+    flow_model_set_state(&flow->model, block->step, STEP_READY);
     flow_make_runnable(flow);
 }
 
 static void on_retry(struct timer *timer)
 {
-    make_ready(container_of(timer, struct flow_block, retry));
+    make_ready(container_of(timer, struct step_block, retry));
 }
 
 void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, const char *ns,
@@ -111,19 +111,19 @@ void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, 
         return;
     key_text(kind, ns, name, &text);
     key = find_key(controller, &text);
-    for (struct flow_block *block = key ? key->first : NULL; block; block = block->next)
+    for (struct step_block *block = key ? key->first : NULL; block; block = block->next)
         make_ready(block);
 }
 
 /* What the step waits for besides its timer. */
-static void register_waiter(struct flow_block *block)
+static void register_waiter(struct step_block *block)
 {
     struct flow *flow = block->flow;
-    const struct flow_step *step = flow_graph_step(flow->record.graph, block->step);
+    const struct flow_step *step = flow_graph_step(flow->model.graph, block->step);
     const char *ns = object_namespace(flow->object);
     scoped(buf) struct buf job = {0};
 
-    flow_record_job_name(&flow->record, block->step, &job);
+    flow_model_job_name(&flow->model, block->step, &job);
     if (block->reason == BLOCK_JOB_NAME_CONFLICT)
         wait_for(block, WAIT_FOR_JOB, ns, job.data);
     else
@@ -131,7 +131,7 @@ static void register_waiter(struct flow_block *block)
                  step->template_name ? step->template_name : step->name);
 }
 
-static void start_timer(struct flow_block *block)
+static void start_timer(struct step_block *block)
 {
     int64_t delay_ms = RETRY_FIRST_MS;
 
@@ -145,7 +145,7 @@ static void start_timer(struct flow_block *block)
 }
 
 /* One Warning per cause, not per attempt nor per step that has it. */
-static void warn_once(struct flow_block *block)
+static void warn_once(struct step_block *block)
 {
     struct flow *flow = block->flow;
     char *cause = mem_printf("%s: %s", reasons[block->reason].text, block->message);
@@ -163,8 +163,8 @@ static void warn_once(struct flow_block *block)
 void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason, const char *format,
                      ...)
 {
-    struct step *s = &flow->record.steps[step];
-    struct flow_block *block = s->block;
+    struct step *s = &flow->model.steps[step];
+    struct step_block *block = s->block;
     char text[ERROR_MESSAGE_MAX + ERROR_FIELD_MAX];
     bool news;
     va_list args;
@@ -188,18 +188,18 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
     }
     register_waiter(block);
     start_timer(block);
-    flow_record_set_state(&flow->record, step, STEP_BLOCKED);
+    flow_model_set_state(&flow->model, step, STEP_BLOCKED);
     if (news)
         warn_once(block);
 }
 
 void flow_unblock_step(struct flow *flow, uint32_t step)
 {
-    struct flow_block *block = flow->record.steps[step].block;
+    struct step_block *block = flow->model.steps[step].block;
 
     if (!block)
         return;
-    flow->record.steps[step].block = NULL;
+    flow->model.steps[step].block = NULL;
     stop_waiting(block);
     timer_stop(flow->controller->loop, &block->retry);
     mem_free(block->message);

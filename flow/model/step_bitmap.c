@@ -2,7 +2,7 @@
  * The bitmap goes through a byte buffer, least significant byte first whatever the machine's order
  * is.
  */
-#include "flow/model/step_bits.h"
+#include "flow/model/step_bitmap.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static unsigned byte_at(const struct step_set *set, uint32_t at)
     return set ? (unsigned)(set->words[at / 8] >> (at % 8 * 8)) & 0xff : 0;
 }
 
-void step_bits_write(const struct step_set *a, const struct step_set *b, struct buf *out)
+void step_bitmap_write(const struct step_set *a, const struct step_set *b, struct buf *out)
 {
     scoped(buf) struct buf bytes = {0};
     uint32_t used = a->size / 8 + (a->size % 8 != 0);
@@ -26,12 +26,12 @@ void step_bits_write(const struct step_set *a, const struct step_set *b, struct 
         base64_encode(bytes.data, bytes.len, out);
 }
 
-uint32_t step_bits_room(const char *text)
+uint32_t step_bitmap_room(const char *text)
 {
     return (uint32_t)(strlen(text) / 4 + 1) * 3 * 8;
 }
 
-bool step_bits_read(const char *text, struct step_set *out)
+bool step_bitmap_read(const char *text, struct step_set *out)
 {
     scoped(buf) struct buf bytes = {0};
 

@@ -20,7 +20,7 @@ static bool wants_removal(const struct flow *flow)
     const char *policy = jobflow_spec_of(flow->object)->retain_policy;
 
     return policy && strcmp(policy, "delete") == 0 && !object_deleting(flow->object) &&
-           flow->publisher.written_phase == FLOW_SUCCEED;
+           flow->writer.written_phase == FLOW_SUCCEED;
 }
 
 static void on_retry(struct timer *timer)
@@ -90,13 +90,13 @@ static void remove_job(struct flow *flow, const struct object *job)
                    object_name(job), &how);
 }
 
-void flow_retain(struct flow *flow)
+void flow_apply_retain_policy(struct flow *flow)
 {
     struct batch batch = {.flow = flow};
 
     if (flow->retained_done || flow->removals || timer_armed(&flow->retain_retry) ||
-        !flow_phase_finished(flow->publisher.written_phase) ||
-        flow->state.phase != flow->publisher.written_phase)
+        !flow_phase_finished(flow->writer.written_phase) ||
+        flow->state.phase != flow->writer.written_phase)
         return;
     if (!wants_removal(flow)) {
         flow->retained_done = true;

@@ -7,4 +7,4 @@
 #include "base/error.h"
 
 /** False with INVALID at the first member that is missing. O(steps). */
-bool flow_complete_check(const struct jobflow_spec *spec, struct error *err);
+bool flow_check_required_fields(const struct jobflow_spec *spec, struct error *err);

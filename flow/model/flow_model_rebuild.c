@@ -1,0 +1,157 @@
+/*
+ * The record taken up anew: from the one of an earlier spec, after a manual retry, and its sets and
+ * counters from nothing but its steps.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "flow/model/control.h"
+#include "flow/model/flow_model.h"
+#include "flow/model/step_probe.h"
+
+void flow_model_take_over(struct flow_model *m, struct flow_model *old)
+{
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
+        uint32_t from = flow_graph_find(old->graph, flow_graph_name(m->graph, i));
+        struct step *step = &m->steps[i];
+        const struct step made = *step;
+
+        if (from == STEP_NONE)
+            continue;
+        *step = old->steps[from];
+        step->probe = made.probe;
+        step->is_iteration = made.is_iteration;
+        step->jobless = made.jobless;
+        step->final = made.final;
+        step->results_wanted = made.results_wanted;
+        if (step->probe && old->steps[from].probe)
+            step_probe_take_over(step->probe, old->steps[from].probe);
+        old->steps[from].history = NULL;
+        old->steps[from].backoff = NULL;
+    }
+    if (m->control && old->control)
+        flow_control_take_over(m, old);
+    m->retries_ended = old->retries_ended;
+    m->changes = old->changes + 1;
+}
+
+void flow_model_clear_handled(struct flow_model *m)
+{
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        m->steps[i].handled = false;
+}
+
+/* How many targets the step waits for when nothing has happened yet. */
+static uint32_t waits_at_first(const struct flow_model *m, uint32_t i)
+{
+    uint32_t targets = (uint32_t)flow_graph_targets(m->graph, i);
+
+    if (m->steps[i].probe)
+        return step_probe_open(m->steps[i].probe);
+    return !m->control && flow_model_waits_for_any(m, i) && targets ? 1 : targets;
+}
+
+/* A step as it is before its dependencies are looked at. */
+static void recount_step(struct flow_model *m, uint32_t i)
+{
+    struct step *step = &m->steps[i];
+
+    if (step->state == STEP_READY || step->state == STEP_BLOCKED)
+        step->state = STEP_WAITING; /* the new spec may say otherwise */
+    step->waiting = waits_at_first(m, i);
+    step->completion_notified = false;
+    step->failure_undecided = false;
+    if (m->control)
+        flow_control_reset(m, i);
+    flow_model_count(m, i, true);
+    if (step->probe)
+        step_set_add(&m->probing, i);
+    if (step->attempt > 1 || step->retry || step->state == STEP_BACKOFF)
+        step_set_add(&m->retried, i);
+    if (step->attempt && step->state >= STEP_STARTED)
+        ready_queue_gang_formed(&m->ready_queue, i);
+    if (!m->control && !step->waiting && step->state == STEP_WAITING)
+        flow_model_set_state(m, i, STEP_READY);
+}
+
+void flow_model_recount(struct flow_model *m)
+{
+    flow_model_release_sets(m);
+    flow_model_init_sets(m);
+    ready_queue_clear(&m->ready_queue);
+    memset(m->by_phase, 0, sizeof m->by_phase);
+    memset(m->outcomes, 0, sizeof m->outcomes);
+    m->started = m->creating = m->failed_jobs = m->backing_off = m->hidden = 0;
+    m->finals_unfinished = 0;
+    m->counted = true;
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        recount_step(m, i);
+    if (m->control) {
+        flow_control_recount(m);
+        return;
+    }
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        if (m->steps[i].state == STEP_STARTED && m->steps[i].phase == JOB_COMPLETED)
+            flow_model_notify_dependents(m, i);
+}
+
+/* A new attempt of the step is a new thing to look at for those who probe it. */
+static void forget_met(struct flow_model *m, uint32_t i)
+{
+    flow_graph_each_dependent(m->graph, i, dependent)
+    {
+        if (m->steps[dependent].probe)
+            step_probe_forget(m->steps[dependent].probe, flow_graph_name(m->graph, i));
+    }
+}
+
+static void start_again(struct flow_model *m, uint32_t i, int64_t now_ms)
+{
+    struct step *step = &m->steps[i];
+
+    if (step->history)
+        step_history_end_attempt(step->history, step->attempt, now_ms);
+    step->state = STEP_WAITING;
+    step->phase = JOB_NONE;
+    step->retry = !step->jobless && step->attempt;
+    step->retries = 0;
+    if (m->probed)
+        forget_met(m, i);
+}
+
+/* An iteration of a loop that has ended and does not begin again; a loop comes before its own. */
+static bool stays_skipped(const struct flow_model *m, uint32_t i)
+{
+    return m->steps[i].is_iteration && m->steps[flow_graph_loop(m->graph, i)].state == STEP_STARTED;
+}
+
+static void decide_anew(struct flow_model *m, uint32_t i)
+{
+    m->steps[i].state = STEP_WAITING;
+    if (m->probed)
+        forget_met(m, i);
+}
+
+uint32_t flow_model_restart_failed(struct flow_model *m, int64_t now_ms)
+{
+    uint32_t count = 0;
+
+    assert(!m->failed_jobs);
+    m->retries_ended = false;
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
+        if (m->steps[i].state == STEP_SKIPPED && !stays_skipped(m, i))
+            decide_anew(m, i);
+        if (m->steps[i].state != STEP_STARTED ||
+            !job_phase_finished((enum job_phase)m->steps[i].phase))
+            m->steps[i].retries = 0; /* also of an attempt that goes on */
+        if (m->steps[i].final ? m->steps[i].state != STEP_STARTED : !flow_model_step_failed(m, i))
+            continue;
+        start_again(m, i, now_ms);
+        count += !m->steps[i].jobless && !m->steps[i].final;
+    }
+    if (m->control)
+        m->control->ended = false;
+    m->changes++;
+    flow_model_recount(m);
+    return count;
+}

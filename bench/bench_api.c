@@ -19,7 +19,7 @@
 #include "job/plugins/plugin.h"
 
 struct asked {
-    struct api_answer answer;
+    struct api_response answer;
     int status;
     bool ended;
 };
@@ -35,27 +35,27 @@ struct bench {
     long number;
 };
 
-static struct asked *of(const struct api_answer *answer)
+static struct asked *of(const struct api_response *answer)
 {
-    return container_of((struct api_answer *)(size_t)answer, struct asked, answer);
+    return container_of((struct api_response *)(size_t)answer, struct asked, answer);
 }
 
-static void on_head(struct api_answer *answer, int status, const char *content_type,
+static void on_head(struct api_response *answer, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
     of(answer)->status = status;
 }
 
-static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+static void on_data(struct api_response *answer, const void *bytes, size_t len)
 {
 }
 
-static void on_end(struct api_answer *answer)
+static void on_end(struct api_response *answer)
 {
     of(answer)->ended = true;
 }
 
-static size_t on_backlog(const struct api_answer *answer)
+static size_t on_backlog(const struct api_response *answer)
 {
     return 0;
 }

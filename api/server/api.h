@@ -1,50 +1,52 @@
 #pragma once
 /*
- * The Kubernetes-compatible API without its sockets: a request in, an answer out.
+ * The Kubernetes-compatible API without sockets: takes a request, produces a response.
  *
- * Transports (the unix socket's HTTP connections; a command that opened the store itself) fill in
- * an api_request and receive the answer through an api_answer of theirs. Answers to writes come
- * after the commit; watches and followed logs go on until either side ends them.
+ * A transport (an HTTP connection, or a command that opened the store itself) fills in an
+ * api_request and receives the response through the callbacks of an api_response. Responses to
+ * writes come after the commit. Long-running responses (watches and followed logs) go on until
+ * either side ends them.
  *
- * Flow control: a long answer is produced piece by piece, and only while the transport's backlog is
- * small. A transport whose backlog has gone calls api_drained.
+ * Flow control: a long response is produced piece by piece, and only while the transport's backlog
+ * is small. A transport calls api_drained when its backlog is gone.
  */
 #include "api/registry/registry.h"
 #include "api/types/log_query.h"
 #include "base/loop.h"
 
 struct api;
-struct api_stream;
+struct api_stream; /* a response that is being produced */
 struct identity;
-struct pacer;
-struct record;
+struct request_record;
 struct traffic_limits;
+struct watch_batcher;
 
-/** How pod logs are read; the node's runtime behind it. `*offset` is 0 at first and moves on, for
- * followers. False with NOT_FOUND when there is no such log. */
+/** Reads pod logs; the node's runtime implements it. `*offset` is 0 at first and is advanced by
+ * each read, so that a follower goes on where it stopped. False with NOT_FOUND when there is no
+ * such log. */
 struct api_logs {
     bool (*read)(void *ctx, const struct object *pod, const struct log_query *query,
                  int64_t *offset, struct buf *out, struct error *err);
     void *ctx;
 };
 
-/** How jobs become templates and templates jobs; owned documents. `patch` may be NULL. */
+/** Conversions between jobs and job templates; both return owned documents. `patch` may be NULL. */
 struct api_conversions {
     json_t *(*to_template)(const json_t *job);
-    json_t *(*to_job)(const struct object *template_, const json_t *patch, struct error *err);
+    json_t *(*to_job)(const struct object *job_template, const json_t *patch, struct error *err);
 };
 
-/** Borrows the registry. `logs` is copied; NULL when this process has none. */
+/** Borrows the registry. `logs` is copied; NULL when this process has no logs. */
 struct api *api_new(struct loop *loop, struct registry *registry, const struct api_logs *logs);
-/** Before the first request: …/jobs/NAME/template and …/jobtemplates/NAME/instantiate work by
- * these. */
-void api_convert_with(struct api *api, const struct api_conversions *conversions);
-/** Administrators may GET /backup; the copy is made in `directory`. Once. */
-void api_allow_backups(struct api *api, const char *directory);
-/** /version says that this is a daemon, which takes in what others want to run. */
-void api_be_daemon(struct api *api);
-/** How much may be under way at once; 0 members are the defaults. */
-void api_limit(struct api *api, const struct traffic_limits *limits);
+/** Enables …/jobs/NAME/template and …/jobtemplates/NAME/instantiate. Call before the first
+ * request. */
+void api_set_conversions(struct api *api, const struct api_conversions *conversions);
+/** Lets administrators GET /backup; the copy is made in `directory`. Call at most once. */
+void api_enable_backups(struct api *api, const char *directory);
+/** Makes /version report that this process is a daemon, to which clients may submit work. */
+void api_set_daemon(struct api *api);
+/** Bounds the requests in flight; a member of 0 means its default. */
+void api_set_limits(struct api *api, const struct traffic_limits *limits);
 void api_free(struct api *api); /* ends every stream; NULL is fine */
 
 enum api_method {
@@ -61,56 +63,59 @@ enum { API_METHOD_N = API_OTHER + 1 };
 
 struct api_request {
     enum api_method method;
-    const char *target;          /* path and query as they came, still encoded */
-    const char *accept;          /* NULL = anything */
-    const char *content_type;    /* NULL = JSON */
-    const char *accept_encoding; /* NULL = as it is */
-    const char *user_agent;      /* NULL = not said; its name is the default field manager */
+    const char *target;          /* path and query as received, still percent-encoded */
+    const char *accept;          /* NULL: anything */
+    const char *content_type;    /* NULL: JSON */
+    const char *accept_encoding; /* NULL: identity */
+    const char *user_agent;      /* its first part is the default field manager; NULL: none */
     const void *body;
     size_t body_len;
-    const struct identity *identity; /* who asks; NULL = this process itself, which may do all */
+    const struct identity *identity; /* the sender; NULL: this process, which may do everything */
 };
 
-/* Filled in by the transport. `head` once, `data` any number of times, `end` once; all on the loop,
- * never inside api_handle. */
-struct api_answer {
-    void (*head)(struct api_answer *answer, int status, const char *content_type,
+/* Callbacks of the transport. The API calls `head` once, `data` or `blob` any number of times and
+ * `end` or `abort` once; all on the loop, never inside api_handle. */
+struct api_response {
+    void (*head)(struct api_response *response, int status, const char *content_type,
                  const char *const *headers /* [n] "Name: value" */, size_t n_headers);
-    void (*data)(struct api_answer *answer, const void *bytes, size_t len);
-    void (*end)(struct api_answer *answer);
-    /** Bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
-    size_t (*backlog)(const struct api_answer *answer);
-    /** Instead of `end`: what was begun cannot be finished, and nobody must take it for whole. */
-    void (*cut)(struct api_answer *answer);
-    /** Before the head: the object that a change has made or left. May be NULL. */
-    void (*about)(struct api_answer *answer, const struct object *object);
-    /** As `data`, of bytes that many are told: a reference is kept instead of a copy. May be NULL.
-     */
-    void (*line)(struct api_answer *answer, struct blob *line);
+    void (*data)(struct api_response *response, const void *bytes, size_t len);
+    void (*end)(struct api_response *response);
+    /** Returns the bytes taken but not yet sent. A watch whose backlog passes L-27 is ended. */
+    size_t (*backlog)(const struct api_response *response);
+    /** Called instead of `end` when the rest cannot be produced: the client must not take what it
+     * has for the whole. */
+    void (*abort)(struct api_response *response);
+    /** Called before `head` with the object that a write created, changed or deleted. May be
+     * NULL. */
+    void (*object)(struct api_response *response, const struct object *object);
+    /** Like `data` for bytes that many clients get: keeps a reference instead of a copy. May be
+     * NULL. */
+    void (*blob)(struct api_response *response, struct blob *blob);
 };
 
-/** Begin to answer. `request` is borrowed for the call, `answer` until `end`. The handle is valid
- * until `end`; cancel ends early without `end`. */
+/** Handles a request. `request` is borrowed for the call, `response` until `end` or `abort`. The
+ * stream is valid until then; api_cancel ends it early without `end`. */
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
-                              struct api_answer *answer);
-/** Answer with a failure: what the transport found wrong with the request before it came here. */
-struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer);
-/** Before a body is read: NULL when the request may come in, and how large its body may be (L-01,
- * DC-05); otherwise the answer that refuses it. */
-struct api_stream *api_judge(struct api *api, const struct api_request *request,
-                             struct api_answer *answer, size_t *out_body_max);
+                              struct api_response *response);
+/** Responds with an error that the transport found before the request reached the API. */
+struct api_stream *api_refuse(struct api *api, const struct error *err,
+                              struct api_response *response);
+/** Authorizes a request before its body is read. Returns NULL, and the largest body allowed (L-01,
+ * DC-05), when the body may be read; otherwise the response that refuses the request. */
+struct api_stream *api_authorize(struct api *api, const struct api_request *request,
+                                 struct api_response *response, size_t *out_body_max);
 void api_cancel(struct api_stream *stream);
-/** The backlog is gone: a stream that waited for it goes on. */
+/** Tells a stream that waits for the transport's backlog to go on. */
 void api_drained(struct api_stream *stream);
-/** A transport tells of an answer that is complete, for the metrics. */
-void api_note(struct api *api, const struct record *record, bool endless);
-/** End every watch and followed log, with their last words: the server is about to stop. */
-void api_end_endless(struct api *api);
-/** A watch or followed log: it has no end of its own, so nobody waits for it. */
-bool api_is_endless(const struct api_stream *stream);
-/** How long an answer is that is decided and waits for the disk alone; API_IN_PIECES of one that is
- * produced as it is read. */
-size_t api_held(const struct api_stream *stream);
-#define API_IN_PIECES SIZE_MAX
-/** By whom transports send what watches say. */
-struct pacer *api_pacer(struct api *api);
+/** Adds a complete request to the metrics. */
+void api_record(struct api *api, const struct request_record *record);
+/** Ends every watch and followed log after its remaining text; the server is about to stop. */
+void api_end_long_running(struct api *api);
+/** True for a watch or a followed log, which has no end of its own. */
+bool api_is_long_running(const struct api_stream *stream);
+/** Returns the size in bytes of a response that is complete and waits only for the disk;
+ * API_SIZE_UNKNOWN for a response that is produced piece by piece. */
+size_t api_response_size(const struct api_stream *stream);
+#define API_SIZE_UNKNOWN SIZE_MAX
+/** Returns the batcher in whose rounds transports send watch events. */
+struct watch_batcher *api_watch_batcher(struct api *api);

@@ -6,14 +6,9 @@
 
 #include "api/server/api.h"
 #include "api/server/auth/authz.h"
-#include "api/server/rest/backup.h"
-#include "api/server/rest/health.h"
 #include "api/server/rest/internal.h"
-#include "api/server/rest/reviews.h"
 #include "api/server/rest/watch_batcher.h"
 #include "api/server/schema/crd.h"
-#include "api/server/schema/discovery.h"
-#include "api/server/schema/openapi.h"
 #include "base/mem.h"
 
 /* ---- streams ---- */
@@ -46,7 +41,7 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
 
     stream->ops = ops;
     stream->api = api;
-    stream->answer = call->answer;
+    stream->response = call->response;
     stream->traffic = call->traffic;
     stream->user = call->user;
     stream->next = api->streams;
@@ -62,9 +57,9 @@ void stream_start(struct api_stream *stream, const struct api_call *call,
         loop_post(api->loop, &stream->task);
 }
 
-void stream_again(struct api_stream *stream)
+void stream_continue(struct api_stream *stream)
 {
-    stream->awaits_drain = stream->answer->backlog(stream->answer) > BACKLOG_LOW;
+    stream->awaits_drain = stream->response->backlog(stream->response) > BACKLOG_LOW;
     if (!stream->awaits_drain)
         loop_post(stream->api->loop, &stream->task);
 }
@@ -77,19 +72,19 @@ void api_drained(struct api_stream *stream)
     loop_post(stream->api->loop, &stream->task);
 }
 
-bool api_is_endless(const struct api_stream *stream)
+bool api_is_long_running(const struct api_stream *stream)
 {
-    return stream->ops->endless;
+    return stream->ops->long_running;
 }
 
-size_t api_held(const struct api_stream *stream)
+size_t api_response_size(const struct api_stream *stream)
 {
-    return stream->ops->held ? stream->ops->held(stream) : API_IN_PIECES;
+    return stream->ops->size ? stream->ops->size(stream) : API_SIZE_UNKNOWN;
 }
 
-struct pacer *api_pacer(struct api *api)
+struct watch_batcher *api_watch_batcher(struct api *api)
 {
-    return api->pacer;
+    return api->batcher;
 }
 
 void api_cancel(struct api_stream *stream)
@@ -106,18 +101,18 @@ void api_cancel(struct api_stream *stream)
 
 void stream_end(struct api_stream *stream)
 {
-    struct api_answer *answer = stream->answer;
+    struct api_response *response = stream->response;
 
     api_cancel(stream);
-    answer->end(answer);
+    response->end(response);
 }
 
-void stream_cut(struct api_stream *stream)
+void stream_abort(struct api_stream *stream)
 {
-    struct api_answer *answer = stream->answer;
+    struct api_response *response = stream->response;
 
     api_cancel(stream);
-    answer->cut(answer);
+    response->abort(response);
 }
 
 /* ---- dispatch ---- */
@@ -152,9 +147,9 @@ static const verb_fn object_verbs[ROUTE_N][API_METHOD_N] = {
     [ROUTE_LOG]          = {[API_GET] = verb_log},
     [ROUTE_EVICTION]     = {[API_POST] = verb_evict},
     [ROUTE_BINDING]      = {[API_POST] = verb_bind},
-    [ROUTE_EXEC]         = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
-    [ROUTE_ATTACH]       = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
-    [ROUTE_PORT_FORWARD] = {[API_GET] = verb_no_stream, [API_POST] = verb_no_stream},
+    [ROUTE_EXEC]         = {[API_GET] = verb_stream_unsupported, [API_POST] = verb_stream_unsupported},
+    [ROUTE_ATTACH]       = {[API_GET] = verb_stream_unsupported, [API_POST] = verb_stream_unsupported},
+    [ROUTE_PORT_FORWARD] = {[API_GET] = verb_stream_unsupported, [API_POST] = verb_stream_unsupported},
 };
 /* clang-format on */
 
@@ -177,7 +172,7 @@ static verb_fn verb_of(const struct api_call *call)
 {
     verb_fn verb = verb_at(&call->route, call->request->method);
     bool watch = (verb == verb_list || verb == verb_get) && call->route.sub == ROUTE_MAIN &&
-                 call->request->method == API_GET && target_query_bool(&call->target, "watch");
+                 call->request->method == API_GET && request_query_bool(&call->target, "watch");
 
     return verb && takes(&call->route, verb) ? (watch ? verb_watch : verb) : NULL;
 }
@@ -194,14 +189,14 @@ static enum accept_endpoint endpoint_of(verb_fn verb)
 static bool authorise(struct api_call *call, struct error *err)
 {
     const struct identity *identity = call->request->identity;
-    struct authz_ask ask;
+    struct authz_attributes attributes;
 
     if (!identity)
         return true;
-    authz_ask_of(&call->target, call->request->method, call->request->target, &ask);
-    if (authz_allows(identity, &ask))
+    authz_attributes_of(&call->target, call->request->method, call->request->target, &attributes);
+    if (authz_allows(identity, &attributes))
         return true;
-    authz_refuse(identity, &ask, err);
+    authz_refuse(identity, &attributes, err);
     if (route_find(&call->target, &call->route, NULL))
         call->name = call->route.name;
     return false;
@@ -211,7 +206,7 @@ static bool authorise(struct api_call *call, struct error *err)
 static struct api_stream *page_of(const struct api_call *call)
 {
     static struct api_stream *(*const pages[])(const struct api_call *call) = {
-        health_answer, discovery_answer, openapi_answer, review_answer, backup_answer};
+        page_health, page_discovery, page_openapi, page_review, page_backup};
     struct api_stream *page = NULL;
 
     for (size_t i = 0; i < countof(pages) && !page; i++)
@@ -221,7 +216,7 @@ static struct api_stream *page_of(const struct api_call *call)
 
 static enum traffic_class traffic_of(const struct api_call *call, verb_fn verb)
 {
-    bool follows = verb == verb_log && target_query_bool(&call->target, "follow");
+    bool follows = verb == verb_log && request_query_bool(&call->target, "follow");
 
     if (verb == verb_watch || follows)
         return TRAFFIC_WATCHING;
@@ -244,37 +239,39 @@ static bool let_in(struct api_call *call, verb_fn verb, struct error *err)
     return true;
 }
 
-void api_be_daemon(struct api *api)
+void api_set_daemon(struct api *api)
 {
     api->is_daemon = true;
 }
 
-void api_limit(struct api *api, const struct traffic_limits *limits)
+void api_set_limits(struct api *api, const struct traffic_limits *limits)
 {
     traffic_limit(&api->traffic, limits);
 }
 
-void api_note(struct api *api, const struct record *record, bool endless)
+void api_record(struct api *api, const struct request_record *record)
 {
-    traffic_note(&api->traffic, record, endless);
+    traffic_record(&api->traffic, record);
 }
 
-struct api_stream *api_refuse(struct api *api, const struct error *err, struct api_answer *answer)
+struct api_stream *api_refuse(struct api *api, const struct error *err,
+                              struct api_response *response)
 {
     const struct api_request request = {.method = API_OTHER, .target = ""};
-    const struct api_call call = {.api = api, .request = &request, .answer = answer};
+    const struct api_call call = {.api = api, .request = &request, .response = response};
 
     return reply_error(&call, err);
 }
 
-struct api_stream *api_judge(struct api *api, const struct api_request *request,
-                             struct api_answer *answer, size_t *out_body_max)
+struct api_stream *api_authorize(struct api *api, const struct api_request *request,
+                                 struct api_response *response, size_t *out_body_max)
 {
     scoped(arena) struct arena *arena = arena_new(0);
-    struct api_call call = {.api = api, .request = request, .answer = answer, .arena = arena};
+    struct api_call call = {.api = api, .request = request, .response = response, .arena = arena};
     struct error err = {0};
 
-    if (!target_parse(request->target, arena, &call.target, &err) || !authorise(&call, &err))
+    if (!request_target_parse(request->target, arena, &call.target, &err) ||
+        !authorise(&call, &err))
         return reply_error(&call, &err);
     route_find(&call.target, &call.route, NULL);
     *out_body_max = body_limits(&call)->max_bytes;
@@ -282,15 +279,15 @@ struct api_stream *api_judge(struct api *api, const struct api_request *request,
 }
 
 struct api_stream *api_handle(struct api *api, const struct api_request *request,
-                              struct api_answer *answer)
+                              struct api_response *response)
 {
     scoped(arena) struct arena *arena = arena_new(0);
-    struct api_call call = {.api = api, .request = request, .answer = answer, .arena = arena};
+    struct api_call call = {.api = api, .request = request, .response = response, .arena = arena};
     struct api_stream *page;
     struct error err = {0};
     verb_fn verb;
 
-    if (!target_parse(request->target, arena, &call.target, &err))
+    if (!request_target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
     if (!authorise(&call, &err))
         return reply_error(&call, &err);
@@ -300,7 +297,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
     if (!route_find(&call.target, &call.route, &err))
         return reply_error(&call, &err);
     call.name = call.route.name;
-    call.store = call.route.kind->built_in ? definitions_store(api) : api->store;
+    call.store = call.route.kind->built_in ? crd_store(api) : api->store;
     verb = verb_of(&call);
     if (!verb) {
         call.route = (struct route){0};
@@ -308,8 +305,8 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
                   "the server does not allow this method on the requested resource");
         return reply_error(&call, &err);
     }
-    if (verb != verb_log && verb != verb_no_stream &&
-        !accept_choose(request->accept, endpoint_of(verb), &call.media, &err))
+    if (verb != verb_log && verb != verb_stream_unsupported &&
+        !accept_negotiate(request->accept, endpoint_of(verb), &call.media, &err))
         return reply_error(&call, &err);
     if (!let_in(&call, verb, &err))
         return reply_error(&call, &err);
@@ -327,9 +324,9 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     api->registry = registry;
     api->store = registry_store(registry);
     traffic_init(&api->traffic, loop_metrics(loop));
-    figures_start(&api->figures, loop_metrics(loop), api->store);
-    api->lines = event_lines_new();
-    api->pacer = pacer_new(loop);
+    store_metrics_start(&api->store_metrics, loop_metrics(loop), api->store);
+    api->event_cache = watch_event_cache_new();
+    api->batcher = watch_batcher_new(loop);
     if (logs)
         api->logs = *logs;
     return api;
@@ -337,19 +334,19 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
 
 static void end_with_last_words(struct api_stream *stream)
 {
-    if (stream->ops->last)
-        stream->ops->last(stream);
+    if (stream->ops->finish)
+        stream->ops->finish(stream);
     stream_end(stream);
 }
 
-void api_end_endless(struct api *api)
+void api_end_long_running(struct api *api)
 {
     struct api_stream *stream, *next;
 
     api->stopping = true;
     for (stream = api->streams; stream; stream = next) {
         next = stream->next;
-        if (stream->ops->endless)
+        if (stream->ops->long_running)
             end_with_last_words(stream);
     }
 }
@@ -360,11 +357,11 @@ void api_free(struct api *api)
         return;
     while (api->streams)
         end_with_last_words(api->streams);
-    event_lines_free(api->lines);
-    pacer_free(api->pacer);
+    watch_event_cache_free(api->event_cache);
+    watch_batcher_free(api->batcher);
     openapi_free(api->openapi);
-    figures_stop(&api->figures);
-    store_close(api->definitions);
+    store_metrics_stop(&api->store_metrics);
+    store_close(api->crds);
     traffic_release(&api->traffic);
     mem_free(api->backup_path);
     mem_free(api);

@@ -175,7 +175,7 @@ static bool finalizer_is_qualified(const char *finalizer)
 static void check_finalizers(const struct kind *kind, const struct meta *meta,
                              struct error_list *errors)
 {
-    bool custom = strstr(kind->group, "volcano.sh");
+    bool custom = kind_is_custom(kind);
 
     for (uint32_t i = 0; i < meta->n_finalizers; i++) {
         const char *finalizer = meta->finalizers[i];

@@ -33,6 +33,11 @@ const struct kind *kind_by_id(enum kind_id id)
     return (unsigned)id < KIND_N ? kinds[id] : NULL;
 }
 
+bool kind_is_custom(const struct kind *kind)
+{
+    return strstr(kind->group, "volcano.sh") != NULL;
+}
+
 const char *kind_api_version(const struct kind *kind)
 {
     pthread_once(&api_versions_once, join_api_versions);

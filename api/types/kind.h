@@ -111,5 +111,8 @@ const struct kind *kind_by_word(const char *word);
 /** By URL parts: group ("" core), version, plural. */
 const struct kind *kind_by_resource(const char *group, const char *version, const char *plural);
 const char *kind_api_version(const struct kind *kind); /* "group/version" or "version" */
+/** True for the kinds that a Kubernetes cluster knows by a CustomResourceDefinition: those of the
+ * volcano.sh groups. */
+bool kind_is_custom(const struct kind *kind);
 /** The best guess for a mistyped kind or apiVersion, for error texts; NULL if nothing is near. */
 const struct kind *kind_nearest(const char *word);

@@ -40,7 +40,7 @@ struct local {
 
 /* One request being answered. */
 struct exchange {
-    struct api_answer answer;
+    struct api_response answer;
     struct client_call *call;
     struct api_stream *stream;
     bool failed; /* the store cannot be read: the call says why */
@@ -51,14 +51,14 @@ static struct local *of(struct client *client)
     return container_of(client, struct local, base);
 }
 
-static struct exchange *exchange_of(const struct api_answer *answer)
+static struct exchange *exchange_of(const struct api_response *answer)
 {
-    return container_of((struct api_answer *)(size_t)answer, struct exchange, answer);
+    return container_of((struct api_response *)(size_t)answer, struct exchange, answer);
 }
 
 /* ---- answers ---- */
 
-static void on_head(struct api_answer *answer, int status, const char *content_type,
+static void on_head(struct api_response *answer, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
     static const char warning[] = "Warning: ";
@@ -70,7 +70,7 @@ static void on_head(struct api_answer *answer, int status, const char *content_t
                                 strlen(headers[i]) - (sizeof warning - 1));
 }
 
-static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+static void on_data(struct api_response *answer, const void *bytes, size_t len)
 {
     client_take_data(exchange_of(answer)->call, bytes, len);
 }
@@ -84,12 +84,12 @@ static void finish(struct exchange *exchange)
     client_take_end(call);
 }
 
-static void on_end(struct api_answer *answer)
+static void on_end(struct api_response *answer)
 {
     finish(exchange_of(answer));
 }
 
-static void on_cut(struct api_answer *answer)
+static void on_cut(struct api_response *answer)
 {
     struct exchange *exchange = exchange_of(answer);
 
@@ -97,7 +97,7 @@ static void on_cut(struct api_answer *answer)
     finish(exchange);
 }
 
-static size_t on_backlog(const struct api_answer *answer)
+static size_t on_backlog(const struct api_response *answer)
 {
     return 0;
 }
@@ -122,20 +122,21 @@ static bool is_part(const struct kind *kind)
 }
 
 /* What a request asks for; false when it is none that a part of the store could answer. */
-static bool plain_get(const struct api_request *request, struct arena *arena, struct target *target,
-                      struct route *route)
+static bool plain_get(const struct api_request *request, struct arena *arena,
+                      struct request_target *target, struct route *route)
 {
-    return request->method == API_GET && target_parse(request->target, arena, target, NULL) &&
+    return request->method == API_GET &&
+           request_target_parse(request->target, arena, target, NULL) &&
            route_find(target, route, NULL) && route->kind &&
            (route->sub == ROUTE_MAIN || route->sub == ROUTE_STATUS) &&
-           !target_query_bool(target, "watch");
+           !request_query_bool(target, "watch");
 }
 
 /* The one name that is asked for, of an object or of the job whose pods are; owned, or NULL. */
-static char *name_asked(const struct target *target, const struct route *route)
+static char *name_asked(const struct request_target *target, const struct route *route)
 {
     static const char of_job[] = LABEL_JOB_NAME "=";
-    const char *labels = target_query(target, "labelSelector");
+    const char *labels = request_query(target, "labelSelector");
 
     if (route->kind->few)
         return NULL;
@@ -174,7 +175,7 @@ static struct side *side_for(struct local *local, const struct api_request *requ
     static const struct engine_options whole = {0};
     scoped(arena) struct arena *arena = arena_new(0);
     struct side *named = NULL;
-    struct target target;
+    struct request_target target;
     struct route route;
 
     if (local->few.engine && plain_get(request, arena, &target, &route)) {
@@ -200,7 +201,7 @@ static void local_start(struct client *client, struct client_call *call)
     struct side *side = side_for(of(client), &request, &call->err);
     struct exchange *exchange = mem_alloc(sizeof *exchange);
 
-    exchange->answer = (struct api_answer){on_head, on_data, on_end, on_backlog, on_cut};
+    exchange->answer = (struct api_response){on_head, on_data, on_end, on_backlog, on_cut};
     exchange->call = call;
     call->transport = exchange;
     if (side)
@@ -239,7 +240,7 @@ static struct client_call *first_endless(const struct client *client)
 {
     for (struct client_call *call = client->calls; call; call = call->next)
         if (!exchange_failed(call) &&
-            api_is_endless(((const struct exchange *)call->transport)->stream))
+            api_is_long_running(((const struct exchange *)call->transport)->stream))
             return call;
     return NULL;
 }
@@ -342,9 +343,9 @@ static bool open_side(struct local *local, struct side *side, const struct engin
         return false;
     side->api = api_new(engine_loop(side->engine), engine_registry(side->engine),
                         &(const struct api_logs){read_log, local});
-    api_convert_with(side->api, &serving_conversions);
+    api_set_conversions(side->api, &serving_conversions);
     if (local->changes)
-        api_allow_backups(side->api, engine_data_dir(side->engine));
+        api_enable_backups(side->api, engine_data_dir(side->engine));
     return true;
 }
 

@@ -51,15 +51,16 @@ static int failed(const struct error *err)
 
 /* ---- create ---- */
 
-static bool create(void *ctx, struct bearers *bearers, struct error *err)
+static bool create(void *ctx, struct bearer_tokens *bearers, struct error *err)
 {
     struct request *request = ctx;
     const struct token_options *options = request->options;
     int64_t now_ms = clock_wall_ms(clock_real());
 
-    return bearers_add(bearers, request->names[0], role_by_name(options->role),
-                       options->namespaces.items, options->namespaces.count, now_ms,
-                       options->expires_ms ? now_ms + options->expires_ms : 0, request->text, err);
+    return bearer_tokens_add(bearers, request->names[0], role_by_name(options->role),
+                             options->namespaces.items, options->namespaces.count, now_ms,
+                             options->expires_ms ? now_ms + options->expires_ms : 0, request->text,
+                             err);
 }
 
 static bool print_kubeconfig(const struct request *request, struct error *err)
@@ -108,12 +109,12 @@ static int run_create(struct request *request)
 
 /* ---- revoke ---- */
 
-static bool revoke(void *ctx, struct bearers *bearers, struct error *err)
+static bool revoke(void *ctx, struct bearer_tokens *bearers, struct error *err)
 {
     const struct request *request = ctx;
 
     for (int i = 0; i < request->n_names; i++)
-        if (!bearers_remove(bearers, request->names[i]))
+        if (!bearer_tokens_remove(bearers, request->names[i]))
             return error_set(err, ERR_NOT_FOUND, "", "there is no token \"%s\"", request->names[i]);
     return true;
 }
@@ -135,7 +136,7 @@ static int run_revoke(struct request *request)
 
 /* ---- list ---- */
 
-static void print_namespaces(const struct bearer *bearer)
+static void print_namespaces(const struct bearer_token *bearer)
 {
     if (bearer->n_namespaces == 0)
         fputs("all", stdout);
@@ -146,12 +147,12 @@ static void print_namespaces(const struct bearer *bearer)
 static int run_list(struct request *request)
 {
     scoped_str path = mem_printf("%s/" ACCESS_TOKENS, request->data_dir);
-    scoped(bearers) struct bearers bearers = {0};
+    scoped(bearer_tokens) struct bearer_tokens bearers = {0};
     struct error err = {0};
     int64_t now_ms = clock_wall_ms(clock_real());
     int width = (int)strlen("NAME");
 
-    if (!bearers_load(&bearers, path, &err))
+    if (!bearer_tokens_load(&bearers, path, &err))
         return failed(&err);
     for (size_t i = 0; i < bearers.count; i++)
         if ((int)strlen(bearers.items[i].name) > width)
@@ -159,7 +160,7 @@ static int run_list(struct request *request)
     printf("%-*s   ROLE     CREATED                EXPIRES                NAMESPACES\n", width,
            "NAME");
     for (size_t i = 0; i < bearers.count; i++) {
-        const struct bearer *bearer = &bearers.items[i];
+        const struct bearer_token *bearer = &bearers.items[i];
         char created[TIME_TEXT_MAX] = "", until[TIME_TEXT_MAX] = "never";
         bool is_over = bearer->expires_ms && bearer->expires_ms <= now_ms;
 

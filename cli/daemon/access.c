@@ -140,12 +140,13 @@ struct tls_context *access_tls(const char *data_dir, const char *const *hosts, s
 /* ---- tokens ---- */
 
 bool access_change_tokens(const char *data_dir,
-                          bool (*change)(void *ctx, struct bearers *bearers, struct error *err),
+                          bool (*change)(void *ctx, struct bearer_tokens *bearers,
+                                         struct error *err),
                           void *ctx, struct error *err)
 {
     scoped_str path = path_in(data_dir, ACCESS_TOKENS);
     scoped_str dir = path_in(data_dir, "access");
-    scoped(bearers) struct bearers bearers = {0};
+    scoped(bearer_tokens) struct bearer_tokens bearers = {0};
     bool ok = make_access_dir(data_dir, err);
     int lock = ok ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
@@ -153,8 +154,8 @@ bool access_change_tokens(const char *data_dir,
         return false;
     while (lock >= 0 && flock(lock, LOCK_EX) < 0 && errno == EINTR)
         ;
-    ok = bearers_load(&bearers, path, err) && change(ctx, &bearers, err) &&
-         bearers_save(&bearers, path, err);
+    ok = bearer_tokens_load(&bearers, path, err) && change(ctx, &bearers, err) &&
+         bearer_tokens_save(&bearers, path, err);
     if (lock >= 0)
         close(lock);
     return ok;
@@ -211,19 +212,20 @@ struct admin_token {
     char text[BEARER_TEXT + 1];
 };
 
-static bool keep_or_make(void *ctx, struct bearers *bearers, struct error *err)
+static bool keep_or_make(void *ctx, struct bearer_tokens *bearers, struct error *err)
 {
     struct admin_token *admin = ctx;
-    const struct bearer *known =
-        admin->had ? bearers_find(bearers, admin->had, strlen(admin->had), admin->now_ms) : NULL;
+    const struct bearer_token *known =
+        admin->had ? bearer_tokens_find(bearers, admin->had, strlen(admin->had), admin->now_ms)
+                   : NULL;
 
     if (known && known->role == ROLE_ADMIN) {
         memcpy(admin->text, admin->had, sizeof admin->text);
         return true;
     }
-    bearers_remove(bearers, ADMIN_TOKEN);
-    return bearers_add(bearers, ADMIN_TOKEN, ROLE_ADMIN, NULL, 0, admin->now_ms, 0, admin->text,
-                       err);
+    bearer_tokens_remove(bearers, ADMIN_TOKEN);
+    return bearer_tokens_add(bearers, ADMIN_TOKEN, ROLE_ADMIN, NULL, 0, admin->now_ms, 0,
+                             admin->text, err);
 }
 
 char *access_kubeconfig(const char *data_dir, const char *server, int64_t now_ms, struct error *err)

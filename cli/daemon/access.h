@@ -9,7 +9,7 @@
  *   kubeconfig          0600: one administrator's way in, for kubectl
  */
 #include "api/client/kubeconfig.h"
-#include "api/server/auth/bearer.h"
+#include "api/server/auth/bearer_tokens.h"
 #include "api/server/http/tls.h"
 
 #define ACCESS_TOKENS "access/tokens.json" /* in the data directory */
@@ -36,7 +36,8 @@ char *access_kubeconfig(const char *data_dir, const char *server, int64_t now_ms
 
 /** Load, let `change` work on the tokens, save; under a lock, so that no change is lost. */
 bool access_change_tokens(const char *data_dir,
-                          bool (*change)(void *ctx, struct bearers *bearers, struct error *err),
+                          bool (*change)(void *ctx, struct bearer_tokens *bearers,
+                                         struct error *err),
                           void *ctx, struct error *err);
 /** Server and CA as in the administrator's kubeconfig. NOT_FOUND when there is none. */
 bool access_read_server(const char *data_dir, struct kubeconfig *out, struct error *err);

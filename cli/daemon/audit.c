@@ -92,7 +92,7 @@ static void rotate(struct audit *audit)
         audit_reopen(audit);
 }
 
-static bool is_change(const struct record *record)
+static bool is_change(const struct request_record *record)
 {
     switch (record->method) {
     case API_POST:
@@ -109,7 +109,7 @@ static bool is_change(const struct record *record)
     return false;
 }
 
-static void write_line(const struct record *record, struct buf *out)
+static void write_line(const struct request_record *record, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
 
@@ -128,7 +128,7 @@ static void write_line(const struct record *record, struct buf *out)
     buf_char(out, '\n');
 }
 
-void audit_note(struct audit *audit, const struct record *record)
+void audit_note(struct audit *audit, const struct request_record *record)
 {
     scoped(buf) struct buf line = {0};
 

@@ -13,4 +13,4 @@ struct audit *audit_open(const char *data_dir, struct error *err);
 void audit_close(struct audit *audit); /* NULL is fine */
 /** Go on in the file that has the name now: it may have been moved away. */
 void audit_reopen(struct audit *audit);
-void audit_note(struct audit *audit, const struct record *record);
+void audit_note(struct audit *audit, const struct request_record *record);

@@ -113,7 +113,7 @@ static bool open_engine(struct daemon *daemon, struct error *err)
     return true;
 }
 
-static void on_answered(void *ctx, const struct record *record)
+static void on_answered(void *ctx, const struct request_record *record)
 {
     struct daemon *daemon = ctx;
 
@@ -133,7 +133,7 @@ static void limit_clients(const struct daemon *daemon)
     const struct traffic_limits traffic = {.watching = watches, .watching_per_user = watches / 5};
 
     listener_limit(serving_listener(daemon->serving), connections, connections / 8);
-    api_limit(serving_api(daemon->serving), &traffic);
+    api_set_limits(serving_api(daemon->serving), &traffic);
 }
 
 static bool open_access(struct daemon *daemon, struct error *err)
@@ -156,7 +156,7 @@ static bool open_access(struct daemon *daemon, struct error *err)
     if (!daemon->audit)
         return false;
     daemon->serving = serving_new(daemon->engine, &listener);
-    api_be_daemon(serving_api(daemon->serving));
+    api_set_daemon(serving_api(daemon->serving));
     limit_clients(daemon);
     return listener_add_unix(serving_listener(daemon->serving), socket, 0600, err) &&
            authn_reload(daemon->authn, err);
@@ -318,7 +318,7 @@ static void stop(struct daemon *daemon)
     daemon->stopping = true;
     notify_manager("STOPPING=1");
     log_info("stopping");
-    api_end_endless(serving_api(daemon->serving));
+    api_end_long_running(serving_api(daemon->serving));
     listener_drain(serving_listener(daemon->serving), &daemon->drained);
     timer_start(loop, &daemon->drain_limit, DRAIN_MS);
 }

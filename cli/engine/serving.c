@@ -32,8 +32,8 @@ struct serving *serving_new(struct engine *engine, const struct listener_options
     struct serving *serving = mem_alloc(sizeof *serving);
 
     serving->api = api_new(engine_loop(engine), engine_registry(engine), &logs);
-    api_convert_with(serving->api, &serving_conversions);
-    api_allow_backups(serving->api, engine_data_dir(engine));
+    api_set_conversions(serving->api, &serving_conversions);
+    api_enable_backups(serving->api, engine_data_dir(engine));
     serving->listener = listener_new(engine_loop(engine), serving->api, options);
     return serving;
 }

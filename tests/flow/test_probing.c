@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/metrics.h"
+#include "tests/support/canned_server.h"
 #include "tests/support/flow_fixture.h"
-#include "tests/support/peer.h"
 
 /* A flow whose last step "z" waits for the others with `probe`; templates have tasks ps (2
  * replicas) and worker (2, one available is enough). */
@@ -261,16 +261,16 @@ static bool until(struct flow_bed *bed, bool (*over)(struct flow_bed *bed))
     return over(bed);
 }
 
-static struct peer *peer;
+static struct canned_server *peer;
 
 static bool asked(struct flow_bed *bed)
 {
-    return peer_connections(peer) > 0;
+    return canned_server_connections(peer) > 0;
 }
 
 static bool asked_again(struct flow_bed *bed)
 {
-    return peer_connections(peer) > 2;
+    return canned_server_connections(peer) > 2;
 }
 
 /* covers: jobflow.md 67 68 */
@@ -285,9 +285,9 @@ static void as_many_pods_as_needed_must_listen(void **state)
         scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
         char probe[128];
 
-        peer = peer_new(bed->loop, NULL);
+        peer = canned_server_new(bed->loop, NULL);
         snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: %s, port: %d}]", cases[i].task,
-                 peer_port(peer));
+                 canned_server_port(peer));
         run_probed(bed, "f", "a", probe);
         flow_bed_phase(bed, "f-a", JOB_RUNNING);
         flow_bed_pod(bed, "f-a", cases[i].task, 0, POD_RUNNING, "127.0.0.1");
@@ -300,7 +300,7 @@ static void as_many_pods_as_needed_must_listen(void **state)
             flow_bed_pod(bed, "f-a", cases[i].task, 1, POD_RUNNING, "127.0.0.1");
             check("two are", until(bed, started));
         }
-        peer_free(peer);
+        canned_server_free(peer);
     }
 }
 
@@ -310,18 +310,18 @@ static void failing_answer_is_asked_again(void **state)
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
     char probe[128];
 
-    peer = peer_new(bed->loop, "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
+    peer = canned_server_new(bed->loop, "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n");
     snprintf(probe, sizeof probe, "httpGetList: [{taskName: worker, path: /up, port: %d}]",
-             peer_port(peer));
+             canned_server_port(peer));
     run_probed(bed, "f", "a", probe);
     flow_bed_phase(bed, "f-a", JOB_RUNNING);
     flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, "127.0.0.1");
     check("asked", until(bed, asked));
     flow_bed_settle(bed);
     check("not started", !started(bed));
-    peer_answer(peer, "HTTP/1.1 204 No Content\r\n\r\n");
+    canned_server_set_answer(peer, "HTTP/1.1 204 No Content\r\n\r\n");
     check("started", until(bed, started));
-    peer_free(peer);
+    canned_server_free(peer);
 }
 
 static void pod_without_an_address_is_asked_at_the_hosts(void **state)
@@ -330,8 +330,9 @@ static void pod_without_an_address_is_asked_at_the_hosts(void **state)
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(&options);
     char probe[128];
 
-    peer = peer_new(bed->loop, NULL);
-    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]", peer_port(peer));
+    peer = canned_server_new(bed->loop, NULL);
+    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]",
+             canned_server_port(peer));
     run_probed(bed, "f", "a", probe);
     flow_bed_phase(bed, "f-a", JOB_RUNNING);
     flow_bed_pod(bed, "f-a", "worker", 0, POD_PENDING, NULL);
@@ -339,7 +340,7 @@ static void pod_without_an_address_is_asked_at_the_hosts(void **state)
     check("not before it runs", !started(bed));
     flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, NULL);
     check("started", until(bed, started));
-    peer_free(peer);
+    canned_server_free(peer);
 }
 
 /* covers: jobflow.md 70 */
@@ -348,9 +349,9 @@ static void silent_peer_delays_nobody_else(void **state)
     scoped(flow_bed) struct flow_bed *bed = flow_bed_new_real(NULL);
     char probe[128];
 
-    peer = peer_new(bed->loop, NULL);
+    peer = canned_server_new(bed->loop, NULL);
     snprintf(probe, sizeof probe, "httpGetList: [{taskName: worker, path: /up, port: %d}]",
-             peer_port(peer));
+             canned_server_port(peer));
     run_probed(bed, "f", "a", probe);
     flow_bed_phase(bed, "f-a", JOB_RUNNING);
     flow_bed_pod(bed, "f-a", "worker", 0, POD_RUNNING, "127.0.0.1");
@@ -367,7 +368,7 @@ static void silent_peer_delays_nobody_else(void **state)
     }
     check("its tries end and are repeated", until(bed, asked_again));
     check("without success", !started(bed));
-    peer_free(peer);
+    canned_server_free(peer);
 }
 
 /* covers: reliability.md SEC-13 */
@@ -378,9 +379,10 @@ static void api_address_is_never_asked(void **state)
     const char *refused[] = {own, NULL};
     const struct flow_options options = {.refused_addresses = refused};
 
-    peer = peer_new(loop, "HTTP/1.1 200 OK\r\n\r\n");
-    snprintf(own, sizeof own, "127.0.0.1:%d", peer_port(peer));
-    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]", peer_port(peer));
+    peer = canned_server_new(loop, "HTTP/1.1 200 OK\r\n\r\n");
+    snprintf(own, sizeof own, "127.0.0.1:%d", canned_server_port(peer));
+    snprintf(probe, sizeof probe, "tcpSocketList: [{taskName: worker, port: %d}]",
+             canned_server_port(peer));
     {
         scoped(flow_bed) struct flow_bed *bed = flow_bed_new(&options);
 
@@ -391,8 +393,8 @@ static void api_address_is_never_asked(void **state)
         check("not started", !started(bed));
     }
     loop_settle(loop);
-    check_int("not asked", peer_connections(peer), 0);
-    peer_free(peer);
+    check_int("not asked", canned_server_connections(peer), 0);
+    canned_server_free(peer);
     loop_settle(loop);
     loop_free(loop);
 }

@@ -52,9 +52,9 @@ struct everything {
 };
 
 struct run {
-    struct api_rig rig;
-    struct api_rig_options options;
-    struct api_tap watches[KIND_N];
+    struct api_fixture fixture;
+    struct api_fixture_options options;
+    struct api_capture watches[KIND_N];
     struct everything now;
     int64_t newest; /* no object of `now` is newer */
 };
@@ -80,13 +80,13 @@ static struct everything look(struct run *run)
 
     for (size_t i = 0; i < KIND_N; i++) {
         scoped_str path = collection(kind_by_id(i), "");
-        scoped(tap) struct api_tap tap = {0};
+        scoped(capture) struct api_capture capture = {0};
 
         if (kind_by_id(i)->built_in)
             continue;
-        assert(api_request(&run->rig, &tap, "GET", path) == 200);
+        assert(api_send(&run->fixture, &capture, "GET", path) == 200);
 
-        const char *items = strstr(tap.body.data, "\"items\":");
+        const char *items = strstr(capture.body.data, "\"items\":");
 
         assert(items);
         all.items[i] = mem_strdup(items);
@@ -185,16 +185,17 @@ static void move_on(struct run *run, struct everything *after)
     run->newest = newest;
 }
 
-static void check_refusal(const struct api_tap *tap)
+static void check_refusal(const struct api_capture *capture)
 {
-    scoped(json) json_t *status = api_tap_json(tap);
+    scoped(json) json_t *status = api_capture_json(capture);
     const char *kind = json_string_value(json_object_get(status, "kind")),
                *message = json_string_value(json_object_get(status, "message"));
 
     assert(kind && strcmp(kind, "Status") == 0);
     assert(message && *message);
-    assert(tap->status != 500 || strstr(message, "failed to create typed patch object") == message);
-    assert(json_integer_value(json_object_get(status, "code")) == tap->status);
+    assert(capture->status != 500 ||
+           strstr(message, "failed to create typed patch object") == message);
+    assert(json_integer_value(json_object_get(status, "code")) == capture->status);
 }
 
 /* The object of the kind whose uid this is, as it is now (owned); NULL: none, or it has another
@@ -215,9 +216,9 @@ static json_t *listed(const struct run *run, const struct kind *kind, const json
 }
 
 /* A write answers with what is there now, or what is gone or newer by now. */
-static void check_shown(const struct run *run, const struct api_tap *tap)
+static void check_shown(const struct run *run, const struct api_capture *capture)
 {
-    scoped(json) json_t *shown = api_tap_json(tap);
+    scoped(json) json_t *shown = api_capture_json(capture);
 
     for (size_t i = 0; i < KIND_N; i++) {
         scoped(json) json_t *object = listed(run, kind_by_id(i), shown);
@@ -235,24 +236,24 @@ static void check_shown(const struct run *run, const struct api_tap *tap)
 
 static void begin(struct run *run)
 {
-    api_rig_start(&run->rig, &run->options);
+    api_fixture_start(&run->fixture, &run->options);
     for (size_t i = 0; i < KIND_N; i++) {
         scoped_str path = collection(kind_by_id(i), "?watch=1");
 
         if (!kind_by_id(i)->built_in)
-            assert(api_request(&run->rig, &run->watches[i], "GET", path) == 200);
+            assert(api_send(&run->fixture, &run->watches[i], "GET", path) == 200);
     }
 }
 
 static void end(struct run *run)
 {
     for (size_t i = 0; i < KIND_N; i++)
-        api_tap_release(&run->watches[i]);
-    api_rig_stop(&run->rig);
+        api_capture_release(&run->watches[i]);
+    api_fixture_stop(&run->fixture);
 }
 
 /* What the watch of a kind has told, added up. */
-static json_t *told(const struct api_tap *watch)
+static json_t *told(const struct api_capture *watch)
 {
     json_t *objects = json_object();
     const char *at = watch->body.data, *stop;
@@ -307,9 +308,9 @@ static void crash(struct run *run)
 static bool is_dry(const char *text)
 {
     scoped(arena) struct arena *arena = arena_new(0);
-    struct target target;
+    struct request_target target;
 
-    if (!target_parse(text, arena, &target, NULL))
+    if (!request_target_parse(text, arena, &target, NULL))
         return false;
     for (size_t i = 0; i < target.n_pairs; i++)
         if (strcmp(target.keys[i], "dryRun") == 0 && *target.values[i])
@@ -319,26 +320,26 @@ static bool is_dry(const char *text)
 
 static void ask(struct run *run, const struct word *word, const char *target, const char *body)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     const bool waits = strcmp(word->method, "GET") == 0, looks = waits || is_dry(target);
     struct everything after;
 
-    api_request(&run->rig, &tap, word->method, target, .body = body,
-                .content_type = word->content_type, .user_agent = "fuzz/1");
-    if (!tap.status && waits) { /* it waits for a revision */
-        loop_advance(run->rig.loop, PATIENCE_MS);
+    api_send(&run->fixture, &capture, word->method, target, .body = body,
+             .content_type = word->content_type, .user_agent = "fuzz/1");
+    if (!capture.status && waits) { /* it waits for a revision */
+        loop_advance(run->fixture.loop, PATIENCE_MS);
         after = look(run);
         move_on(run, &after);
     }
-    assert(tap.status);
+    assert(capture.status);
     after = look(run);
-    if (tap.status >= 400)
-        check_refusal(&tap);
-    if (tap.status >= 400 || looks)
+    if (capture.status >= 400)
+        check_refusal(&capture);
+    if (capture.status >= 400 || looks)
         assert(same(&run->now, &after));
     move_on(run, &after);
-    if (tap.status < 300 && !looks)
-        check_shown(run, &tap);
+    if (capture.status < 300 && !looks)
+        check_shown(run, &capture);
 }
 
 static void line(struct run *run, char *text)

@@ -37,17 +37,17 @@ static void take_in(int fd, struct buf *out)
 /* All that is answered to the bytes, sent `step` at a time. */
 static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *out)
 {
-    struct api_rig rig;
+    struct api_fixture fixture;
     struct connection_env env;
     struct connection *connection;
     bool closed = false;
     int pair[2];
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
     env = (struct connection_env){
-        .loop = rig.loop, .api = rig.api, .closed = on_closed, .ctx = &closed};
+        .loop = fixture.loop, .api = fixture.api, .closed = on_closed, .ctx = &closed};
     connection = connection_new(&env, &(struct connection_peer){.socket = IO_UNIX});
     assert(uv_pipe_open((uv_pipe_t *)connection_stream(connection), pair[1]) == 0);
     connection_start(connection);
@@ -56,17 +56,17 @@ static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *
 
         if (send(pair[0], data + at, n, MSG_NOSIGNAL) < 0)
             break;
-        loop_settle(rig.loop);
+        loop_settle(fixture.loop);
         take_in(pair[0], out);
     }
-    loop_advance(rig.loop, INT64_C(3600) * 1000);
+    loop_advance(fixture.loop, INT64_C(3600) * 1000);
     take_in(pair[0], out);
     if (!closed)
         connection_close(connection);
-    loop_settle(rig.loop);
+    loop_settle(fixture.loop);
     assert(closed);
     close(pair[0]);
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 enum { ID_CHARS = 16, DATE_CHARS = 29 };
@@ -122,12 +122,12 @@ static void compare(struct buf *whole, struct buf *split)
 
 static void check_head(const uint8_t *data, size_t size)
 {
-    size_t len = head_length((const char *)data, size, 0);
-    struct head head;
+    size_t len = request_head_length((const char *)data, size, 0);
+    struct request_head head;
     struct error err = {0};
 
     assert(len <= size);
-    if (len && !head_parse((const char *)data, len, &head, &err))
+    if (len && !request_head_parse((const char *)data, len, &head, &err))
         assert(err.code == ERR_BAD_REQUEST || err.code == ERR_NOT_IMPLEMENTED ||
                err.code == ERR_HEAD_TOO_LARGE || err.code == ERR_TARGET_TOO_LONG);
 }

@@ -41,10 +41,10 @@ static void check_field_selector(const char *text)
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(filter) struct filter filter = {0};
     scoped_str query = mem_printf("/a?fieldSelector=%s", text);
-    struct target target;
+    struct request_target target;
     struct error err = {0};
 
-    if (!target_parse(query, arena, &target, NULL))
+    if (!request_target_parse(query, arena, &target, NULL))
         return;
     if (!filter_parse(&target, &kind_pod, NULL, arena, &filter, &err)) {
         assert(err.code == ERR_BAD_REQUEST && *err.message);

@@ -23,24 +23,25 @@ static void check_segment(const char *segment)
         assert((unsigned char)*c >= 0x20 && *c != 0x7f);
 }
 
-static void check_query(const struct target *target)
+static void check_query(const struct request_target *target)
 {
     int64_t number;
     struct error err = {0};
 
-    assert(target->n_pairs <= TARGET_PAIRS_MAX);
+    assert(target->n_pairs <= REQUEST_QUERY_PAIRS_MAX);
     for (size_t i = 0; i < target->n_pairs; i++) {
         struct media media;
 
-        target_query_bool(target, target->keys[i]);
-        target_query_int(target, target->keys[i], 0, &number, NULL);
-        accept_choose(target->values[i], ACCEPT_LIST, &media, NULL);
+        request_query_bool(target, target->keys[i]);
+        request_query_int(target, target->keys[i], 0, &number, NULL);
+        accept_negotiate(target->values[i], ACCEPT_LIST, &media, NULL);
     }
-    if (!target_query_int(target, "limit", 0, &number, &err))
+    if (!request_query_int(target, "limit", 0, &number, &err))
         assert(err.code == ERR_BAD_REQUEST && err.message[0]);
 }
 
-static void check_filter(const struct target *target, const struct kind *kind, struct arena *arena)
+static void check_filter(const struct request_target *target, const struct kind *kind,
+                         struct arena *arena)
 {
     scoped(filter) struct filter filter = {0};
     struct error err = {0};
@@ -52,12 +53,12 @@ static void check_filter(const struct target *target, const struct kind *kind, s
 static void check_token(const char *text)
 {
     scoped(buf) struct buf scratch = {0}, printed = {0}, again = {0};
-    struct token token, back;
+    struct continue_token token, back;
 
-    if (!token_read(text, &scratch, &token, NULL))
+    if (!continue_token_read(text, &scratch, &token, NULL))
         return;
-    token_write(&token, &printed);
-    assert(token_read(printed.data, &again, &back, NULL));
+    continue_token_write(&token, &printed);
+    assert(continue_token_read(printed.data, &again, &back, NULL));
     assert(back.revision == token.revision && back.given == token.given);
     assert(strcmp(back.after, token.after) == 0);
 }
@@ -66,20 +67,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     scoped_str text = mem_alloc(size + 1);
-    struct target target;
+    struct request_target target;
     struct route route;
     struct error err = {0};
 
     if (size)
         memcpy(text, data, size);
     check_token(text);
-    if (!target_parse(text, arena, &target, &err)) {
+    if (!request_target_parse(text, arena, &target, &err)) {
         assert((err.code == ERR_BAD_REQUEST || err.code == ERR_NOT_FOUND ||
                 err.code == ERR_TARGET_TOO_LONG) &&
                err.message[0]);
         return 0;
     }
-    assert(target.n_segments <= TARGET_SEGMENTS_MAX);
+    assert(target.n_segments <= REQUEST_SEGMENTS_MAX);
     for (size_t i = 0; i < target.n_segments; i++)
         check_segment(target.segments[i]);
     check_query(&target);

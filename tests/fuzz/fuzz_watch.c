@@ -10,7 +10,7 @@
 #include "api/client/reflector.h"
 #include "base/mem.h"
 #include "tests/support/dice.h"
-#include "tests/support/scripted.h"
+#include "tests/support/scripted_server.h"
 
 enum { EVENT_BYTES_MAX = 4096 };
 
@@ -59,7 +59,7 @@ static void failed(struct reflector *reflector, const struct error *err)
 static const struct reflector_ops ops = {begun, present, vanished, listed, failed};
 
 /* The collection is empty at revision 7. The first watch says the input, later ones nothing. */
-static void serve(void *ctx, struct scripted_ask *ask)
+static void serve(void *ctx, struct scripted_exchange *ask)
 {
     int *watches = ctx;
     bool is_watch = strstr(ask->target, "watch=true");
@@ -85,7 +85,7 @@ static void follow(const uint8_t *data, size_t size, struct dice *dice, struct b
     struct clock *clock = clock_virtual_new(1767225600000, 1);
     struct loop *loop = loop_new(clock);
     int watches = 0;
-    struct scripted *scripted = scripted_new(loop, serve, &watches);
+    struct scripted_server *scripted = scripted_new(loop, serve, &watches);
     struct remote *remote = remote_new(loop, scripted_transport(scripted), NULL);
     struct follower follower = {
         .reflector = {.ops = &ops, .remote = remote, .event_bytes_max = EVENT_BYTES_MAX}};
@@ -96,7 +96,7 @@ static void follow(const uint8_t *data, size_t size, struct dice *dice, struct b
     assert(follower.reflector.synced && scripted_has_open(scripted));
     for (size_t at = 0, len; at < size && scripted_has_open(scripted); at += len) {
         len = piece(dice, size - at);
-        scripted_say_bytes(scripted, data + at, len);
+        scripted_send_bytes(scripted, data + at, len);
     }
     if (scripted_has_open(scripted))
         scripted_end(scripted, SCRIPTED_COMPLETE);

@@ -69,7 +69,7 @@ static void put_answer(const struct grpc_case *c, struct buf *out)
     frame(out, FRAME_HEADERS, END_HEADERS | END_STREAM, 1, trailers.data, trailers.len);
 }
 
-static bool ask(struct probe_bed *bed, struct peer *peer, int32_t timeout_s)
+static bool ask(struct probe_bed *bed, struct canned_server *peer, int32_t timeout_s)
 {
     const struct probe_grpc entry = {"name.of.service", timeout_s};
     const struct probe_address address = probe_bed_address(peer);
@@ -84,14 +84,14 @@ static void the_answer_decides(void **state)
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct peer *peer = peer_new(bed->loop, NULL);
+        struct canned_server *peer = canned_server_new(bed->loop, NULL);
         scoped(buf) struct buf answer = {0};
 
         put_answer(&cases[i], &answer);
-        peer_answer_bytes(peer, answer.data, answer.len, "\x0fname.of.service");
-        peer_keep_open(peer);
+        canned_server_set_answer_bytes(peer, answer.data, answer.len, "\x0fname.of.service");
+        canned_server_keep_open(peer);
         check_int(cases[i].name, ask(bed, peer, 30), cases[i].passes);
-        peer_free(peer);
+        canned_server_free(peer);
     }
 }
 
@@ -108,10 +108,10 @@ static void others_do_not_pass(void **state)
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
 
     for (size_t i = 0; i < countof(others); i++) {
-        struct peer *peer = peer_new(bed->loop, others[i].answer);
+        struct canned_server *peer = canned_server_new(bed->loop, others[i].answer);
 
         check(others[i].name, !ask(bed, peer, 1));
-        peer_free(peer);
+        canned_server_free(peer);
     }
 }
 

@@ -38,7 +38,7 @@ static const struct http_case cases[] = {
 };
 
 /* False: the try is not made. */
-static bool ask(struct probe_bed *bed, const struct http_case *c, struct peer *peer,
+static bool ask(struct probe_bed *bed, const struct http_case *c, struct canned_server *peer,
                 bool *out_passed)
 {
     const struct probe_address address = probe_bed_address(peer);
@@ -55,14 +55,14 @@ static void status_decides(void **state)
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct peer *peer = peer_new(bed->loop, cases[i].answer);
+        struct canned_server *peer = canned_server_new(bed->loop, cases[i].answer);
         bool passed = false;
 
         check(cases[i].name, ask(bed, &cases[i], peer, &passed));
         check_int(cases[i].name, passed, cases[i].passes);
         if (cases[i].asked)
-            check_has(cases[i].name, peer_received(peer), cases[i].asked);
-        peer_free(peer);
+            check_has(cases[i].name, canned_server_received(peer), cases[i].asked);
+        canned_server_free(peer);
     }
 }
 
@@ -84,16 +84,16 @@ static void flood_is_cut_and_the_status_counts(void **state)
         const struct http_case c = {floods[i].name, {.timeout_s = 20}, NULL, false, NULL};
         scoped(buf) struct buf text = {0};
         bool passed = false;
-        struct peer *peer;
+        struct canned_server *peer;
 
         buf_str(&text, floods[i].head);
         for (int n = 0; n < 400000; n++)
             buf_char(&text, floods[i].filler);
-        peer = peer_new(bed->loop, text.data);
-        peer_keep_open(peer);
+        peer = canned_server_new(bed->loop, text.data);
+        canned_server_keep_open(peer);
         check(floods[i].name, ask(bed, &c, peer, &passed));
         check_int(floods[i].name, passed, floods[i].passes);
-        peer_free(peer);
+        canned_server_free(peer);
     }
 }
 
@@ -114,7 +114,7 @@ static void bad_entries_are_not_asked(void **state)
         {.path = long_path},
     };
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct peer *peer = peer_new(bed->loop, "HTTP/1.1 200 OK\r\n\r\n");
+    struct canned_server *peer = canned_server_new(bed->loop, "HTTP/1.1 200 OK\r\n\r\n");
 
     memset(long_path, 'a', sizeof long_path - 1);
     for (size_t i = 0; i < countof(bad); i++) {
@@ -123,8 +123,8 @@ static void bad_entries_are_not_asked(void **state)
 
         check(bad[i].header_name ? bad[i].header_name : "path", !ask(bed, &c, peer, &passed));
     }
-    check_str("nothing was sent", peer_received(peer), "");
-    peer_free(peer);
+    check_str("nothing was sent", canned_server_received(peer), "");
+    canned_server_free(peer);
 }
 
 /* covers: reliability.md SEC-14 */
@@ -132,7 +132,7 @@ static void proxy_of_the_environment_is_not_used(void **state)
 {
     static const struct http_case c = {"proxy", {0}, NULL, true, NULL};
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct peer *peer = peer_new(bed->loop, "HTTP/1.1 204 No Content\r\n\r\n");
+    struct canned_server *peer = canned_server_new(bed->loop, "HTTP/1.1 204 No Content\r\n\r\n");
     bool passed = false;
 
     setenv("http_proxy", "http://127.0.0.1:1/", 1);
@@ -141,20 +141,20 @@ static void proxy_of_the_environment_is_not_used(void **state)
     check("the peer itself", passed);
     unsetenv("http_proxy");
     unsetenv("ALL_PROXY");
-    peer_free(peer);
+    canned_server_free(peer);
 }
 
 static void tcp_opens_or_not(void **state)
 {
     static const struct probe_tcp entry = {.timeout_s = 1};
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct peer *peer = peer_new(bed->loop, NULL);
+    struct canned_server *peer = canned_server_new(bed->loop, NULL);
     const struct probe_address address = probe_bed_address(peer);
     struct probe_outcome open = probe_outcome_of(bed), closed = open;
 
     check("starts", probe_tcp_start(bed->loop, &open.attempt, &entry, &address));
     check("opens", probe_outcome_wait(&open));
-    peer_free(peer);
+    canned_server_free(peer);
     loop_settle(bed->loop);
     check("starts", probe_tcp_start(bed->loop, &closed.attempt, &entry, &address));
     check("nobody listens", !probe_outcome_wait(&closed));
@@ -165,7 +165,7 @@ static void cancelled_tries_are_silent(void **state)
     static const struct probe_http http = {0};
     static const struct probe_tcp tcp = {0};
     scoped(probe_bed) struct probe_bed *bed = probe_bed_new();
-    struct peer *peer = peer_new(bed->loop, NULL);
+    struct canned_server *peer = canned_server_new(bed->loop, NULL);
     const struct probe_address address = probe_bed_address(peer);
     struct probe_outcome a = probe_outcome_of(bed), b = a;
 
@@ -176,7 +176,7 @@ static void cancelled_tries_are_silent(void **state)
     probe_tcp_cancel(&b.attempt);
     loop_settle(bed->loop);
     check_int("none", a.calls + b.calls, 0);
-    peer_free(peer);
+    canned_server_free(peer);
 }
 
 int main(void)

@@ -8,9 +8,9 @@
 
 /* ---- the rig ---- */
 
-void api_rig_start(struct api_rig *rig, const struct api_rig_options *options)
+void api_fixture_start(struct api_fixture *fixture, const struct api_fixture_options *options)
 {
-    static const struct api_rig_options defaults;
+    static const struct api_fixture_options defaults;
     const struct store_options store = {
         .directory = options ? options->directory : NULL,
         .watch_window = options ? options->watch_window : 0,
@@ -20,60 +20,60 @@ void api_rig_start(struct api_rig *rig, const struct api_rig_options *options)
     if (!options)
         options = &defaults;
     registry.flows.deletion_protection = options->deletion_protection;
-    rig->clock = clock_virtual_new(1767225600000, 7); /* 2026-01-01T00:00:00Z */
-    rig->loop = loop_new(rig->clock);
-    rig->store = store_open(rig->loop, &store, NULL);
-    rig->registry = registry_new(rig->loop, rig->store, &registry);
-    rig->api = api_new(rig->loop, rig->registry, options->logs);
-    loop_settle(rig->loop);
+    fixture->clock = clock_virtual_new(1767225600000, 7); /* 2026-01-01T00:00:00Z */
+    fixture->loop = loop_new(fixture->clock);
+    fixture->store = store_open(fixture->loop, &store, NULL);
+    fixture->registry = registry_new(fixture->loop, fixture->store, &registry);
+    fixture->api = api_new(fixture->loop, fixture->registry, options->logs);
+    loop_settle(fixture->loop);
 }
 
-void api_rig_stop(struct api_rig *rig)
+void api_fixture_stop(struct api_fixture *fixture)
 {
-    api_free(rig->api);
-    registry_free(rig->registry);
-    store_close(rig->store);
-    loop_free(rig->loop);
-    clock_free(rig->clock);
+    api_free(fixture->api);
+    registry_free(fixture->registry);
+    store_close(fixture->store);
+    loop_free(fixture->loop);
+    clock_free(fixture->clock);
 }
 
 /* ---- taps ---- */
 
-static struct api_tap *of(const struct api_answer *answer)
+static struct api_capture *of(const struct api_response *answer)
 {
-    return container_of((struct api_answer *)(size_t)answer, struct api_tap, answer);
+    return container_of((struct api_response *)(size_t)answer, struct api_capture, answer);
 }
 
-static void on_head(struct api_answer *answer, int status, const char *content_type,
+static void on_head(struct api_response *answer, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
-    struct api_tap *tap = of(answer);
+    struct api_capture *capture = of(answer);
 
-    tap->status = status;
-    mem_free(tap->content_type);
-    tap->content_type = mem_strdup(content_type);
+    capture->status = status;
+    mem_free(capture->content_type);
+    capture->content_type = mem_strdup(content_type);
     for (size_t i = 0; i < n_headers; i++)
-        buf_printf(&tap->headers, "%s\n", headers[i]);
+        buf_printf(&capture->headers, "%s\n", headers[i]);
 }
 
-static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+static void on_data(struct api_response *answer, const void *bytes, size_t len)
 {
     buf_add(&of(answer)->body, bytes, len);
 }
 
-static void on_end(struct api_answer *answer)
+static void on_end(struct api_response *answer)
 {
     of(answer)->ended = true;
     of(answer)->stream = NULL;
 }
 
-static void on_cut(struct api_answer *answer)
+static void on_cut(struct api_response *answer)
 {
     of(answer)->cut = true;
     of(answer)->stream = NULL;
 }
 
-static size_t on_backlog(const struct api_answer *answer)
+static size_t on_backlog(const struct api_response *answer)
 {
     return of(answer)->backlog;
 }
@@ -90,8 +90,8 @@ static enum api_method method_of(const char *name)
     return API_OTHER;
 }
 
-int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, const char *target,
-                  const struct api_ask *ask)
+int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, const char *method,
+                      const char *target, const struct api_request_options *ask)
 {
     const struct api_request request = {
         .method = method_of(method),
@@ -107,21 +107,21 @@ int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, 
                                   : 0,
     };
 
-    api_tap_release(tap);
-    tap->answer = (struct api_answer){on_head, on_data, on_end, on_backlog, on_cut};
-    tap->stream = api_handle(rig->api, &request, &tap->answer);
-    loop_settle(rig->loop);
-    return tap->status;
+    api_capture_release(capture);
+    capture->answer = (struct api_response){on_head, on_data, on_end, on_backlog, on_cut};
+    capture->stream = api_handle(fixture->api, &request, &capture->answer);
+    loop_settle(fixture->loop);
+    return capture->status;
 }
 
-void api_tap_release(struct api_tap *tap)
+void api_capture_release(struct api_capture *capture)
 {
-    if (tap->stream)
-        api_cancel(tap->stream);
-    mem_free(tap->content_type);
-    buf_release(&tap->headers);
-    buf_release(&tap->body);
-    *tap = (struct api_tap){.backlog = tap->backlog};
+    if (capture->stream)
+        api_cancel(capture->stream);
+    mem_free(capture->content_type);
+    buf_release(&capture->headers);
+    buf_release(&capture->body);
+    *capture = (struct api_capture){.backlog = capture->backlog};
 }
 
 /* ---- looking ---- */
@@ -154,31 +154,31 @@ static char *text_of(const json_t *value)
     return copy;
 }
 
-json_t *api_tap_json(const struct api_tap *tap)
+json_t *api_capture_json(const struct api_capture *capture)
 {
-    return json_loadb(tap->body.data ? tap->body.data : "", tap->body.len, JSON_REJECT_DUPLICATES,
-                      NULL);
+    return json_loadb(capture->body.data ? capture->body.data : "", capture->body.len,
+                      JSON_REJECT_DUPLICATES, NULL);
 }
 
-char *api_tap_at(const struct api_tap *tap, const char *path)
+char *api_capture_at(const struct api_capture *capture, const char *path)
 {
-    scoped(json) json_t *doc = api_tap_json(tap);
+    scoped(json) json_t *doc = api_capture_json(capture);
 
     return text_of(at(doc, path));
 }
 
-size_t api_tap_lines(const struct api_tap *tap)
+size_t api_capture_lines(const struct api_capture *capture)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < tap->body.len; i++)
-        n += tap->body.data[i] == '\n';
+    for (size_t i = 0; i < capture->body.len; i++)
+        n += capture->body.data[i] == '\n';
     return n;
 }
 
-char *api_tap_event(const struct api_tap *tap, size_t n, const char *path)
+char *api_capture_event(const struct api_capture *capture, size_t n, const char *path)
 {
-    const char *line = tap->body.data, *end;
+    const char *line = capture->body.data, *end;
     scoped(json) json_t *doc = NULL;
     scoped_str text = NULL;
 

@@ -6,7 +6,7 @@
 #include "api/server/api.h"
 #include "base/buf.h"
 
-struct api_rig {
+struct api_fixture {
     struct clock *clock;
     struct loop *loop;
     struct store *store;
@@ -14,18 +14,19 @@ struct api_rig {
     struct api *api;
 };
 
-struct api_rig_options {
+struct api_fixture_options {
     const struct api_logs *logs;
     int64_t watch_window;
     const char *directory; /* of the store; NULL: in memory */
     bool deletion_protection;
 };
 
-void api_rig_start(struct api_rig *rig, const struct api_rig_options *options); /* NULL: defaults */
-void api_rig_stop(struct api_rig *rig);
+void api_fixture_start(struct api_fixture *fixture,
+                       const struct api_fixture_options *options); /* NULL: defaults */
+void api_fixture_stop(struct api_fixture *fixture);
 
-struct api_tap {
-    struct api_answer answer;
+struct api_capture {
+    struct api_response answer;
     struct api_stream *stream; /* NULL once ended */
     int status;
     char *content_type;
@@ -34,29 +35,30 @@ struct api_tap {
     bool ended, cut;
 };
 
-struct api_ask {
+struct api_request_options {
     const char *body, *accept, *content_type, *accept_encoding, *user_agent;
     size_t body_len;                 /* 0: the body is text */
     const struct identity *identity; /* NULL: this process itself */
 };
 
 /** Begin a request ("GET", …) on an empty or used tap, let the loop settle; the answer's status. */
-int api_tap_start(struct api_rig *rig, struct api_tap *tap, const char *method, const char *target,
-                  const struct api_ask *ask);
+int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, const char *method,
+                      const char *target, const struct api_request_options *ask);
 /** Cancels what has not ended. */
-void api_tap_release(struct api_tap *tap);
-SCOPED_DEFINE(tap, struct api_tap, api_tap_release)
+void api_capture_release(struct api_capture *capture);
+SCOPED_DEFINE(capture, struct api_capture, api_capture_release)
 
 /* api_request(&rig, &tap, "POST", "/api/v1/…", .body = "{}") */
-#define api_request(rig, tap, method, target, ...)                                                 \
-    api_tap_start((rig), (tap), (method), (target), &(const struct api_ask){__VA_ARGS__})
+#define api_send(fixture, capture, method, target, ...)                                            \
+    api_capture_start((fixture), (capture), (method), (target),                                    \
+                      &(const struct api_request_options){__VA_ARGS__})
 
 /** What has come so far, as a document (owned); NULL when it is no JSON. */
-json_t *api_tap_json(const struct api_tap *tap);
+json_t *api_capture_json(const struct api_capture *capture);
 /** The text at a dotted path of the answer, list indexes as numbers ("items.0.metadata.name");
  * numbers as text. Owned; NULL if absent. */
-char *api_tap_at(const struct api_tap *tap, const char *path);
+char *api_capture_at(const struct api_capture *capture, const char *path);
 /** The n-th line of a watch: its type and a text in its object at `path` as "TYPE text" (owned);
  * NULL when there are fewer lines. */
-char *api_tap_event(const struct api_tap *tap, size_t n, const char *path);
-size_t api_tap_lines(const struct api_tap *tap);
+char *api_capture_event(const struct api_capture *capture, size_t n, const char *path);
+size_t api_capture_lines(const struct api_capture *capture);

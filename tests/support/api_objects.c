@@ -12,21 +12,21 @@ const char api_pod_body[] =
     "\"command\":[\"true\"]}],\"containers\":[{\"name\":\"c\",\"image\":\"x\",\"command\":["
     "\"true\"]}]}}";
 
-static void make(struct api_rig *rig, const char *collection, const char *body)
+static void make(struct api_fixture *fixture, const char *collection, const char *body)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
 
-    check_int(collection, api_request(rig, &tap, "POST", collection, .body = body), 201);
+    check_int(collection, api_send(fixture, &capture, "POST", collection, .body = body), 201);
 }
 
-void api_make_template(struct api_rig *rig)
+void api_make_template(struct api_fixture *fixture)
 {
-    make(rig, "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobtemplates", template_a);
+    make(fixture, "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobtemplates", template_a);
 }
 
-void api_make_config_map(struct api_rig *rig, const char *name, const char *labels)
+void api_make_config_map(struct api_fixture *fixture, const char *name, const char *labels)
 {
     scoped_str body = mem_printf("{\"metadata\":{\"name\":\"%s\",\"labels\":{%s}}}", name, labels);
 
-    make(rig, "/api/v1/namespaces/default/configmaps", body);
+    make(fixture, "/api/v1/namespaces/default/configmaps", body);
 }

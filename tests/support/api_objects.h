@@ -5,15 +5,15 @@
  */
 #include "tests/support/api.h"
 
-#define check_at(tap, path, want)                                                                  \
+#define check_at(capture, path, want)                                                              \
     do {                                                                                           \
-        scoped_str at_ = api_tap_at((tap), (path));                                                \
+        scoped_str at_ = api_capture_at((capture), (path));                                        \
         check_str((path), at_, (want));                                                            \
     } while (0)
 
-#define check_event(tap, n, path, want)                                                            \
+#define check_event(capture, n, path, want)                                                        \
     do {                                                                                           \
-        scoped_str event_ = api_tap_event((tap), (n), (path));                                     \
+        scoped_str event_ = api_capture_event((capture), (n), (path));                             \
         check_str((path), event_, (want));                                                         \
     } while (0)
 
@@ -26,6 +26,6 @@
 extern const char api_pod_body[];
 
 /** JobTemplate `a`. */
-void api_make_template(struct api_rig *rig);
+void api_make_template(struct api_fixture *fixture);
 /** `labels` as they stand in JSON, without the braces. */
-void api_make_config_map(struct api_rig *rig, const char *name, const char *labels);
+void api_make_config_map(struct api_fixture *fixture, const char *name, const char *labels);

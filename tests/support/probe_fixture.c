@@ -25,11 +25,11 @@ void probe_bed_free(struct probe_bed *bed)
     mem_free(bed);
 }
 
-struct probe_address probe_bed_address(const struct peer *peer)
+struct probe_address probe_bed_address(const struct canned_server *peer)
 {
     struct probe_address address;
 
-    check("address", probe_address_of("127.0.0.1", peer_port(peer), NULL, &address, NULL));
+    check("address", probe_address_of("127.0.0.1", canned_server_port(peer), NULL, &address, NULL));
     return address;
 }
 

@@ -3,7 +3,7 @@
  * Tries of probes at peers, on a loop and a real clock of their own.
  */
 #include "probes/try.h"
-#include "tests/support/peer.h"
+#include "tests/support/canned_server.h"
 
 struct probe_bed {
     struct loop *loop;
@@ -14,7 +14,7 @@ void probe_bed_free(struct probe_bed *bed); /* NULL is fine */
 SCOPED_DEFINE_PTR(probe_bed, struct probe_bed *, probe_bed_free)
 
 /** Where a peer listens. */
-struct probe_address probe_bed_address(const struct peer *peer);
+struct probe_address probe_bed_address(const struct canned_server *peer);
 
 struct probe_outcome {
     struct probe_try attempt;

@@ -29,7 +29,7 @@ struct authn {
     struct loop *loop;
     char *token_path;
     struct stat token_stat; /* of the file as it was read */
-    struct bearers bearers;
+    struct bearer_tokens bearers;
     struct identity *anonymous;
     struct local_user *users; /* [n_users] */
     size_t n_users, users_cap;
@@ -53,7 +53,7 @@ void authn_free(struct authn *authn)
     for (size_t i = 0; i < authn->n_users; i++)
         identity_unref(authn->users[i].identity);
     mem_free(authn->users);
-    bearers_release(&authn->bearers);
+    bearer_tokens_release(&authn->bearers);
     identity_unref(authn->anonymous);
     mem_free(authn->token_path);
     mem_free(authn);
@@ -78,7 +78,7 @@ bool authn_reload(struct authn *authn, struct error *err)
         now = (struct stat){0};
     if (!has_changed(&now, &authn->token_stat))
         return true;
-    if (!bearers_load(&authn->bearers, authn->token_path, err))
+    if (!bearer_tokens_load(&authn->bearers, authn->token_path, err))
         return false;
     authn->token_stat = now;
     return true;
@@ -86,16 +86,16 @@ bool authn_reload(struct authn *authn, struct error *err)
 
 /* A revoked token ends with the next request: the file is looked at each time, and read when it is
  * another one. */
-static struct identity *by_token(struct authn *authn, struct head_value token)
+static struct identity *by_token(struct authn *authn, struct header_value token)
 {
-    const struct bearer *bearer;
+    const struct bearer_token *bearer;
     struct error err = {0};
 
     if (!authn_reload(authn, &err)) {
         log_error("tokens cannot be read", kv_str("error", err.message));
         return NULL;
     }
-    bearer = bearers_find(&authn->bearers, token.text, token.len, loop_wall_ms(authn->loop));
+    bearer = bearer_tokens_find(&authn->bearers, token.text, token.len, loop_wall_ms(authn->loop));
     return bearer ? identity_ref(bearer->identity) : NULL;
 }
 
@@ -107,7 +107,7 @@ void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identit
     authn->users[authn->n_users++] = (struct local_user){uid, identity};
 }
 
-struct identity *authn_of_uid(const struct authn *authn, unsigned uid)
+struct identity *authn_identity_of_uid(const struct authn *authn, unsigned uid)
 {
     for (size_t i = 0; i < authn->n_users; i++)
         if (authn->users[i].uid == uid)
@@ -127,22 +127,22 @@ static bool may_fail(struct authn *authn, const char *peer)
     return ++bucket->failures <= FAILURES_A_SECOND;
 }
 
-static bool take_bearer(struct head_value authorization, struct head_value *out)
+static bool take_bearer(struct header_value authorization, struct header_value *out)
 {
     static const char scheme[] = "Bearer ";
     const size_t n = sizeof scheme - 1;
 
     if (authorization.len <= n || strncasecmp(authorization.text, scheme, n) != 0)
         return false;
-    *out = (struct head_value){authorization.text + n, authorization.len - n};
+    *out = (struct header_value){authorization.text + n, authorization.len - n};
     return true;
 }
 
-struct identity *authn_identify(struct authn *authn, const struct credentials *credentials,
-                                struct error *err)
+struct identity *authn_authenticate(struct authn *authn, const struct credentials *credentials,
+                                    struct error *err)
 {
     struct identity *identity = NULL;
-    struct head_value token;
+    struct header_value token;
 
     if (credentials->authorization.text) {
         if (take_bearer(credentials->authorization, &token))

@@ -10,7 +10,7 @@
  * What is shown and not known is refused, whatever is asked for; nobody is taken for anonymous
  * because his token is wrong.
  */
-#include "api/server/auth/bearer.h"
+#include "api/server/auth/bearer_tokens.h"
 #include "api/server/message/request_head.h"
 #include "base/loop.h"
 
@@ -22,17 +22,18 @@ void authn_free(struct authn *authn); /* NULL is fine */
 bool authn_reload(struct authn *authn, struct error *err);
 /** Let a user of the machine in by the unix socket. */
 void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identity /* consumed */);
-struct identity *authn_of_uid(const struct authn *authn, unsigned uid); /* borrowed; NULL */
+struct identity *authn_identity_of_uid(const struct authn *authn,
+                                       unsigned uid); /* borrowed; NULL */
 
 struct credentials {
     struct identity *socket; /* unix socket: who is there; borrowed */
     bool certificate_refused;
     struct identity *certificate; /* borrowed */
-    struct head_value authorization;
+    struct header_value authorization;
     const char *peer; /* whose failures are counted together */
 };
 
 /** A reference; NULL with UNAUTHORIZED, or TOO_MANY after too many failures in a second (SEC-07).
  */
-struct identity *authn_identify(struct authn *authn, const struct credentials *credentials,
-                                struct error *err);
+struct identity *authn_authenticate(struct authn *authn, const struct credentials *credentials,
+                                    struct error *err);

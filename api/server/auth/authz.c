@@ -81,7 +81,8 @@ static const struct {
 
 /* ---- a request's form ---- */
 
-static const char *verb_of(enum api_method method, const struct authz_ask *ask, bool watch)
+static const char *verb_of(enum api_method method, const struct authz_attributes *attributes,
+                           bool watch)
 {
     switch (method) {
     case API_POST:
@@ -91,7 +92,7 @@ static const char *verb_of(enum api_method method, const struct authz_ask *ask, 
     case API_PATCH:
         return "patch";
     case API_DELETE:
-        return ask->name ? "delete" : "deletecollection";
+        return attributes->name ? "delete" : "deletecollection";
     case API_GET:
     case API_HEAD:
     case API_OPTIONS:
@@ -100,7 +101,7 @@ static const char *verb_of(enum api_method method, const struct authz_ask *ask, 
     }
     if (watch)
         return "watch";
-    return ask->name ? "get" : "list";
+    return attributes->name ? "get" : "list";
 }
 
 static const char *path_verb(enum api_method method)
@@ -111,22 +112,22 @@ static const char *path_verb(enum api_method method)
     return verbs[method] ? verbs[method] : "get";
 }
 
-static void take_path(const struct target *target, enum api_method method, const char *full_path,
-                      struct authz_ask *out)
+static void take_path(const struct request_target *target, enum api_method method,
+                      const char *full_path, struct authz_attributes *out)
 {
     out->path = target->n_segments ? target->segments[0] : "";
     out->full_path = full_path;
     out->verb = path_verb(method);
 }
 
-void authz_ask_of(const struct target *target, enum api_method method, const char *full_path,
-                  struct authz_ask *out)
+void authz_attributes_of(const struct request_target *target, enum api_method method,
+                         const char *full_path, struct authz_attributes *out)
 {
     const char *const *segment = target->segments, *const *end = segment + target->n_segments;
     bool in_group = segment < end && strcmp(*segment, "apis") == 0;
     size_t before = in_group ? 3 : 2; /* api/v1, apis/GROUP/VERSION */
 
-    *out = (struct authz_ask){0};
+    *out = (struct authz_attributes){0};
     if (target->n_segments <= before || (!in_group && strcmp(*segment, "api") != 0)) {
         take_path(target, method, full_path, out);
         return;
@@ -144,7 +145,7 @@ void authz_ask_of(const struct target *target, enum api_method method, const cha
         out->name = *segment++;
     if (segment < end)
         out->subresource = *segment;
-    out->verb = verb_of(method, out, target_query_bool(target, "watch"));
+    out->verb = verb_of(method, out, request_query_bool(target, "watch"));
 }
 
 /* ---- the decision ---- */
@@ -164,71 +165,73 @@ static bool path_allowed(const struct identity *identity, const char *path)
     return identity_role(identity, NULL) == ROLE_ADMIN;
 }
 
-static bool is_review(const struct authz_ask *ask)
+static bool is_review(const struct authz_attributes *attributes)
 {
     for (size_t i = 0; i < countof(reviews); i++)
-        if (strcmp(reviews[i].group, ask->group) == 0 &&
-            strcmp(reviews[i].resource, ask->resource) == 0)
-            return strcmp(ask->verb, "create") == 0;
+        if (strcmp(reviews[i].group, attributes->group) == 0 &&
+            strcmp(reviews[i].resource, attributes->resource) == 0)
+            return strcmp(attributes->verb, "create") == 0;
     return false;
 }
 
-static const struct authz_rule *rule_of(const struct authz_ask *ask)
+static const struct authz_rule *rule_of(const struct authz_attributes *attributes)
 {
     for (const struct authz_rule *rule = authz_rules; rule->resource; rule++)
-        if (strcmp(rule->resource, ask->resource) == 0 && strcmp(rule->group, ask->group) == 0)
+        if (strcmp(rule->resource, attributes->resource) == 0 &&
+            strcmp(rule->group, attributes->group) == 0)
             return rule;
     return NULL;
 }
 
-static enum role needed(const struct authz_rule *rule, const struct authz_ask *ask)
+static enum role needed(const struct authz_rule *rule, const struct authz_attributes *attributes)
 {
-    bool reads = is_reading(ask->verb);
+    bool reads = is_reading(attributes->verb);
 
-    if (!ask->subresource)
+    if (!attributes->subresource)
         return reads ? rule->reads : rule->writes;
     for (size_t i = 0; i < countof(subresource_rules); i++)
-        if (strcmp(subresource_rules[i].resource, ask->resource) == 0 &&
-            strcmp(subresource_rules[i].subresource, ask->subresource) == 0)
+        if (strcmp(subresource_rules[i].resource, attributes->resource) == 0 &&
+            strcmp(subresource_rules[i].subresource, attributes->subresource) == 0)
             return reads ? subresource_rules[i].reads : subresource_rules[i].writes;
     return reads ? rule->reads : rule->writes_status;
 }
 
-bool authz_allows(const struct identity *identity, const struct authz_ask *ask)
+bool authz_allows(const struct identity *identity, const struct authz_attributes *attributes)
 {
     const struct authz_rule *rule;
     enum role role;
 
     if (identity_role(identity, NULL) == ROLE_ADMIN)
         return true;
-    if (ask->path)
-        return path_allowed(identity, ask->path);
-    if (is_review(ask))
+    if (attributes->path)
+        return path_allowed(identity, attributes->path);
+    if (is_review(attributes))
         return identity->authenticated;
-    rule = rule_of(ask);
+    rule = rule_of(attributes);
     if (!rule)
         return false;
-    role = rule->cluster && is_reading(ask->verb) ? identity_best_role(identity)
-                                                  : identity_role(identity, ask->ns);
-    return role >= needed(rule, ask);
+    role = rule->cluster && is_reading(attributes->verb) ? identity_best_role(identity)
+                                                         : identity_role(identity, attributes->ns);
+    return role >= needed(rule, attributes);
 }
 
-void authz_refuse(const struct identity *identity, const struct authz_ask *ask, struct error *err)
+void authz_refuse(const struct identity *identity, const struct authz_attributes *attributes,
+                  struct error *err)
 {
-    const char *group = ask->group, *slash = ask->subresource ? "/" : "";
-    const char *sub = ask->subresource ? ask->subresource : "";
+    const char *group = attributes->group, *slash = attributes->subresource ? "/" : "";
+    const char *sub = attributes->subresource ? attributes->subresource : "";
 
-    if (ask->path) {
+    if (attributes->path) {
         error_set(err, ERR_FORBIDDEN, "", "forbidden: User \"%s\" cannot %s path \"%s\"",
-                  identity->user, ask->verb, ask->full_path);
+                  identity->user, attributes->verb, attributes->full_path);
         return;
     }
     error_set(err, ERR_FORBIDDEN, "",
               "%s%s%s%s%s%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in API group "
               "\"%s\" %s%s%s",
-              ask->resource, *group ? "." : "", group, ask->name ? " \"" : "",
-              ask->name ? ask->name : "", ask->name ? "\"" : "", identity->user, ask->verb,
-              ask->resource, slash, sub, group,
-              ask->ns ? "in the namespace \"" : "at the cluster scope", ask->ns ? ask->ns : "",
-              ask->ns ? "\"" : "");
+              attributes->resource, *group ? "." : "", group, attributes->name ? " \"" : "",
+              attributes->name ? attributes->name : "", attributes->name ? "\"" : "",
+              identity->user, attributes->verb, attributes->resource, slash, sub, group,
+              attributes->ns ? "in the namespace \"" : "at the cluster scope",
+              attributes->ns ? attributes->ns : "", attributes->ns ? "\"" : "");
 }

@@ -9,7 +9,7 @@
 #include "api/server/auth/identity.h"
 #include "api/server/message/request_target.h"
 
-struct authz_ask {
+struct authz_attributes {
     const char *verb;             /* get, list, watch, create, … */
     const char *path;             /* of what is no resource: its first segment; else NULL */
     const char *full_path;        /* for messages, with `path` */
@@ -20,11 +20,12 @@ struct authz_ask {
 };
 
 /** Strings are borrowed from the target. */
-void authz_ask_of(const struct target *target, enum api_method method, const char *full_path,
-                  struct authz_ask *out);
-bool authz_allows(const struct identity *identity, const struct authz_ask *ask);
+void authz_attributes_of(const struct request_target *target, enum api_method method,
+                         const char *full_path, struct authz_attributes *out);
+bool authz_allows(const struct identity *identity, const struct authz_attributes *attributes);
 /** FORBIDDEN, in the words kubectl's users know. */
-void authz_refuse(const struct identity *identity, const struct authz_ask *ask, struct error *err);
+void authz_refuse(const struct identity *identity, const struct authz_attributes *attributes,
+                  struct error *err);
 
 /* The table, for SelfSubjectRulesReview and for the test that every kind has its row. */
 struct authz_rule {

@@ -53,8 +53,8 @@ static enum connection_awaits awaited(const struct connection *c)
     if (c->io.in_flight > 0)
         return AWAITS_READER;
     if (c->first)
-        return c->first->request && !c->first->has_head && !c->first->endless ? AWAITS_ANSWER
-                                                                              : AWAITS_NOTHING;
+        return c->first->request && !c->first->has_head && !c->first->long_running ? AWAITS_ANSWER
+                                                                                   : AWAITS_NOTHING;
     if (c->state == READING_BODY)
         return AWAITS_BODY;
     if (c->in.len > 0)
@@ -93,9 +93,9 @@ static void on_deadline(struct timer *timer)
 
     c->awaits = AWAITS_NOTHING;
     if (what == AWAITS_HEAD || what == AWAITS_BODY)
-        answer_refuse_slow(c);
+        response_refuse_slow(c);
     else if (what == AWAITS_ANSWER)
-        answer_refuse_late(c);
+        response_refuse_late(c);
     else
         connection_close(c);
 }
@@ -129,7 +129,7 @@ void connection_close(struct connection *c)
 void connection_stop(struct connection *c)
 {
     if (c->first && c->state != CLOSING)
-        answer_flush(c);
+        response_flush(c);
     connection_close(c);
 }
 
@@ -159,7 +159,7 @@ static bool is_over(const struct connection *c)
     return !c->first && c->io.in_flight == 0 && !may_come;
 }
 
-void connection_go_on(struct connection *c)
+void connection_advance(struct connection *c)
 {
     if (c->io.in_flight == 0 && c->first && c->first->request && !c->flush.posted)
         api_drained(c->first->request);
@@ -181,7 +181,7 @@ void connection_go_on(struct connection *c)
 
 /* ---- what happens to it ---- */
 
-/* The client has no more to say. It may still wait for its answers, but not for an endless one. */
+/* The client has no more to say. It may still wait for its answers, but not for a long-running one. */
 static void on_end(struct connection_io *io)
 {
     struct connection *c = of_io(io);
@@ -189,7 +189,7 @@ static void on_end(struct connection_io *io)
     io_read_stop(io);
     c->peer_ended = true;
     if (c->state == LINGERING || (!c->first && io->in_flight == 0) ||
-        (c->first && c->first->request && c->first->endless))
+        (c->first && c->first->request && c->first->long_running))
         connection_close(c);
 }
 
@@ -209,7 +209,7 @@ static void on_received(struct connection_io *io)
     }
     if (c->state != ANSWERING)
         request_consume(c);
-    if (c->state == ANSWERING && c->in.len > HEAD_BYTES_MAX) /* pipelining has its bounds */
+    if (c->state == ANSWERING && c->in.len > REQUEST_HEAD_BYTES_MAX) /* pipelining has its bounds */
         io_read_stop(io);
     if (c->state != CLOSING)
         await(c);
@@ -221,10 +221,10 @@ static void on_written(struct connection_io *io)
     struct connection *c = of_io(io);
 
     connection_progress(c);
-    if (c->first && c->first->lines.n && !c->first->paced.link)
-        answer_flush(c);
+    if (c->first && c->first->lines.n && !c->first->batch_entry.link)
+        response_flush(c);
     if (c->state != CLOSING)
-        connection_go_on(c);
+        connection_advance(c);
 }
 
 static const struct io_events io_events = {on_received, on_end, on_failed, on_written, on_closed};
@@ -242,7 +242,7 @@ struct connection *connection_new(const struct connection_env *env,
     c->socket_identity = peer->identity;
     c->deadline.fire = on_deadline;
     c->last = &c->first;
-    answer_start(c);
+    response_init_connection(c);
     io_init(&c->io, loop_uv(c->loop), peer->socket, peer->tls, &c->in, &io_events);
     request_reset(c);
     return c;
@@ -255,7 +255,7 @@ void connection_start(struct connection *c)
         await(c);
 }
 
-void connection_turn_away(struct connection *c)
+void connection_refuse_busy(struct connection *c)
 {
     struct error err = {0};
 
@@ -263,7 +263,7 @@ void connection_turn_away(struct connection *c)
     if (c->io.tls) /* there is no session to say it in */
         connection_close(c);
     else
-        answer_refuse(c, &err);
+        response_refuse(c, &err);
 }
 
 void connection_drain(struct connection *c)

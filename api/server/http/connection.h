@@ -31,7 +31,7 @@ struct connection_env {
     const struct host_list *hosts; /* of TCP; may be NULL for unix sockets */
     size_t *large_bodies; /* of all listeners together, how many are being read; may be NULL */
     void (*closed)(void *ctx, struct connection *c);
-    void (*answered)(void *ctx, const struct record *record); /* may be NULL */
+    void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
     void *ctx;
 };
 
@@ -56,7 +56,7 @@ bool connection_is_admin(const struct connection *connection);
 void connection_set_peer(struct connection *connection, struct identity *identity, char *name);
 void connection_start(struct connection *connection);
 /** Answer 503 without reading anything, and close. */
-void connection_turn_away(struct connection *connection);
+void connection_refuse_busy(struct connection *connection);
 /** No new request: close now when idle, end a watch, finish an answer. */
 void connection_drain(struct connection *connection);
 /** Send what is ready, as far as the socket takes it at once, and close. */

@@ -45,8 +45,8 @@ static void exchange_free(struct exchange *x)
         return;
     if (x->request)
         api_cancel(take(x->request));
-    exchange_tell(x);
-    pacer_remove(&x->paced);
+    exchange_record(x);
+    watch_batcher_remove(&x->batch_entry);
     drop_lines(&x->lines);
     identity_unref(x->identity);
     each_buffer(x, buf_release);
@@ -80,12 +80,12 @@ struct exchange *exchange_begin(struct connection *c)
     x->method_name = "-";
     x->began_ms = c->began_ms;
     x->began_ns = c->began_ns;
-    answer_init(x);
+    response_init(x);
     c->asking = x;
     return x;
 }
 
-void exchange_put(struct connection *c)
+void exchange_enqueue(struct connection *c)
 {
     struct exchange *x = take(c->asking);
 
@@ -100,7 +100,7 @@ void exchange_pop(struct connection *c)
     c->first = x->next;
     if (!c->first)
         c->last = &c->first;
-    pacer_remove(&x->paced);
+    watch_batcher_remove(&x->batch_entry);
     if (c->spare) {
         exchange_free(x);
         return;
@@ -127,9 +127,9 @@ bool exchange_has_room(const struct connection *c)
     size_t n = 0, bytes = 0;
 
     for (const struct exchange *x = c->first; x; x = x->next) {
-        size_t held = x->request ? api_held(x->request) : 0;
+        size_t held = x->request ? api_response_size(x->request) : 0;
 
-        if (!x->keep_alive || held == API_IN_PIECES)
+        if (!x->keep_alive || held == API_SIZE_UNKNOWN)
             return false;
         bytes += held + x->out.len;
         n++;
@@ -137,10 +137,10 @@ bool exchange_has_room(const struct connection *c)
     return n < EXCHANGES_MAX && bytes <= WAITING_BYTES_MAX && c->io.in_flight <= WAITING_BYTES_MAX;
 }
 
-void exchange_tell(struct exchange *x)
+void exchange_record(struct exchange *x)
 {
     const struct connection *c = x->connection;
-    const struct record record = {
+    const struct request_record record = {
         .identity = x->identity,
         .method = x->method,
         .method_name = x->method_name,
@@ -151,6 +151,7 @@ void exchange_tell(struct exchange *x)
         .object = x->object.data ? x->object.data : "",
         .revision = x->revision,
         .status = x->status,
+        .long_running = x->long_running,
         .began_ms = x->began_ms,
         .duration_ns = loop_mono_ns(c->loop) - x->began_ns,
         .bytes_in = x->bytes_in,
@@ -159,7 +160,7 @@ void exchange_tell(struct exchange *x)
 
     if (!x->status)
         return;
-    api_note(c->env->api, &record, x->endless);
+    api_record(c->env->api, &record);
     if (c->env->answered)
         c->env->answered(c->env->ctx, &record);
     x->status = 0;

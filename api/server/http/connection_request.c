@@ -18,7 +18,7 @@ enum {
     AGENT_BYTES_MAX = 256, /* of the User-Agent */
     /* Chunk sizes, extensions and trailers beside a body, head included: as much as chunks of
      * single bytes need, and this. */
-    FRAMING_BYTES_MAX = HEAD_BYTES_MAX + (32 << 10),
+    FRAMING_BYTES_MAX = REQUEST_HEAD_BYTES_MAX + (32 << 10),
     FRAMING_PER_BYTE = 8,
 };
 
@@ -78,8 +78,8 @@ static bool authenticate(struct connection *c, struct error *err)
     credentials.certificate_refused = c->certificate_refused;
     if (c->authorization.len)
         credentials.authorization =
-            (struct head_value){c->authorization.data, c->authorization.len};
-    c->asking->identity = authn_identify(c->env->authn, &credentials, err);
+            (struct header_value){c->authorization.data, c->authorization.len};
+    c->asking->identity = authn_authenticate(c->env->authn, &credentials, err);
     if (c->asking->identity && identity_role(c->asking->identity, NULL) == ROLE_ADMIN)
         c->is_admin = true;
     return c->asking->identity != NULL;
@@ -115,7 +115,7 @@ static void ask_api(struct connection *c,
     x->method_name = llhttp_method_name((llhttp_method_t)c->parser.method);
     x->head_only = x->method == API_HEAD;
     if (!authenticate(c, &err)) {
-        x->request = api_refuse(c->env->api, &err, &x->answer);
+        x->request = api_refuse(c->env->api, &err, &x->response);
         return;
     }
     request = request_of(c);
@@ -124,12 +124,12 @@ static void ask_api(struct connection *c,
 
 static struct api_stream *judge(struct connection *c, const struct api_request *request)
 {
-    return api_judge(c->env->api, request, &c->asking->answer, &c->body_max);
+    return api_authorize(c->env->api, request, &c->asking->response, &c->body_max);
 }
 
 static struct api_stream *handle(struct connection *c, const struct api_request *request)
 {
-    return api_handle(c->env->api, request, &c->asking->answer);
+    return api_handle(c->env->api, request, &c->asking->response);
 }
 
 static void dispatch(struct connection *c)
@@ -138,8 +138,8 @@ static void dispatch(struct connection *c)
 
     x->bytes_in = c->body.len;
     ask_api(c, handle);
-    x->endless = api_is_endless(x->request);
-    exchange_put(c);
+    x->long_running = api_is_long_running(x->request);
+    exchange_enqueue(c);
     request_reset(c);
     c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : ANSWERING;
 }
@@ -234,7 +234,7 @@ static void drop_consumed(struct connection *c, size_t n)
     c->searched = 0;
 }
 
-static void keep_value(struct buf *to, struct head_value value)
+static void keep_value(struct buf *to, struct header_value value)
 {
     buf_clear(to);
     buf_add(to, value.text, value.len);
@@ -243,28 +243,28 @@ static void keep_value(struct buf *to, struct head_value value)
 /* Whether the head is there, and good. */
 static bool take_head(struct connection *c)
 {
-    size_t len = head_length(c->in.data, c->in.len, c->searched), searched = c->searched;
+    size_t len = request_head_length(c->in.data, c->in.len, c->searched), searched = c->searched;
     size_t seen = len ? len : c->in.len;
     struct error err = {0};
-    struct head head;
+    struct request_head head;
 
     c->searched = c->in.len;
-    if (seen > HEAD_BYTES_MAX)
-        seen = HEAD_BYTES_MAX;
-    if (searched < seen && !head_may_go_on(c->in.data, seen, searched, &err)) {
-        answer_refuse(c, &err);
+    if (seen > REQUEST_HEAD_BYTES_MAX)
+        seen = REQUEST_HEAD_BYTES_MAX;
+    if (searched < seen && !request_head_check_lines(c->in.data, seen, searched, &err)) {
+        response_refuse(c, &err);
         return false;
     }
-    if (len > HEAD_BYTES_MAX || (!len && c->in.len > HEAD_BYTES_MAX)) {
-        head_refuse_size(c->in.data, HEAD_BYTES_MAX, &err);
-        answer_refuse(c, &err);
+    if (len > REQUEST_HEAD_BYTES_MAX || (!len && c->in.len > REQUEST_HEAD_BYTES_MAX)) {
+        request_head_too_large(c->in.data, REQUEST_HEAD_BYTES_MAX, &err);
+        response_refuse(c, &err);
         return false;
     }
     if (!len)
         return false;
-    if (!head_parse(c->in.data, len, &head, &err) ||
+    if (!request_head_parse(c->in.data, len, &head, &err) ||
         (c->env->hosts && !host_check(c->env->hosts, &head, &err))) {
-        answer_refuse(c, &err);
+        response_refuse(c, &err);
         return false;
     }
     exchange_begin(c);
@@ -320,10 +320,10 @@ static bool take_body(struct connection *c)
         return c->state != READING_BODY;
     }
     if (c->asking->request) {
-        answer_early(c);
+        response_end_early(c);
         return true;
     }
-    answer_refuse(c, c->refused ? c->refused : &err);
+    response_refuse(c, c->refused ? c->refused : &err);
     return true;
 }
 

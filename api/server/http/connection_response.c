@@ -23,9 +23,9 @@
 
 enum { LINES_IN_FLIGHT_MAX = 64 << 10 };
 
-static struct exchange *of(const struct api_answer *answer)
+static struct exchange *of(const struct api_response *response)
 {
-    return container_of((struct api_answer *)(size_t)answer, struct exchange, answer);
+    return container_of((struct api_response *)(size_t)response, struct exchange, response);
 }
 
 /* ---- out ---- */
@@ -118,7 +118,7 @@ static void take_packet(struct connection *c, struct io_packet *packet)
     }
 }
 
-void answer_flush(struct connection *c)
+void response_flush(struct connection *c)
 {
     struct io_packet packet = {0};
 
@@ -130,9 +130,9 @@ void answer_flush(struct connection *c)
 
 static void send_all(struct connection *c)
 {
-    answer_flush(c);
+    response_flush(c);
     if (c->state != CLOSING)
-        connection_go_on(c);
+        connection_advance(c);
 }
 
 static void on_flush(struct task *task)
@@ -140,9 +140,9 @@ static void on_flush(struct task *task)
     send_all(container_of(task, struct connection, flush));
 }
 
-static void on_round(struct paced *paced)
+static void on_round(struct watch_batch_entry *batch_entry)
 {
-    send_all(container_of(paced, struct exchange, paced)->connection);
+    send_all(container_of(batch_entry, struct exchange, batch_entry)->connection);
 }
 
 /* What has been said goes out when the turn is over. */
@@ -195,10 +195,10 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
     x->has_head = true;
 }
 
-static void answer_head(struct api_answer *answer, int status, const char *content_type,
+static void answer_head(struct api_response *response, int status, const char *content_type,
                         const char *const *headers, size_t n_headers)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
 
     begin_head(x, status, content_type);
     if (!has_header(headers, n_headers, "Cache-Control:"))
@@ -208,31 +208,31 @@ static void answer_head(struct api_answer *answer, int status, const char *conte
     flush_later(x);
 }
 
-static void answer_line(struct api_answer *answer, struct blob *line)
+static void answer_line(struct api_response *response, struct blob *line)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
 
     mem_grow(x->lines.at, x->lines.n, x->lines.cap);
     x->lines.at[x->lines.n++] = blob_ref(line);
     x->lines.bytes += line->len;
     x->bytes_out += line->len;
-    if (x->endless)
-        pacer_add(api_pacer(x->connection->env->api), &x->paced);
+    if (x->long_running)
+        watch_batcher_add(api_watch_batcher(x->connection->env->api), &x->batch_entry);
     else
         flush_later(x);
 }
 
 /* Behind lines, other bytes are one more. No bytes are none: a chunk of them would be the end. */
-static void answer_data(struct api_answer *answer, const void *bytes, size_t len)
+static void answer_data(struct api_response *response, const void *bytes, size_t len)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
 
     if (!len)
         return;
     if (x->lines.n) {
         scoped(blob) struct blob *line = blob_new(bytes, len);
 
-        answer_line(answer, line);
+        answer_line(response, line);
         return;
     }
     if (x->chunked && x->out.len == 0)
@@ -242,9 +242,9 @@ static void answer_data(struct api_answer *answer, const void *bytes, size_t len
     flush_later(x);
 }
 
-static void answer_about(struct api_answer *answer, const struct object *object)
+static void answer_about(struct api_response *response, const struct object *object)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
     const char *ns = object_namespace(object);
 
     buf_clear(&x->object);
@@ -252,35 +252,35 @@ static void answer_about(struct api_answer *answer, const struct object *object)
     x->revision = object->revision;
 }
 
-static void answer_end(struct api_answer *answer)
+static void answer_end(struct api_response *response)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
 
     x->request = NULL;
     x->ended = true;
-    x->endless = false;
-    pacer_remove(&x->paced);
-    exchange_tell(x);
+    x->long_running = false;
+    watch_batcher_remove(&x->batch_entry);
+    exchange_record(x);
     if (x->has_head)
         flush_later(x);
     else /* the API is being taken down before it could say anything */
         connection_close(x->connection);
 }
 
-static void answer_cut(struct api_answer *answer)
+static void answer_cut(struct api_response *response)
 {
-    struct exchange *x = of(answer);
+    struct exchange *x = of(response);
 
     x->request = NULL;
-    x->endless = false;
-    pacer_remove(&x->paced);
-    exchange_tell(x);
+    x->long_running = false;
+    watch_batcher_remove(&x->batch_entry);
+    exchange_record(x);
     connection_close(x->connection);
 }
 
-static size_t answer_backlog(const struct api_answer *answer)
+static size_t answer_backlog(const struct api_response *response)
 {
-    const struct exchange *x = of(answer);
+    const struct exchange *x = of(response);
 
     return x->connection->io.in_flight + x->out.len + x->lines.bytes;
 }
@@ -300,37 +300,37 @@ static struct exchange *last_words(struct connection *c, int status, const char 
     return x;
 }
 
-void answer_refuse(struct connection *c, const struct error *err)
+void response_refuse(struct connection *c, const struct error *err)
 {
     struct exchange *x = last_words(c, error_http_status(err->code), "application/json");
 
     x->lingers = true;
     status_write_error(err, &(struct status_subject){0}, &x->out);
-    exchange_tell(x);
-    exchange_put(c);
+    exchange_record(x);
+    exchange_enqueue(c);
     flush_later(x);
 }
 
-void answer_early(struct connection *c)
+void response_end_early(struct connection *c)
 {
     io_read_stop(&c->io);
     c->state = ANSWERING;
     c->asking->keep_alive = false;
     c->asking->lingers = true;
-    exchange_put(c);
+    exchange_enqueue(c);
 }
 
-void answer_refuse_slow(struct connection *c)
+void response_refuse_slow(struct connection *c)
 {
     struct exchange *x = last_words(c, HTTP_STATUS_REQUEST_TIMEOUT, NULL);
 
-    exchange_tell(x);
-    exchange_put(c);
+    exchange_record(x);
+    exchange_enqueue(c);
     flush_later(x);
 }
 
 /* What was asked for may still happen: it is in the store's hands. */
-void answer_refuse_late(struct connection *c)
+void response_refuse_late(struct connection *c)
 {
     struct exchange *x = c->first;
     struct error err = {0};
@@ -345,27 +345,27 @@ void answer_refuse_late(struct connection *c)
     x->lingers = x->ended = true;
     begin_head(x, error_http_status(err.code), "application/json");
     status_write_error(&err, &(struct status_subject){0}, &x->out);
-    exchange_tell(x);
+    exchange_record(x);
     flush_later(x);
 }
 
 /* ---- life ---- */
 
-void answer_init(struct exchange *x)
+void response_init(struct exchange *x)
 {
-    x->paced.send = on_round;
-    x->answer = (struct api_answer){
+    x->batch_entry.send = on_round;
+    x->response = (struct api_response){
         .head = answer_head,
         .data = answer_data,
-        .line = answer_line,
+        .blob = answer_line,
         .end = answer_end,
         .backlog = answer_backlog,
-        .cut = answer_cut,
-        .about = answer_about,
+        .abort = answer_cut,
+        .object = answer_about,
     };
 }
 
-void answer_start(struct connection *c)
+void response_init_connection(struct connection *c)
 {
     c->flush.run = on_flush;
 }

@@ -7,20 +7,20 @@
 #include <strings.h>
 
 /* "name", "name:port", "[::1]:port": the name's part. */
-static struct head_value without_port(struct head_value host)
+static struct header_value without_port(struct header_value host)
 {
     const char *end;
 
     if (host.len && host.text[0] == '[') {
         end = memchr(host.text, ']', host.len);
-        return end ? (struct head_value){host.text + 1, (size_t)(end - host.text) - 1}
-                   : (struct head_value){host.text, 0};
+        return end ? (struct header_value){host.text + 1, (size_t)(end - host.text) - 1}
+                   : (struct header_value){host.text, 0};
     }
     end = memchr(host.text, ':', host.len);
-    return end ? (struct head_value){host.text, (size_t)(end - host.text)} : host;
+    return end ? (struct header_value){host.text, (size_t)(end - host.text)} : host;
 }
 
-static bool is_one_of(struct head_value value, const char *const *words, size_t n)
+static bool is_one_of(struct header_value value, const char *const *words, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strlen(words[i]) == value.len && strncasecmp(words[i], value.text, value.len) == 0)
@@ -28,7 +28,7 @@ static bool is_one_of(struct head_value value, const char *const *words, size_t 
     return false;
 }
 
-bool host_check(const struct host_list *list, const struct head *head, struct error *err)
+bool host_check(const struct host_list *list, const struct request_head *head, struct error *err)
 {
     if (head->origin.text && !is_one_of(head->origin, list->origins, list->n_origins))
         return error_set(err, ERR_FORBIDDEN, "",

@@ -14,4 +14,4 @@ struct host_list {
 };
 
 /** FORBIDDEN. */
-bool host_check(const struct host_list *list, const struct head *head, struct error *err);
+bool host_check(const struct host_list *list, const struct request_head *head, struct error *err);

@@ -42,12 +42,12 @@ struct exchange {
     uint64_t bytes_in;
 
     /* the answer */
-    struct api_answer answer;
+    struct api_response response;
     struct api_stream *request;  /* being answered; NULL: all is said */
     struct buf head, out;        /* status line and headers; body bytes: not yet handed over */
     struct exchange_lines lines; /* go after `out` */
-    struct paced paced;
-    bool head_only, keep_alive, lingers, has_head, chunked, ended, endless;
+    struct watch_batch_entry batch_entry;
+    bool head_only, keep_alive, lingers, has_head, chunked, ended, long_running;
     int status;
     char id[AUDIT_ID_MAX];
     struct buf object; /* what a change was about: "namespace/name" */
@@ -106,7 +106,7 @@ struct connection {
 
 /** Something has changed: take further requests if there is room for them, part if all is done, and
  * set the deadline of what is waited for now. */
-void connection_go_on(struct connection *c);
+void connection_advance(struct connection *c);
 /** Some of what was waited for has come: its time begins anew. */
 void connection_progress(struct connection *c);
 
@@ -115,7 +115,7 @@ void connection_progress(struct connection *c);
 /** The exchange of the request whose head has been read. */
 struct exchange *exchange_begin(struct connection *c);
 /** It has been asked: it takes its place in the order. */
-void exchange_put(struct connection *c);
+void exchange_enqueue(struct connection *c);
 /** The first is over. */
 void exchange_pop(struct connection *c);
 /** All of them end without an answer, so do those that were being asked. */
@@ -123,7 +123,7 @@ void exchange_drop_all(struct connection *c);
 /** Whether one more may be asked before the others are answered. */
 bool exchange_has_room(const struct connection *c);
 /** Those who keep a record are told, once. */
-void exchange_tell(struct exchange *x);
+void exchange_record(struct exchange *x);
 
 /* ---- connection_request.c ---- */
 
@@ -138,16 +138,16 @@ void request_continue(struct connection *c);
 
 /* ---- connection_response.c ---- */
 
-void answer_start(struct connection *c);
+void response_init_connection(struct connection *c);
 /** How the API answers in this exchange. */
-void answer_init(struct exchange *x);
+void response_init(struct exchange *x);
 /** Send what has gathered, whether the turn is over or not. */
-void answer_flush(struct connection *c);
+void response_flush(struct connection *c);
 /** A request that cannot be understood: say why, then close. */
-void answer_refuse(struct connection *c, const struct error *err);
+void response_refuse(struct connection *c, const struct error *err);
 /** The API has refused what has not been read to its end: answer, then close. */
-void answer_early(struct connection *c);
+void response_end_early(struct connection *c);
 /** It did not come to its end in time: 408, then close. */
-void answer_refuse_slow(struct connection *c);
+void response_refuse_slow(struct connection *c);
 /** The API has not begun to answer the first in time. */
-void answer_refuse_late(struct connection *c);
+void response_refuse_late(struct connection *c);

@@ -26,7 +26,7 @@ enum {
     KEEPALIVE_S = 60, /* a peer that has vanished is noticed */
 };
 
-struct door {
+struct listen_socket {
     union {
         uv_pipe_t pipe;
         uv_tcp_t tcp;
@@ -36,7 +36,7 @@ struct door {
     struct listener *listener;
     enum io_socket socket;
     char *path; /* unix */
-    struct door *next;
+    struct listen_socket *next;
 };
 
 struct listener {
@@ -44,8 +44,8 @@ struct listener {
     struct connection_env env[2]; /* by enum io_socket */
     struct listener_options options;
     struct tls_context *tls; /* a reference; NULL without TCP */
-    struct door *doors;
-    size_t open_doors;
+    struct listen_socket *sockets;
+    size_t open_sockets;
     struct connection **connections; /* [count] */
     size_t count, cap;
     struct metric *turned_away;
@@ -60,7 +60,7 @@ static const struct metric_def turned_away_def = {
 
 static void free_when_empty(struct listener *listener)
 {
-    if (!listener->stopping || listener->open_doors > 0 || listener->count > 0)
+    if (!listener->stopping || listener->open_sockets > 0 || listener->count > 0)
         return;
     tls_context_unref(listener->tls);
     mem_free(listener->connections);
@@ -81,7 +81,7 @@ static void on_connection_closed(void *ctx, struct connection *connection)
     free_when_empty(listener);
 }
 
-static void on_answered(void *ctx, const struct record *record)
+static void on_answered(void *ctx, const struct request_record *record)
 {
     const struct listener *listener = ctx;
 
@@ -152,7 +152,7 @@ static bool identify_unix(const struct listener *listener, struct connection *co
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
         return false;
     if (listener->options.authn)
-        identity = authn_of_uid(listener->options.authn, peer.uid);
+        identity = authn_identity_of_uid(listener->options.authn, peer.uid);
     connection_set_peer(connection, identity ? identity_ref(identity) : NULL,
                         mem_printf("uid:%u", (unsigned)peer.uid));
     return identity || (!listener->options.authn && (peer.uid == getuid() || peer.uid == 0));
@@ -215,8 +215,8 @@ static const char *too_many(const struct listener *listener, struct connection *
 
 static void on_connection(uv_stream_t *server, int status)
 {
-    struct door *door = server->data;
-    struct listener *listener = door->listener;
+    struct listen_socket *sock = server->data;
+    struct listener *listener = sock->listener;
     struct connection *connection;
     const char *excess;
     bool known;
@@ -224,22 +224,22 @@ static void on_connection(uv_stream_t *server, int status)
     if (status < 0 || listener->draining || listener->stopping)
         return;
     connection = connection_new(
-        &listener->env[door->socket],
-        &(struct connection_peer){.socket = door->socket,
-                                  .tls = door->socket == IO_TCP ? listener->tls : NULL});
+        &listener->env[sock->socket],
+        &(struct connection_peer){.socket = sock->socket,
+                                  .tls = sock->socket == IO_TCP ? listener->tls : NULL});
     mem_grow(listener->connections, listener->count, listener->cap);
     listener->connections[listener->count++] = connection;
     known =
         uv_accept(server, connection_stream(connection)) == 0 &&
-        (door->socket == IO_UNIX ? identify_unix(listener, connection) : identify_tcp(connection));
+        (sock->socket == IO_UNIX ? identify_unix(listener, connection) : identify_tcp(connection));
     if (!known) {
         log_warn("connection refused", kv_str("peer", connection_peer_name(connection)));
         connection_close(connection);
-    } else if ((excess = too_many(listener, connection, door->socket == IO_UNIX))) {
+    } else if ((excess = too_many(listener, connection, sock->socket == IO_UNIX))) {
         log_warn(excess, kv_str("peer", connection_peer_name(connection)),
                  kv_int("connections", (int64_t)listener->count));
         metric_add(listener->turned_away, 1);
-        connection_turn_away(connection);
+        connection_refuse_busy(connection);
     } else {
         connection_start(connection);
     }
@@ -247,43 +247,43 @@ static void on_connection(uv_stream_t *server, int status)
 
 /* ---- doors ---- */
 
-static void on_door_closed(uv_handle_t *handle)
+static void on_socket_closed(uv_handle_t *handle)
 {
-    struct door *door = handle->data;
-    struct listener *listener = door->listener;
+    struct listen_socket *sock = handle->data;
+    struct listener *listener = sock->listener;
 
-    mem_free(door->path);
-    mem_free(door);
-    listener->open_doors--;
+    mem_free(sock->path);
+    mem_free(sock);
+    listener->open_sockets--;
     free_when_empty(listener);
 }
 
-static struct door *new_door(struct listener *listener, enum io_socket socket)
+static struct listen_socket *new_socket(struct listener *listener, enum io_socket socket)
 {
-    struct door *door = mem_alloc(sizeof *door);
+    struct listen_socket *sock = mem_alloc(sizeof *sock);
 
     if (socket == IO_UNIX)
-        uv_pipe_init(loop_uv(listener->loop), &door->io.pipe, 0);
+        uv_pipe_init(loop_uv(listener->loop), &sock->io.pipe, 0);
     else
-        uv_tcp_init(loop_uv(listener->loop), &door->io.tcp);
-    door->io.handle.data = door;
-    door->listener = listener;
-    door->socket = socket;
-    listener->open_doors++;
-    return door;
+        uv_tcp_init(loop_uv(listener->loop), &sock->io.tcp);
+    sock->io.handle.data = sock;
+    sock->listener = listener;
+    sock->socket = socket;
+    listener->open_sockets++;
+    return sock;
 }
 
-static bool open_door(struct door *door, int result)
+static bool start_listening(struct listen_socket *sock, int result)
 {
     if (result == 0)
-        result = uv_listen(&door->io.stream, LISTEN_BACKLOG, on_connection);
+        result = uv_listen(&sock->io.stream, LISTEN_BACKLOG, on_connection);
     if (result < 0) {
-        uv_close(&door->io.handle, on_door_closed);
+        uv_close(&sock->io.handle, on_socket_closed);
         errno = -result;
         return false;
     }
-    door->next = door->listener->doors;
-    door->listener->doors = door;
+    sock->next = sock->listener->sockets;
+    sock->listener->sockets = sock;
     return true;
 }
 
@@ -315,16 +315,16 @@ bool listener_add_unix(struct listener *listener, const char *path, unsigned mod
                        struct error *err)
 {
     int fd = bind_socket(path, mode, err), result;
-    struct door *door;
+    struct listen_socket *sock;
 
     if (fd < 0)
         return false;
-    door = new_door(listener, IO_UNIX);
-    door->path = mem_strdup(path);
-    result = uv_pipe_open(&door->io.pipe, fd);
+    sock = new_socket(listener, IO_UNIX);
+    sock->path = mem_strdup(path);
+    result = uv_pipe_open(&sock->io.pipe, fd);
     if (result < 0)
         close(fd);
-    return open_door(door, result) || error_errno(err, errno, "cannot listen on %s", path);
+    return start_listening(sock, result) || error_errno(err, errno, "cannot listen on %s", path);
 }
 
 static bool parse_address(const char *text, int port, struct sockaddr_storage *out)
@@ -333,12 +333,12 @@ static bool parse_address(const char *text, int port, struct sockaddr_storage *o
            uv_ip6_addr(text, port, (struct sockaddr_in6 *)out) == 0;
 }
 
-static int port_of(const struct door *door)
+static int port_of(const struct listen_socket *sock)
 {
     struct sockaddr_storage address;
     int len = sizeof address;
 
-    if (uv_tcp_getsockname(&door->io.tcp, (struct sockaddr *)&address, &len) < 0)
+    if (uv_tcp_getsockname(&sock->io.tcp, (struct sockaddr *)&address, &len) < 0)
         return 0;
     return ntohs(address.ss_family == AF_INET ? ((struct sockaddr_in *)&address)->sin_port
                                               : ((struct sockaddr_in6 *)&address)->sin6_port);
@@ -348,14 +348,14 @@ bool listener_add_tcp(struct listener *listener, const char *address, int port,
                       struct tls_context *tls, int *out_port, struct error *err)
 {
     struct sockaddr_storage where;
-    struct door *door;
+    struct listen_socket *sock;
 
     if (!parse_address(address, port, &where))
         return error_set(err, ERR_INVALID, "", "\"%s\" is not an address to listen on", address);
     if (tls != listener->tls)
         listener_set_tls(listener, tls);
-    door = new_door(listener, IO_TCP);
-    if (!open_door(door, uv_tcp_bind(&door->io.tcp, (const struct sockaddr *)&where, 0))) {
+    sock = new_socket(listener, IO_TCP);
+    if (!start_listening(sock, uv_tcp_bind(&sock->io.tcp, (const struct sockaddr *)&where, 0))) {
         bool taken = errno == EADDRINUSE;
 
         error_errno(err, errno, "cannot listen on %s port %d", address, port);
@@ -363,30 +363,30 @@ bool listener_add_tcp(struct listener *listener, const char *address, int port,
             err->code = ERR_EXISTS;
         return false;
     }
-    *out_port = port_of(door);
+    *out_port = port_of(sock);
     return true;
 }
 
 /* ---- the end ---- */
 
-static void close_doors(struct listener *listener)
+static void close_sockets(struct listener *listener)
 {
-    struct door *door;
+    struct listen_socket *sock;
 
-    while ((door = listener->doors)) {
+    while ((sock = listener->sockets)) {
         scoped(unix_path) struct unix_path path = {.directory = -1};
 
-        listener->doors = door->next;
-        if (door->path && unix_path_open(door->path, &path, NULL))
+        listener->sockets = sock->next;
+        if (sock->path && unix_path_open(sock->path, &path, NULL))
             unlink(path.text);
-        uv_close(&door->io.handle, on_door_closed);
+        uv_close(&sock->io.handle, on_socket_closed);
     }
 }
 
 void listener_drain(struct listener *listener, struct task *drained)
 {
     listener->draining = true;
-    close_doors(listener);
+    close_sockets(listener);
     for (size_t i = listener->count; i-- > 0;)
         connection_drain(listener->connections[i]);
     if (listener->count == 0)
@@ -401,7 +401,7 @@ void listener_stop(struct listener *listener)
         return;
     listener->stopping = true;
     listener->drained = NULL;
-    close_doors(listener);
+    close_sockets(listener);
     for (size_t i = listener->count; i-- > 0;)
         connection_stop(listener->connections[i]);
     free_when_empty(listener);

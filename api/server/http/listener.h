@@ -13,7 +13,7 @@ struct listener;
 struct listener_options {
     struct authn *authn;           /* NULL: the user of this process and root, who may do all */
     const struct host_list *hosts; /* borrowed; needed for TCP */
-    void (*answered)(void *ctx, const struct record *record); /* may be NULL */
+    void (*answered)(void *ctx, const struct request_record *record); /* may be NULL */
     void *ctx;
     size_t connections_max;      /* 0 = 1,024 */
     size_t connections_per_peer; /* 0 = as many as in all for the owner, else 128 */

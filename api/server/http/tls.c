@@ -135,7 +135,7 @@ struct tls {
     struct buf *out; /* likewise */
 };
 
-static int wire_read(BIO *bio, char *to, int len)
+static int http_fixture_read(BIO *bio, char *to, int len)
 {
     struct tls *tls = BIO_get_data(bio);
     size_t n = tls->in_len < (size_t)len ? tls->in_len : (size_t)len;
@@ -174,7 +174,7 @@ static const BIO_METHOD *wire_method(void)
     method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "wire");
     if (!method)
         mem_fatal("OpenSSL has no memory");
-    BIO_meth_set_read(method, wire_read);
+    BIO_meth_set_read(method, http_fixture_read);
     BIO_meth_set_write(method, wire_write);
     BIO_meth_set_ctrl(method, wire_control);
     return method;
@@ -203,7 +203,7 @@ void tls_free(struct tls *tls)
     mem_free(tls);
 }
 
-bool tls_ready(const struct tls *tls)
+bool tls_handshake_done(const struct tls *tls)
 {
     return SSL_is_init_finished(tls->ssl) == 1;
 }
@@ -255,7 +255,7 @@ void tls_end(struct tls *tls, struct buf *wire)
 {
     ERR_clear_error();
     tls->out = wire;
-    if (tls_ready(tls))
+    if (tls_handshake_done(tls))
         SSL_shutdown(tls->ssl);
 }
 

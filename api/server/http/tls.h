@@ -41,7 +41,7 @@ enum tls_state tls_receive(struct tls *tls, const void *bytes, size_t len, struc
 bool tls_send(struct tls *tls, const struct buf *plain, struct buf *wire);
 /** Append the end of our side. */
 void tls_end(struct tls *tls, struct buf *wire);
-bool tls_ready(const struct tls *tls); /* the handshake is over */
+bool tls_handshake_done(const struct tls *tls); /* the handshake is over */
 
 enum tls_certificate { TLS_NO_CERTIFICATE, TLS_CERTIFICATE_UNKNOWN, TLS_CERTIFICATE_GOOD };
 /** Who the peer's certificate names, once ready: CN to `user`, every O, each with a NUL, to

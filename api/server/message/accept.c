@@ -104,8 +104,8 @@ static bool take_clause(struct span clause, enum accept_endpoint endpoint, struc
     return true;
 }
 
-bool accept_choose(const char *accept, enum accept_endpoint endpoint, struct media *out,
-                   struct error *err)
+bool accept_negotiate(const char *accept, enum accept_endpoint endpoint, struct media *out,
+                      struct error *err)
 {
     struct span rest = {accept, accept ? strlen(accept) : 0};
     struct media media = {MEDIA_JSON, "v1"};

@@ -28,5 +28,5 @@ enum accept_endpoint {
 
 /** The first clause of an Accept header (NULL = anything) that the endpoint can give; quality
  * values are not looked at. NOT_ACCEPTABLE when there is none. */
-bool accept_choose(const char *accept, enum accept_endpoint endpoint, struct media *out,
-                   struct error *err);
+bool accept_negotiate(const char *accept, enum accept_endpoint endpoint, struct media *out,
+                      struct error *err);

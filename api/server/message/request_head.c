@@ -12,7 +12,7 @@
 #include "api/server/message/request_target.h"
 #include "base/compiler.h"
 
-size_t head_length(const char *bytes, size_t len, size_t searched)
+size_t request_head_length(const char *bytes, size_t len, size_t searched)
 {
     static const char end[] = "\r\n\r\n";
     size_t from = searched > sizeof end - 1 ? searched - (sizeof end - 1) : 0;
@@ -21,12 +21,12 @@ size_t head_length(const char *bytes, size_t len, size_t searched)
     return at ? (size_t)(at - bytes) + sizeof end - 1 : 0;
 }
 
-bool head_refuse_size(const char *bytes, size_t len, struct error *err)
+bool request_head_too_large(const char *bytes, size_t len, struct error *err)
 {
     if (!memchr(bytes, '\n', len)) /* still in its first line */
-        return target_too_long(err);
+        return request_target_too_long(err);
     return error_set(err, ERR_HEAD_TOO_LARGE, "", "the head of the request is larger than %d bytes",
-                     HEAD_BYTES_MAX);
+                     REQUEST_HEAD_BYTES_MAX);
 }
 
 static bool refuse(struct error *err, const char *why)
@@ -34,7 +34,7 @@ static bool refuse(struct error *err, const char *why)
     return error_set(err, ERR_BAD_REQUEST, "", "%s", why);
 }
 
-bool head_may_go_on(const char *bytes, size_t len, size_t searched, struct error *err)
+bool request_head_check_lines(const char *bytes, size_t len, size_t searched, struct error *err)
 {
     const char *at = bytes + searched, *end = bytes + len;
 
@@ -48,7 +48,7 @@ bool head_may_go_on(const char *bytes, size_t len, size_t searched, struct error
 
 /* ---- headers that are looked at ---- */
 
-static bool check_length(struct head_value value, struct error *err)
+static bool check_length(struct header_value value, struct error *err)
 {
     enum { DIGITS_MAX = 18 };
 
@@ -59,7 +59,7 @@ static bool check_length(struct head_value value, struct error *err)
            refuse(err, "Content-Length must be a number");
 }
 
-static bool check_coding(struct head_value value, struct error *err)
+static bool check_coding(struct header_value value, struct error *err)
 {
     return (value.len == 7 && strncasecmp(value.text, "chunked", 7) == 0) ||
            error_set(err, ERR_NOT_IMPLEMENTED, "",
@@ -82,20 +82,20 @@ enum {
 static const struct {
     const char *name;
     bool once;
-    bool (*check)(struct head_value value, struct error *err);
-    size_t keep; /* offset in struct head, or SIZE_MAX */
+    bool (*check)(struct header_value value, struct error *err);
+    size_t keep; /* offset in struct request_head, or SIZE_MAX */
 } known[] = {
     /* clang-format off */
-    [HOST]              = {"Host",              true,  NULL,         offsetof(struct head, host)},
+    [HOST]              = {"Host",              true,  NULL,         offsetof(struct request_head, host)},
     [CONTENT_LENGTH]    = {"Content-Length",    true,  check_length, SIZE_MAX},
     [TRANSFER_ENCODING] = {"Transfer-Encoding", true,  check_coding, SIZE_MAX},
-    [AUTHORIZATION]     = {"Authorization",     true,  NULL,         offsetof(struct head, authorization)},
-    [ACCEPT]            = {"Accept",            false, NULL,         offsetof(struct head, accept)},
-    [ACCEPT_ENCODING]   = {"Accept-Encoding",   false, NULL,         offsetof(struct head, accept_encoding)},
-    [CONTENT_TYPE]      = {"Content-Type",      true,  NULL,         offsetof(struct head, content_type)},
-    [EXPECT]            = {"Expect",            false, NULL,         offsetof(struct head, expect)},
-    [ORIGIN]            = {"Origin",            false, NULL,         offsetof(struct head, origin)},
-    [USER_AGENT]        = {"User-Agent",        false, NULL,         offsetof(struct head, user_agent)},
+    [AUTHORIZATION]     = {"Authorization",     true,  NULL,         offsetof(struct request_head, authorization)},
+    [ACCEPT]            = {"Accept",            false, NULL,         offsetof(struct request_head, accept)},
+    [ACCEPT_ENCODING]   = {"Accept-Encoding",   false, NULL,         offsetof(struct request_head, accept_encoding)},
+    [CONTENT_TYPE]      = {"Content-Type",      true,  NULL,         offsetof(struct request_head, content_type)},
+    [EXPECT]            = {"Expect",            false, NULL,         offsetof(struct request_head, expect)},
+    [ORIGIN]            = {"Origin",            false, NULL,         offsetof(struct request_head, origin)},
+    [USER_AGENT]        = {"User-Agent",        false, NULL,         offsetof(struct request_head, user_agent)},
     /* clang-format on */
 };
 
@@ -103,12 +103,13 @@ struct seen {
     unsigned headers, of[countof(known)];
 };
 
-static bool take_header(size_t which, struct head_value value, struct seen *seen, struct head *out,
-                        struct error *err)
+static bool take_header(size_t which, struct header_value value, struct seen *seen,
+                        struct request_head *out, struct error *err)
 {
-    struct head_value *keep = known[which].keep == SIZE_MAX
-                                  ? NULL
-                                  : (struct head_value *)(void *)((char *)out + known[which].keep);
+    struct header_value *keep =
+        known[which].keep == SIZE_MAX
+            ? NULL
+            : (struct header_value *)(void *)((char *)out + known[which].keep);
 
     if (++seen->of[which] > 1 && known[which].once)
         return error_set(err, ERR_BAD_REQUEST, "", "%s may be given only once", known[which].name);
@@ -134,7 +135,7 @@ static bool refuse_acting(struct error *err)
                      "use a token of his, or one with his role (jobflow token create)");
 }
 
-static bool take_line(const char *line, size_t len, struct seen *seen, struct head *out,
+static bool take_line(const char *line, size_t len, struct seen *seen, struct request_head *out,
                       struct error *err)
 {
     const char *colon = memchr(line, ':', len), *end = line + len;
@@ -142,10 +143,10 @@ static bool take_line(const char *line, size_t len, struct seen *seen, struct he
 
     if (name_len == 0 || isspace((unsigned char)line[0]) || isspace((unsigned char)colon[-1]))
         return refuse(err, "a header line is malformed");
-    if (++seen->headers > HEAD_HEADERS_MAX)
-        return error_set(err, ERR_HEAD_TOO_LARGE, "", "more than %d headers", HEAD_HEADERS_MAX);
+    if (++seen->headers > REQUEST_HEADERS_MAX)
+        return error_set(err, ERR_HEAD_TOO_LARGE, "", "more than %d headers", REQUEST_HEADERS_MAX);
 
-    struct head_value value = {colon + 1, (size_t)(end - colon - 1)};
+    struct header_value value = {colon + 1, (size_t)(end - colon - 1)};
 
     while (value.len && (*value.text == ' ' || *value.text == '\t')) {
         value.text++;
@@ -182,7 +183,8 @@ static bool check_target(const char *line, size_t len, struct error *err)
     if (!space || space + 1 >= end || space[1] != '/')
         return refuse(err, "the request target must begin with /");
     after = memchr(space + 1, ' ', (size_t)(end - space - 1));
-    return (size_t)((after ? after : end) - space - 1) <= TARGET_BYTES_MAX || target_too_long(err);
+    return (size_t)((after ? after : end) - space - 1) <= REQUEST_TARGET_BYTES_MAX ||
+           request_target_too_long(err);
 }
 
 static bool check_together(const struct seen *seen, bool is_1_1, struct error *err)
@@ -195,11 +197,11 @@ static bool check_together(const struct seen *seen, bool is_1_1, struct error *e
            refuse(err, "Transfer-Encoding needs HTTP/1.1");
 }
 
-bool head_parse(const char *bytes, size_t len, struct head *out, struct error *err)
+bool request_head_parse(const char *bytes, size_t len, struct request_head *out, struct error *err)
 {
     static const char version[] = " HTTP/1.1";
     const char *line = bytes, *end = bytes + len;
-    struct head head = {0};
+    struct request_head head = {0};
     struct seen seen = {0};
     bool is_1_1 = false;
 

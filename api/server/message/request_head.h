@@ -8,31 +8,31 @@
 
 #include "base/error.h"
 
-enum { HEAD_BYTES_MAX = 32 << 10, HEAD_HEADERS_MAX = 100 }; /* L-03 */
+enum { REQUEST_HEAD_BYTES_MAX = 32 << 10, REQUEST_HEADERS_MAX = 100 }; /* L-03 */
 
 /* A header's value within the head, without the blanks around it; len 0 when it is not there. The
  * first one counts. */
-struct head_value {
+struct header_value {
     const char *text;
     size_t len;
 };
 
-struct head {
-    struct head_value accept, accept_encoding, content_type, expect, authorization, host, origin,
+struct request_head {
+    struct header_value accept, accept_encoding, content_type, expect, authorization, host, origin,
         user_agent;
 };
 
 /** Length of the head including its empty line; 0 when it is not complete yet. `searched` bytes at
  * the beginning are known to hold no end. */
-size_t head_length(const char *bytes, size_t len, size_t searched);
+size_t request_head_length(const char *bytes, size_t len, size_t searched);
 
 /** Whether what has come of a head may still become one: all its lines end with CR LF. BAD_REQUEST
  * otherwise, at once: nobody would send what is missing. */
-bool head_may_go_on(const char *bytes, size_t len, size_t searched, struct error *err);
+bool request_head_check_lines(const char *bytes, size_t len, size_t searched, struct error *err);
 
-/** What is wrong with a head that has come to more than HEAD_BYTES_MAX; false. */
-bool head_refuse_size(const char *bytes, size_t len, struct error *err);
+/** What is wrong with a head that has come to more than REQUEST_HEAD_BYTES_MAX; false. */
+bool request_head_too_large(const char *bytes, size_t len, struct error *err);
 
 /** Check a complete head. BAD_REQUEST, NOT_IMPLEMENTED or one of the sizes; the connection is
  * closed after the answer. `out` points into `bytes`. */
-bool head_parse(const char *bytes, size_t len, struct head *out, struct error *err);
+bool request_head_parse(const char *bytes, size_t len, struct request_head *out, struct error *err);

@@ -49,8 +49,8 @@ static const char *decode(const char *text, size_t len, bool query, struct arena
     return out;
 }
 
-static bool parse_path(const char *path, size_t len, struct arena *arena, struct target *out,
-                       struct error *err)
+static bool parse_path(const char *path, size_t len, struct arena *arena,
+                       struct request_target *out, struct error *err)
 {
     const char *end = path + len;
 
@@ -66,7 +66,7 @@ static bool parse_path(const char *path, size_t len, struct arena *arena, struct
         if (!*segment || strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0)
             return error_set(err, ERR_BAD_REQUEST, "",
                              "empty, . and .. segments are not allowed in a path");
-        if (out->n_segments == TARGET_SEGMENTS_MAX)
+        if (out->n_segments == REQUEST_SEGMENTS_MAX)
             return error_set(err, ERR_NOT_FOUND, "",
                              "the server could not find the requested resource");
         out->segments[out->n_segments++] = segment;
@@ -75,7 +75,7 @@ static bool parse_path(const char *path, size_t len, struct arena *arena, struct
     return true;
 }
 
-static bool parse_query(const char *query, struct arena *arena, struct target *out,
+static bool parse_query(const char *query, struct arena *arena, struct request_target *out,
                         struct error *err)
 {
     while (*query) {
@@ -84,9 +84,9 @@ static bool parse_query(const char *query, struct arena *arena, struct target *o
         size_t key_len = equals ? (size_t)(equals - query) : n;
 
         if (n > 0) {
-            if (out->n_pairs == TARGET_PAIRS_MAX)
+            if (out->n_pairs == REQUEST_QUERY_PAIRS_MAX)
                 return error_set(err, ERR_BAD_REQUEST, "", "more than %d query parameters",
-                                 TARGET_PAIRS_MAX);
+                                 REQUEST_QUERY_PAIRS_MAX);
             out->keys[out->n_pairs] = decode(query, key_len, true, arena, err);
             out->values[out->n_pairs] =
                 equals ? decode(equals + 1, n - key_len - 1, true, arena, err) : "";
@@ -99,24 +99,25 @@ static bool parse_query(const char *query, struct arena *arena, struct target *o
     return true;
 }
 
-bool target_too_long(struct error *err)
+bool request_target_too_long(struct error *err)
 {
     return error_set(err, ERR_TARGET_TOO_LONG, "", "the request target is longer than %d bytes",
-                     TARGET_BYTES_MAX);
+                     REQUEST_TARGET_BYTES_MAX);
 }
 
-bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err)
+bool request_target_parse(const char *text, struct arena *arena, struct request_target *out,
+                          struct error *err)
 {
-    size_t len = strnlen(text, TARGET_BYTES_MAX + 1), path_len = strcspn(text, "?");
+    size_t len = strnlen(text, REQUEST_TARGET_BYTES_MAX + 1), path_len = strcspn(text, "?");
 
-    *out = (struct target){0};
-    if (len > TARGET_BYTES_MAX)
-        return target_too_long(err);
+    *out = (struct request_target){0};
+    if (len > REQUEST_TARGET_BYTES_MAX)
+        return request_target_too_long(err);
     return parse_path(text, path_len, arena, out, err) &&
            (text[path_len] == '\0' || parse_query(text + path_len + 1, arena, out, err));
 }
 
-const char *target_query(const struct target *target, const char *key)
+const char *request_query(const struct request_target *target, const char *key)
 {
     for (size_t i = 0; i < target->n_pairs; i++)
         if (strcmp(target->keys[i], key) == 0)
@@ -124,17 +125,17 @@ const char *target_query(const struct target *target, const char *key)
     return NULL;
 }
 
-bool target_query_bool(const struct target *target, const char *key)
+bool request_query_bool(const struct request_target *target, const char *key)
 {
-    const char *value = target_query(target, key);
+    const char *value = request_query(target, key);
 
     return value && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0;
 }
 
-bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t *out,
-                      struct error *err)
+bool request_query_int(const struct request_target *target, const char *key, int64_t absent,
+                       int64_t *out, struct error *err)
 {
-    const char *value = target_query(target, key);
+    const char *value = request_query(target, key);
     char *end;
     long long number;
 
@@ -153,22 +154,22 @@ bool target_query_int(const struct target *target, const char *key, int64_t abse
     return true;
 }
 
-bool target_query_revision(const struct target *target, int64_t *out, struct error *err)
+bool request_query_revision(const struct request_target *target, int64_t *out, struct error *err)
 {
-    const char *value = target_query(target, "resourceVersion");
+    const char *value = request_query(target, "resourceVersion");
 
     if (value && (*value == '-' || *value == '+'))
         return error_set(err, ERR_BAD_REQUEST, "",
                          "strconv.ParseUint: parsing \"%s\": invalid syntax", value);
-    return target_query_int(target, "resourceVersion", 0, out, err);
+    return request_query_int(target, "resourceVersion", 0, out, err);
 }
 
-bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
-                          int64_t *out, struct error *err)
+bool request_query_int_min(const struct request_target *target, const char *key, int64_t absent,
+                           int64_t min, int64_t *out, struct error *err)
 {
-    const char *value = target_query(target, key);
+    const char *value = request_query(target, key);
 
-    if (!target_query_int(target, key, absent, out, err))
+    if (!request_query_int(target, key, absent, out, err))
         return false;
     if (!value || !*value || *out >= min)
         return true;

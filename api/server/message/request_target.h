@@ -8,32 +8,37 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { TARGET_SEGMENTS_MAX = 12, TARGET_PAIRS_MAX = 32, TARGET_BYTES_MAX = 8192 /* L-04 */ };
+enum {
+    REQUEST_SEGMENTS_MAX = 12,
+    REQUEST_QUERY_PAIRS_MAX = 32,
+    REQUEST_TARGET_BYTES_MAX = 8192 /* L-04 */
+};
 
-struct target {
-    const char *segments[TARGET_SEGMENTS_MAX];
+struct request_target {
+    const char *segments[REQUEST_SEGMENTS_MAX];
     size_t n_segments;
-    const char *keys[TARGET_PAIRS_MAX], *values[TARGET_PAIRS_MAX];
+    const char *keys[REQUEST_QUERY_PAIRS_MAX], *values[REQUEST_QUERY_PAIRS_MAX];
     size_t n_pairs;
 };
 
 /** Set TARGET_TOO_LONG; false. */
-bool target_too_long(struct error *err);
+bool request_target_too_long(struct error *err);
 
 /** Parse into memory of `arena`. TARGET_TOO_LONG; BAD_REQUEST for empty, "." and ".." segments,
  * encoded '/' or control bytes, and bad escapes. One '/' at the end of the path is ignored. */
-bool target_parse(const char *text, struct arena *arena, struct target *out, struct error *err);
+bool request_target_parse(const char *text, struct arena *arena, struct request_target *out,
+                          struct error *err);
 
 /** NULL if absent; the first counts. */
-const char *target_query(const struct target *target, const char *key);
+const char *request_query(const struct request_target *target, const char *key);
 /** Present, and anything but 0 and false. */
-bool target_query_bool(const struct target *target, const char *key);
+bool request_query_bool(const struct request_target *target, const char *key);
 /** A whole number; `absent` when the parameter is not there or empty. BAD_REQUEST when it is no
  * number. */
-bool target_query_int(const struct target *target, const char *key, int64_t absent, int64_t *out,
-                      struct error *err);
+bool request_query_int(const struct request_target *target, const char *key, int64_t absent,
+                       int64_t *out, struct error *err);
 /** The same with a least value; INVALID, naming the parameter, below it. */
-bool target_query_int_min(const struct target *target, const char *key, int64_t absent, int64_t min,
-                          int64_t *out, struct error *err);
+bool request_query_int_min(const struct request_target *target, const char *key, int64_t absent,
+                           int64_t min, int64_t *out, struct error *err);
 /** The parameter resourceVersion; 0 when it is not there. BAD_REQUEST when it is no revision. */
-bool target_query_revision(const struct target *target, int64_t *out, struct error *err);
+bool request_query_revision(const struct request_target *target, int64_t *out, struct error *err);

@@ -233,7 +233,7 @@ static const char *unreadable(const struct error *err)
 /* Built-in kinds are decoded before anything is checked: a wrong type is no object of theirs. */
 bool status_is_undecodable(const struct error *err, const struct kind *kind)
 {
-    return !strstr(kind->group, "volcano.sh") && (is_wrong_type(err) || unreadable(err));
+    return !kind_is_custom(kind) && (is_wrong_type(err) || unreadable(err));
 }
 
 static bool is_undecodable(const struct error_list *errors, const struct status_subject *about)

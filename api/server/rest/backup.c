@@ -5,7 +5,7 @@
  *
  * The copy is a file in the data directory that has no name any more when it is sent.
  */
-#include "api/server/rest/backup.h"
+#include "api/server/rest/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,12 +41,12 @@ static void release(struct api_stream *stream)
 
 static void fail(struct backup *backup, const struct error *err)
 {
-    struct api_answer *answer = backup->stream.answer;
+    struct api_response *response = backup->stream.response;
     scoped(buf) struct buf text = {0};
 
     status_write_error(err, &(struct status_subject){0}, &text);
-    answer->head(answer, error_http_status(err->code), "application/json", NULL, 0);
-    answer->data(answer, text.data, text.len);
+    response->head(response, error_http_status(err->code), "application/json", NULL, 0);
+    response->data(response, text.data, text.len);
     stream_end(&backup->stream);
 }
 
@@ -68,8 +68,8 @@ static void on_copied(void *ctx, const struct error *err)
         return;
     }
     unlink(path);
-    backup->stream.answer->head(backup->stream.answer, 200, "application/vnd.sqlite3", NULL, 0);
-    stream_again(&backup->stream);
+    backup->stream.response->head(backup->stream.response, 200, "application/vnd.sqlite3", NULL, 0);
+    stream_continue(&backup->stream);
 }
 
 static ssize_t read_some(int fd, char *out, size_t size)
@@ -98,22 +98,22 @@ static void run(struct api_stream *stream)
         return;
     }
     while (sent < PIECE_BYTES && (n = read_some(backup->fd, piece, sizeof piece)) > 0) {
-        stream->answer->data(stream->answer, piece, (size_t)n);
+        stream->response->data(stream->response, piece, (size_t)n);
         sent += (size_t)n;
     }
     if (n > 0) {
-        stream_again(stream);
+        stream_continue(stream);
     } else if (n == 0) {
         stream_end(stream);
     } else {
         log_error("a backup broke off", kv_str("why", strerrordesc_np(errno)));
-        stream_cut(stream);
+        stream_abort(stream);
     }
 }
 
 static const struct stream_ops ops = {run, release};
 
-struct api_stream *backup_answer(const struct api_call *call)
+struct api_stream *page_backup(const struct api_call *call)
 {
     struct backup *backup;
 
@@ -126,7 +126,7 @@ struct api_stream *backup_answer(const struct api_call *call)
     return &backup->stream;
 }
 
-void api_allow_backups(struct api *api, const char *directory)
+void api_enable_backups(struct api *api, const char *directory)
 {
     api->backup_path = mem_printf("%s/backup.tmp", directory);
 }

@@ -43,7 +43,7 @@ static json_t *parse_yaml(const struct api_call *call, bool is_flow, struct erro
 static bool takes_protobuf(const struct api_call *call)
 {
     return call->request->method != API_PATCH &&
-           (!call->route.kind || !strstr(call->route.kind->group, "volcano.sh") ||
+           (!call->route.kind || !kind_is_custom(call->route.kind) ||
             call->request->method == API_DELETE);
 }
 

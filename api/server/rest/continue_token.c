@@ -45,7 +45,7 @@ static bool decode(const char *text, struct buf *out)
     return true;
 }
 
-void token_write(const struct token *token, struct buf *out)
+void continue_token_write(const struct continue_token *token, struct buf *out)
 {
     scoped(buf) struct buf text = {0};
     struct jsonw w = jsonw_to(&text);
@@ -59,7 +59,8 @@ void token_write(const struct token *token, struct buf *out)
     encode((const unsigned char *)text.data, text.len, out);
 }
 
-bool token_read(const char *text, struct buf *scratch, struct token *out, struct error *err)
+bool continue_token_read(const char *text, struct buf *scratch, struct continue_token *out,
+                         struct error *err)
 {
     scoped(buf) struct buf plain = {0};
     scoped(json) json_t *doc = NULL;
@@ -77,7 +78,7 @@ bool token_read(const char *text, struct buf *scratch, struct token *out, struct
         return error_set(err, ERR_BAD_REQUEST, "", "continue key is not valid: %s",
                          why.message[0] ? why.message : "it was not given out by this server");
     buf_add(scratch, after, strlen(after) + 1);
-    *out =
-        (struct token){json_integer_value(revision), scratch->data + at, json_integer_value(given)};
+    *out = (struct continue_token){json_integer_value(revision), scratch->data + at,
+                                   json_integer_value(given)};
     return true;
 }

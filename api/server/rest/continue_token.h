@@ -7,13 +7,14 @@
 #include "base/buf.h"
 #include "base/error.h"
 
-struct token {
+struct continue_token {
     int64_t revision;  /* the list's; -1: of no fixed state, goes on with whatever is there now */
     const char *after; /* "ns/name" of the last object given out */
     int64_t given;     /* objects given out so far */
 };
 
-void token_write(const struct token *token, struct buf *out);
+void continue_token_write(const struct continue_token *token, struct buf *out);
 
 /** `out->after` points into `scratch` (appended to). BAD_REQUEST when it is no token of ours. */
-bool token_read(const char *text, struct buf *scratch, struct token *out, struct error *err);
+bool continue_token_read(const char *text, struct buf *scratch, struct continue_token *out,
+                         struct error *err);

@@ -9,23 +9,18 @@
 #include "api/server/rest/internal.h"
 #include "api/types/kinds/jobflow/jobflow.h"
 
-void api_convert_with(struct api *api, const struct api_conversions *conversions)
+void api_set_conversions(struct api *api, const struct api_conversions *conversions)
 {
     api->conversions = *conversions;
 }
 
-static const struct object *find_object(const struct api_call *call, struct error *err)
+/* The object to convert; NULL with NOT_FOUND, or NOT_IMPLEMENTED without conversions. */
+static const struct object *find_source(const struct api_call *call, struct error *err)
 {
-    const struct object *object =
-        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
-
-    if (!call->api->conversions.to_job) {
-        error_set(err, ERR_NOT_IMPLEMENTED, "", "this server converts nothing");
-        return NULL;
-    }
-    if (!object)
-        write_not_found(call, err);
-    return object;
+    if (call->api->conversions.to_job)
+        return find_object(call, err);
+    error_set(err, ERR_NOT_IMPLEMENTED, "", "this server converts nothing");
+    return NULL;
 }
 
 /* The template a job says it was made from; NULL. */
@@ -73,7 +68,7 @@ struct api_stream *verb_template(const struct api_call *call)
 {
     struct reply with = {.status = 200};
     struct error err = {0};
-    const struct object *job = find_object(call, &err);
+    const struct object *job = find_source(call, &err);
     scoped(json) json_t *doc = NULL, *template_ = NULL;
 
     if (!job)
@@ -146,7 +141,7 @@ struct api_stream *verb_instantiate(const struct api_call *call)
     if (!write_init(&write, call, &err))
         return reply_option_error(call, "CreateOptions", &err);
     body = body_parse(call, NULL, &err);
-    template_ = body && check_members(body, &err) ? find_object(call, &err) : NULL;
+    template_ = body && check_members(body, &err) ? find_source(call, &err) : NULL;
     if (template_)
         job = call->api->conversions.to_job(template_, json_object_get(body, "patch"), &err);
     if (!job || !set_metadata(call, job, json_object_get(body, "metadata"), &err))

@@ -128,17 +128,12 @@ static const struct filter_field *find_field(const struct kind *kind, const char
 
 /* ---- parsing ---- */
 
-static bool is_core(const struct kind *kind)
-{
-    return !strstr(kind->group, "volcano.sh");
-}
-
 /* Which objects were looked for kubectl says itself, before this. */
 static bool refuse_field(const struct kind *kind, const char *path, struct error *err)
 {
     scoped(buf) struct buf known = {0};
 
-    if (!is_core(kind))
+    if (kind_is_custom(kind))
         return error_set(err, ERR_BAD_REQUEST, "", "field label not supported: %s", path);
     for (size_t i = 0; i < countof(fields); i++)
         if (!fields[i].kind || fields[i].kind == kind)
@@ -214,11 +209,11 @@ static bool parse_fields(const char *text, const struct kind *kind, struct arena
     return true;
 }
 
-bool filter_parse(const struct target *target, const struct kind *kind, const char *name,
+bool filter_parse(const struct request_target *target, const struct kind *kind, const char *name,
                   struct arena *arena, struct filter *out, struct error *err)
 {
-    const char *labels = target_query(target, "labelSelector");
-    const char *text = target_query(target, "fieldSelector");
+    const char *labels = request_query(target, "labelSelector");
+    const char *text = request_query(target, "fieldSelector");
     struct filter_term *terms = arena_array(arena, TERMS_MAX + 1, sizeof *terms);
     size_t n = 0;
 

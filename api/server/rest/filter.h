@@ -19,7 +19,7 @@ struct filter {
  * in `arena`. BAD_REQUEST for a selector that does not parse, is too long (L-31), or names a field
  * the kind cannot be selected by.
  */
-bool filter_parse(const struct target *target, const struct kind *kind, const char *name,
+bool filter_parse(const struct request_target *target, const struct kind *kind, const char *name,
                   struct arena *arena, struct filter *out, struct error *err);
 void filter_release(struct filter *filter);
 SCOPED_DEFINE(filter, struct filter, filter_release)

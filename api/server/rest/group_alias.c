@@ -10,7 +10,7 @@
 #include "base/timefmt.h"
 
 /* clang-format off */
-static const struct view_name event_names[] = {
+static const struct group_alias_member event_names[] = {
     {"involvedObject",     "regarding"},
     {"message",            "note"},
     {"source",             "deprecatedSource"},
@@ -21,38 +21,39 @@ static const struct view_name event_names[] = {
     {0},
 };
 
-const struct kind_view kind_views[] = {
+const struct group_alias group_aliases[] = {
     {"events.k8s.io", "v1", &kind_event, event_names},
     {0},
 };
 /* clang-format on */
 
-const struct kind_view *view_find(const char *group, const char *version, const char *plural)
+const struct group_alias *group_alias_find(const char *group, const char *version,
+                                           const char *plural)
 {
-    for (const struct kind_view *view = kind_views; view->group; view++)
-        if (strcmp(view->group, group) == 0 && strcmp(view->version, version) == 0 &&
-            strcmp(view->kind->plural, plural) == 0)
-            return view;
+    for (const struct group_alias *alias = group_aliases; alias->group; alias++)
+        if (strcmp(alias->group, group) == 0 && strcmp(alias->version, version) == 0 &&
+            strcmp(alias->kind->plural, plural) == 0)
+            return alias;
     return NULL;
 }
 
-void view_api_version(const struct kind_view *view, struct buf *out)
+void group_alias_api_version(const struct group_alias *alias, struct buf *out)
 {
-    buf_printf(out, "%s/%s", view->group, view->version);
+    buf_printf(out, "%s/%s", alias->group, alias->version);
 }
 
-static const char *shown_name(const struct kind_view *view, const char *stored)
+static const char *shown_name(const struct group_alias *alias, const char *stored)
 {
-    for (const struct view_name *name = view->names; name->stored; name++)
+    for (const struct group_alias_member *name = alias->names; name->stored; name++)
         if (strcmp(name->stored, stored) == 0)
             return name->shown;
     return stored;
 }
 
 /* By length, for the first step of a path. */
-static const char *stored_name(const struct kind_view *view, const char *shown, size_t len)
+static const char *stored_name(const struct group_alias *alias, const char *shown, size_t len)
 {
-    for (const struct view_name *name = view->names; name->stored; name++)
+    for (const struct group_alias_member *name = alias->names; name->stored; name++)
         if (strlen(name->shown) == len && strncmp(name->shown, shown, len) == 0)
             return name->stored;
     return NULL;
@@ -78,27 +79,28 @@ static void fill_event_time(const json_t *doc, json_t *shown)
     json_object_set_new(shown, "eventTime", json_string(text));
 }
 
-void view_write(const struct kind_view *view, const struct object *object, struct buf *out)
+void group_alias_write(const struct group_alias *alias, const struct object *object,
+                       struct buf *out)
 {
     scoped(json) json_t *doc = object_to_json(object), *shown = json_object();
     scoped(buf) struct buf version = {0};
     const char *key;
     json_t *value;
 
-    view_api_version(view, &version);
+    group_alias_api_version(alias, &version);
     json_object_foreach(doc, key, value)
     {
-        json_object_set(shown, shown_name(view, key), value);
+        json_object_set(shown, shown_name(alias, key), value);
     }
     json_object_set_new(shown, "apiVersion", json_string(version.data));
-    if (view->kind == &kind_event)
+    if (alias->kind == &kind_event)
         fill_event_time(doc, shown);
     json_text(shown, out);
 }
 
-void view_take(const struct kind_view *view, json_t *doc)
+void group_alias_to_stored(const struct group_alias *alias, json_t *doc)
 {
-    for (const struct view_name *name = view->names; name->stored; name++) {
+    for (const struct group_alias_member *name = alias->names; name->stored; name++) {
         json_t *value = json_object_get(doc, name->shown);
 
         if (value) {
@@ -107,27 +109,27 @@ void view_take(const struct kind_view *view, json_t *doc)
         }
     }
     if (json_object_get(doc, "apiVersion"))
-        json_object_set_new(doc, "apiVersion", json_string(kind_api_version(view->kind)));
+        json_object_set_new(doc, "apiVersion", json_string(kind_api_version(alias->kind)));
 }
 
-static void take_pointer(const struct kind_view *view, json_t *operation, const char *member)
+static void take_pointer(const struct group_alias *alias, json_t *operation, const char *member)
 {
     const char *path = json_string_value(json_object_get(operation, member));
     size_t len = path && *path == '/' ? strcspn(path + 1, "/") : 0;
-    const char *stored = len ? stored_name(view, path + 1, len) : NULL;
+    const char *stored = len ? stored_name(alias, path + 1, len) : NULL;
 
     if (stored)
         json_object_set_new(operation, member, json_sprintf("/%s%s", stored, path + 1 + len));
 }
 
-void view_take_patch(const struct kind_view *view, json_t *operations)
+void group_alias_patch_to_stored(const struct group_alias *alias, json_t *operations)
 {
     json_t *operation;
     size_t i;
 
     json_array_foreach(operations, i, operation)
     {
-        take_pointer(view, operation, "path");
-        take_pointer(view, operation, "from");
+        take_pointer(alias, operation, "path");
+        take_pointer(alias, operation, "from");
     }
 }

@@ -6,22 +6,24 @@
  */
 #include "api/types/object.h"
 
-struct kind_view {
+struct group_alias {
     const char *group, *version; /* NULL ends the table */
     const struct kind *kind;     /* as it is stored */
-    const struct view_name {
+    const struct group_alias_member {
         const char *stored, *shown;
     } * names; /* of members, ended by a zero row */
 };
-extern const struct kind_view kind_views[];
+extern const struct group_alias group_aliases[];
 
-const struct kind_view *view_find(const char *group, const char *version, const char *plural);
+const struct group_alias *group_alias_find(const char *group, const char *version,
+                                           const char *plural);
 /** Append "group/version". */
-void view_api_version(const struct kind_view *view, struct buf *out);
+void group_alias_api_version(const struct group_alias *alias, struct buf *out);
 
 /** Append the object as it is shown. */
-void view_write(const struct kind_view *view, const struct object *object, struct buf *out);
+void group_alias_write(const struct group_alias *alias, const struct object *object,
+                       struct buf *out);
 /** A body or merge patch in the view's names, in place: into the stored ones. */
-void view_take(const struct kind_view *view, json_t *doc);
+void group_alias_to_stored(const struct group_alias *alias, json_t *doc);
 /** The same for the paths of a JSON Patch. */
-void view_take_patch(const struct kind_view *view, json_t *operations);
+void group_alias_patch_to_stored(const struct group_alias *alias, json_t *operations);

@@ -2,7 +2,7 @@
  * The checks behind /livez and /readyz are rows of a table; the pages of version and metrics stand
  * beside them.
  */
-#include "api/server/rest/health.h"
+#include "api/server/rest/internal.h"
 
 #include <string.h>
 
@@ -51,7 +51,7 @@ static struct api_stream *answer_health(const struct api_call *call)
 {
     const char *page = call->target.segments[0];
     bool live_only = strcmp(page, "livez") == 0, healthy = true;
-    bool verbose = target_query(&call->target, "verbose") != NULL;
+    bool verbose = request_query(&call->target, "verbose") != NULL;
     struct reply with = {.content_type = "text/plain; charset=utf-8"};
     scoped(buf) struct buf details = {0};
 
@@ -106,13 +106,13 @@ static struct api_stream *answer_metrics(const struct api_call *call)
 
 static const struct {
     const char *name;
-    struct api_stream *(*answer)(const struct api_call *call);
+    struct api_stream *(*response)(const struct api_call *call);
 } pages[] = {
     {"version", answer_version}, {"healthz", answer_health},  {"livez", answer_health},
     {"readyz", answer_health},   {"metrics", answer_metrics},
 };
 
-struct api_stream *health_answer(const struct api_call *call)
+struct api_stream *page_health(const struct api_call *call)
 {
     bool reads = call->request->method == API_GET || call->request->method == API_HEAD;
 
@@ -120,6 +120,6 @@ struct api_stream *health_answer(const struct api_call *call)
         return NULL;
     for (size_t i = 0; i < countof(pages); i++)
         if (strcmp(pages[i].name, call->target.segments[0]) == 0)
-            return pages[i].answer(call);
+            return pages[i].response(call);
     return NULL;
 }

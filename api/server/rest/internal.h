@@ -1,7 +1,7 @@
 #pragma once
 /*
- * One request being answered: the common part of one-shot answers, lists, watches and followed
- * logs.
+ * What the verbs and pages of the API share: the state of the API, a request that has been taken
+ * apart (api_call), and a response that is being produced (api_stream).
  *
  *   api_handle ─► (waits for the commit) ─► run ─► run … ─► end
  *                                            ▲      │ backlog
@@ -10,127 +10,139 @@
 #include "api/server/api.h"
 #include "api/server/message/accept.h"
 #include "api/server/message/status.h"
-#include "api/server/rest/event_lines.h"
 #include "api/server/rest/filter.h"
-#include "api/server/rest/metrics.h"
 #include "api/server/rest/route.h"
+#include "api/server/rest/store_metrics.h"
 #include "api/server/rest/traffic.h"
+#include "api/server/rest/watch_event_cache.h"
 
-enum { BACKLOG_LOW = 256 << 10 }; /* below it a stream goes on producing */
+enum { BACKLOG_LOW = 256 << 10 }; /* a stream produces its next piece below this backlog */
 
 struct api {
     struct loop *loop;
     struct registry *registry;
     struct store *store;
-    struct api_logs logs; /* read NULL: this process has none */
+    struct api_logs logs; /* read is NULL when this process has no logs */
     struct api_conversions conversions;
-    struct api_stream *streams; /* every one not yet ended */
-    struct event_lines *lines;  /* of the event watches are being told of */
-    struct pacer *pacer;
-    struct store_watch *pods; /* while logs are followed: whose containers have ended */
-    size_t followers;
-    struct openapi *openapi;   /* NULL until asked for */
-    struct store *definitions; /* of kinds; NULL until asked for */
+    struct api_stream *streams; /* every stream that has not ended */
+    struct watch_event_cache *event_cache;
+    struct watch_batcher *batcher;
+    struct store_watch *pods; /* open while logs are followed, to see containers end */
+    size_t followers;         /* streams that follow a log */
+    struct openapi *openapi;  /* NULL until the first request for it */
+    struct store *crds;       /* CustomResourceDefinitions; NULL until the first request for them */
     struct traffic traffic;
-    struct figures figures;
-    char *backup_path; /* where a copy of the store is made; NULL: nowhere */
+    struct store_metrics store_metrics;
+    char *backup_path; /* where a copy of the store is made; NULL: backups are off */
     bool is_daemon, stopping;
 };
 
 struct stream_ops {
-    void (*run)(struct api_stream *stream);     /* produce the next piece; may end the stream */
-    void (*release)(struct api_stream *stream); /* free what the kind of stream added, and itself */
-    void (*last)(struct api_stream *stream);    /* the API goes: say what is left; may be NULL */
-    size_t (*held)(const struct api_stream *stream); /* see api_held; NULL: in pieces */
-    bool endless;
+    void (*run)(struct api_stream *stream);     /* produces the next piece; may end the stream */
+    void (*release)(struct api_stream *stream); /* frees the struct around the stream */
+    void (*finish)(struct api_stream *stream);  /* the API stops: sends the rest; may be NULL */
+    size_t (*size)(const struct api_stream *stream); /* api_response_size; NULL: unknown */
+    bool long_running;
 };
 
-/* First member of each kind's own struct. */
+/* First member of each kind of stream's own struct. */
 struct api_stream {
     const struct stream_ops *ops;
     struct api *api;
-    struct api_answer *answer;
+    struct api_response *response;
     struct api_stream *next, **link;
     struct task task;   /* the next run, never inside api_handle */
-    bool awaits_commit; /* the task is in the store's hands */
-    bool awaits_drain;
-    enum traffic_class traffic; /* what it is counted as */
+    bool awaits_commit; /* the store posts the task once everything accepted is durable */
+    bool awaits_drain;  /* api_drained posts the task */
+    enum traffic_class traffic;
     struct traffic_user *user;
 };
 
-/* A request taken apart; lives in the arena of api_handle's call. */
+/* A request taken apart; lives in the arena of the call of api_handle. */
 struct api_call {
     struct api *api;
     const struct api_request *request;
-    struct api_answer *answer;
+    struct api_response *response;
     struct arena *arena;
-    struct target target;
+    struct request_target target;
     struct route route;
-    struct store *store; /* where what the route means is read from */
+    struct store *store; /* holds the objects of the route's kind */
     struct media media;
-    const char *name;           /* of the object meant: the path's, or the body's; NULL */
-    enum traffic_class traffic; /* NONE until it is let in */
+    const char *name;           /* of the object, from the path or the body; NULL */
+    enum traffic_class traffic; /* NONE until the request is admitted */
     struct traffic_user *user;
 };
 
 enum stream_start { STREAM_NOW, STREAM_DURABLE };
 
-/** Fill in and register a stream; its first run comes in a task, when durable after everything
- * accepted so far is committed. */
+/** Fills in and registers a stream. Its first run comes in a task: with STREAM_DURABLE after
+ * everything accepted so far is committed. */
 void stream_start(struct api_stream *stream, const struct api_call *call,
                   const struct stream_ops *ops, enum stream_start when);
-/** Run again: soon, or once the transport's backlog is gone. */
-void stream_again(struct api_stream *stream);
-/** Say the answer is complete; the stream is gone afterwards. */
+/** Runs the stream again: soon, or once the transport's backlog is gone. */
+void stream_continue(struct api_stream *stream);
+/** Ends the response; the stream is freed. */
 void stream_end(struct api_stream *stream);
-/** Say that the rest will never come; the stream is gone afterwards. */
-void stream_cut(struct api_stream *stream);
+/** Aborts the response, whose rest cannot be produced; the stream is freed. */
+void stream_abort(struct api_stream *stream);
 
-/* ---- reply.c: answers in one piece ---- */
+/* rest/reply.c: responses in one piece */
 
 struct reply {
     int status;
     const char *content_type;    /* NULL: JSON */
     struct buf body;             /* consumed */
-    struct error_list *warnings; /* become headers; may be NULL; borrowed */
-    const char *headers[4];      /* more of them, "Name: value"; borrowed */
-    enum error_code code;        /* for Retry-After */
+    struct error_list *warnings; /* sent as headers; may be NULL; borrowed */
+    const char *headers[4];      /* further headers, "Name: value"; borrowed */
+    enum error_code code;        /* decides about Retry-After */
 };
 struct api_stream *reply_send(const struct api_call *call, struct reply *with,
                               enum stream_start when);
 struct api_stream *reply_object(const struct api_call *call, int status,
                                 const struct object *object, struct error_list *warnings);
 struct api_stream *reply_error(const struct api_call *call, const struct error *err);
-/** About options of the request instead of an object: "PodLogOptions". */
+/** Like reply_error; an INVALID error is about the request's options, such as "PodLogOptions", and
+ * not about the object. */
 struct api_stream *reply_option_error(const struct api_call *call, const char *options,
                                       const struct error *err);
 struct api_stream *reply_errors(const struct api_call *call, const struct error_list *errors);
 struct api_stream *reply_failure(const struct api_call *call, const struct error_list *errors,
                                  const struct status_subject *about);
-/** `object` is gone. */
-struct api_stream *reply_gone(const struct api_call *call, const char *uid);
-/** Status Success, and nothing else to say. */
+/** Responds with a Status that says that the object is deleted. */
+struct api_stream *reply_deleted(const struct api_call *call, const char *uid);
+/** Responds with a Status of Success that has no details. */
 struct api_stream *reply_success(const struct api_call *call, int status);
-void write_not_found(const struct api_call *call, struct error *err);
+/** The object that the path names, or NULL with NOT_FOUND. Borrowed. */
+const struct object *find_object(const struct api_call *call, struct error *err);
 
-/* ---- options.c: what every write brings and gets ---- */
+/* rest/write_options.c: options and results of a write */
 
 struct write {
     struct registry_write how;
     struct error_list errors, warnings;
-    struct error_list odd;       /* what the body says twice, or says that is not read */
+    struct error_list strict;    /* duplicate and unknown fields found while decoding the body */
     const struct object *object; /* as stored */
-    bool manager_given;          /* not only guessed from the user agent */
+    bool manager_given;          /* by the query, not derived from the user agent */
 };
 void write_release(struct write *write);
 SCOPED_DEFINE(write, struct write, write_release)
-/** Take the options out of the query. INVALID, naming the parameter; `write` may be released all
- * the same. */
+/** Reads the options from the query. INVALID, naming the parameter; `write` may be released after a
+ * failure, too. */
 bool write_init(struct write *write, const struct api_call *call, struct error *err);
-/** The dryRun parameters. INVALID for anything but All. */
-bool dry_run_parse(const struct target *target, enum registry_dry_run *out, struct error *err);
+/** Reads the dryRun parameters. INVALID for anything but All. */
+bool dry_run_parse(const struct request_target *target, enum registry_dry_run *out,
+                   struct error *err);
 
-/* ---- the verbs; each returns the stream that answers ---- */
+/* rest/body.c: request bodies */
+
+/** The body as a document (owned): exactly one object in JSON, YAML or protobuf. NULL with
+ * BAD_REQUEST, TOO_LARGE or MEDIA_TYPE. A duplicate member is noted in `duplicates` and its last
+ * value holds; with NULL it is an error. */
+json_t *body_parse(const struct api_call *call, struct error_list *duplicates, struct error *err);
+/** The size and depth allowed for the body; a JobFlow may be larger than other objects. */
+const struct json_limits *body_limits(const struct api_call *call);
+
+/* The verbs; each returns the stream that responds. */
 
 struct api_stream *verb_get(const struct api_call *call);
 struct api_stream *verb_list(const struct api_call *call);
@@ -148,13 +160,21 @@ struct api_stream *verb_steps(const struct api_call *call);
 struct api_stream *verb_template(const struct api_call *call);
 struct api_stream *verb_instantiate(const struct api_call *call);
 struct api_stream *verb_bind(const struct api_call *call);
-struct api_stream *verb_no_stream(const struct api_call *call);
+struct api_stream *verb_stream_unsupported(const struct api_call *call);
 
-/* ---- body.c ---- */
+/* The pages, which are not resources; each returns NULL for a request that is not its own. */
 
-/** The body as a document (owned): JSON or YAML, one of it. NULL with BAD_REQUEST, TOO_LARGE or
- * MEDIA_TYPE. Members given twice are noted in `twice`, and the last holds; NULL: they are refused.
- */
-json_t *body_parse(const struct api_call *call, struct error_list *twice, struct error *err);
-/** How large it may be: that of a JobFlow, or any other. */
-const struct json_limits *body_limits(const struct api_call *call);
+/** /version, /livez, /readyz, /healthz and /metrics. Ref: spec/kube-api.md 3.1, 3.2. */
+struct api_stream *page_health(const struct api_call *call);
+/** POST of a review: a question about the sender's own permissions, which is not stored. Ref:
+ * spec/kube-api.md 6.12. */
+struct api_stream *page_review(const struct api_call *call);
+/** GET /backup: a consistent copy of the store as an SQLite file. It holds Secrets, so only
+ * administrators get it. */
+struct api_stream *page_backup(const struct api_call *call);
+/** api/server/schema/discovery.c: /api, /apis and the paths between them and the resources. Ref:
+ * spec/kube-api.md 3.3, 3.4. */
+struct api_stream *page_discovery(const struct api_call *call);
+/** api/server/schema/openapi.c: /openapi/v2, /openapi/v3 and the paths below it. */
+struct api_stream *page_openapi(const struct api_call *call);
+void openapi_free(struct openapi *openapi); /* NULL is fine */

@@ -89,15 +89,15 @@ static bool read_more(struct log_stream *log, struct error *err)
 
 static void send_text(struct log_stream *log)
 {
-    struct api_answer *answer = log->stream.answer;
+    struct api_response *response = log->stream.response;
 
     if (!log->begun)
-        answer->head(answer, 200, "text/plain", NULL, 0);
+        response->head(response, 200, "text/plain", NULL, 0);
     else if (!read_more(log, NULL))
         log->over = true;
     log->begun = true;
     if (log->text.len)
-        answer->data(answer, log->text.data, log->text.len);
+        response->data(response, log->text.data, log->text.len);
     if (log->query.limit_bytes >= 0) {
         log->query.limit_bytes -= (int64_t)log->text.len;
         log->over = log->over || log->query.limit_bytes <= 0;
@@ -118,7 +118,7 @@ static void run(struct api_stream *stream)
 
 static void on_poll(struct timer *timer)
 {
-    stream_again(&container_of(timer, struct log_stream, poll)->stream);
+    stream_continue(&container_of(timer, struct log_stream, poll)->stream);
 }
 
 static void last(struct api_stream *stream)
@@ -132,7 +132,7 @@ static void last(struct api_stream *stream)
 }
 
 static const struct stream_ops once_ops = {run, release, last};
-static const struct stream_ops follow_ops = {run, release, last, .endless = true};
+static const struct stream_ops follow_ops = {run, release, last, .long_running = true};
 
 /* Last words are read as soon as a container has ended, before anything that follows from its end
  * can be seen. */
@@ -218,15 +218,15 @@ static bool check_started(const struct object *pod, const struct log_stream *log
 
 static bool parse_query(const struct api_call *call, struct log_query *out, struct error *err)
 {
-    const char *since_time = target_query(&call->target, "sinceTime");
-    const char *since_s = target_query(&call->target, "sinceSeconds");
+    const char *since_time = request_query(&call->target, "sinceTime");
+    const char *since_s = request_query(&call->target, "sinceSeconds");
     int64_t seconds;
 
-    out->previous = target_query_bool(&call->target, "previous");
-    out->timestamps = target_query_bool(&call->target, "timestamps");
-    if (!target_query_int_min(&call->target, "tailLines", -1, 0, &out->tail_lines, err) ||
-        !target_query_int_min(&call->target, "limitBytes", -1, 1, &out->limit_bytes, err) ||
-        !target_query_int_min(&call->target, "sinceSeconds", 0, 1, &seconds, err))
+    out->previous = request_query_bool(&call->target, "previous");
+    out->timestamps = request_query_bool(&call->target, "timestamps");
+    if (!request_query_int_min(&call->target, "tailLines", -1, 0, &out->tail_lines, err) ||
+        !request_query_int_min(&call->target, "limitBytes", -1, 1, &out->limit_bytes, err) ||
+        !request_query_int_min(&call->target, "sinceSeconds", 0, 1, &seconds, err))
         return false;
     if (since_time && *since_time && since_s && *since_s)
         return error_set(err, ERR_INVALID, "[]",
@@ -264,20 +264,17 @@ static bool log_begin(struct log_stream *log, const struct object *pod, struct e
 
 struct api_stream *verb_log(const struct api_call *call)
 {
-    const struct object *pod =
-        store_get(call->api->store, &kind_pod, call->route.ns, call->route.name);
-    bool follow = target_query_bool(&call->target, "follow");
+    struct error err = {0};
+    const struct object *pod = find_object(call, &err);
+    bool follow = request_query_bool(&call->target, "follow");
     struct log_query query = {0};
     const char *container = NULL;
     struct log_stream *log;
-    struct error err = {0};
 
-    if (!pod)
-        write_not_found(call, &err);
-    else if (!call->api->logs.read)
+    if (pod && !call->api->logs.read)
         error_set(&err, ERR_UNAVAILABLE, "", "this process keeps no logs");
-    else if (parse_query(call, &query, &err))
-        container = choose_container(pod, target_query(&call->target, "container"), &err);
+    else if (pod && parse_query(call, &query, &err))
+        container = choose_container(pod, request_query(&call->target, "container"), &err);
     if (!container)
         return reply_option_error(call, "PodLogOptions", &err);
     log = mem_alloc(sizeof *log);

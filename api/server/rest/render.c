@@ -15,7 +15,7 @@ static bool parse_include(const struct api_call *call, enum table_object *out, s
                 {"Metadata", TABLE_OBJECT_METADATA},
                 {"Object", TABLE_OBJECT_FULL},
                 {"None", TABLE_OBJECT_NONE}};
-    const char *text = target_query(&call->target, "includeObject");
+    const char *text = request_query(&call->target, "includeObject");
 
     *out = TABLE_OBJECT_METADATA;
     if (!text || call->media.form != MEDIA_TABLE)
@@ -35,7 +35,7 @@ bool render_init(struct render *render, const struct api_call *call, struct erro
 {
     *render = (struct render){
         .kind = call->route.kind,
-        .view = call->route.view,
+        .alias = call->route.alias,
         .form = call->media.form,
         .table =
             {
@@ -62,8 +62,8 @@ static void render_one(const struct render *render, const struct object *object,
         break;
     case MEDIA_DISCOVERY: /* has no objects */
     case MEDIA_JSON:
-        if (render->view)
-            view_write(render->view, object, out);
+        if (render->alias)
+            group_alias_write(render->alias, object, out);
         else
             write(render->kind, object, out);
         break;
@@ -89,8 +89,8 @@ void render_object(const struct render *render, const struct object *object, boo
 
 void render_api_version(const struct render *render, struct buf *out)
 {
-    if (render->view)
-        view_api_version(render->view, out);
+    if (render->alias)
+        group_alias_api_version(render->alias, out);
     else
         buf_str(out, kind_api_version(render->kind));
 }
@@ -134,7 +134,7 @@ static void write_item(const struct kind *kind, const struct object *object, str
     char prefix[160];
 
     object_write(object, out);
-    if (strstr(kind->group, "volcano.sh"))
+    if (kind_is_custom(kind))
         return;
     n = (size_t)snprintf(prefix, sizeof prefix, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",",
                          kind_api_version(kind), kind->name);

@@ -7,7 +7,7 @@
 
 struct render {
     const struct kind *kind;
-    const struct kind_view *view; /* how objects are shown; NULL: as they are */
+    const struct group_alias *alias; /* how objects are shown; NULL: as they are */
     enum media_form form;
     struct table table;
 };

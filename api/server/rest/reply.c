@@ -39,18 +39,18 @@ static void run(struct api_stream *stream)
 {
     struct reply_stream *reply = of(stream);
 
-    stream->answer->head(stream->answer, reply->status, reply->content_type,
-                         (const char *const *)reply->headers, reply->n_headers);
-    stream->answer->data(stream->answer, reply->body.data, reply->body.len);
+    stream->response->head(stream->response, reply->status, reply->content_type,
+                           (const char *const *)reply->headers, reply->n_headers);
+    stream->response->data(stream->response, reply->body.data, reply->body.len);
     stream_end(stream);
 }
 
-static size_t held(const struct api_stream *stream)
+static size_t size(const struct api_stream *stream)
 {
     return container_of(stream, const struct reply_stream, stream)->body.len;
 }
 
-static const struct stream_ops ops = {run, release, .held = held};
+static const struct stream_ops ops = {run, release, .size = size};
 
 /* A quoted string of RFC 9110, without anything that could end the header. */
 static char *warning_header(const struct error *warning)
@@ -129,10 +129,10 @@ struct api_stream *reply_object(const struct api_call *call, int status,
     struct reply with = {.status = status, .warnings = warnings};
     bool changes = call->request->method != API_GET && call->request->method != API_HEAD;
 
-    if (changes && call->answer->about)
-        call->answer->about(call->answer, object);
-    if (call->route.view)
-        view_write(call->route.view, object, &with.body);
+    if (changes && call->response->object)
+        call->response->object(call->response, object);
+    if (call->route.alias)
+        group_alias_write(call->route.alias, object, &with.body);
     else
         object_write(object, &with.body);
     buf_char(&with.body, '\n');
@@ -199,7 +199,7 @@ struct api_stream *reply_option_error(const struct api_call *call, const char *o
     return stream;
 }
 
-struct api_stream *reply_gone(const struct api_call *call, const char *uid)
+struct api_stream *reply_deleted(const struct api_call *call, const char *uid)
 {
     const struct status_subject about = {.kind = call->route.kind, .name = call->name, .uid = uid};
     struct reply with = {.status = 200};
@@ -218,10 +218,13 @@ struct api_stream *reply_success(const struct api_call *call, int status)
     return reply_send(call, &with, STREAM_DURABLE);
 }
 
-void write_not_found(const struct api_call *call, struct error *err)
+const struct object *find_object(const struct api_call *call, struct error *err)
 {
     const struct kind *kind = call->route.kind;
+    const struct object *object = store_get(call->store, kind, call->route.ns, call->route.name);
 
-    error_set(err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found", kind->plural,
-              *kind->group ? "." : "", kind->group, call->name);
+    if (!object)
+        error_set(err, ERR_NOT_FOUND, "", "%s%s%s \"%s\" not found", kind->plural,
+                  *kind->group ? "." : "", kind->group, call->name);
+    return object;
 }

@@ -6,7 +6,7 @@
 #include "api/server/api.h"
 #include "api/server/auth/identity.h"
 
-struct record {
+struct request_record {
     const struct identity *identity; /* NULL: not known, or of no account */
     enum api_method method;
     const char *method_name;
@@ -17,6 +17,7 @@ struct record {
     const char *object;     /* "namespace/name" of what was changed; "" if nothing was */
     int64_t revision;       /* it has now; 0 */
     int status;
+    bool long_running;            /* a watch or a followed log */
     int64_t began_ms;             /* wall time */
     int64_t duration_ns;          /* to the end of the answer */
     uint64_t bytes_in, bytes_out; /* bodies */

@@ -2,7 +2,7 @@
  * Reviews: the body comes back with its status filled in, by the decision that every request goes
  * through.
  */
-#include "api/server/rest/reviews.h"
+#include "api/server/rest/internal.h"
 
 #include <string.h>
 
@@ -19,28 +19,29 @@ static const char *text_at(const json_t *object, const char *key)
 
 /* ---- may I? ---- */
 
-static bool read_path(const json_t *from, struct authz_ask *out, struct arena *arena)
+static bool read_path(const json_t *from, struct authz_attributes *out, struct arena *arena)
 {
     const char *path = text_at(from, "path"), *verb = text_at(from, "verb");
 
     if (!path || !verb || *path != '/')
         return false;
-    *out = (struct authz_ask){.verb = verb,
-                              .path = arena_strndup(arena, path + 1, strcspn(path + 1, "/?")),
-                              .full_path = path};
+    *out =
+        (struct authz_attributes){.verb = verb,
+                                  .path = arena_strndup(arena, path + 1, strcspn(path + 1, "/?")),
+                                  .full_path = path};
     return true;
 }
 
-static bool read_resource(const json_t *from, struct authz_ask *out)
+static bool read_resource(const json_t *from, struct authz_attributes *out)
 {
     const char *group = text_at(from, "group");
 
-    *out = (struct authz_ask){.verb = text_at(from, "verb"),
-                              .group = group ? group : "",
-                              .resource = text_at(from, "resource"),
-                              .subresource = text_at(from, "subresource"),
-                              .ns = text_at(from, "namespace"),
-                              .name = text_at(from, "name")};
+    *out = (struct authz_attributes){.verb = text_at(from, "verb"),
+                                     .group = group ? group : "",
+                                     .resource = text_at(from, "resource"),
+                                     .subresource = text_at(from, "subresource"),
+                                     .ns = text_at(from, "namespace"),
+                                     .name = text_at(from, "name")};
     return out->verb && out->resource;
 }
 
@@ -50,16 +51,17 @@ static bool review_access(const struct api_call *call, const json_t *spec, json_
     const json_t *resource = json_object_get(spec, "resourceAttributes");
     const json_t *path = json_object_get(spec, "nonResourceAttributes");
     const struct identity *identity = call->request->identity;
-    struct authz_ask ask;
+    struct authz_attributes attributes;
     bool allowed;
 
     if ((resource != NULL) == (path != NULL))
         return error_set(err, ERR_INVALID, "spec",
                          "Invalid value: exactly one of nonResourceAttributes or "
                          "resourceAttributes must be specified");
-    if (resource ? !read_resource(resource, &ask) : !read_path(path, &ask, call->arena))
+    if (resource ? !read_resource(resource, &attributes)
+                 : !read_path(path, &attributes, call->arena))
         return error_set(err, ERR_INVALID, "spec", "Required value: verb, and resource or path");
-    allowed = !identity || authz_allows(identity, &ask);
+    allowed = !identity || authz_allows(identity, &attributes);
     json_object_set_new(status, "allowed", json_boolean(allowed));
     return true;
 }
@@ -80,12 +82,12 @@ static json_t *rule_for(const struct identity *identity, const struct authz_rule
     json_t *allowed = json_array();
 
     for (size_t i = 0; i < countof(verbs); i++) {
-        const struct authz_ask ask = {.verb = verbs[i],
-                                      .group = rule->group,
-                                      .resource = rule->resource,
-                                      .ns = rule->cluster ? NULL : ns};
+        const struct authz_attributes attributes = {.verb = verbs[i],
+                                                    .group = rule->group,
+                                                    .resource = rule->resource,
+                                                    .ns = rule->cluster ? NULL : ns};
 
-        if (authz_allows(identity, &ask))
+        if (authz_allows(identity, &attributes))
             json_array_append_new(allowed, json_string(verbs[i]));
     }
     if (json_array_size(allowed) == 0) {
@@ -169,7 +171,7 @@ static review_fn review_of(const struct review *review)
     return NULL;
 }
 
-static struct api_stream *answer(const struct api_call *call, const struct review *review)
+static struct api_stream *respond(const struct api_call *call, const struct review *review)
 {
     struct error err = {0};
     scoped(json) json_t *body = body_parse(call, NULL, &err), *status = json_object(),
@@ -192,7 +194,7 @@ static struct api_stream *answer(const struct api_call *call, const struct revie
     return reply_send(call, &with, STREAM_NOW);
 }
 
-struct api_stream *review_answer(const struct api_call *call)
+struct api_stream *page_review(const struct api_call *call)
 {
     const char *const *segment = call->target.segments;
 
@@ -202,6 +204,6 @@ struct api_stream *review_answer(const struct api_call *call)
     for (const struct review *review = reviews; review->plural; review++)
         if (strcmp(segment[1], review->group) == 0 && strcmp(segment[2], review->version) == 0 &&
             strcmp(segment[3], review->plural) == 0 && review_of(review))
-            return answer(call, review);
+            return respond(call, review);
     return NULL;
 }

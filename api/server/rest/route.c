@@ -13,7 +13,7 @@ static bool nothing_here(struct error *err)
 /* As a cluster says it: of custom kinds it is the object that is not found. */
 static bool no_subresource(const struct route *route, struct error *err)
 {
-    if (!strstr(route->kind->group, "volcano.sh"))
+    if (!kind_is_custom(route->kind))
         return nothing_here(err);
     return error_set(err, ERR_NOT_FOUND, "", "%s.%s \"%s\" not found", route->kind->plural,
                      route->kind->group, route->name);
@@ -40,12 +40,12 @@ static bool is_of_namespace(const char *word)
 static bool find_kind(const char *group, const char *version, const char *plural, struct route *out)
 {
     out->kind = kind_by_resource(group, version, plural);
-    if (!out->kind && (out->view = view_find(group, version, plural)))
-        out->kind = out->view->kind;
+    if (!out->kind && (out->alias = group_alias_find(group, version, plural)))
+        out->kind = out->alias->kind;
     return out->kind;
 }
 
-static bool find(const struct target *target, struct route *out, struct error *err)
+static bool find(const struct request_target *target, struct route *out, struct error *err)
 {
     const char *const *segment = target->segments, *const *end = segment + target->n_segments;
     const char *group = "", *version;
@@ -81,7 +81,7 @@ static bool find(const struct target *target, struct route *out, struct error *e
     return segment == end || nothing_here(err);
 }
 
-bool route_find(const struct target *target, struct route *out, struct error *err)
+bool route_find(const struct request_target *target, struct route *out, struct error *err)
 {
     struct route route = {0};
     bool found = find(target, &route, err);

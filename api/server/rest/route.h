@@ -11,11 +11,11 @@
 
 struct route {
     const struct kind *kind;
-    const struct kind_view *view; /* it was asked for under another name; NULL */
-    const char *ns;               /* "" for cluster-scoped; NULL = all namespaces */
-    const char *name;             /* NULL = the collection */
+    const struct group_alias *alias; /* it was asked for under another name; NULL */
+    const char *ns;                  /* "" for cluster-scoped; NULL = all namespaces */
+    const char *name;                /* NULL = the collection */
     enum route_subresource sub;
 };
 
 /** NOT_FOUND with the text kubectl knows when nothing is there. */
-bool route_find(const struct target *target, struct route *out, struct error *err);
+bool route_find(const struct request_target *target, struct route *out, struct error *err);

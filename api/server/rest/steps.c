@@ -347,7 +347,7 @@ static void write_metadata(struct steps *s, uint32_t next)
     jsonw_member_str(&s->w, "resourceVersion", revision.data);
     if (next) {
         buf_printf(&after, "%s/%u", object_uid(s->flow), next);
-        token_write(&(struct token){s->flow->revision, after.data, next}, &token);
+        continue_token_write(&(struct continue_token){s->flow->revision, after.data, next}, &token);
         jsonw_member_str(&s->w, "continue", token.data);
         jsonw_member_int(&s->w, "remainingItemCount", count_vertices(s) - next);
     }
@@ -379,17 +379,17 @@ static void write_list(struct steps *s, uint32_t from, int64_t limit, struct buf
 static bool take_token(const struct api_call *call, const struct object *flow, uint32_t *out,
                        struct error *err)
 {
-    const char *text = target_query(&call->target, "continue");
+    const char *text = request_query(&call->target, "continue");
     size_t uid_len = strlen(object_uid(flow));
     scoped(buf) struct buf scratch = {0};
-    struct token token;
+    struct continue_token token;
     char *end;
     unsigned long vertex;
 
     *out = 0;
     if (!text || !*text)
         return true;
-    if (!token_read(text, &scratch, &token, err))
+    if (!continue_token_read(text, &scratch, &token, err))
         return false;
     if (strncmp(token.after, object_uid(flow), uid_len) != 0 || token.after[uid_len] != '/')
         return error_set(err, ERR_GONE, "",
@@ -404,19 +404,16 @@ static bool take_token(const struct api_call *call, const struct object *flow, u
 
 struct api_stream *verb_steps(const struct api_call *call)
 {
-    const struct object *flow =
-        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
     struct reply with = {.status = 200};
     struct error err = {0};
+    const struct object *flow = find_object(call, &err);
     struct steps steps;
     int64_t limit;
     uint32_t from;
 
-    if (!flow) {
-        write_not_found(call, &err);
+    if (!flow)
         return reply_error(call, &err);
-    }
-    if (!target_query_int(&call->target, "limit", 0, &limit, &err) ||
+    if (!request_query_int(&call->target, "limit", 0, &limit, &err) ||
         !take_token(call, flow, &from, &err))
         return reply_option_error(call, "ListOptions", &err);
     if (limit == 0)

@@ -9,19 +9,9 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/jsonw.h"
 
-static const struct object *find_object(const struct api_call *call, struct error *err)
-{
-    const struct object *object =
-        store_get(call->api->store, call->route.kind, call->route.ns, call->route.name);
-
-    if (!object)
-        write_not_found(call, err);
-    return object;
-}
-
 /* ---- exec, attach, port-forward ---- */
 
-struct api_stream *verb_no_stream(const struct api_call *call)
+struct api_stream *verb_stream_unsupported(const struct api_call *call)
 {
     struct error err = {0};
 

@@ -140,7 +140,7 @@ void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traf
 
 /* ---- counts ---- */
 
-void traffic_note(struct traffic *traffic, const struct record *record, bool endless)
+void traffic_record(struct traffic *traffic, const struct request_record *record)
 {
     const char *method = record->method == API_OTHER ? "other" : record->method_name;
     char code[16];
@@ -149,6 +149,6 @@ void traffic_note(struct traffic *traffic, const struct record *record, bool end
     metric_add(metric_of(traffic->answers, (const char *const[]){method, code}), 1);
     metric_add(traffic->bytes_in, (double)record->bytes_in);
     metric_add(traffic->bytes_out, (double)record->bytes_out);
-    if (!endless)
+    if (!record->long_running)
         metric_observe(traffic->took, (double)record->duration_ns / 1e9);
 }

@@ -35,5 +35,5 @@ void traffic_limit(struct traffic *traffic, const struct traffic_limits *limits)
 bool traffic_enter(struct traffic *traffic, enum traffic_class kind, const char *user,
                    struct traffic_user **out_user, struct error *err);
 void traffic_leave(struct traffic *traffic, enum traffic_class kind, struct traffic_user *user);
-/** An answer is complete. */
-void traffic_note(struct traffic *traffic, const struct record *record, bool endless);
+/** Counts a complete request. */
+void traffic_record(struct traffic *traffic, const struct request_record *record);

@@ -23,10 +23,10 @@ static bool parse_policy(const struct api_call *call, const json_t *options,
 {
     const char *policy = json_string_value(json_object_get(options, "propagationPolicy"));
     const json_t *orphan = json_object_get(options, "orphanDependents");
-    bool orphans = json_is_boolean(orphan) || target_query(&call->target, "orphanDependents");
+    bool orphans = json_is_boolean(orphan) || request_query(&call->target, "orphanDependents");
 
     if (!policy)
-        policy = target_query(&call->target, "propagationPolicy");
+        policy = request_query(&call->target, "propagationPolicy");
     *out = REGISTRY_BACKGROUND;
     if (orphans && policy)
         return error_set(err, ERR_INVALID, "propagationPolicy",
@@ -34,7 +34,7 @@ static bool parse_policy(const struct api_call *call, const json_t *options,
                          "be both set",
                          policy);
     if (orphans &&
-        (orphan ? json_is_true(orphan) : target_query_bool(&call->target, "orphanDependents")))
+        (orphan ? json_is_true(orphan) : request_query_bool(&call->target, "orphanDependents")))
         *out = REGISTRY_ORPHAN;
     if (!policy || !*policy)
         return true;
@@ -72,7 +72,7 @@ static bool parse_grace(const struct api_call *call, const json_t *options, int6
 {
     const json_t *grace = json_object_get(options, "gracePeriodSeconds");
 
-    if (!target_query_int(&call->target, "gracePeriodSeconds", -1, out, err))
+    if (!request_query_int(&call->target, "gracePeriodSeconds", -1, out, err))
         return false;
     if (json_is_integer(grace))
         *out = json_integer_value(grace);
@@ -155,7 +155,7 @@ struct api_stream *verb_delete(const struct api_call *call)
     if (!left && route->kind == &kind_pod) /* clients expect the pod, gone or not */
         left = before;
     return left ? reply_object(call, 200, left, NULL)
-                : reply_gone(call, before ? object_uid(before) : "");
+                : reply_deleted(call, before ? object_uid(before) : "");
 }
 
 /* An eviction is a deletion that says so: the pod ends as with DELETE, the answer is a Status. */

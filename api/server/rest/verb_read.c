@@ -17,14 +17,11 @@ enum { PAGE = 512, PIECE_BYTES = 64 << 10 };
 
 struct api_stream *verb_get(const struct api_call *call)
 {
-    const struct object *object =
-        store_get(call->store, call->route.kind, call->route.ns, call->route.name);
     struct reply with = {.status = 200};
     struct render render;
     struct error err = {0};
+    const struct object *object = find_object(call, &err);
 
-    if (!object)
-        write_not_found(call, &err);
     if (!object || !render_init(&render, call, &err))
         return reply_error(call, &err);
     render_object(&render, object, true, &with.body);
@@ -46,12 +43,12 @@ struct list_query {
 static bool check_revision(const struct api_call *call, const struct list_query *query,
                            struct error *err)
 {
-    const char *match = target_query(&call->target, "resourceVersionMatch");
-    const char *text = target_query(&call->target, "resourceVersion");
+    const char *match = request_query(&call->target, "resourceVersionMatch");
+    const char *text = request_query(&call->target, "resourceVersion");
     bool has_revision = text && *text;
     int64_t revision;
 
-    if (!target_query_revision(&call->target, &revision, err))
+    if (!request_query_revision(&call->target, &revision, err))
         return false;
     if (query->after && revision > 0)
         return error_set(err, ERR_BAD_REQUEST, "",
@@ -82,7 +79,7 @@ static bool check_revision(const struct api_call *call, const struct list_query 
         return error_set(err, ERR_TIMEOUT, "resourceVersion",
                          "Timeout: Too large resource version: %lld, current: %lld",
                          (long long)revision, (long long)query->revision);
-    if (target_query_bool(&call->target, "sendInitialEvents"))
+    if (request_query_bool(&call->target, "sendInitialEvents"))
         return error_set(err, ERR_INVALID, "sendInitialEvents",
                          "Forbidden: sendInitialEvents is forbidden for list");
     return true;
@@ -107,13 +104,13 @@ static bool is_known(const struct api_call *call, int64_t revision)
 
 static bool take_token(const struct api_call *call, struct list_query *query, struct error *err)
 {
-    const char *text = target_query(&call->target, "continue");
+    const char *text = request_query(&call->target, "continue");
     scoped(buf) struct buf scratch = {0};
-    struct token token;
+    struct continue_token token;
 
     if (!text || !*text)
         return true;
-    if (!token_read(text, &scratch, &token, err))
+    if (!continue_token_read(text, &scratch, &token, err))
         return false;
     query->after = arena_strdup(call->arena, token.after);
     query->given = token.given;
@@ -128,21 +125,22 @@ static bool parse_query(const struct api_call *call, struct list_query *query, s
     int64_t timeout_s; /* a list takes no time worth bounding; what is no number is refused */
 
     *query = (struct list_query){.revision = store_revision(call->store)};
-    return target_query_int(&call->target, "limit", 0, &query->limit, err) &&
-           target_query_int(&call->target, "timeoutSeconds", 0, &timeout_s, err) &&
+    return request_query_int(&call->target, "limit", 0, &query->limit, err) &&
+           request_query_int(&call->target, "timeoutSeconds", 0, &timeout_s, err) &&
            take_token(call, query, err) && check_revision(call, query, err) &&
            filter_parse(&call->target, call->route.kind, NULL, call->arena, &query->filter, err);
 }
 
 static struct api_stream *reply_expired(const struct api_call *call, const struct list_query *query)
 {
-    const struct token token = {.revision = -1, .after = query->after, .given = query->given};
+    const struct continue_token token = {
+        .revision = -1, .after = query->after, .given = query->given};
     scoped(buf) struct buf text = {0};
     struct status_subject about = {.kind = call->route.kind};
     struct error_list errors = {0};
     struct api_stream *stream;
 
-    token_write(&token, &text);
+    continue_token_write(&token, &text);
     about.continue_ = text.data;
     error_list_add(&errors, ERR_GONE, "",
                    "The provided continue parameter is too old to display a consistent list "
@@ -209,12 +207,12 @@ static void write_head(struct list_stream *list, const struct api_call *call,
     int64_t given = query->given + (int64_t)list->count;
     int64_t total = (int64_t)store_count(call->store, call->route.kind, call->route.ns);
     scoped_str after = last ? mem_printf("%s/%s", object_namespace(last), object_name(last)) : NULL;
-    const struct token token = {query->revision, after, given};
+    const struct continue_token token = {query->revision, after, given};
 
     list->head = (struct table_head){.revision = query->revision, .definitions = true};
     if (!list->more)
         return;
-    token_write(&token, &list->continue_);
+    continue_token_write(&token, &list->continue_);
     list->head.continue_ = list->continue_.data;
     if (filter_is_empty(&query->filter))
         list->head.remaining = total > given ? total - given : 1;
@@ -258,15 +256,15 @@ static bool write_piece(struct list_stream *list, size_t bytes, struct buf *out)
 /* The first piece decides whether the list is long enough to be coded. */
 static bool begin(struct list_stream *list, struct buf *out)
 {
-    struct api_answer *answer = list->stream.answer;
+    struct api_response *response = list->stream.response;
     bool last;
 
     render_list_begin(&list->render, &list->head, out);
     last = write_piece(list, list->may_gzip ? GZIP_FROM_BYTES + 1 : PIECE_BYTES, out);
     if (list->may_gzip && out->len > GZIP_FROM_BYTES)
         list->gzip = gzip_new();
-    answer->head(answer, 200, "application/json", gzip_headers,
-                 list->gzip ? countof(gzip_headers) : 0);
+    response->head(response, 200, "application/json", gzip_headers,
+                   list->gzip ? countof(gzip_headers) : 0);
     list->begun = true;
     return last;
 }
@@ -280,13 +278,13 @@ static void run(struct api_stream *stream)
     if (list->gzip)
         gzip_add(list->gzip, piece.data, piece.len, last, &coded);
     if (list->gzip)
-        stream->answer->data(stream->answer, coded.data, coded.len);
+        stream->response->data(stream->response, coded.data, coded.len);
     else
-        stream->answer->data(stream->answer, piece.data, piece.len);
+        stream->response->data(stream->response, piece.data, piece.len);
     if (last)
         stream_end(stream);
     else
-        stream_again(stream);
+        stream_continue(stream);
 }
 
 static const struct stream_ops list_ops = {run, release};

@@ -7,11 +7,6 @@
 #include "api/server/rest/internal.h"
 #include "base/mem.h"
 
-static bool is_custom(const struct kind *kind)
-{
-    return strstr(kind->group, "volcano.sh") != NULL;
-}
-
 /* ---- the object of the body is the one the path names ---- */
 
 static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
@@ -19,13 +14,13 @@ static bool agree_kind(const struct kind *kind, json_t *doc, struct error *err)
     const char *version = json_string_value(json_object_get(doc, "apiVersion"));
     const char *name = json_string_value(json_object_get(doc, "kind"));
 
-    if ((!version || !name) && is_custom(kind))
+    if ((!version || !name) && kind_is_custom(kind))
         return error_set(err, ERR_BAD_REQUEST, "",
                          "the object provided is unrecognized (must be of type %s): Object '%s' is "
                          "missing in the body",
                          kind->name, name ? "apiVersion" : "Kind");
-    if (!is_custom(kind) && ((version && strcmp(version, kind_api_version(kind)) != 0) ||
-                             (name && strcmp(name, kind->name) != 0)))
+    if (!kind_is_custom(kind) && ((version && strcmp(version, kind_api_version(kind)) != 0) ||
+                                  (name && strcmp(name, kind->name) != 0)))
         return error_set(err, ERR_BAD_REQUEST, "",
                          "%s in version \"%s\" cannot be handled as a %s: this path takes %s of "
                          "version %s",
@@ -145,9 +140,9 @@ static void append_all(const struct error_list *from, struct error_list *to)
 static bool refuses_odd(struct write *write)
 {
     if (write->how.unknown == UNKNOWN_ERROR)
-        return write->odd.count > 0;
+        return write->strict.count > 0;
     if (write->how.warnings)
-        append_all(&write->odd, &write->warnings);
+        append_all(&write->strict, &write->warnings);
     return false;
 }
 
@@ -177,11 +172,11 @@ static void note_unread(const json_t *patch, struct error_list *odd)
 /* ---- one write ---- */
 
 /* What was on trial, to find whatever else is wrong, is refused all the same. */
-static struct api_stream *answer(const struct api_call *call, struct write *write, bool ok,
-                                 int status)
+static struct api_stream *respond(const struct api_call *call, struct write *write, bool ok,
+                                  int status)
 {
-    if (write->how.unknown == UNKNOWN_ERROR && write->odd.count) {
-        append_all(&write->odd, &write->errors);
+    if (write->how.unknown == UNKNOWN_ERROR && write->strict.count) {
+        append_all(&write->strict, &write->errors);
         ok = false;
     }
     return ok ? reply_object(call, status, write->object, &write->warnings)
@@ -192,12 +187,12 @@ static struct api_stream *answer(const struct api_call *call, struct write *writ
 
 static json_t *parse_object(struct api_call *call, struct write *write, struct error *err)
 {
-    scoped(json) json_t *doc = body_parse(call, &write->odd, err);
+    scoped(json) json_t *doc = body_parse(call, &write->strict, err);
 
     if (refuses_odd(write))
         write->how.dry_run = REGISTRY_DRY_RUN;
-    if (doc && call->route.view)
-        view_take(call->route.view, doc);
+    if (doc && call->route.alias)
+        group_alias_to_stored(call->route.alias, doc);
     if (!doc || !agree(call, doc, err))
         return NULL;
     merge_owners(json_object_get(doc, "metadata"), write->how.warnings);
@@ -218,7 +213,7 @@ struct api_stream *verb_create(const struct api_call *request)
     if (!doc)
         return reply_error(&call, &err);
     ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
-    return answer(&call, &write, ok, 201);
+    return respond(&call, &write, ok, 201);
 }
 
 static enum registry_subresource subresource(const struct api_call *call)
@@ -230,7 +225,7 @@ static enum registry_subresource subresource(const struct api_call *call)
  * object then). Ref: spec/kube-api.md 4, column PUT. */
 static bool needs_revision(const struct kind *kind)
 {
-    return is_custom(kind) || kind == &kind_lease;
+    return kind_is_custom(kind) || kind == &kind_lease;
 }
 
 static bool makes_missing(const struct route *route)
@@ -262,7 +257,7 @@ struct api_stream *verb_update(const struct api_call *request)
     exists = store_get(call.api->store, call.route.kind, call.route.ns, call.route.name);
     if (!exists && makes_missing(&call.route)) {
         ok = registry_create(call.api->registry, doc, &write.how, &write.object, &write.errors);
-        return answer(&call, &write, ok, 201);
+        return respond(&call, &write, ok, 201);
     }
     if (exists && needs_revision(call.route.kind) && !has_revision(doc)) {
         error_set(&err, ERR_INVALID, "metadata.resourceVersion",
@@ -271,7 +266,7 @@ struct api_stream *verb_update(const struct api_call *request)
     }
     ok = registry_update(call.api->registry, doc, subresource(&call), &write.how, &write.object,
                          &write.errors);
-    return answer(&call, &write, ok, 200);
+    return respond(&call, &write, ok, 200);
 }
 
 /* Kinds of patches; the strategic one needs to know its lists, which custom kinds do not say. */
@@ -296,7 +291,7 @@ static bool parse_patch_type(const struct api_call *call, enum patch_type *out, 
     scoped(buf) struct buf known = {0};
 
     for (size_t i = 0; i < countof(patch_types); i++) {
-        if (patch_types[i].built_in_only && is_custom(call->route.kind))
+        if (patch_types[i].built_in_only && kind_is_custom(call->route.kind))
             continue;
         if (strcspn(given, "; ") == strlen(patch_types[i].content_type) &&
             strncmp(given, patch_types[i].content_type, strcspn(given, "; ")) == 0) {
@@ -318,7 +313,7 @@ static bool check_patch_options(const struct api_call *call, const struct write 
     if (type == PATCH_APPLY && !write->manager_given)
         return error_set(err, ERR_INVALID, "fieldManager",
                          "Required value: is required for apply patch");
-    if (type != PATCH_APPLY && target_query(&call->target, "force"))
+    if (type != PATCH_APPLY && request_query(&call->target, "force"))
         return error_set(err, ERR_INVALID, "force",
                          "Forbidden: may not be specified for non-apply patch");
     return true;
@@ -333,7 +328,7 @@ static struct api_stream *reply_patch_errors(const struct api_call *call, const 
     struct error_list about = {0};
     struct api_stream *stream;
 
-    if (errors == &write->odd || status_is_strict(first))
+    if (errors == &write->strict || status_is_strict(first))
         error_list_add(&about, ERR_INVALID, "patch", "Invalid value: strict decoding error: %s",
                        first->message);
     else if (status_is_undecodable(first, call->route.kind))
@@ -353,20 +348,20 @@ static struct api_stream *patch(const struct api_call *call, struct write *write
                                                 [PATCH_MERGE] = REGISTRY_PATCH_MERGE,
                                                 [PATCH_STRATEGIC] = REGISTRY_PATCH_STRATEGIC};
     struct error err = {0};
-    scoped(json) json_t *body = body_parse(call, &write->odd, &err);
+    scoped(json) json_t *body = body_parse(call, &write->strict, &err);
 
     if (!body && err.code == ERR_BAD_REQUEST)
         error_prefix(&err, "error decoding patch: ");
     if (!body)
         return reply_error(call, &err);
     if (type == PATCH_JSON)
-        note_unread(body, &write->odd);
+        note_unread(body, &write->strict);
     if (refuses_odd(write))
-        return reply_patch_errors(call, write, &write->odd);
-    if (call->route.view && type == PATCH_JSON)
-        view_take_patch(call->route.view, body);
-    else if (call->route.view)
-        view_take(call->route.view, body);
+        return reply_patch_errors(call, write, &write->strict);
+    if (call->route.alias && type == PATCH_JSON)
+        group_alias_patch_to_stored(call->route.alias, body);
+    else if (call->route.alias)
+        group_alias_to_stored(call->route.alias, body);
     if (registry_patch(call->api->registry, call->route.kind, call->route.ns, call->route.name,
                        types[type], body, subresource(call), &write->how, &write->object,
                        &write->errors))
@@ -392,7 +387,7 @@ static void name_by_url(const struct api_call *call, json_t *config)
 
 static json_t *parse_config(struct api_call *call, struct write *write, struct error *err)
 {
-    scoped(json) json_t *config = body_parse(call, &write->odd, err);
+    scoped(json) json_t *config = body_parse(call, &write->strict, err);
     const char *expected = kind_api_version(call->route.kind), *version, *kind;
     const json_t *metadata;
 
@@ -400,11 +395,11 @@ static json_t *parse_config(struct api_call *call, struct write *write, struct e
         return NULL;
     if (refuses_odd(write)) {
         error_set(err, ERR_BAD_REQUEST, "", "error strict decoding YAML: %s",
-                  write->odd.items[0].message);
+                  write->strict.items[0].message);
         return NULL;
     }
-    if (call->route.view)
-        view_take(call->route.view, config);
+    if (call->route.alias)
+        group_alias_to_stored(call->route.alias, config);
     version = json_string_value(json_object_get(config, "apiVersion"));
     kind = json_string_value(json_object_get(config, "kind"));
     if (!kind || !*kind) {
@@ -444,7 +439,7 @@ static struct api_stream *apply(const struct api_call *request, struct write *wr
     if (!config)
         return reply_error(&call, &err);
     if (registry_apply(call.api->registry, call.route.kind, call.route.ns, call.route.name, config,
-                       subresource(&call), target_query_bool(&call.target, "force"), &write->how,
+                       subresource(&call), request_query_bool(&call.target, "force"), &write->how,
                        &write->object, &created, &write->errors))
         return reply_object(&call, created ? 201 : 200, write->object, &write->warnings);
     return reply_errors(&call, &write->errors);

@@ -75,17 +75,17 @@ static void add_event(const char *type, const struct buf *json, struct buf *out)
 
 static void send_bytes(struct watch *watch, const struct buf *bytes)
 {
-    watch->stream.answer->data(watch->stream.answer, bytes->data, bytes->len);
+    watch->stream.response->data(watch->stream.response, bytes->data, bytes->len);
 }
 
 static void send_line(struct watch *watch, struct blob *line)
 {
-    struct api_answer *answer = watch->stream.answer;
+    struct api_response *response = watch->stream.response;
 
-    if (answer->line)
-        answer->line(answer, line);
+    if (response->blob)
+        response->blob(response, line);
     else
-        answer->data(answer, line->text, line->len);
+        response->data(response, line->text, line->len);
 }
 
 static void add_object(struct watch *watch, enum store_change change, const struct object *object,
@@ -124,22 +124,22 @@ static struct blob *new_line(struct watch *watch, enum store_change change,
 static void send_object(struct watch *watch, enum store_change change, const struct object *object,
                         int64_t revision)
 {
-    struct event_lines *lines = watch->stream.api->lines;
+    struct watch_event_cache *lines = watch->stream.api->event_cache;
     const struct render *render = &watch->render;
-    const struct event_key key = {object,
-                                  revision,
-                                  change,
-                                  render->form,
-                                  render->table.include,
-                                  render->view,
-                                  render->table.version};
+    const struct watch_event_key key = {object,
+                                        revision,
+                                        change,
+                                        render->form,
+                                        render->table.include,
+                                        render->alias,
+                                        render->table.version};
     bool shared = render->form != MEDIA_TABLE || watch->definitions_sent;
-    struct blob *kept = shared ? event_lines_find(lines, &key) : NULL;
+    struct blob *kept = shared ? watch_event_cache_find(lines, &key) : NULL;
     scoped(blob) struct blob *line =
         kept ? blob_ref(kept) : new_line(watch, change, object, revision);
 
     if (shared && !kept)
-        event_lines_keep(lines, &key, line);
+        watch_event_cache_add(lines, &key, line);
     send_line(watch, line);
 }
 
@@ -203,7 +203,7 @@ static bool on_change(void *ctx, enum store_change change, const struct object *
         send_object(watch, change, object, object->revision);
     else if (matched)
         send_object(watch, STORE_DELETED, old, object->revision);
-    if (watch->stream.answer->backlog(watch->stream.answer) <= BACKLOG_MAX)
+    if (watch->stream.response->backlog(watch->stream.response) <= BACKLOG_MAX)
         return true;
     watch->source = NULL; /* closed by our answer */
     watch->is_over = true;
@@ -254,11 +254,11 @@ static void run(struct api_stream *stream)
     struct watch *watch = of(stream);
 
     if (!watch->begun)
-        stream->answer->head(stream->answer, 200, "application/json", NULL, 0);
+        stream->response->head(stream->response, 200, "application/json", NULL, 0);
     watch->begun = true;
     send_present(watch);
     if (watch->next < watch->n_present) {
-        stream_again(stream);
+        stream_continue(stream);
         return;
     }
     if (!watch->source && !watch->is_over)
@@ -270,7 +270,7 @@ static void run(struct api_stream *stream)
     stream_end(stream);
 }
 
-static const struct stream_ops watch_ops = {run, release, .endless = true};
+static const struct stream_ops watch_ops = {run, release, .long_running = true};
 
 static void on_deadline(struct timer *timer)
 {
@@ -308,12 +308,12 @@ static void take_reference(void *arg, const struct object *object)
 static bool parse_initial(const struct api_call *call, bool *out, bool *out_marks_end,
                           struct error *err)
 {
-    const char *wanted = target_query(&call->target, "sendInitialEvents");
-    const char *match = target_query(&call->target, "resourceVersionMatch");
+    const char *wanted = request_query(&call->target, "sendInitialEvents");
+    const char *match = request_query(&call->target, "resourceVersionMatch");
     int64_t since;
 
-    *out_marks_end = wanted && target_query_bool(&call->target, "sendInitialEvents");
-    if (!target_query_revision(&call->target, &since, err))
+    *out_marks_end = wanted && request_query_bool(&call->target, "sendInitialEvents");
+    if (!request_query_revision(&call->target, &since, err))
         return false;
     if (wanted && (!match || strcmp(match, "NotOlderThan") != 0))
         return error_set(err, ERR_INVALID, "resourceVersionMatch",
@@ -329,15 +329,15 @@ static bool watch_parse(struct watch *watch, const struct api_call *call, int64_
     struct store *store = call->store;
     bool initial = false;
 
-    if (!target_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
-        !target_query_revision(&call->target, &watch->since, err) ||
+    if (!request_query_int(&call->target, "timeoutSeconds", 0, life_s, err) ||
+        !request_query_revision(&call->target, &watch->since, err) ||
         !parse_initial(call, &initial, &watch->ends_initial, err) ||
         !filter_parse(&call->target, call->route.kind, call->route.name, watch->arena,
                       &watch->filter, err) ||
         !render_init(&watch->render, call, err))
         return false;
     watch->store = store;
-    watch->bookmarks = target_query_bool(&call->target, "allowWatchBookmarks");
+    watch->bookmarks = request_query_bool(&call->target, "allowWatchBookmarks");
     watch->ns = mem_strdup(call->route.kind->namespaced ? call->route.ns : NULL);
     if (initial || watch->since <= 0)
         watch->since = store_revision(store);

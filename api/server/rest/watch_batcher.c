@@ -19,131 +19,131 @@ enum {
     SLICE_NS = 10 * 1000 * 1000,
 };
 
-enum pacer_state { PACER_IDLE, PACER_PLANNED, PACER_GOING };
+enum watch_batcher_state { BATCHER_IDLE, BATCHER_PLANNED, BATCHER_GOING };
 
-struct pacer {
+struct watch_batcher {
     struct loop *loop;
-    enum pacer_state state;
+    enum watch_batcher_state state;
     struct task round;
     struct timer timer; /* of the next slice, or of the rest's end */
     int64_t rest_until_ns;
-    int64_t spent_ns;      /* of the round so far */
-    struct paced *waiting; /* for the next round */
-    struct paced *going;   /* of the round that goes on */
+    int64_t spent_ns;                  /* of the round so far */
+    struct watch_batch_entry *waiting; /* for the next round */
+    struct watch_batch_entry *going;   /* of the round that goes on */
 };
 
-static void put_first(struct paced **list, struct paced *paced)
+static void put_first(struct watch_batch_entry **list, struct watch_batch_entry *entry)
 {
-    paced->next = *list;
-    paced->link = list;
+    entry->next = *list;
+    entry->link = list;
     if (*list)
-        (*list)->link = &paced->next;
-    *list = paced;
+        (*list)->link = &entry->next;
+    *list = entry;
 }
 
-static void take_out(struct paced *paced)
+static void take_out(struct watch_batch_entry *entry)
 {
-    *paced->link = paced->next;
-    if (paced->next)
-        paced->next->link = paced->link;
-    paced->link = NULL;
+    *entry->link = entry->next;
+    if (entry->next)
+        entry->next->link = entry->link;
+    entry->link = NULL;
 }
 
 /* Begin the round of those who wait now, at once or when it has been rested long enough. */
-static void plan_round(struct pacer *pacer)
+static void plan_round(struct watch_batcher *batcher)
 {
-    int64_t rest_ns = pacer->rest_until_ns - loop_mono_ns(pacer->loop);
+    int64_t rest_ns = batcher->rest_until_ns - loop_mono_ns(batcher->loop);
 
-    pacer->state = PACER_PLANNED;
+    batcher->state = BATCHER_PLANNED;
     if (rest_ns > 0)
-        timer_start_ns(pacer->loop, &pacer->timer, rest_ns);
+        timer_start_ns(batcher->loop, &batcher->timer, rest_ns);
     else
-        loop_post(pacer->loop, &pacer->round);
+        loop_post(batcher->loop, &batcher->round);
 }
 
-static void end_round(struct pacer *pacer, int64_t now_ns)
+static void end_round(struct watch_batcher *batcher, int64_t now_ns)
 {
-    int64_t rest_ns = pacer->spent_ns * REST_PARTS;
+    int64_t rest_ns = batcher->spent_ns * REST_PARTS;
 
-    pacer->state = PACER_IDLE;
-    pacer->spent_ns = 0;
+    batcher->state = BATCHER_IDLE;
+    batcher->spent_ns = 0;
     if (rest_ns >= REST_MIN_NS)
-        pacer->rest_until_ns = now_ns + (rest_ns < REST_MAX_NS ? rest_ns : REST_MAX_NS);
-    if (pacer->waiting)
-        plan_round(pacer);
+        batcher->rest_until_ns = now_ns + (rest_ns < REST_MAX_NS ? rest_ns : REST_MAX_NS);
+    if (batcher->waiting)
+        plan_round(batcher);
 }
 
-static void run_slice(struct pacer *pacer)
+static void run_slice(struct watch_batcher *batcher)
 {
-    int64_t began_ns = loop_mono_ns(pacer->loop), now_ns = began_ns;
+    int64_t began_ns = loop_mono_ns(batcher->loop), now_ns = began_ns;
 
-    while (pacer->going && now_ns - began_ns < SLICE_NS) {
-        struct paced *paced = pacer->going;
+    while (batcher->going && now_ns - began_ns < SLICE_NS) {
+        struct watch_batch_entry *entry = batcher->going;
 
-        take_out(paced);
-        paced->send(paced);
-        now_ns = loop_mono_ns(pacer->loop);
+        take_out(entry);
+        entry->send(entry);
+        now_ns = loop_mono_ns(batcher->loop);
     }
-    pacer->spent_ns += now_ns - began_ns;
-    if (pacer->going)
-        timer_start_ns(pacer->loop, &pacer->timer, 0);
+    batcher->spent_ns += now_ns - began_ns;
+    if (batcher->going)
+        timer_start_ns(batcher->loop, &batcher->timer, 0);
     else
-        end_round(pacer, now_ns);
+        end_round(batcher, now_ns);
 }
 
 /* Who comes back while the round goes on belongs to the next one. */
 static void run_round(struct task *task)
 {
-    struct pacer *pacer = container_of(task, struct pacer, round);
+    struct watch_batcher *batcher = container_of(task, struct watch_batcher, round);
 
-    pacer->state = PACER_GOING;
-    pacer->going = pacer->waiting;
-    if (pacer->going)
-        pacer->going->link = &pacer->going;
-    pacer->waiting = NULL;
-    run_slice(pacer);
+    batcher->state = BATCHER_GOING;
+    batcher->going = batcher->waiting;
+    if (batcher->going)
+        batcher->going->link = &batcher->going;
+    batcher->waiting = NULL;
+    run_slice(batcher);
 }
 
 static void on_timer(struct timer *timer)
 {
-    struct pacer *pacer = container_of(timer, struct pacer, timer);
+    struct watch_batcher *batcher = container_of(timer, struct watch_batcher, timer);
 
-    if (pacer->state == PACER_GOING)
-        run_slice(pacer);
+    if (batcher->state == BATCHER_GOING)
+        run_slice(batcher);
     else
-        loop_post(pacer->loop, &pacer->round);
+        loop_post(batcher->loop, &batcher->round);
 }
 
-void pacer_add(struct pacer *pacer, struct paced *paced)
+void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *entry)
 {
-    if (paced->link)
+    if (entry->link)
         return;
-    put_first(&pacer->waiting, paced);
-    if (pacer->state == PACER_IDLE)
-        plan_round(pacer);
+    put_first(&batcher->waiting, entry);
+    if (batcher->state == BATCHER_IDLE)
+        plan_round(batcher);
 }
 
-void pacer_remove(struct paced *paced)
+void watch_batcher_remove(struct watch_batch_entry *entry)
 {
-    if (paced->link)
-        take_out(paced);
+    if (entry->link)
+        take_out(entry);
 }
 
-struct pacer *pacer_new(struct loop *loop)
+struct watch_batcher *watch_batcher_new(struct loop *loop)
 {
-    struct pacer *pacer = mem_alloc(sizeof *pacer);
+    struct watch_batcher *batcher = mem_alloc(sizeof *batcher);
 
-    pacer->loop = loop;
-    pacer->round.run = run_round;
-    pacer->timer.fire = on_timer;
-    return pacer;
+    batcher->loop = loop;
+    batcher->round.run = run_round;
+    batcher->timer.fire = on_timer;
+    return batcher;
 }
 
-void pacer_free(struct pacer *pacer)
+void watch_batcher_free(struct watch_batcher *batcher)
 {
-    if (!pacer)
+    if (!batcher)
         return;
-    timer_stop(pacer->loop, &pacer->timer);
-    loop_cancel(pacer->loop, &pacer->round);
-    mem_free(pacer);
+    timer_stop(batcher->loop, &batcher->timer);
+    loop_cancel(batcher->loop, &batcher->round);
+    mem_free(batcher);
 }

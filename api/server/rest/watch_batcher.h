@@ -11,16 +11,16 @@
  */
 #include "base/loop.h"
 
-struct pacer;
+struct watch_batcher;
 
 /* Whoever waits for a round; a member of his struct. */
-struct paced {
-    void (*send)(struct paced *paced);
-    struct paced *next, **link; /* private */
+struct watch_batch_entry {
+    void (*send)(struct watch_batch_entry *entry);
+    struct watch_batch_entry *next, **link; /* private */
 };
 
-struct pacer *pacer_new(struct loop *loop);
-void pacer_free(struct pacer *pacer); /* nobody may wait any more; NULL is fine */
+struct watch_batcher *watch_batcher_new(struct loop *loop);
+void watch_batcher_free(struct watch_batcher *batcher); /* nobody may wait any more; NULL is fine */
 /** `send` is called once, in the next round; no-op while it waits already. */
-void pacer_add(struct pacer *pacer, struct paced *paced);
-void pacer_remove(struct paced *paced); /* no-op when he does not wait */
+void watch_batcher_add(struct watch_batcher *batcher, struct watch_batch_entry *entry);
+void watch_batcher_remove(struct watch_batch_entry *entry); /* no-op when he does not wait */

@@ -12,11 +12,6 @@
 #include "base/hash.h"
 #include "base/timefmt.h"
 
-bool definition_is_of(const struct kind *kind)
-{
-    return strstr(kind->group, "volcano.sh") != NULL;
-}
-
 /* ---- structural schemas ---- */
 
 static void make_structural(json_t *schema);
@@ -128,7 +123,7 @@ static json_t *version_of(const struct kind *kind)
     return version;
 }
 
-json_t *definition_of(const struct kind *kind)
+json_t *crd_document(const struct kind *kind)
 {
     return json_pack("{s:s, s:s, s:{s:o}, s:{s:s, s:o, s:s, s:{s:s}, s:[o]}}", "apiVersion",
                      kind_api_version(&kind_crd), "kind", kind_crd.name, "metadata", "name",
@@ -169,7 +164,7 @@ static void add_record(const struct kind *kind, int64_t since_ms, json_t *defini
 
 static void put(struct store *store, const struct kind *kind, int64_t since_ms)
 {
-    scoped(json) json_t *definition = definition_of(kind);
+    scoped(json) json_t *definition = crd_document(kind);
     struct error_list errors = {0};
     struct object *object;
 
@@ -180,16 +175,16 @@ static void put(struct store *store, const struct kind *kind, int64_t since_ms)
     error_list_release(&errors);
 }
 
-struct store *definitions_store(struct api *api)
+struct store *crd_store(struct api *api)
 {
     const struct object *first = store_get(api->store, &kind_namespace, "", "default");
     int64_t since_ms = first ? first->meta->created_at_ms : loop_wall_ms(api->loop);
 
-    if (api->definitions)
-        return api->definitions;
-    api->definitions = store_open(api->loop, &(const struct store_options){0}, NULL);
+    if (api->crds)
+        return api->crds;
+    api->crds = store_open(api->loop, &(const struct store_options){0}, NULL);
     for (int id = 0; id < KIND_N; id++)
-        if (definition_is_of(kind_by_id((enum kind_id)id)))
-            put(api->definitions, kind_by_id((enum kind_id)id), since_ms);
-    return api->definitions;
+        if (kind_is_custom(kind_by_id((enum kind_id)id)))
+            put(api->crds, kind_by_id((enum kind_id)id), since_ms);
+    return api->crds;
 }

@@ -10,9 +10,7 @@
 #include "api/server/rest/internal.h"
 
 /** Borrowed as long as the API lives. */
-struct store *definitions_store(struct api *api);
+struct store *crd_store(struct api *api);
 
 /** One definition as a document; owned. Pure. */
-json_t *definition_of(const struct kind *kind);
-/** Whether a cluster knows the kind by such a definition. */
-bool definition_is_of(const struct kind *kind);
+json_t *crd_document(const struct kind *kind);

@@ -4,7 +4,7 @@
  * No ETag: a client that is told "not modified" with another content type than it expects takes one
  * shape for the other (kubectl does, and finds no resources at all).
  */
-#include "api/server/schema/discovery.h"
+#include "api/server/rest/internal.h"
 
 #include <string.h>
 
@@ -96,9 +96,9 @@ static void write_resources(const struct api_group *group, struct buf *out)
         if (in_group(group, kind->group, kind->version))
             write_kind(&w, kind);
     }
-    for (const struct kind_view *view = kind_views; view->group; view++)
-        if (in_group(group, view->group, view->version))
-            write_kind(&w, view->kind);
+    for (const struct group_alias *alias = group_aliases; alias->group; alias++)
+        if (in_group(group, alias->group, alias->version))
+            write_kind(&w, alias->kind);
     for (const struct review *review = reviews; review->plural; review++) {
         if (!in_group(group, review->group, review->version))
             continue;
@@ -246,9 +246,9 @@ static void write_aggregated_group(struct jsonw *w, const struct api_group *grou
         if (in_group(group, kind->group, kind->version))
             write_aggregated_kind(w, group, kind);
     }
-    for (const struct kind_view *view = kind_views; view->group; view++)
-        if (in_group(group, view->group, view->version))
-            write_aggregated_kind(w, group, view->kind);
+    for (const struct group_alias *alias = group_aliases; alias->group; alias++)
+        if (in_group(group, alias->group, alias->version))
+            write_aggregated_kind(w, group, alias->kind);
     for (const struct review *review = reviews; review->plural; review++)
         if (in_group(group, review->group, review->version))
             write_aggregated_review(w, review);
@@ -296,7 +296,7 @@ static struct api_stream *answer_roots(const struct api_call *call, bool core)
     struct error err = {0};
     char type[96];
 
-    if (!accept_choose(call->request->accept, ACCEPT_DISCOVERY, &media, &err))
+    if (!accept_negotiate(call->request->accept, ACCEPT_DISCOVERY, &media, &err))
         return reply_error(call, &err);
     if (media.form == MEDIA_DISCOVERY) {
         snprintf(type, sizeof type, "application/json;g=apidiscovery.k8s.io;v=%s;as=%s",
@@ -320,14 +320,14 @@ static struct api_stream *answer_group(const struct api_call *call, const struct
     struct media media;
     struct error err = {0};
 
-    if (!accept_choose(call->request->accept, ACCEPT_PLAIN, &media, &err))
+    if (!accept_negotiate(call->request->accept, ACCEPT_PLAIN, &media, &err))
         return reply_error(call, &err);
     write(group, &with.body);
     buf_char(&with.body, '\n');
     return reply_send(call, &with, STREAM_NOW);
 }
 
-struct api_stream *discovery_answer(const struct api_call *call)
+struct api_stream *page_discovery(const struct api_call *call)
 {
     const char *const *segment = call->target.segments;
     size_t n = call->target.n_segments;

@@ -4,7 +4,7 @@
  * The addresses in the root carry the hash of what they lead to, so a client that follows one may
  * keep the answer for ever.
  */
-#include "api/server/schema/openapi.h"
+#include "api/server/rest/internal.h"
 
 #include <string.h>
 #include <time.h>
@@ -128,7 +128,7 @@ static char *expires(const struct api_call *call)
 static struct api_stream *send_document(const struct api_call *call,
                                         const struct document *document)
 {
-    const char *hash = target_query(&call->target, "hash");
+    const char *hash = request_query(&call->target, "hash");
     scoped_str etag = mem_printf("ETag: \"%s\"", document->hash);
     struct reply with = {.headers = {"Vary: Accept", etag}};
 
@@ -156,7 +156,7 @@ static struct api_stream *send_v3(const struct api_call *call)
     return NULL;
 }
 
-struct api_stream *openapi_answer(const struct api_call *call)
+struct api_stream *page_openapi(const struct api_call *call)
 {
     const char *const *segment = call->target.segments;
     size_t n = call->target.n_segments;

@@ -17,11 +17,6 @@
 
 #define GVK "x-kubernetes-group-version-kind"
 
-static bool is_custom(const struct kind *kind)
-{
-    return strstr(kind->group, "volcano.sh") != NULL;
-}
-
 static json_t *gvk_of(const struct kind *kind)
 {
     return json_pack("{s:s, s:s, s:s}", "group", kind->group, "version", kind->version, "kind",
@@ -36,7 +31,7 @@ static char *prefix_of(const struct kind *kind)
     scoped(buf) struct buf text = {0};
     const char *end = kind->group + strlen(kind->group);
 
-    if (!is_custom(kind))
+    if (!kind_is_custom(kind))
         return mem_printf("io.k8s.api.%.*s.%s.", *kind->group ? (int)strcspn(kind->group, ".") : 4,
                           *kind->group ? kind->group : "core", kind->version);
     while (end > kind->group) {
@@ -92,7 +87,7 @@ json_t *openapi_schemas(void)
     for (int custom = 0; custom <= 1; custom++) /* what both use is named after the built-in ones */
         for (int id = 0; id < KIND_N; id++)
             if (kind_by_id((enum kind_id)id)->schema &&
-                is_custom(kind_by_id((enum kind_id)id)) == (bool)custom)
+                kind_is_custom(kind_by_id((enum kind_id)id)) == (bool)custom)
                 add_kind(definitions, kind_by_id((enum kind_id)id), metadata);
     schemas = json_incref(schema_definitions_all(definitions));
     schema_definitions_free(definitions);
@@ -133,7 +128,7 @@ static const char *const patch_types[] = {
 
 static size_t n_patch_types(const struct kind *kind)
 {
-    return countof(patch_types) - is_custom(kind);
+    return countof(patch_types) - kind_is_custom(kind);
 }
 
 static bool writes(const struct operation *operation)

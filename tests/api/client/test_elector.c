@@ -5,7 +5,7 @@
 
 #include "api/client/elector.h"
 #include "api/types/text/json_text.h"
-#include "tests/support/scripted.h"
+#include "tests/support/scripted_server.h"
 
 enum { CANDIDATES = 2 };
 
@@ -14,7 +14,7 @@ struct rig;
 struct candidate {
     struct elector elector;
     struct rig *rig;
-    struct scripted *scripted;
+    struct scripted_server *scripted;
     struct remote *remote;
     bool cut_off, silent; /* its requests fail, or get no answer */
     bool leads;
@@ -32,7 +32,7 @@ struct rig {
 
 /* ---- the server ---- */
 
-static void status(struct scripted_ask *ask, int code, const char *reason)
+static void status(struct scripted_exchange *ask, int code, const char *reason)
 {
     ask->status = code;
     buf_printf(&ask->text, "{\"kind\":\"Status\",\"code\":%d,\"reason\":\"%s\",\"message\":\"no\"}",
@@ -57,7 +57,7 @@ static const char *member(const json_t *doc, const char *part, const char *key)
     return json_string_value(json_object_get(json_object_get(doc, part), key));
 }
 
-static void store(struct rig *rig, struct scripted_ask *ask, json_t *doc)
+static void store(struct rig *rig, struct scripted_exchange *ask, json_t *doc)
 {
     scoped_str revision = mem_printf("%d", ++rig->revision);
 
@@ -71,7 +71,7 @@ static void store(struct rig *rig, struct scripted_ask *ask, json_t *doc)
     json_text(doc, &ask->text);
 }
 
-static void serve(void *ctx, struct scripted_ask *ask)
+static void serve(void *ctx, struct scripted_exchange *ask)
 {
     struct candidate *candidate = ctx;
     struct rig *rig = candidate->rig;

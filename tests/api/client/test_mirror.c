@@ -5,13 +5,13 @@
 #include <stdio.h>
 
 #include "api/client/mirror.h"
-#include "tests/support/scripted.h"
+#include "tests/support/scripted_server.h"
 
 /* The server: what it lists, how it answers watches, and what its clients hear. */
 struct rig {
     struct clock *clock;
     struct loop *loop;
-    struct scripted *scripted;
+    struct scripted_server *scripted;
     struct remote *remote;
     struct mirror mirror;
     const char *items[4]; /* "name uid revision" */
@@ -49,7 +49,7 @@ static void write_page(struct rig *rig, size_t from, size_t n, const char *next,
     buf_str(out, "]}");
 }
 
-static void serve_list(struct rig *rig, struct scripted_ask *ask)
+static void serve_list(struct rig *rig, struct scripted_exchange *ask)
 {
     bool goes_on = strstr(ask->target, "continue=next") != NULL;
 
@@ -64,7 +64,7 @@ static void serve_list(struct rig *rig, struct scripted_ask *ask)
     }
 }
 
-static void serve(void *ctx, struct scripted_ask *ask)
+static void serve(void *ctx, struct scripted_exchange *ask)
 {
     struct rig *rig = ctx;
 
@@ -150,12 +150,12 @@ static void say(struct rig *rig, const char *type, const char *item)
     buf_printf(&text, "{\"type\":\"%s\",\"object\":", type);
     write_object(item, &text);
     buf_str(&text, "}\n");
-    scripted_say(rig->scripted, text.data);
+    scripted_send(rig->scripted, text.data);
 }
 
 static const char *last_request(const struct rig *rig)
 {
-    const char *log = scripted_log(rig->scripted), *last = log;
+    const char *log = scripted_requests(rig->scripted), *last = log;
 
     for (const char *at = log; *at; at++)
         if (*at == '\n' && at[1])
@@ -167,7 +167,7 @@ static size_t requests(const struct rig *rig)
 {
     size_t n = 0;
 
-    for (const char *at = scripted_log(rig->scripted); *at; at++)
+    for (const char *at = scripted_requests(rig->scripted); *at; at++)
         n += *at == '\n';
     return n;
 }
@@ -224,10 +224,10 @@ static void events_come_in_any_pieces(void **state)
     struct rig *rig = rig_following();
 
     check_told("list", rig, "+a@3 +b@5 ");
-    scripted_say(rig->scripted,
-                 "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"defa");
+    scripted_send(rig->scripted,
+                  "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"defa");
     check_told("half", rig, "");
-    scripted_say(
+    scripted_send(
         rig->scripted,
         "ult\",\"name\":\"a\",\"uid\":\"ua\",\"resourceVersion\":\"12\"}}}\n{\"type\":\"DELETED\","
         "\"object\":{\"metadata\":{\"namespace\":\"default\",\"name\":\"b\",\"uid\":\"ub\","
@@ -246,11 +246,12 @@ static void what_vanished_is_told_when_the_server_has_forgotten(void **state)
     rig->items[0] = "b ub2 80"; /* a is gone, b was made anew, c is new */
     rig->items[1] = "c uc 85";
     rig->revision = 90;
-    scripted_say(rig->scripted, GONE);
+    scripted_send(rig->scripted, GONE);
     loop_settle(rig->loop);
     check_told("in their last known state", rig, "-b@5 +b@80 +c@85 -a@3 ");
     check_int("synced again", rig->synced, 2);
-    check_has("the newest list", scripted_log(rig->scripted), "GET /api/v1/configmaps?limit=500\n");
+    check_has("the newest list", scripted_requests(rig->scripted),
+              "GET /api/v1/configmaps?limit=500\n");
     check_has("goes on", last_request(rig), "resourceVersion=90&");
     rig_free(rig);
 }
@@ -291,8 +292,8 @@ static void long_lists_come_in_pages(void **state)
     rig->pages = 2;
     mirror_start(&rig->mirror, rig->remote);
     loop_settle(rig->loop);
-    check_has("first", scripted_log(rig->scripted), "?limit=500&resourceVersion=0\n");
-    check_has("second", scripted_log(rig->scripted), "?limit=500&continue=next\n");
+    check_has("first", scripted_requests(rig->scripted), "?limit=500&resourceVersion=0\n");
+    check_has("second", scripted_requests(rig->scripted), "?limit=500&continue=next\n");
     check_told("both", rig, "+a@3 +b@5 ");
     check_int("complete once", rig->synced, 1);
     rig_free(rig);
@@ -306,7 +307,7 @@ static void a_list_that_expires_between_pages_is_read_as_a_whole(void **state)
     rig->page_status = 410;
     mirror_start(&rig->mirror, rig->remote);
     loop_settle(rig->loop);
-    check_has("without pages, the newest", scripted_log(rig->scripted),
+    check_has("without pages, the newest", scripted_requests(rig->scripted),
               " GET /api/v1/configmaps\n");
     check_told("nothing twice", rig, "+a@3 +b@5 ");
     check_int("complete once", rig->synced, 1);
@@ -317,9 +318,9 @@ static void a_list_after_the_first_is_not_of_an_older_state(void **state)
 {
     struct rig *rig = rig_following();
 
-    scripted_say(rig->scripted, "nonsense"); /* the watch cannot be trusted */
+    scripted_send(rig->scripted, "nonsense"); /* the watch cannot be trusted */
     loop_advance(rig->loop, 2000);
-    check_has("from what was seen", scripted_log(rig->scripted),
+    check_has("from what was seen", scripted_requests(rig->scripted),
               "GET /api/v1/configmaps?resourceVersion=10\n");
     check("watching", scripted_has_open(rig->scripted));
     check_told("the same", rig, "+a@3 +b@5 ");
@@ -375,15 +376,15 @@ static void an_internal_error_of_a_watch_is_no_reason_to_list(void **state)
     struct rig *rig = rig_following();
     const char *list;
 
-    scripted_say(rig->scripted, BROKEN_INSIDE);
+    scripted_send(rig->scripted, BROKEN_INSIDE);
     loop_advance(rig->loop, 2000);
     check_has("watches on", last_request(rig), "watch=true");
     for (int i = 0; i < 40; i++) { /* but not for ever */
         if (scripted_has_open(rig->scripted))
-            scripted_say(rig->scripted, BROKEN_INSIDE);
+            scripted_send(rig->scripted, BROKEN_INSIDE);
         loop_advance(rig->loop, 5000);
     }
-    list = strstr(scripted_log(rig->scripted), "configmaps?resourceVersion=10\n");
+    list = strstr(scripted_requests(rig->scripted), "configmaps?resourceVersion=10\n");
     check("lists in the end", list != NULL);
     rig_free(rig);
 }
@@ -412,7 +413,7 @@ static void an_event_beyond_the_bound_ends_the_watch(void **state)
     buf_str(&text, "{\"type\":\"ADDED\",\"object\":{\"x\":\"");
     for (int i = 0; i < 1000; i++)
         buf_char(&text, 'x');
-    scripted_say(rig->scripted, text.data);
+    scripted_send(rig->scripted, text.data);
     check_int("told", rig->failed, 1);
     check("closed", !scripted_has_open(rig->scripted));
     rig_free(rig);

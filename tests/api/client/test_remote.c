@@ -2,7 +2,7 @@
 #include "tests/unit.h"
 
 #include "api/client/remote.h"
-#include "tests/support/scripted.h"
+#include "tests/support/scripted_server.h"
 
 /* Answers in order; the last one goes on. */
 struct line {
@@ -14,7 +14,7 @@ struct line {
 struct rig {
     struct clock *clock;
     struct loop *loop;
-    struct scripted *scripted;
+    struct scripted_server *scripted;
     struct remote *remote;
     const struct line *lines;
     size_t n, at;
@@ -22,7 +22,7 @@ struct rig {
     int ended;
 };
 
-static void serve(void *ctx, struct scripted_ask *ask)
+static void serve(void *ctx, struct scripted_exchange *ask)
 {
     struct rig *rig = ctx;
     const struct line *line = &rig->lines[rig->at];
@@ -116,7 +116,7 @@ static void what_can_be_asked_again_without_harm_is(void **state)
         check(c->name, loop_drain(rig->loop, INT64_MAX / 4000000));
         check_int(c->name, rig->ended, 1);
         check_int(c->name, rig->call.status, c->status);
-        check_int(c->name, count_lines(scripted_log(rig->scripted)), c->asked);
+        check_int(c->name, count_lines(scripted_requests(rig->scripted)), c->asked);
         check_int(c->name, rig->call.err.code, c->status ? ERR_NONE : ERR_UNAVAILABLE);
         rig_free(rig);
     }
@@ -129,7 +129,7 @@ static void a_busy_server_is_asked_when_it_says(void **state)
 
     remote_start(rig->remote, &rig->call);
     loop_drain(rig->loop, 60000);
-    check_str("at its seconds", scripted_log(rig->scripted),
+    check_str("at its seconds", scripted_requests(rig->scripted),
               "0 GET /x\n1000 GET /x\n2000 GET /x\n");
     check_str("only the last answer counts", rig->call.text.data, "late");
     rig_free(rig);
@@ -147,7 +147,7 @@ static void waits_grow_and_are_bounded(void **state)
     rig->call.patience = 20;
     remote_start(rig->remote, &rig->call);
     loop_drain(rig->loop, 3600000);
-    line = scripted_log(rig->scripted);
+    line = scripted_requests(rig->scripted);
     check_int("tries", count_lines(line), 21);
     for (line = strchr(line, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
         at = strtoll(line, NULL, 10);
@@ -185,7 +185,7 @@ static void no_more_calls_begin_than_agreed(void **state)
         remote_start(rig->remote, &calls[i]);
     }
     loop_drain(rig->loop, 60000);
-    check_str("three at once, then ten a second", scripted_log(rig->scripted),
+    check_str("three at once, then ten a second", scripted_requests(rig->scripted),
               "0 GET /y\n0 GET /y\n0 GET /y\n100 GET /y\n200 GET /y\n");
     for (size_t i = 0; i < countof(calls); i++)
         remote_call_release(&calls[i]);
@@ -202,7 +202,7 @@ static void a_cancelled_call_is_silent(void **state)
     remote_cancel(&rig->call); /* while it waits */
     loop_drain(rig->loop, 60000);
     check_int("not told", rig->ended, 0);
-    check_int("not asked again", count_lines(scripted_log(rig->scripted)), 1);
+    check_int("not asked again", count_lines(scripted_requests(rig->scripted)), 1);
     rig_free(rig);
 }
 

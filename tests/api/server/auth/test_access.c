@@ -121,11 +121,11 @@ static void each_request_has_its_audience(void **state)
             scoped(identity) struct identity *identity = make((enum who)who);
             scoped(arena) struct arena *arena = arena_new(0);
             scoped_str name = mem_printf("%s %d %s", identity->user, c->method, c->target);
-            struct target target;
-            struct authz_ask ask;
+            struct request_target target;
+            struct authz_attributes ask;
 
-            check("parsed", target_parse(c->target, arena, &target, NULL));
-            authz_ask_of(&target, c->method, c->target, &ask);
+            check("parsed", request_target_parse(c->target, arena, &target, NULL));
+            authz_attributes_of(&target, c->method, c->target, &ask);
             check_int(name, authz_allows(identity, &ask), c->allowed[who]);
         }
 }
@@ -169,12 +169,12 @@ static void a_refusal_names_user_verb_and_resource(void **state)
 
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(arena) struct arena *arena = arena_new(0);
-        struct target target;
-        struct authz_ask ask;
+        struct request_target target;
+        struct authz_attributes ask;
         struct error err = {0};
 
-        target_parse(cases[i].target, arena, &target, NULL);
-        authz_ask_of(&target, cases[i].method, cases[i].target, &ask);
+        request_target_parse(cases[i].target, arena, &target, NULL);
+        authz_attributes_of(&target, cases[i].method, cases[i].target, &ask);
         authz_refuse(viewer, &ask, &err);
         check_int("code", err.code, ERR_FORBIDDEN);
         check_str(cases[i].target, err.message, cases[i].text);
@@ -186,38 +186,40 @@ static void a_refusal_names_user_verb_and_resource(void **state)
 /* covers: reliability.md SEC-03 */
 static void tokens_are_kept_as_hashes_and_found_again(void **state)
 {
-    scoped(bearers) struct bearers made = {0}, read = {0};
+    scoped(bearer_tokens) struct bearer_tokens made = {0}, read = {0};
     scoped_str path = test_path("tokens.json");
     scoped(buf) struct buf text = {0};
     static const char *const namespaces[] = {"a", "b"};
     char admin[BEARER_TEXT + 1], editor[BEARER_TEXT + 1];
-    const struct bearer *found;
+    const struct bearer_token *found;
     struct error err = {0};
     struct stat info;
 
-    check_ok("admin", bearers_add(&made, "root", ROLE_ADMIN, NULL, 0, 1000, 0, admin, &err), err);
+    check_ok("admin", bearer_tokens_add(&made, "root", ROLE_ADMIN, NULL, 0, 1000, 0, admin, &err),
+             err);
     check_ok("editor",
-             bearers_add(&made, "ci", ROLE_EDITOR, namespaces, 2, 1000, 5000, editor, &err), err);
-    check("taken", !bearers_add(&made, "ci", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+             bearer_tokens_add(&made, "ci", ROLE_EDITOR, namespaces, 2, 1000, 5000, editor, &err),
+             err);
+    check("taken", !bearer_tokens_add(&made, "ci", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
     check_int("code", err.code, ERR_EXISTS);
-    check("no name", !bearers_add(&made, "../x", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
+    check("no name", !bearer_tokens_add(&made, "../x", ROLE_VIEWER, NULL, 0, 0, 0, editor, &err));
     check("differ", strcmp(admin, editor) != 0);
-    check_ok("saved", bearers_save(&made, path, &err), err);
+    check_ok("saved", bearer_tokens_save(&made, path, &err), err);
     check_int("there", stat(path, &info), 0);
     check_int("mode", info.st_mode & 0777, 0600);
     file_read(path, 1 << 20, &text, NULL);
     check("no token in it", !strstr(text.data, admin + 3) && !strstr(text.data, editor + 3));
 
-    check_ok("read", bearers_load(&read, path, &err), err);
-    found = bearers_find(&read, editor, BEARER_TEXT, 4999);
+    check_ok("read", bearer_tokens_load(&read, path, &err), err);
+    found = bearer_tokens_find(&read, editor, BEARER_TEXT, 4999);
     check("found", found != NULL);
     check_str("who", found->name, "ci");
     check_int("rights", identity_role(found->identity, "b"), ROLE_EDITOR);
     check_int("nowhere else", identity_role(found->identity, "c"), ROLE_NONE);
-    check("expired", !bearers_find(&read, editor, BEARER_TEXT, 5000));
-    check("a part is nothing", !bearers_find(&read, admin, BEARER_TEXT - 1, 0));
-    check("removed", bearers_remove(&read, "root") && !bearers_remove(&read, "root"));
-    check("gone", !bearers_find(&read, admin, BEARER_TEXT, 0));
+    check("expired", !bearer_tokens_find(&read, editor, BEARER_TEXT, 5000));
+    check("a part is nothing", !bearer_tokens_find(&read, admin, BEARER_TEXT - 1, 0));
+    check("removed", bearer_tokens_remove(&read, "root") && !bearer_tokens_remove(&read, "root"));
+    check("gone", !bearer_tokens_find(&read, admin, BEARER_TEXT, 0));
 }
 
 /* covers: reliability.md SEC-03 SEC-16 */
@@ -238,19 +240,19 @@ static void a_token_file_that_is_open_or_damaged_is_refused(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(bearers) struct bearers bearers = {0};
+        scoped(bearer_tokens) struct bearer_tokens bearers = {0};
         scoped_str path = test_path("bad.json");
         struct error err = {0};
 
         file_write_atomic(path, cases[i].text, strlen(cases[i].text), cases[i].mode, NULL);
-        check(cases[i].name, !bearers_load(&bearers, path, &err));
+        check(cases[i].name, !bearer_tokens_load(&bearers, path, &err));
         check_int(cases[i].name, err.code, cases[i].code);
     }
 }
 
 /* ---- who asks ---- */
 
-struct door {
+struct listen_socket {
     struct clock *clock;
     struct loop *loop;
     struct authn *authn;
@@ -258,20 +260,20 @@ struct door {
     char admin[BEARER_TEXT + 1], ci[BEARER_TEXT + 1];
 };
 
-static void door_open(struct door *door)
+static void door_open(struct listen_socket *door)
 {
-    scoped(bearers) struct bearers made = {0};
+    scoped(bearer_tokens) struct bearer_tokens made = {0};
 
     door->clock = clock_virtual_new(1767225600000, 3);
     door->loop = loop_new(door->clock);
     door->path = test_path("door.json");
-    bearers_add(&made, "root", ROLE_ADMIN, NULL, 0, 0, 0, door->admin, NULL);
-    bearers_add(&made, "ci", ROLE_EDITOR, NULL, 0, 0, 0, door->ci, NULL);
-    check("saved", bearers_save(&made, door->path, NULL));
+    bearer_tokens_add(&made, "root", ROLE_ADMIN, NULL, 0, 0, 0, door->admin, NULL);
+    bearer_tokens_add(&made, "ci", ROLE_EDITOR, NULL, 0, 0, 0, door->ci, NULL);
+    check("saved", bearer_tokens_save(&made, door->path, NULL));
     door->authn = authn_new(door->loop, door->path);
 }
 
-static void door_close(struct door *door)
+static void door_close(struct listen_socket *door)
 {
     authn_free(door->authn);
     loop_free(door->loop);
@@ -280,21 +282,23 @@ static void door_close(struct door *door)
 }
 
 /* The user's name, or the code of the refusal. */
-static char *knock(struct door *door, struct credentials credentials, const char *authorization)
+static char *knock(struct listen_socket *door, struct credentials credentials,
+                   const char *authorization)
 {
     struct error err = {0};
     scoped(identity) struct identity *who = NULL;
 
     if (authorization)
-        credentials.authorization = (struct head_value){authorization, strlen(authorization)};
+        credentials.authorization = (struct header_value){authorization, strlen(authorization)};
     if (!credentials.peer)
         credentials.peer = "10.0.0.1";
-    who = authn_identify(door->authn, &credentials, &err);
+    who = authn_authenticate(door->authn, &credentials, &err);
     return who ? mem_strdup(who->user) : mem_printf("%d", error_http_status(err.code));
 }
 
-static void check_knock(struct door *door, const char *name, struct credentials credentials,
-                        const char *authorization, const char *wanted)
+static void check_knock(struct listen_socket *door, const char *name,
+                        struct credentials credentials, const char *authorization,
+                        const char *wanted)
 {
     scoped_str got = knock(door, credentials, authorization);
 
@@ -306,7 +310,7 @@ static void a_wrong_credential_is_never_taken_for_none(void **state)
 {
     scoped(identity) struct identity *cert = identity_new("carol", NULL, 0);
     scoped(identity) struct identity *owner = make(ADMIN);
-    struct door door;
+    struct listen_socket door;
 
     door_open(&door);
 
@@ -334,7 +338,7 @@ enum { OTHERS = 64 };
 
 /* How many of other peers may still fail. Peers are told apart by a hash that is another one in
  * each process: of so many a few may share the count of the first, but never half. */
-static int others_let_in(struct door *door)
+static int others_let_in(struct listen_socket *door)
 {
     int let_in = 0;
 
@@ -350,7 +354,7 @@ static int others_let_in(struct door *door)
 /* covers: reliability.md SEC-07 */
 static void failures_are_bounded_by_peer_and_second(void **state)
 {
-    struct door door;
+    struct listen_socket door;
 
     door_open(&door);
     for (int i = 0; i < 10; i++)
@@ -366,9 +370,9 @@ static void failures_are_bounded_by_peer_and_second(void **state)
 /* covers: reliability.md SEC-03 */
 static void a_revoked_token_ends_and_others_keep_their_identity(void **state)
 {
-    scoped(bearers) struct bearers bearers = {0};
+    scoped(bearer_tokens) struct bearer_tokens bearers = {0};
     struct error err = {0};
-    struct door door;
+    struct listen_socket door;
 
     door_open(&door);
 
@@ -376,16 +380,16 @@ static void a_revoked_token_ends_and_others_keep_their_identity(void **state)
     scoped_str root = mem_printf("Bearer %s", door.admin);
     const struct credentials with_root = {.authorization = {root, strlen(root)}},
                              with_ci = {.authorization = {ci, strlen(ci)}};
-    scoped(identity) struct identity *before = authn_identify(door.authn, &with_root, &err);
-    scoped(identity) struct identity *held = authn_identify(door.authn, &with_ci, &err);
+    scoped(identity) struct identity *before = authn_authenticate(door.authn, &with_root, &err);
+    scoped(identity) struct identity *held = authn_authenticate(door.authn, &with_ci, &err);
 
-    check_ok("load", bearers_load(&bearers, door.path, &err), err);
-    bearers_remove(&bearers, "ci");
-    check_ok("save", bearers_save(&bearers, door.path, &err), err);
+    check_ok("load", bearer_tokens_load(&bearers, door.path, &err), err);
+    bearer_tokens_remove(&bearers, "ci");
+    check_ok("save", bearer_tokens_save(&bearers, door.path, &err), err);
     check_knock(&door, "revoked", (struct credentials){0}, ci, "401");
     check("marked", held->revoked && !before->revoked);
 
-    scoped(identity) struct identity *after = authn_identify(door.authn, &with_root, &err);
+    scoped(identity) struct identity *after = authn_authenticate(door.authn, &with_root, &err);
 
     check("the same", before == after);
     door_close(&door);
@@ -420,13 +424,13 @@ static void only_our_names_and_no_web_page(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        struct head head = {0};
+        struct request_head head = {0};
         struct error err = {0};
 
         if (cases[i].host)
-            head.host = (struct head_value){cases[i].host, strlen(cases[i].host)};
+            head.host = (struct header_value){cases[i].host, strlen(cases[i].host)};
         if (cases[i].origin)
-            head.origin = (struct head_value){cases[i].origin, strlen(cases[i].origin)};
+            head.origin = (struct header_value){cases[i].origin, strlen(cases[i].origin)};
         check_int(cases[i].host ? cases[i].host : "(none)", host_check(&list, &head, &err),
                   cases[i].good);
         check_int("code", err.code, cases[i].good ? ERR_NONE : ERR_FORBIDDEN);

@@ -12,33 +12,33 @@
 
 struct inside {
     struct transport base;
-    struct api_rig *rig;
+    struct api_fixture *fixture;
     struct carried *first; /* under way */
     struct task task;      /* what must not happen inside of a callback */
     bool cut_off;          /* nobody answers */
 };
 
 struct carried {
-    struct api_answer answer;
+    struct api_response answer;
     struct api_stream *stream;
     struct inside *inside;
     struct exchange *exchange; /* NULL: cancelled */
     struct carried *next;
 };
 
-static struct carried *carried_of(const struct api_answer *answer)
+static struct carried *carried_of(const struct api_response *answer)
 {
-    return container_of((struct api_answer *)(size_t)answer, struct carried, answer);
+    return container_of((struct api_response *)(size_t)answer, struct carried, answer);
 }
 
-static void on_head(struct api_answer *answer, int status, const char *content_type,
+static void on_head(struct api_response *answer, int status, const char *content_type,
                     const char *const *headers, size_t n_headers)
 {
     if (carried_of(answer)->exchange)
         carried_of(answer)->exchange->status = status;
 }
 
-static void on_data(struct api_answer *answer, const void *bytes, size_t len)
+static void on_data(struct api_response *answer, const void *bytes, size_t len)
 {
     struct exchange *exchange = carried_of(answer)->exchange;
 
@@ -69,13 +69,13 @@ static void end(struct carried *carried, const struct error *err)
     exchange->done(exchange, err);
 }
 
-static void on_end(struct api_answer *answer)
+static void on_end(struct api_response *answer)
 {
     carried_of(answer)->stream = NULL;
     end(carried_of(answer), NULL);
 }
 
-static size_t on_backlog(const struct api_answer *answer)
+static size_t on_backlog(const struct api_response *answer)
 {
     return 0;
 }
@@ -103,9 +103,9 @@ static void start(struct transport *transport, struct exchange *exchange)
     inside->first = carried;
     exchange->carrier = carried;
     if (inside->cut_off)
-        loop_post(inside->rig->loop, &inside->task);
+        loop_post(inside->fixture->loop, &inside->task);
     else
-        carried->stream = api_handle(inside->rig->api, &request, &carried->answer);
+        carried->stream = api_handle(inside->fixture->api, &request, &carried->answer);
 }
 
 /* Those that were cancelled, or all. */
@@ -130,8 +130,8 @@ static void on_task(struct task *task)
 static void cut_off(struct inside *inside, bool is)
 {
     inside->cut_off = is;
-    loop_post(inside->rig->loop, &inside->task);
-    loop_settle(inside->rig->loop);
+    loop_post(inside->fixture->loop, &inside->task);
+    loop_settle(inside->fixture->loop);
 }
 
 /* The server may be the one who calls. */
@@ -142,7 +142,7 @@ static void cancel(struct transport *transport, struct exchange *exchange)
 
     exchange->carrier = NULL;
     carried->exchange = NULL;
-    loop_post(inside->rig->loop, &inside->task);
+    loop_post(inside->fixture->loop, &inside->task);
 }
 
 static bool refused(struct transport *transport)
@@ -154,36 +154,37 @@ static const struct transport_ops ops = {start, cancel, refused};
 
 /* ---- the rig ---- */
 
-struct rig {
-    struct api_rig api;
+struct fixture {
+    struct api_fixture api;
     struct inside inside[2];
     struct remote *remote[2];
-    struct api_tap tap;
+    struct api_capture capture;
 };
 
-static void rig_start(struct rig *rig, const struct api_rig_options *options)
+static void rig_start(struct fixture *fixture, const struct api_fixture_options *options)
 {
-    api_rig_start(&rig->api, options);
+    api_fixture_start(&fixture->api, options);
     for (int i = 0; i < 2; i++) {
-        rig->inside[i] =
-            (struct inside){.base = {&ops}, .rig = &rig->api, .task = {.run = on_task}};
-        rig->remote[i] = remote_new(rig->api.loop, &rig->inside[i].base, NULL);
+        fixture->inside[i] =
+            (struct inside){.base = {&ops}, .fixture = &fixture->api, .task = {.run = on_task}};
+        fixture->remote[i] = remote_new(fixture->api.loop, &fixture->inside[i].base, NULL);
     }
 }
 
-static void rig_stop(struct rig *rig)
+static void rig_stop(struct fixture *fixture)
 {
-    loop_settle(rig->api.loop);
+    loop_settle(fixture->api.loop);
     for (int i = 0; i < 2; i++)
-        remote_free(rig->remote[i]);
-    api_tap_release(&rig->tap);
-    api_rig_stop(&rig->api);
+        remote_free(fixture->remote[i]);
+    api_capture_release(&fixture->capture);
+    api_fixture_stop(&fixture->api);
 }
 
-static void ask(struct rig *rig, int status, const char *method, const char *target,
+static void ask(struct fixture *fixture, int status, const char *method, const char *target,
                 const char *body)
 {
-    check_int(target, api_request(&rig->api, &rig->tap, method, target, .body = body), status);
+    check_int(target, api_send(&fixture->api, &fixture->capture, method, target, .body = body),
+              status);
 }
 
 /* ---- a mirror ---- */
@@ -219,57 +220,58 @@ static void what_happens_on_the_server_is_mirrored(void **state)
     struct watched watched = {
         .mirror = {
             .kind = &kind_config_map, .ns = "default", .changed = on_changed, .failed = on_failed}};
-    struct rig rig = {0};
+    struct fixture fixture = {0};
 
-    rig_start(&rig, NULL);
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
-    mirror_start(&watched.mirror, rig.remote[0]);
-    loop_settle(rig.api.loop);
+    rig_start(&fixture, NULL);
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
+    mirror_start(&watched.mirror, fixture.remote[0]);
+    loop_settle(fixture.api.loop);
     check_told("list", &watched, "+a +b ");
-    ask(&rig, 200, "PUT", CM "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
-    ask(&rig, 200, "DELETE", CM "/b", NULL);
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
+    ask(&fixture, 200, "PUT", CM "/a", "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
+    ask(&fixture, 200, "DELETE", CM "/b", NULL);
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
     check_told("changes", &watched, "~a -b +c ");
-    loop_advance(rig.api.loop, INT64_C(3) * 3600000); /* watches end and go on, bookmarks come */
-    ask(&rig, 200, "DELETE", CM "/c", NULL);
+    loop_advance(fixture.api.loop,
+                 INT64_C(3) * 3600000); /* watches end and go on, bookmarks come */
+    ask(&fixture, 200, "DELETE", CM "/c", NULL);
     check_told("hours later", &watched, "-c ");
     check_int("nothing went wrong", watched.failed, 0);
     mirror_stop(&watched.mirror);
     buf_release(&watched.told);
-    rig_stop(&rig);
+    rig_stop(&fixture);
 }
 
 static void a_mirror_that_has_fallen_behind_finds_its_way_back(void **state)
 {
-    const struct api_rig_options options = {.watch_window = 5};
+    const struct api_fixture_options options = {.watch_window = 5};
     struct watched watched = {
         .mirror = {
             .kind = &kind_config_map, .ns = "default", .changed = on_changed, .failed = on_failed}};
-    struct rig rig = {0};
+    struct fixture fixture = {0};
 
-    rig_start(&rig, &options);
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
-    mirror_start(&watched.mirror, rig.remote[0]);
-    loop_settle(rig.api.loop);
+    rig_start(&fixture, &options);
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"a\"}}");
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"b\"}}");
+    mirror_start(&watched.mirror, fixture.remote[0]);
+    loop_settle(fixture.api.loop);
     check_told("list", &watched, "+a +b ");
-    cut_off(&rig.inside[0], true);
-    ask(&rig, 200, "DELETE", CM "/b", NULL);
+    cut_off(&fixture.inside[0], true);
+    ask(&fixture, 200, "DELETE", CM "/b", NULL);
     for (int i = 0; i < 20; i++) /* more than the server remembers */
-        ask(&rig, 200, "PUT", CM "/a",
+        ask(&fixture, 200, "PUT", CM "/a",
             i % 2 ? "{\"metadata\":{\"name\":\"a\"}}"
                   : "{\"metadata\":{\"name\":\"a\"},\"data\":{\"k\":\"v\"}}");
-    ask(&rig, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
-    loop_advance(rig.api.loop, 60000);
+    ask(&fixture, 201, "POST", CM, "{\"metadata\":{\"name\":\"c\"}}");
+    loop_advance(fixture.api.loop, 60000);
     check_told("cut off", &watched, "");
     check("not reached", watched.failed > 1);
-    cut_off(&rig.inside[0], false);
-    loop_advance(rig.api.loop, 60000);
+    cut_off(&fixture.inside[0], false);
+    loop_advance(fixture.api.loop, 60000);
     check_told("as it is, and what vanished", &watched, "~a +c -b ");
     mirror_stop(&watched.mirror);
     buf_release(&watched.told);
-    rig_stop(&rig);
+    rig_stop(&fixture);
 }
 
 /* ---- leader election ---- */
@@ -292,14 +294,14 @@ static void on_lost(struct elector *elector, const char *why)
 static void of_two_candidates_one_leads(void **state)
 {
     struct candidate candidates[2] = {0};
-    struct rig rig = {0};
+    struct fixture fixture = {0};
     scoped_str renewed = NULL;
     scoped_str holder = NULL;
     int leader;
 
-    rig_start(&rig, NULL);
+    rig_start(&fixture, NULL);
     for (int i = 0; i < 2; i++) {
-        candidates[i].elector = (struct elector){.remote = rig.remote[i],
+        candidates[i].elector = (struct elector){.remote = fixture.remote[i],
                                                  .ns = "default",
                                                  .name = "leader",
                                                  .identity = i ? "two" : "one",
@@ -307,22 +309,23 @@ static void of_two_candidates_one_leads(void **state)
                                                  .lost = on_lost};
         elector_start(&candidates[i].elector);
     }
-    loop_advance(rig.api.loop, 60000);
+    loop_advance(fixture.api.loop, 60000);
     check_int("one leads", candidates[0].leads + candidates[1].leads, 1);
-    ask(&rig, 200, "GET", "/apis/coordination.k8s.io/v1/namespaces/default/leases/leader", NULL);
-    holder = api_tap_at(&rig.tap, "spec.holderIdentity");
-    renewed = api_tap_at(&rig.tap, "spec.renewTime");
+    ask(&fixture, 200, "GET", "/apis/coordination.k8s.io/v1/namespaces/default/leases/leader",
+        NULL);
+    holder = api_capture_at(&fixture.capture, "spec.holderIdentity");
+    renewed = api_capture_at(&fixture.capture, "spec.renewTime");
     check_str("it holds the lease", holder, candidates[0].leads ? "one" : "two");
     check_int("a MicroTime", strlen(renewed), strlen("2026-01-01T00:00:00.000000Z"));
     leader = candidates[1].leads;
-    cut_off(&rig.inside[leader], true);
-    loop_advance(rig.api.loop, 12000);
+    cut_off(&fixture.inside[leader], true);
+    loop_advance(fixture.api.loop, 12000);
     check("it has stopped", !candidates[leader].leads && !candidates[!leader].leads);
-    loop_advance(rig.api.loop, 12000);
+    loop_advance(fixture.api.loop, 12000);
     check("the other leads", candidates[!leader].leads && !candidates[leader].leads);
     for (int i = 0; i < 2; i++)
         elector_stop(&candidates[i].elector);
-    rig_stop(&rig);
+    rig_stop(&fixture);
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/server/http/listener.h"
-#include "tests/support/wire.h"
+#include "tests/support/http_fixture.h"
 
 static size_t count(const char *text, const char *part)
 {
@@ -21,76 +21,77 @@ static size_t count(const char *text, const char *part)
 /* covers: kube-api.md 1 2 11 */
 static void a_request_is_answered_with_its_length(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
     const char *text;
 
-    wire_start(&wire);
-    text = wire_exchange(&wire, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
+    http_fixture_start(&http);
+    text = http_fixture_exchange(&http, "GET /healthz HTTP/1.1\r\n" HOST "\r\n");
     check_has("status", text, "HTTP/1.1 200 OK\r\n");
     check_has("length", text, "Content-Length: 2\r\n\r\nok");
     check_has("date", text, "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\n");
-    text = wire_exchange(&wire, "GET /version/ HTTP/1.1\r\n" HOST "\r\n");
+    text = http_fixture_exchange(&http, "GET /version/ HTTP/1.1\r\n" HOST "\r\n");
     check_has("kept alive", text, "\"gitVersion\": \"v1.");
     check_has("json", text, "Content-Type: application/json\r\n");
-    text = wire_exchange(&wire, "HEAD /version HTTP/1.1\r\n" HOST "\r\n");
+    text = http_fixture_exchange(&http, "HEAD /version HTTP/1.1\r\n" HOST "\r\n");
     check_has("HEAD", text, "Content-Length: ");
     check_str("no body", strstr(text, "\r\n\r\n"), "\r\n\r\n");
-    text = wire_exchange(&wire, "OPTIONS /api/v1/pods HTTP/1.1\r\n" HOST "\r\n");
+    text = http_fixture_exchange(&http, "OPTIONS /api/v1/pods HTTP/1.1\r\n" HOST "\r\n");
     check_has("OPTIONS", text, "HTTP/1.1 405 ");
     check_has("METHOD", text, "\"reason\":\"MethodNotAllowed\"");
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 }
 
 /* covers: kube-api.md 6 8 */
 static void bodies_come_with_a_length_or_in_chunks(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
     const char *text;
 
-    wire_start(&wire);
-    text = wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST
-                                "Content-Length: 27\r\n\r\n{\"metadata\":{\"name\":\"one\"}}");
+    http_fixture_start(&http);
+    text =
+        http_fixture_exchange(&http, "POST " CM " HTTP/1.1\r\n" HOST
+                                     "Content-Length: 27\r\n\r\n{\"metadata\":{\"name\":\"one\"}}");
     check_has("length", text, "HTTP/1.1 201 Created\r\n");
-    text = wire_exchange(&wire,
-                         "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
-                         "c\r\n{\"metadata\":\r\n8\r\n{\"name\":\r\n7\r\n\"two\"}}\r\n0\r\n\r\n");
+    text = http_fixture_exchange(
+        &http, "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n"
+               "c\r\n{\"metadata\":\r\n8\r\n{\"name\":\r\n7\r\n\"two\"}}\r\n0\r\n\r\n");
     check_has("chunks", text, "HTTP/1.1 201 Created\r\n");
     check_has("name", text, "\"name\":\"two\"");
-    text = wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
-                                "Content-Length: 27\r\n\r\n");
+    text = http_fixture_exchange(&http, "POST " CM " HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n"
+                                        "Content-Length: 27\r\n\r\n");
     check_str("go on", text, "HTTP/1.1 100 Continue\r\n\r\n");
-    text = wire_exchange(&wire, "{\"metadata\":{\"name\":\"six\"}}");
+    text = http_fixture_exchange(&http, "{\"metadata\":{\"name\":\"six\"}}");
     check_has("after", text, "HTTP/1.1 201 Created\r\n");
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 }
 
 static void a_request_may_come_byte_by_byte(void **state)
 {
     static const char text[] = "GET /livez HTTP/1.1\r\n" HOST "\r\n";
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
+    http_fixture_start(&http);
     for (const char *c = text; *c; c++)
-        wire_send(&wire, (const char[]){*c, '\0'});
-    check_has("answered", wire.in.data, "200 OK");
-    wire_stop(&wire);
+        http_fixture_send(&http, (const char[]){*c, '\0'});
+    check_has("answered", http.in.data, "200 OK");
+    http_fixture_stop(&http);
 }
 
 static void pipelined_requests_are_answered_in_order(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
     const char *text, *second;
 
-    wire_start(&wire);
-    text =
-        wire_exchange(&wire, "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /version HTTP/1.1\r\n" HOST
-                             "\r\nGET /nope HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
+    http_fixture_start(&http);
+    text = http_fixture_exchange(
+        &http, "GET /healthz HTTP/1.1\r\n" HOST "\r\nGET /version HTTP/1.1\r\n" HOST
+               "\r\nGET /nope HTTP/1.1\r\n" HOST "Connection: close\r\n\r\n");
     check_int("three", count(text, "HTTP/1.1 "), 3);
     second = strstr(text, "gitVersion");
     check("order", second && strstr(second, "404 Not Found"));
-    loop_settle(wire.rig.loop);
-    check("closed as asked", wire.closed);
-    wire_stop(&wire);
+    loop_settle(http.fixture.loop);
+    check("closed as asked", http.closed);
+    http_fixture_stop(&http);
 }
 
 struct refusal {
@@ -127,185 +128,189 @@ static void refused_requests_are_told_why_and_closed(void **state)
     for (size_t i = 0; i < countof(refusals); i++) {
         const struct refusal *c = &refusals[i];
         scoped_str status = mem_printf("HTTP/1.1 %s ", c->status);
-        struct wire wire;
+        struct http_fixture http;
         const char *text;
 
-        wire_start(&wire);
-        text = wire_exchange(&wire, c->bytes);
+        http_fixture_start(&http);
+        text = http_fixture_exchange(&http, c->bytes);
         check_has(c->name, text, status);
         check_has(c->name, text, "Connection: close\r\n");
         check_has(c->name, text, "\"kind\":\"Status\"");
         check_int(c->name, count(text, "HTTP/1.1 "), 1);
-        check(c->name, !wire_read(&wire)); /* our side has ended; what still comes is dropped */
-        check(c->name, write(wire.fd, "more", 4) == 4 || errno == EPIPE);
-        loop_advance(wire.rig.loop, 1000);
-        check(c->name, wire.closed);
-        wire_stop(&wire);
+        check(c->name,
+              !http_fixture_read(&http)); /* our side has ended; what still comes is dropped */
+        check(c->name, write(http.fd, "more", 4) == 4 || errno == EPIPE);
+        loop_advance(http.fixture.loop, 1000);
+        check(c->name, http.closed);
+        http_fixture_stop(&http);
     }
 }
 
 static void a_target_that_is_refused_keeps_the_connection(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
-    check_has("dots", wire_exchange(&wire, "GET /api/../x HTTP/1.1\r\n" HOST "\r\n"), " 400 ");
-    check_has("next", wire_exchange(&wire, "GET /readyz HTTP/1.1\r\n" HOST "\r\n"), " 200 ");
-    wire_stop(&wire);
+    http_fixture_start(&http);
+    check_has("dots", http_fixture_exchange(&http, "GET /api/../x HTTP/1.1\r\n" HOST "\r\n"),
+              " 400 ");
+    check_has("next", http_fixture_exchange(&http, "GET /readyz HTTP/1.1\r\n" HOST "\r\n"),
+              " 200 ");
+    http_fixture_stop(&http);
 }
 
 /* covers: kube-api.md 14; reliability.md L-23 L-24 SEC-10 */
 static void slow_heads_and_bodies_are_ended(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
+    http_fixture_start(&http);
     for (int s = 0; s < 9; s++) { /* a byte a second does not move the deadline */
-        wire_send(&wire, "G");
-        loop_advance(wire.rig.loop, 1000);
+        http_fixture_send(&http, "G");
+        loop_advance(http.fixture.loop, 1000);
     }
-    check("still there", !wire.closed && wire.in.len == 0);
-    loop_advance(wire.rig.loop, 1001);
-    wire_read(&wire);
-    check_has("head", wire.in.data, "HTTP/1.1 408 Request Timeout\r\n");
-    check("closed", wire.closed);
-    wire_stop(&wire);
+    check("still there", !http.closed && http.in.len == 0);
+    loop_advance(http.fixture.loop, 1001);
+    http_fixture_read(&http);
+    check_has("head", http.in.data, "HTTP/1.1 408 Request Timeout\r\n");
+    check("closed", http.closed);
+    http_fixture_stop(&http);
 
-    wire_start(&wire);
-    wire_send(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Content-Length: 100\r\n\r\n");
+    http_fixture_start(&http);
+    http_fixture_send(&http, "POST " CM " HTTP/1.1\r\n" HOST "Content-Length: 100\r\n\r\n");
     for (int s = 0; s < 29; s++) {
-        wire_send(&wire, " ");
-        loop_advance(wire.rig.loop, 1000);
+        http_fixture_send(&http, " ");
+        loop_advance(http.fixture.loop, 1000);
     }
-    check("body goes on", !wire.closed);
-    loop_advance(wire.rig.loop, 1001);
-    wire_read(&wire);
-    check_has("body", wire.in.data, "HTTP/1.1 408 ");
-    wire_stop(&wire);
+    check("body goes on", !http.closed);
+    loop_advance(http.fixture.loop, 1001);
+    http_fixture_read(&http);
+    check_has("body", http.in.data, "HTTP/1.1 408 ");
+    http_fixture_stop(&http);
 
-    wire_start(&wire);
-    loop_advance(wire.rig.loop, 59000);
-    check("idle", !wire.closed);
-    loop_advance(wire.rig.loop, 1001);
-    check("idle too long", wire.closed);
-    check_int("without a word", wire.in.len, 0);
-    wire_stop(&wire);
+    http_fixture_start(&http);
+    loop_advance(http.fixture.loop, 59000);
+    check("idle", !http.closed);
+    loop_advance(http.fixture.loop, 1001);
+    check("idle too long", http.closed);
+    check_int("without a word", http.in.len, 0);
+    http_fixture_stop(&http);
 }
 
 /* covers: kube-api.md 80 84 133 */
 static void a_watch_goes_on_in_chunks_until_either_side_ends_it(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
     const char *text;
 
-    wire_start(&wire);
-    text = wire_exchange(&wire, "GET " CM "?watch=1&timeoutSeconds=2 HTTP/1.1\r\n" HOST "\r\n");
+    http_fixture_start(&http);
+    text = http_fixture_exchange(&http,
+                                 "GET " CM "?watch=1&timeoutSeconds=2 HTTP/1.1\r\n" HOST "\r\n");
     check_has("head at once", text, "Transfer-Encoding: chunked\r\n\r\n");
     check_str("nothing yet", strstr(text, "\r\n\r\n"), "\r\n\r\n");
-    loop_advance(wire.rig.loop, 2001);
-    wire_read(&wire);
-    check_has("last chunk", wire.in.data, "\r\n\r\n0\r\n\r\n");
-    check("kept alive", !wire.closed);
-    text = wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+    loop_advance(http.fixture.loop, 2001);
+    http_fixture_read(&http);
+    check_has("last chunk", http.in.data, "\r\n\r\n0\r\n\r\n");
+    check("kept alive", !http.closed);
+    text = http_fixture_exchange(&http, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
     check_has("again", text, " 200 ");
-    shutdown(wire.fd, SHUT_WR);
-    loop_settle(wire.rig.loop);
-    check("the watch ends with its reader", wire.closed);
-    wire_stop(&wire);
+    shutdown(http.fd, SHUT_WR);
+    loop_settle(http.fixture.loop);
+    check("the watch ends with its reader", http.closed);
+    http_fixture_stop(&http);
 }
 
 static void a_client_that_has_said_all_still_gets_its_answer(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
-    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
-    shutdown(wire.fd, SHUT_WR);
-    loop_settle(wire.rig.loop);
-    wire_read(&wire);
-    check_has("answer", wire.in.data ? wire.in.data : "", "\"items\":[");
-    check("closed after", wire.closed);
-    wire_stop(&wire);
+    http_fixture_start(&http);
+    http_fixture_put(&http, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    shutdown(http.fd, SHUT_WR);
+    loop_settle(http.fixture.loop);
+    http_fixture_read(&http);
+    check_has("answer", http.in.data ? http.in.data : "", "\"items\":[");
+    check("closed after", http.closed);
+    http_fixture_stop(&http);
 }
 
-static void make_config_maps(struct wire *wire, int n, size_t bytes)
+static void make_config_maps(struct http_fixture *http, int n, size_t bytes)
 {
     scoped(buf) struct buf filler = {0};
 
     while (filler.len < bytes)
         buf_char(&filler, 'x');
     for (int i = 0; i < n; i++) {
-        scoped(tap) struct api_tap tap = {0};
+        scoped(capture) struct api_capture capture = {0};
         scoped_str body = mem_printf("{\"metadata\":{\"name\":\"c%03d\"},\"data\":{\"k\":\"%s\"}}",
                                      i, filler.data ? filler.data : "");
 
-        check_int("create", api_request(&wire->rig, &tap, "POST", CM, .body = body), 201);
+        check_int("create", api_send(&http->fixture, &capture, "POST", CM, .body = body), 201);
     }
 }
 
 /* covers: kube-api.md 91; reliability.md L-27 L-29 */
 static void a_long_list_is_produced_as_it_is_read(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
     const char *text;
     bool open;
 
-    wire_start(&wire);
-    make_config_maps(&wire, 40, 100000);
-    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
-    loop_settle(wire.rig.loop);
-    for (int i = 0; i < 1000 && (open = wire_read(&wire)); i++) {
-        loop_settle(wire.rig.loop);
-        if (wire.in.len > 5 && memcmp(wire.in.data + wire.in.len - 5, "0\r\n\r\n", 5) == 0)
+    http_fixture_start(&http);
+    make_config_maps(&http, 40, 100000);
+    http_fixture_put(&http, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    loop_settle(http.fixture.loop);
+    for (int i = 0; i < 1000 && (open = http_fixture_read(&http)); i++) {
+        loop_settle(http.fixture.loop);
+        if (http.in.len > 5 && memcmp(http.in.data + http.in.len - 5, "0\r\n\r\n", 5) == 0)
             break;
     }
-    text = wire.in.data;
+    text = http.in.data;
     check_has("chunked", text, "Transfer-Encoding: chunked");
     check_int("all", count(text, "\"name\":\"c"), 40);
     check("open", open);
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 }
 
 static void a_reader_that_stalls_is_dropped(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
-    make_config_maps(&wire, 20, 100000);
-    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
-    loop_settle(wire.rig.loop);
-    check("waits", !wire.closed);
-    loop_advance(wire.rig.loop, 30001);
-    check("dropped", wire.closed);
-    wire_stop(&wire);
+    http_fixture_start(&http);
+    make_config_maps(&http, 20, 100000);
+    http_fixture_put(&http, "GET " CM " HTTP/1.1\r\n" HOST "\r\n");
+    loop_settle(http.fixture.loop);
+    check("waits", !http.closed);
+    loop_advance(http.fixture.loop, 30001);
+    check("dropped", http.closed);
+    http_fixture_stop(&http);
 }
 
 static void one_connection_too_many_is_turned_away(void **state)
 {
-    struct wire wire = {.fd = -1};
+    struct http_fixture http = {.fd = -1};
 
-    api_rig_start(&wire.rig, NULL);
-    wire_open(&wire);
-    connection_turn_away(wire.connection);
-    loop_settle(wire.rig.loop);
-    wire_read(&wire);
-    check_has("503", wire.in.data, "HTTP/1.1 503 Service Unavailable\r\n");
-    loop_advance(wire.rig.loop, 1001);
-    wire_stop(&wire);
+    api_fixture_start(&http.fixture, NULL);
+    http_fixture_open(&http);
+    connection_refuse_busy(http.connection);
+    loop_settle(http.fixture.loop);
+    http_fixture_read(&http);
+    check_has("503", http.in.data, "HTTP/1.1 503 Service Unavailable\r\n");
+    loop_advance(http.fixture.loop, 1001);
+    http_fixture_stop(&http);
 }
 
 static void the_api_may_go_while_requests_are_open(void **state)
 {
-    struct wire wire;
+    struct http_fixture http;
 
-    wire_start(&wire);
-    wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
-    api_free(wire.rig.api);
-    wire.rig.api = NULL;
-    loop_settle(wire.rig.loop);
-    wire_read(&wire);
-    check_has("last chunk", wire.in.data, "\r\n\r\n0\r\n\r\n");
-    wire_stop(&wire);
+    http_fixture_start(&http);
+    http_fixture_exchange(&http, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+    api_free(http.fixture.api);
+    http.fixture.api = NULL;
+    loop_settle(http.fixture.loop);
+    http_fixture_read(&http);
+    check_has("last chunk", http.in.data, "\r\n\r\n0\r\n\r\n");
+    http_fixture_stop(&http);
 }
 
 /* ---- the listener ---- */
@@ -327,36 +332,37 @@ static int connect_to(const char *path)
 /* covers: reliability.md SEC-01 */
 static void the_socket_is_ours_alone_and_goes_with_us(void **state)
 {
-    struct wire wire = {.fd = -1};
+    struct http_fixture http = {.fd = -1};
     scoped_str path = test_path("api.sock");
     struct listener *listener;
     struct error err = {0};
     struct stat info;
 
-    api_rig_start(&wire.rig, NULL);
+    api_fixture_start(&http.fixture, NULL);
     for (int life = 0; life < 2; life++) { /* the second one finds a stale socket */
-        listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+        listener = listener_new(http.fixture.loop, http.fixture.api, NULL);
         check_ok("listen", listener_add_unix(listener, path, 0600, &err), err);
         check_int("there", lstat(path, &info), 0);
         check_int("mode", info.st_mode & 07777, 0600);
-        wire.fd = connect_to(path);
-        check("connected", wire.fd >= 0);
-        check_has("answered", wire_exchange(&wire, "GET /livez HTTP/1.1\r\n" HOST "\r\n"), " 200 ");
+        http.fd = connect_to(path);
+        check("connected", http.fd >= 0);
+        check_has("answered", http_fixture_exchange(&http, "GET /livez HTTP/1.1\r\n" HOST "\r\n"),
+                  " 200 ");
         listener_stop(listener);
-        loop_settle(wire.rig.loop);
-        check("ended", !wire_read(&wire));
+        loop_settle(http.fixture.loop);
+        check("ended", !http_fixture_read(&http));
         check_int("gone", lstat(path, &info), -1);
-        close(wire.fd);
+        close(http.fd);
         close(connect_to(path));
         check_int("stale", mknod(path, S_IFREG | 0600, 0), 0);
     }
-    buf_release(&wire.in);
-    api_rig_stop(&wire.rig);
+    buf_release(&http.in);
+    api_fixture_stop(&http.fixture);
 }
 
 static void the_last_words_are_sent_when_all_ends(void **state)
 {
-    struct wire wire = {.fd = -1};
+    struct http_fixture http = {.fd = -1};
     scoped_str path = test_path("last.sock");
     struct listener *listener;
     const struct api_request create = {.method = API_POST,
@@ -364,31 +370,32 @@ static void the_last_words_are_sent_when_all_ends(void **state)
                                        .body = "{\"metadata\":{\"name\":\"z\"}}",
                                        .body_len = 25};
 
-    api_rig_start(&wire.rig, NULL);
-    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    api_fixture_start(&http.fixture, NULL);
+    listener = listener_new(http.fixture.loop, http.fixture.api, NULL);
     listener_add_unix(listener, path, 0600, NULL);
-    wire.fd = connect_to(path);
-    wire_exchange(&wire, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
+    http.fd = connect_to(path);
+    http_fixture_exchange(&http, "GET " CM "?watch=1 HTTP/1.1\r\n" HOST "\r\n");
 
-    struct api_tap tap = {0};
+    struct api_capture capture = {0};
 
-    api_tap_start(&wire.rig, &tap, "GET", "/livez", &(const struct api_ask){0});
-    tap.stream = api_handle(wire.rig.api, &create, &tap.answer);
-    api_free(wire.rig.api);
-    wire.rig.api = NULL;
+    api_capture_start(&http.fixture, &capture, "GET", "/livez",
+                      &(const struct api_request_options){0});
+    capture.stream = api_handle(http.fixture.api, &create, &capture.answer);
+    api_free(http.fixture.api);
+    http.fixture.api = NULL;
     listener_stop(listener);
-    loop_settle(wire.rig.loop);
-    check("ended", !wire_read(&wire));
-    check_has("last chunk", wire.in.data, "0\r\n\r\n");
-    close(wire.fd);
-    api_tap_release(&tap);
-    buf_release(&wire.in);
-    api_rig_stop(&wire.rig);
+    loop_settle(http.fixture.loop);
+    check("ended", !http_fixture_read(&http));
+    check_has("last chunk", http.in.data, "0\r\n\r\n");
+    close(http.fd);
+    api_capture_release(&capture);
+    buf_release(&http.in);
+    api_fixture_stop(&http.fixture);
 }
 
 static void the_path_of_the_socket_may_be_long(void **state)
 {
-    struct wire wire = {.fd = -1};
+    struct http_fixture http = {.fd = -1};
     scoped(buf) struct buf path = {0};
     scoped_str top = test_path("d");
     struct listener *listener;
@@ -403,18 +410,18 @@ static void the_path_of_the_socket_may_be_long(void **state)
     mkdir(path.data, 0700);
     buf_str(&path, "/api.sock");
     check("long", path.len > 200);
-    api_rig_start(&wire.rig, NULL);
-    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    api_fixture_start(&http.fixture, NULL);
+    listener = listener_new(http.fixture.loop, http.fixture.api, NULL);
     check_ok("listen", listener_add_unix(listener, path.data, 0600, &err), err);
     check_int("there", lstat(path.data, &info), 0);
     listener_stop(listener);
-    loop_settle(wire.rig.loop);
+    loop_settle(http.fixture.loop);
     check_int("gone", lstat(path.data, &info), -1);
     buf_str(&path, "/nowhere/api.sock");
-    listener = listener_new(wire.rig.loop, wire.rig.api, NULL);
+    listener = listener_new(http.fixture.loop, http.fixture.api, NULL);
     check("no directory", !listener_add_unix(listener, path.data, 0600, &err));
     listener_stop(listener);
-    api_rig_stop(&wire.rig);
+    api_fixture_stop(&http.fixture);
 }
 
 int main(void)

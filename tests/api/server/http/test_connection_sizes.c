@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/support/wire.h"
+#include "tests/support/http_fixture.h"
 
 /* covers: kube-api.md 14; reliability.md L-03 L-04 */
 static void a_head_that_is_too_large_is_refused(void **state)
@@ -26,27 +26,27 @@ static void a_head_that_is_too_large_is_refused(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf head = {0};
         scoped_str status = mem_printf("HTTP/1.1 %s ", cases[i].status);
-        struct wire wire;
+        struct http_fixture http;
 
-        wire_start(&wire);
+        http_fixture_start(&http);
         buf_str(&head, cases[i].begin);
         while (head.len < cases[i].len)
             buf_char(&head, 'x');
         buf_str(&head, cases[i].end);
-        for (size_t sent = 0; sent < head.len && !wire.closed;) {
-            ssize_t n = write(wire.fd, head.data + sent, head.len - sent);
+        for (size_t sent = 0; sent < head.len && !http.closed;) {
+            ssize_t n = write(http.fd, head.data + sent, head.len - sent);
 
             if (n < 0)
                 break;
             sent += (size_t)n;
-            loop_settle(wire.rig.loop);
+            loop_settle(http.fixture.loop);
         }
-        wire_read(&wire);
-        check_has(cases[i].name, wire.in.data, status);
-        check_has(cases[i].name, wire.in.data, cases[i].why);
-        loop_advance(wire.rig.loop, 1000);
-        check_int(cases[i].name, wire.closed, strcmp(cases[i].status, "404") != 0);
-        wire_stop(&wire);
+        http_fixture_read(&http);
+        check_has(cases[i].name, http.in.data, status);
+        check_has(cases[i].name, http.in.data, cases[i].why);
+        loop_advance(http.fixture.loop, 1000);
+        check_int(cases[i].name, http.closed, strcmp(cases[i].status, "404") != 0);
+        http_fixture_stop(&http);
     }
 }
 
@@ -69,20 +69,20 @@ static void a_body_that_may_not_come_is_refused_before_it_does(void **state)
         scoped_str head = mem_printf("POST %s HTTP/1.1\r\n" HOST "Content-Length: %s\r\n\r\n{",
                                      cases[i].target, cases[i].length);
         scoped_str status = mem_printf("HTTP/1.1 %s ", cases[i].status ? cases[i].status : "");
-        struct wire wire;
+        struct http_fixture http;
         const char *text;
 
-        wire_start(&wire);
-        text = wire_exchange(&wire, head);
+        http_fixture_start(&http);
+        text = http_fixture_exchange(&http, head);
         if (cases[i].status) {
             check_has(cases[i].name, text, status);
             check_has(cases[i].name, text, cases[i].why);
         } else {
             check_str(cases[i].name, text, "");
         }
-        loop_advance(wire.rig.loop, 1000);
-        check_int(cases[i].name, wire.closed, cases[i].status != NULL);
-        wire_stop(&wire);
+        loop_advance(http.fixture.loop, 1000);
+        check_int(cases[i].name, http.closed, cases[i].status != NULL);
+        http_fixture_stop(&http);
     }
 }
 
@@ -92,53 +92,54 @@ static void few_large_bodies_are_read_at_once(void **state)
     static const char head[] = "POST " JF " HTTP/1.1\r\n" HOST "Content-Length: 67108864\r\n\r\n";
     scoped_str part = mem_alloc(32769);
     size_t large = LARGE_BODIES_MAX - 1;
-    struct wire wire;
+    struct http_fixture http;
 
     memset(part, ' ', 32768);
-    wire_start(&wire);
-    wire.env.large_bodies = &large;
-    wire_exchange(&wire, head);
+    http_fixture_start(&http);
+    http.env.large_bodies = &large;
+    http_fixture_exchange(&http, head);
     for (size_t sent = 0; sent < LARGE_BODY_BYTES; sent += 32768)
-        wire_send(&wire, part);
+        http_fixture_send(&http, part);
     check_int("not yet", large, LARGE_BODIES_MAX - 1);
-    wire_send(&wire, part);
+    http_fixture_send(&http, part);
     check_int("one more", large, LARGE_BODIES_MAX);
-    check_str("is read", wire.in.data ? wire.in.data : "", "");
-    connection_close(wire.connection);
+    check_str("is read", http.in.data ? http.in.data : "", "");
+    connection_close(http.connection);
     check_int("and given back", large, LARGE_BODIES_MAX - 1);
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 
     large = LARGE_BODIES_MAX;
-    wire_start(&wire);
-    wire.env.large_bodies = &large;
-    wire_exchange(&wire, head);
+    http_fixture_start(&http);
+    http.env.large_bodies = &large;
+    http_fixture_exchange(&http, head);
     for (size_t sent = 0; sent <= LARGE_BODY_BYTES; sent += 32768)
-        wire_send(&wire, part);
-    check_has("too many", wire.in.data, "HTTP/1.1 429 ");
+        http_fixture_send(&http, part);
+    check_has("too many", http.in.data, "HTTP/1.1 429 ");
     check_int("none is given back", large, LARGE_BODIES_MAX);
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 }
 
 static void chunks_are_counted_too(void **state)
 {
     enum { CHUNK = 32 << 10, CHUNKS = 100 };
     scoped(buf) struct buf chunk = {0};
-    struct wire wire;
+    struct http_fixture http;
 
     buf_printf(&chunk, "%x\r\n", CHUNK);
     for (int i = 0; i < CHUNK; i++)
         buf_char(&chunk, ' ');
     buf_str(&chunk, "\r\n");
-    wire_start(&wire);
-    wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+    http_fixture_start(&http);
+    http_fixture_exchange(&http,
+                          "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < CHUNKS - 4; i++) /* 3 MiB */
-        wire_send(&wire, chunk.data);
-    check_str("at the limit", wire.in.data ? wire.in.data : "", "");
-    wire_send(&wire, "1\r\n \r\n");
-    check_has("beyond", wire.in.data, "HTTP/1.1 413 ");
-    loop_advance(wire.rig.loop, 1000);
-    check("closed", wire.closed);
-    wire_stop(&wire);
+        http_fixture_send(&http, chunk.data);
+    check_str("at the limit", http.in.data ? http.in.data : "", "");
+    http_fixture_send(&http, "1\r\n \r\n");
+    check_has("beyond", http.in.data, "HTTP/1.1 413 ");
+    loop_advance(http.fixture.loop, 1000);
+    check("closed", http.closed);
+    http_fixture_stop(&http);
 }
 
 static const struct framing {
@@ -154,21 +155,22 @@ static void framing_may_not_be_many_times_the_body(void **state)
 {
     for (size_t i = 0; i < countof(framings); i++) {
         const struct framing *c = &framings[i];
-        struct wire wire;
+        struct http_fixture http;
 
-        wire_start(&wire);
-        wire_exchange(&wire, "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
+        http_fixture_start(&http);
+        http_fixture_exchange(&http,
+                              "POST " CM " HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n");
         if (c->status)
-            wire_send(&wire, "1");
-        for (size_t n = 0; n < c->times && !wire.in.len; n++)
-            wire_send(&wire, c->bytes);
+            http_fixture_send(&http, "1");
+        for (size_t n = 0; n < c->times && !http.in.len; n++)
+            http_fixture_send(&http, c->bytes);
         if (c->status)
-            check_has(c->name, wire.in.data ? wire.in.data : "", c->status);
+            check_has(c->name, http.in.data ? http.in.data : "", c->status);
         else
-            check_str(c->name, wire.in.data ? wire.in.data : "", "");
-        loop_advance(wire.rig.loop, 1000);
-        check(c->name, wire.closed == (c->status != NULL));
-        wire_stop(&wire);
+            check_str(c->name, http.in.data ? http.in.data : "", "");
+        loop_advance(http.fixture.loop, 1000);
+        check(c->name, http.closed == (c->status != NULL));
+        http_fixture_stop(&http);
     }
 }
 

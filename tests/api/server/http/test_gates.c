@@ -36,39 +36,40 @@ static void gates_only_go_and_hold_the_pod_back_until_they_have(void **state)
         {"none", "PATCH", PODS "/p", MERGE, "{\"spec\":{\"schedulingGates\":null}}", 200, "\"p\""},
         {"bound", "POST", PODS "/p/binding", NULL, "{\"target\":{\"name\":\"n\"}}", 201, "Success"},
     };
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(steps); i++) {
         check_int(steps[i].name,
-                  api_request(&rig, &tap, steps[i].method, steps[i].target, .body = steps[i].body,
-                              .content_type = steps[i].type),
+                  api_send(&fixture, &capture, steps[i].method, steps[i].target,
+                           .body = steps[i].body, .content_type = steps[i].type),
                   steps[i].status);
-        check_has(steps[i].name, tap.body.data, steps[i].says);
+        check_has(steps[i].name, capture.body.data, steps[i].says);
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 static void a_gated_pod_is_shown_as_one(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("made", api_request(&rig, &tap, "POST", PODS, .body = POD(GATES(GATE("a")))), 201);
+    api_fixture_start(&fixture, NULL);
+    check_int("made", api_send(&fixture, &capture, "POST", PODS, .body = POD(GATES(GATE("a")))),
+              201);
     check_int("told",
-              api_request(&rig, &tap, "PATCH", PODS "/p/status", .content_type = MERGE,
-                          .body = "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
-                                  "\"PodScheduled\",\"status\":\"False\",\"reason\":"
-                                  "\"SchedulingGated\",\"message\":\"m\"}]}}"),
+              api_send(&fixture, &capture, "PATCH", PODS "/p/status", .content_type = MERGE,
+                       .body = "{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                               "\"PodScheduled\",\"status\":\"False\",\"reason\":"
+                               "\"SchedulingGated\",\"message\":\"m\"}]}}"),
               200);
     check_int("table",
-              api_request(&rig, &tap, "GET", PODS,
-                          .accept = "application/json;as=Table;g=meta.k8s.io;v=v1"),
+              api_send(&fixture, &capture, "GET", PODS,
+                       .accept = "application/json;as=Table;g=meta.k8s.io;v=v1"),
               200);
-    check_has("status", tap.body.data, "\"SchedulingGated\"");
-    api_rig_stop(&rig);
+    check_has("status", capture.body.data, "\"SchedulingGated\"");
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -29,36 +29,37 @@ static void a_thousand_watchers_get_every_event_at_little_cost(void **state)
 {
     const char *mode = getenv("JOBFLOW_MODE");
     bool measures = !mode || strcmp(mode, "dev") == 0 || strcmp(mode, "release") == 0;
-    struct api_tap *watchers = mem_array(WATCHERS, sizeof *watchers);
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    struct api_capture *watchers = mem_array(WATCHERS, sizeof *watchers);
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
     size_t before;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     check_int("made",
-              api_request(&rig, &tap, "POST", CMS, .body = "{\"metadata\":{\"name\":\"c\"}}"), 201);
+              api_send(&fixture, &capture, "POST", CMS, .body = "{\"metadata\":{\"name\":\"c\"}}"),
+              201);
     before = resident_bytes();
     for (size_t i = 0; i < WATCHERS; i++)
-        check_int("watch", api_request(&rig, &watchers[i], "GET", CMS "?watch=1"), 200);
+        check_int("watch", api_send(&fixture, &watchers[i], "GET", CMS "?watch=1"), 200);
     if (measures)
         check("50 KB a watcher", resident_bytes() - before < (size_t)50 << 20);
     for (int n = 0; n < EVENTS; n++) {
         scoped_str body = mem_printf("{\"metadata\":{\"name\":\"c\"},\"data\":{\"n\":\"%d\"}}", n);
         int64_t began = cpu_us();
 
-        check_int("changed", api_request(&rig, &tap, "PUT", CMS "/c", .body = body), 200);
+        check_int("changed", api_send(&fixture, &capture, "PUT", CMS "/c", .body = body), 200);
         if (measures)
             check("an event to all within 250 ms", cpu_us() - began < 250000);
     }
     for (size_t i = 0; i < WATCHERS; i++) {
-        scoped_str last = api_tap_event(&watchers[i], EVENTS, "data.n");
+        scoped_str last = api_capture_event(&watchers[i], EVENTS, "data.n");
 
-        check_int("events", api_tap_lines(&watchers[i]), 1 + EVENTS);
+        check_int("events", api_capture_lines(&watchers[i]), 1 + EVENTS);
         check_str("last", last, "MODIFIED 99");
-        api_tap_release(&watchers[i]);
+        api_capture_release(&watchers[i]);
     }
     mem_free(watchers);
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -147,16 +147,16 @@ static bool pass(struct peers *peers, size_t step)
 {
     char bytes[65536];
     int n = BIO_read(peers->out, bytes, sizeof bytes);
-    scoped(buf) struct buf wire = {0};
+    scoped(buf) struct buf http = {0};
 
     for (int at = 0; at < n && peers->state == TLS_OPEN; at += (int)step) {
         size_t len = (size_t)(n - at) < step ? (size_t)(n - at) : step;
 
-        peers->state = tls_receive(peers->server, bytes + at, len, &peers->plain, &wire);
+        peers->state = tls_receive(peers->server, bytes + at, len, &peers->plain, &http);
     }
-    if (wire.len)
-        BIO_write(peers->in, wire.data, (int)wire.len);
-    return n > 0 || wire.len > 0;
+    if (http.len)
+        BIO_write(peers->in, http.data, (int)http.len);
+    return n > 0 || http.len > 0;
 }
 
 static bool shake_hands(struct peers *peers, size_t step)
@@ -166,7 +166,7 @@ static bool shake_hands(struct peers *peers, size_t step)
         if (!pass(peers, step) && SSL_is_init_finished(peers->client))
             break;
     }
-    return SSL_is_init_finished(peers->client) && tls_ready(peers->server);
+    return SSL_is_init_finished(peers->client) && tls_handshake_done(peers->server);
 }
 
 static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
@@ -176,7 +176,7 @@ static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
 
     make_ca(&ca);
     for (size_t i = 0; i < countof(steps); i++) {
-        scoped(buf) struct buf answer = {0}, wire = {0}, got = {0};
+        scoped(buf) struct buf answer = {0}, http = {0}, got = {0};
         struct peers peers;
         char bytes[4096];
         int n;
@@ -188,8 +188,8 @@ static void bytes_pass_both_ways_in_pieces_of_any_size(void **state)
         check_str("came", peers.plain.data, "hello");
         while (answer.len < 100000)
             buf_str(&answer, "0123456789");
-        check("sent", tls_send(peers.server, &answer, &wire));
-        BIO_write(peers.in, wire.data, (int)wire.len);
+        check("sent", tls_send(peers.server, &answer, &http));
+        BIO_write(peers.in, http.data, (int)http.len);
         while ((n = SSL_read(peers.client, bytes, sizeof bytes)) > 0)
             buf_add(&got, bytes, (size_t)n);
         check_int("all of it", got.len, answer.len);
@@ -274,19 +274,19 @@ static void noise_is_no_session(void **state)
 
     make_ca(&ca);
     for (size_t i = 0; i < countof(noise); i++) {
-        scoped(buf) struct buf plain = {0}, wire = {0};
+        scoped(buf) struct buf plain = {0}, http = {0};
         struct peers peers;
         char more[70000] = {0}, one[] = "x";
         enum tls_state seen;
 
         peers_start(&peers, &ca, NULL, NULL, 0);
-        seen = tls_receive(peers.server, noise[i], strlen(noise[i]), &plain, &wire);
+        seen = tls_receive(peers.server, noise[i], strlen(noise[i]), &plain, &http);
         if (seen == TLS_OPEN) /* it may wait for the rest of what it was promised */
-            seen = tls_receive(peers.server, more, sizeof more, &plain, &wire);
+            seen = tls_receive(peers.server, more, sizeof more, &plain, &http);
         check_int(noise[i], seen, TLS_FAILED);
         check_int("nothing came", plain.len, 0);
         check("nothing can be sent",
-              !tls_send(peers.server, &(struct buf){one, 1, sizeof one}, &wire));
+              !tls_send(peers.server, &(struct buf){one, 1, sizeof one}, &http));
         peers_stop(&peers);
     }
 }

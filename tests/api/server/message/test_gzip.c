@@ -3,7 +3,7 @@
 #include <zlib.h>
 
 #include "api/server/message/gzip.h"
-#include "tests/support/wire.h"
+#include "tests/support/http_fixture.h"
 
 /* Content coding. */
 
@@ -41,17 +41,17 @@ static char *decoded(const struct buf *coded, size_t *out_len)
     return text;
 }
 
-static void fill(struct api_rig *rig, size_t objects)
+static void fill(struct api_fixture *fixture, size_t objects)
 {
     scoped_str text = mem_alloc(1024);
 
     memset(text, 'x', 1023);
     for (size_t i = 0; i < objects; i++) {
-        scoped(tap) struct api_tap tap = {0};
+        scoped(capture) struct api_capture capture = {0};
         scoped_str body =
             mem_printf("{\"metadata\":{\"name\":\"c%zu\"},\"data\":{\"a\":\"%s\"}}", i, text);
 
-        check_int("made", api_request(rig, &tap, "POST", CMS, .body = body), 201);
+        check_int("made", api_send(fixture, &capture, "POST", CMS, .body = body), 201);
     }
 }
 
@@ -69,56 +69,56 @@ static void long_answers_are_coded_for_those_who_ask(void **state)
         {"not asked", "GET", CMS, NULL, false},
         {"a head", "HEAD", CMS, "gzip", false},
     };
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    fill(&rig, 400);
+    api_fixture_start(&fixture, NULL);
+    fill(&fixture, 400);
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(tap) struct api_tap plain = {0}, tap = {0};
+        scoped(capture) struct api_capture plain = {0}, capture = {0};
         const char *headers;
 
-        check_int(cases[i].name, api_request(&rig, &plain, cases[i].method, cases[i].target), 200);
+        check_int(cases[i].name, api_send(&fixture, &plain, cases[i].method, cases[i].target), 200);
         check_int(cases[i].name,
-                  api_request(&rig, &tap, cases[i].method, cases[i].target,
-                              .accept_encoding = cases[i].accept_encoding),
+                  api_send(&fixture, &capture, cases[i].method, cases[i].target,
+                           .accept_encoding = cases[i].accept_encoding),
                   200);
-        headers = tap.headers.data ? tap.headers.data : "";
-        check(cases[i].name, tap.ended);
+        headers = capture.headers.data ? capture.headers.data : "";
+        check(cases[i].name, capture.ended);
         check_int(cases[i].name, strstr(headers, "Content-Encoding: gzip\n") != NULL,
                   cases[i].coded);
         check_int(cases[i].name, strstr(headers, "Vary: Accept-Encoding\n") != NULL,
                   cases[i].coded);
         if (cases[i].coded) {
             size_t len;
-            scoped_str text = decoded(&tap.body, &len);
+            scoped_str text = decoded(&capture.body, &len);
 
             check_int(cases[i].name, len, plain.body.len);
             check(cases[i].name, memcmp(text, plain.body.data, len) == 0);
-            check(cases[i].name, tap.body.len < len / 4);
+            check(cases[i].name, capture.body.len < len / 4);
         } else {
-            check_int(cases[i].name, tap.body.len, plain.body.len);
+            check_int(cases[i].name, capture.body.len, plain.body.len);
         }
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 9 */
 static void bodies_have_their_limit(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     size_t size = (3 << 20) + 1;
     scoped_str body = mem_alloc(size + 1);
-    struct api_rig rig;
+    struct api_fixture fixture;
 
     memset(body, ' ', size);
     memcpy(body, "{}", 2);
-    api_rig_start(&rig, NULL);
-    check_int("one too many", api_request(&rig, &tap, "POST", CMS, .body = body), 413);
-    check_has("one too many", tap.body.data,
+    api_fixture_start(&fixture, NULL);
+    check_int("one too many", api_send(&fixture, &capture, "POST", CMS, .body = body), 413);
+    check_has("one too many", capture.body.data,
               "\"message\":\"Request entity too large: limit is 3145728\"");
     body[size - 1] = '\0';
-    check_int("as many as may be", api_request(&rig, &tap, "POST", CMS, .body = body), 422);
-    api_rig_stop(&rig);
+    check_int("as many as may be", api_send(&fixture, &capture, "POST", CMS, .body = body), 422);
+    api_fixture_stop(&fixture);
 }
 
 /* What the chunks hold that begin at `at`: nothing may follow the one that ends them. */
@@ -141,22 +141,22 @@ static void a_list_that_packs_well_comes_whole(void **state)
 {
     scoped(buf) struct buf coded = {0};
     scoped_str text = NULL;
-    struct wire wire;
+    struct http_fixture http;
     size_t len;
     const char *body;
 
-    wire_start(&wire);
-    fill(&wire.rig, 3000);
-    wire_put(&wire, "GET " CM " HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n");
-    loop_settle(wire.rig.loop);
-    wire_read(&wire);
-    body = strstr(wire.in.data, "\r\n\r\n");
+    http_fixture_start(&http);
+    fill(&http.fixture, 3000);
+    http_fixture_put(&http, "GET " CM " HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\n\r\n");
+    loop_settle(http.fixture.loop);
+    http_fixture_read(&http);
+    body = strstr(http.in.data, "\r\n\r\n");
     assert_non_null(body);
-    check_has("in pieces", wire.in.data, "Transfer-Encoding: chunked");
+    check_has("in pieces", http.in.data, "Transfer-Encoding: chunked");
     join_chunks(body + 4, &coded);
     text = decoded(&coded, &len);
     check_has("the last", text + len - 2000, "\"name\":\"c999\"");
-    wire_stop(&wire);
+    http_fixture_stop(&http);
 }
 
 int main(void)

@@ -69,14 +69,15 @@ static void heads_parsers_disagree_about_are_refused(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         const struct head_case *c = &cases[i];
-        struct head head;
+        struct request_head head;
         struct error err = {0};
 
         if (c->code == ERR_NONE) {
-            check_ok(c->name, head_parse(c->text, strlen(c->text), &head, &err), err);
+            check_ok(c->name, request_head_parse(c->text, strlen(c->text), &head, &err), err);
             continue;
         }
-        check_error(c->name, head_parse(c->text, strlen(c->text), &head, &err), err, c->code);
+        check_error(c->name, request_head_parse(c->text, strlen(c->text), &head, &err), err,
+                    c->code);
         check_has(c->name, err.message, c->message);
     }
 }
@@ -84,35 +85,37 @@ static void heads_parsers_disagree_about_are_refused(void **state)
 static void a_nul_in_the_head_is_refused(void **state)
 {
     static const char text[] = GET "X-A: a\0b\r\n\r\n";
-    struct head head;
+    struct request_head head;
     struct error err = {0};
 
-    check_error("NUL", head_parse(text, sizeof text - 1, &head, &err), err, ERR_BAD_REQUEST);
+    check_error("NUL", request_head_parse(text, sizeof text - 1, &head, &err), err,
+                ERR_BAD_REQUEST);
 }
 
 static void too_many_headers_are_refused(void **state)
 {
     scoped(buf) struct buf text = {0};
-    struct head head;
+    struct request_head head;
     struct error err = {0};
 
     buf_str(&text, GET);
-    for (int i = 1; i < HEAD_HEADERS_MAX; i++)
+    for (int i = 1; i < REQUEST_HEADERS_MAX; i++)
         buf_printf(&text, "X-%d: v\r\n", i);
     buf_str(&text, "\r\n");
-    check_ok("at the limit", head_parse(text.data, text.len, &head, &err), err);
+    check_ok("at the limit", request_head_parse(text.data, text.len, &head, &err), err);
     text.len -= 2;
     buf_str(&text, "X: v\r\n\r\n");
-    check_error("beyond", head_parse(text.data, text.len, &head, &err), err, ERR_HEAD_TOO_LARGE);
+    check_error("beyond", request_head_parse(text.data, text.len, &head, &err), err,
+                ERR_HEAD_TOO_LARGE);
 }
 
 static void the_headers_we_act_on_are_found(void **state)
 {
     static const char text[] = GET "accept:  a, b \r\nAccept: c\r\nContent-Type: t\r\n"
                                    "Expect: 100-continue\r\n\r\n";
-    struct head head;
+    struct request_head head;
 
-    check("parsed", head_parse(text, sizeof text - 1, &head, NULL));
+    check("parsed", request_head_parse(text, sizeof text - 1, &head, NULL));
     check_int("accept", head.accept.len, 4);
     check("accept", memcmp(head.accept.text, "a, b", 4) == 0);
     check_int("type", head.content_type.len, 1);
@@ -125,7 +128,7 @@ static void the_end_of_a_head_is_found_however_it_arrives(void **state)
     size_t want = sizeof GET + 1, searched = 0;
 
     for (size_t len = 0; len < sizeof text; len++) {
-        size_t got = head_length(text, len, searched);
+        size_t got = request_head_length(text, len, searched);
 
         check_int("split", got, len < want ? 0 : want);
         if (got)
@@ -185,11 +188,11 @@ static void the_first_clause_the_endpoint_can_give_counts(void **state)
         struct error err = {0};
 
         if (c->refused) {
-            check_error(name, accept_choose(c->accept, c->endpoint, &media, &err), err,
+            check_error(name, accept_negotiate(c->accept, c->endpoint, &media, &err), err,
                         ERR_NOT_ACCEPTABLE);
             continue;
         }
-        check_ok(name, accept_choose(c->accept, c->endpoint, &media, &err), err);
+        check_ok(name, accept_negotiate(c->accept, c->endpoint, &media, &err), err);
         check_int(name, media.form, c->want.form);
         check_str(name, media.version, c->want.version);
     }

@@ -43,9 +43,9 @@ static void targets_are_split_before_they_are_decoded(void **state)
         const struct target_case *c = &cases[i];
         scoped(arena) struct arena *arena = arena_new(0);
         scoped(buf) struct buf joined = {0};
-        struct target target;
+        struct request_target target;
         struct error err = {0};
-        bool ok = target_parse(c->text, arena, &target, &err);
+        bool ok = request_target_parse(c->text, arena, &target, &err);
 
         if (!c->segments) {
             check(c->name, !ok);
@@ -62,25 +62,27 @@ static void targets_are_split_before_they_are_decoded(void **state)
 static void queries_are_pairs_and_the_first_counts(void **state)
 {
     scoped(arena) struct arena *arena = arena_new(0);
-    struct target target;
+    struct request_target target;
     struct error err = {0};
     int64_t number;
 
     check_ok("query",
-             target_parse("/a?x=1&x=2&y=a+b%26c&z&empty=&n=-5&bad=+7&&w=%3d", arena, &target, &err),
+             request_target_parse("/a?x=1&x=2&y=a+b%26c&z&empty=&n=-5&bad=+7&&w=%3d", arena,
+                                  &target, &err),
              err);
-    check_str("first", target_query(&target, "x"), "1");
-    check_str("decoded", target_query(&target, "y"), "a b&c");
-    check_str("no value", target_query(&target, "z"), "");
-    check_str("equals", target_query(&target, "w"), "=");
-    check_str("absent", target_query(&target, "q"), NULL);
-    check("negative", target_query_int(&target, "n", 0, &number, &err));
+    check_str("first", request_query(&target, "x"), "1");
+    check_str("decoded", request_query(&target, "y"), "a b&c");
+    check_str("no value", request_query(&target, "z"), "");
+    check_str("equals", request_query(&target, "w"), "=");
+    check_str("absent", request_query(&target, "q"), NULL);
+    check("negative", request_query_int(&target, "n", 0, &number, &err));
     check_int("negative", number, -5);
-    check("empty is absent", target_query_int(&target, "empty", 9, &number, &err));
+    check("empty is absent", request_query_int(&target, "empty", 9, &number, &err));
     check_int("absent", number, 9);
-    check_error("blank", target_query_int(&target, "bad", 0, &number, &err), err, ERR_BAD_REQUEST);
+    check_error("blank", request_query_int(&target, "bad", 0, &number, &err), err, ERR_BAD_REQUEST);
     check_str("text", err.message, "strconv.ParseInt: parsing \" 7\": invalid syntax");
-    check_error("least", target_query_int_min(&target, "n", 0, 0, &number, &err), err, ERR_INVALID);
+    check_error("least", request_query_int_min(&target, "n", 0, 0, &number, &err), err,
+                ERR_INVALID);
     check_str("least", err.message, "Invalid value: -5: must be greater than or equal to 0");
     check_str("least", err.field, "n");
 }
@@ -101,13 +103,13 @@ static void a_revision_is_a_number_without_a_sign(void **state)
 
     for (size_t i = 0; i < countof(rows); i++) {
         scoped(arena) struct arena *arena = arena_new(0);
-        struct target target;
+        struct request_target target;
         struct error err = {0};
         int64_t got;
         bool ok;
 
-        check_ok(rows[i].query, target_parse(rows[i].query, arena, &target, &err), err);
-        ok = target_query_revision(&target, &got, &err);
+        check_ok(rows[i].query, request_target_parse(rows[i].query, arena, &target, &err), err);
+        ok = request_query_revision(&target, &got, &err);
         check_int(rows[i].query, ok ? got : -1, rows[i].want);
         check_int(rows[i].query, err.code, ok ? ERR_NONE : ERR_BAD_REQUEST);
     }
@@ -124,11 +126,11 @@ static void booleans_are_true_unless_they_say_no(void **state)
     for (size_t i = 0; i < countof(rows); i++) {
         scoped(arena) struct arena *arena = arena_new(0);
         scoped_str text = mem_printf("/a?watch%s", rows[i].value);
-        struct target target;
+        struct request_target target;
 
-        check(text, target_parse(text, arena, &target, NULL));
-        check_int(text, target_query_bool(&target, "watch"), rows[i].want);
-        check(text, !target_query_bool(&target, "other"));
+        check(text, request_target_parse(text, arena, &target, NULL));
+        check_int(text, request_query_bool(&target, "watch"), rows[i].want);
+        check(text, !request_query_bool(&target, "other"));
     }
 }
 
@@ -136,16 +138,18 @@ static void long_targets_and_many_pairs_are_refused(void **state)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(buf) struct buf text = {0};
-    struct target target;
+    struct request_target target;
     struct error err = {0};
 
     buf_str(&text, "/a?");
-    for (int i = 0; i <= TARGET_PAIRS_MAX; i++)
+    for (int i = 0; i <= REQUEST_QUERY_PAIRS_MAX; i++)
         buf_printf(&text, "k%d=v&", i);
-    check_error("pairs", target_parse(text.data, arena, &target, &err), err, ERR_BAD_REQUEST);
-    while (text.len <= TARGET_BYTES_MAX)
+    check_error("pairs", request_target_parse(text.data, arena, &target, &err), err,
+                ERR_BAD_REQUEST);
+    while (text.len <= REQUEST_TARGET_BYTES_MAX)
         buf_char(&text, 'x');
-    check_error("bytes", target_parse(text.data, arena, &target, &err), err, ERR_TARGET_TOO_LONG);
+    check_error("bytes", request_target_parse(text.data, arena, &target, &err), err,
+                ERR_TARGET_TOO_LONG);
     check_has("bytes", err.message, "longer than 8192 bytes");
 }
 
@@ -191,11 +195,11 @@ static void paths_lead_to_kinds_names_and_subresources(void **state)
     for (size_t i = 0; i < countof(routes); i++) {
         const struct route_case *c = &routes[i];
         scoped(arena) struct arena *arena = arena_new(0);
-        struct target target;
+        struct request_target target;
         struct route route;
         struct error err = {0};
 
-        check_ok(c->path, target_parse(c->path, arena, &target, &err), err);
+        check_ok(c->path, request_target_parse(c->path, arena, &target, &err), err);
         if (!c->kind) {
             check_error(c->path, route_find(&target, &route, &err), err, ERR_NOT_FOUND);
             check(c->path, !route.kind);

@@ -106,159 +106,163 @@ static const struct exchange exchanges[] = {
 
 static void requests_are_answered_as_kubernetes_does(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(exchanges); i++) {
         const struct exchange *c = &exchanges[i];
 
         check_int(c->name,
-                  api_request(&rig, &tap, c->method, c->target, .body = c->body,
-                              .accept = c->accept, .content_type = c->content_type),
+                  api_send(&fixture, &capture, c->method, c->target, .body = c->body,
+                           .accept = c->accept, .content_type = c->content_type),
                   c->status);
-        check(c->name, tap.ended);
-        check_has(c->name, tap.body.data, c->has ? c->has : "");
+        check(c->name, capture.ended);
+        check_has(c->name, capture.body.data, c->has ? c->has : "");
         if (c->status >= 400) {
-            scoped(json) json_t *doc = api_tap_json(&tap);
+            scoped(json) json_t *doc = api_capture_json(&capture);
 
             check_str(c->name, json_string_value(json_object_get(doc, "kind")), "Status");
             check_int(c->name, json_integer_value(json_object_get(doc, "code")), c->status);
         }
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 41 42 43 45 */
 static void unknown_fields_are_refused_warned_about_or_ignored(void **state)
 {
     static const char body[] = API_FLOW("f", ",\"bogus\":1");
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    api_make_template(&rig);
-    check_int(
-        "strict",
-        api_request(&rig, &tap, "POST", FLOWS "?fieldValidation=Strict&dryRun=All", .body = body),
-        400);
-    check_has("strict", tap.body.data, "strict decoding error: unknown field");
-    check_int("warn", api_request(&rig, &tap, "POST", FLOWS "?dryRun=All", .body = body), 201);
-    check_has("warn", tap.headers.data, "Warning: 299 - \"unknown field ");
-    check("pruned", !strstr(tap.body.data, "bogus"));
-    check_int(
-        "ignore",
-        api_request(&rig, &tap, "POST", FLOWS "?fieldValidation=Ignore&dryRun=All", .body = body),
-        201);
-    check_int("ignore", tap.headers.len, 0);
-    check_int("dry", api_request(&rig, &tap, "GET", FLOWS "/f"), 404);
-    api_rig_stop(&rig);
+    api_fixture_start(&fixture, NULL);
+    api_make_template(&fixture);
+    check_int("strict",
+              api_send(&fixture, &capture, "POST", FLOWS "?fieldValidation=Strict&dryRun=All",
+                       .body = body),
+              400);
+    check_has("strict", capture.body.data, "strict decoding error: unknown field");
+    check_int("warn", api_send(&fixture, &capture, "POST", FLOWS "?dryRun=All", .body = body), 201);
+    check_has("warn", capture.headers.data, "Warning: 299 - \"unknown field ");
+    check("pruned", !strstr(capture.body.data, "bogus"));
+    check_int("ignore",
+              api_send(&fixture, &capture, "POST", FLOWS "?fieldValidation=Ignore&dryRun=All",
+                       .body = body),
+              201);
+    check_int("ignore", capture.headers.len, 0);
+    check_int("dry", api_send(&fixture, &capture, "GET", FLOWS "/f"), 404);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 93 95 96 100 101 */
 static void updates_and_patches_keep_what_is_not_theirs(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str revision = NULL;
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    api_make_template(&rig);
-    check_int("create", api_request(&rig, &tap, "POST", FLOWS, .body = API_FLOW("f", "")), 201);
-    check_at(&tap, "metadata.generation", "1");
-    revision = api_tap_at(&tap, "metadata.resourceVersion");
+    api_fixture_start(&fixture, NULL);
+    api_make_template(&fixture);
+    check_int("create", api_send(&fixture, &capture, "POST", FLOWS, .body = API_FLOW("f", "")),
+              201);
+    check_at(&capture, "metadata.generation", "1");
+    revision = api_capture_at(&capture, "metadata.resourceVersion");
     check_int("nothing",
-              api_request(&rig, &tap, "PATCH", FLOWS "/f", .body = "{}",
-                          .content_type = "application/merge-patch+json"),
+              api_send(&fixture, &capture, "PATCH", FLOWS "/f", .body = "{}",
+                       .content_type = "application/merge-patch+json"),
               200);
-    check_at(&tap, "metadata.resourceVersion", revision);
+    check_at(&capture, "metadata.resourceVersion", revision);
     check_int("status",
-              api_request(&rig, &tap, "PATCH", FLOWS "/f/status",
-                          .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"state\":{"
-                                  "\"phase\":\"Running\"}}}",
-                          .content_type = "application/merge-patch+json"),
+              api_send(&fixture, &capture, "PATCH", FLOWS "/f/status",
+                       .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":{\"state\":{"
+                               "\"phase\":\"Running\"}}}",
+                       .content_type = "application/merge-patch+json"),
               200);
-    check_at(&tap, "status.state.phase", "Running");
-    check_at(&tap, "metadata.labels", NULL);
-    check_at(&tap, "metadata.generation", "1");
+    check_at(&capture, "status.state.phase", "Running");
+    check_at(&capture, "metadata.labels", NULL);
+    check_at(&capture, "metadata.generation", "1");
     check_int("main",
-              api_request(&rig, &tap, "PATCH", FLOWS "/f",
-                          .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":null}",
-                          .content_type = "application/merge-patch+json"),
+              api_send(&fixture, &capture, "PATCH", FLOWS "/f",
+                       .body = "{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"status\":null}",
+                       .content_type = "application/merge-patch+json"),
               200);
-    check_at(&tap, "status.state.phase", "Running");
-    check_at(&tap, "metadata.labels.a", "b");
+    check_at(&capture, "status.state.phase", "Running");
+    check_at(&capture, "metadata.labels.a", "b");
     check_int("stale",
-              api_request(&rig, &tap, "PUT", FLOWS "/f",
-                          .body = API_FLOW("f", ",\"resourceVersion\":\"1\"")),
+              api_send(&fixture, &capture, "PUT", FLOWS "/f",
+                       .body = API_FLOW("f", ",\"resourceVersion\":\"1\"")),
               409);
-    check_has("stale", tap.body.data, "the object has been modified; please apply your changes");
-    api_rig_stop(&rig);
+    check_has("stale", capture.body.data,
+              "the object has been modified; please apply your changes");
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 114 116 120 */
 static void deletes_say_what_is_left(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    api_make_config_map(&rig, "a", "\"x\":\"1\"");
-    api_make_config_map(&rig, "b", "\"x\":\"1\"");
-    api_make_config_map(&rig, "c", "");
-    check_int("dry", api_request(&rig, &tap, "DELETE", CMS "/a?dryRun=All"), 200);
-    check_int("there", api_request(&rig, &tap, "GET", CMS "/a"), 200);
-    check_int("delete", api_request(&rig, &tap, "DELETE", CMS "/c"), 200);
-    check_at(&tap, "kind", "Status");
-    check_at(&tap, "status", "Success");
-    check_at(&tap, "details.kind", "configmaps");
-    check_int("twice", api_request(&rig, &tap, "DELETE", CMS "/c"), 404);
-    check_int("some", api_request(&rig, &tap, "DELETE", CMS "?labelSelector=x%3D1"), 200);
-    check_at(&tap, "kind", "ConfigMapList");
-    check_at(&tap, "items.1.metadata.name", "b");
-    check_int("gone", api_request(&rig, &tap, "GET", CMS "/b"), 404);
+    api_fixture_start(&fixture, NULL);
+    api_make_config_map(&fixture, "a", "\"x\":\"1\"");
+    api_make_config_map(&fixture, "b", "\"x\":\"1\"");
+    api_make_config_map(&fixture, "c", "");
+    check_int("dry", api_send(&fixture, &capture, "DELETE", CMS "/a?dryRun=All"), 200);
+    check_int("there", api_send(&fixture, &capture, "GET", CMS "/a"), 200);
+    check_int("delete", api_send(&fixture, &capture, "DELETE", CMS "/c"), 200);
+    check_at(&capture, "kind", "Status");
+    check_at(&capture, "status", "Success");
+    check_at(&capture, "details.kind", "configmaps");
+    check_int("twice", api_send(&fixture, &capture, "DELETE", CMS "/c"), 404);
+    check_int("some", api_send(&fixture, &capture, "DELETE", CMS "?labelSelector=x%3D1"), 200);
+    check_at(&capture, "kind", "ConfigMapList");
+    check_at(&capture, "items.1.metadata.name", "b");
+    check_int("gone", api_send(&fixture, &capture, "GET", CMS "/b"), 404);
     check_int("held",
-              api_request(&rig, &tap, "POST", CMS,
-                          .body = "{\"metadata\":{\"name\":\"h\",\"finalizers\":[\"x.io/f\"]}}"),
+              api_send(&fixture, &capture, "POST", CMS,
+                       .body = "{\"metadata\":{\"name\":\"h\",\"finalizers\":[\"x.io/f\"]}}"),
               201);
-    check_int("held", api_request(&rig, &tap, "DELETE", CMS "/h"), 200);
-    check_at(&tap, "kind", "ConfigMap");
-    check_at(&tap, "metadata.deletionGracePeriodSeconds", "0");
+    check_int("held", api_send(&fixture, &capture, "DELETE", CMS "/h"), 200);
+    check_at(&capture, "kind", "ConfigMap");
+    check_at(&capture, "metadata.deletionGracePeriodSeconds", "0");
     check_int("let go",
-              api_request(&rig, &tap, "PATCH", CMS "/h",
-                          .body = "{\"metadata\":{\"finalizers\":null}}",
-                          .content_type = "application/merge-patch+json"),
+              api_send(&fixture, &capture, "PATCH", CMS "/h",
+                       .body = "{\"metadata\":{\"finalizers\":null}}",
+                       .content_type = "application/merge-patch+json"),
               200);
-    check_int("gone", api_request(&rig, &tap, "GET", CMS "/h"), 404);
-    api_rig_stop(&rig);
+    check_int("gone", api_send(&fixture, &capture, "GET", CMS "/h"), 404);
+    api_fixture_stop(&fixture);
 }
 
 static void a_request_may_be_taken_back_at_any_time(void **state)
 {
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (int settled = 0; settled < 2; settled++) {
         static const char *const targets[] = {CMS, CMS "?watch=1", CMS "/x", "/healthz"};
 
         for (size_t i = 0; i < countof(targets); i++) {
             const struct api_request request = {.method = API_GET, .target = targets[i]};
-            struct api_tap tap = {0};
+            struct api_capture capture = {0};
 
-            api_make_config_map(&rig, settled ? "b" : "a", "");
-            api_tap_start(&rig, &tap, "GET", CMS "?watch=1", &(const struct api_ask){0});
-            tap.stream = (api_cancel(tap.stream), api_handle(rig.api, &request, &tap.answer));
+            api_make_config_map(&fixture, settled ? "b" : "a", "");
+            api_capture_start(&fixture, &capture, "GET", CMS "?watch=1",
+                              &(const struct api_request_options){0});
+            capture.stream =
+                (api_cancel(capture.stream), api_handle(fixture.api, &request, &capture.answer));
             if (settled)
-                loop_settle(rig.loop);
-            if (tap.stream)
-                api_cancel(take(tap.stream));
-            loop_settle(rig.loop);
-            api_tap_release(&tap);
-            api_request(&rig, &tap, "DELETE", settled ? CMS "/b" : CMS "/a");
-            api_tap_release(&tap);
+                loop_settle(fixture.loop);
+            if (capture.stream)
+                api_cancel(take(capture.stream));
+            loop_settle(fixture.loop);
+            api_capture_release(&capture);
+            api_send(&fixture, &capture, "DELETE", settled ? CMS "/b" : CMS "/a");
+            api_capture_release(&capture);
         }
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -10,16 +10,16 @@
 #define QUEUE "/apis/scheduling.volcano.sh/v1beta1/queues/q"
 
 /* One request; quotes in the body are single ones. Its status. */
-static int ask(struct api_rig *rig, struct api_tap *tap, const char *method, const char *target,
-               const char *type, const char *quoted)
+static int ask(struct api_fixture *fixture, struct api_capture *capture, const char *method,
+               const char *target, const char *type, const char *quoted)
 {
     scoped_str body = mem_strdup(quoted);
 
     for (char *c = body; c && *c; c++)
         if (*c == '\'')
             *c = '"';
-    return api_request(rig, tap, method, target, .body = body, .content_type = type,
-                       .user_agent = "tester/1.0 (linux)");
+    return api_send(fixture, capture, method, target, .body = body, .content_type = type,
+                    .user_agent = "tester/1.0 (linux)");
 }
 
 #define APPLY    "application/apply-patch+yaml"
@@ -29,9 +29,9 @@ static int ask(struct api_rig *rig, struct api_tap *tap, const char *method, con
     "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':" data "}"
 
 /* The set a manager holds, as text; owned, NULL if it holds nothing. */
-static char *held_by(const struct api_tap *tap, const char *manager)
+static char *held_by(const struct api_capture *capture, const char *manager)
 {
-    scoped(json) json_t *doc = api_tap_json(tap);
+    scoped(json) json_t *doc = api_capture_json(capture);
     json_t *list = json_object_get(json_object_get(doc, "metadata"), "managedFields"), *entry;
     size_t i;
 
@@ -43,9 +43,9 @@ static char *held_by(const struct api_tap *tap, const char *manager)
     return NULL;
 }
 
-#define check_held(tap, manager, want)                                                             \
+#define check_held(capture, manager, want)                                                         \
     do {                                                                                           \
-        char *held_ = held_by((tap), (manager));                                                   \
+        char *held_ = held_by((capture), (manager));                                               \
         check_str((manager), held_, (want));                                                       \
         free(held_);                                                                               \
     } while (0)
@@ -53,105 +53,114 @@ static char *held_by(const struct api_tap *tap, const char *manager)
 /* covers: kube-api.md 105 106 */
 static void what_a_manager_no_longer_applies_goes_unless_others_hold_it(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("new",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1','b':'2'}")),
-              201);
-    check_int("other",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'b':'2','c':'3'}")),
+    api_fixture_start(&fixture, NULL);
+    check_int(
+        "new",
+        ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1','b':'2'}")),
+        201);
+    check_int(
+        "other",
+        ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'b':'2','c':'3'}")),
+        200);
+    check_held(&capture, "m1", "{\"f:data\":{\"f:a\":{},\"f:b\":{}}}");
+    check_held(&capture, "m2", "{\"f:data\":{\"f:b\":{},\"f:c\":{}}}");
+    check_int("less",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'d':'4'}")),
               200);
-    check_held(&tap, "m1", "{\"f:data\":{\"f:a\":{},\"f:b\":{}}}");
-    check_held(&tap, "m2", "{\"f:data\":{\"f:b\":{},\"f:c\":{}}}");
-    check_int("less", ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'d':'4'}")),
-              200);
-    check_at(&tap, "data", "{\"b\":\"2\",\"c\":\"3\",\"d\":\"4\"}");
+    check_at(&capture, "data", "{\"b\":\"2\",\"c\":\"3\",\"d\":\"4\"}");
     check_int("nothing",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY,
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY,
                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'}}"),
               200);
-    check_held(&tap, "m1", NULL);
-    check_at(&tap, "data", "{\"b\":\"2\",\"c\":\"3\"}");
+    check_held(&capture, "m1", NULL);
+    check_at(&capture, "data", "{\"b\":\"2\",\"c\":\"3\"}");
     check_int("nothing",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m2", APPLY,
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2", APPLY,
                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'}}"),
               200);
-    check_at(&tap, "data", NULL);
-    api_rig_stop(&rig);
+    check_at(&capture, "data", NULL);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 104; see kubectl.py */
 static void what_others_hold_is_a_conflict_unless_forced(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1','b':'2'}"));
-    check_int("one", ask(&rig, &tap, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'9'}")),
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1','b':'2'}"));
+    check_int("one",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'9'}")),
               409);
-    check_at(&tap, "message", "Apply failed with 1 conflict: conflict with \"m1\": .data.a");
-    check_at(&tap, "details",
+    check_at(&capture, "message", "Apply failed with 1 conflict: conflict with \"m1\": .data.a");
+    check_at(&capture, "details",
              "{\"causes\":[{\"reason\":\"FieldManagerConflict\",\"message\":\"conflict with "
              "\\\"m1\\\"\",\"field\":\".data.a\"}]}");
-    check_int("two",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'9','b':'9'}")),
-              409);
-    check_at(&tap, "message",
-             "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .data.a\n- .data.b");
-    check_int("same", ask(&rig, &tap, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'1'}")),
-              200);
     check_int(
-        "forced",
-        ask(&rig, &tap, "PATCH", CM "?fieldManager=m2&force=true", APPLY, CONFIG("{'a':'9'}")),
-        200);
-    check_held(&tap, "m1", "{\"f:data\":{\"f:b\":{}}}");
-    check_int("taken", ask(&rig, &tap, "PATCH", CM, MERGE, "{'data':{'a':'x'}}"), 200);
-    check_held(&tap, "m2", NULL);
-    check_held(&tap, "tester", "{\"f:data\":{\"f:a\":{}}}");
+        "two",
+        ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'9','b':'9'}")),
+        409);
+    check_at(&capture, "message",
+             "Apply failed with 2 conflicts: conflicts with \"m1\":\n- .data.a\n- .data.b");
+    check_int("same",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2", APPLY, CONFIG("{'a':'1'}")),
+              200);
+    check_int("forced",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m2&force=true", APPLY,
+                  CONFIG("{'a':'9'}")),
+              200);
+    check_held(&capture, "m1", "{\"f:data\":{\"f:b\":{}}}");
+    check_int("taken", ask(&fixture, &capture, "PATCH", CM, MERGE, "{'data':{'a':'x'}}"), 200);
+    check_held(&capture, "m2", NULL);
+    check_held(&capture, "tester", "{\"f:data\":{\"f:a\":{}}}");
     check_int("updater",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}")), 409);
-    check_at(&tap, "message",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}")),
+              409);
+    check_at(&capture, "message",
              "Apply failed with 1 conflict: conflict with \"tester\" using v1: .data.a");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 static void a_new_object_is_its_makers_with_labels_and_all(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     check_int("made",
-              ask(&rig, &tap, "POST", CMS "?fieldManager=m", NULL,
+              ask(&fixture, &capture, "POST", CMS "?fieldManager=m", NULL,
                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','labels':{'l':'1'},"
                   "'annotations':{'n':'1'}},'data':{'a':'1'}}"),
               201);
-    check_has("account", tap.body.data,
+    check_has("account", capture.body.data,
               "\"f:metadata\":{\"f:labels\":{\"f:l\":{},\".\":{}},\"f:annotations\":{\"f:n\":{},"
               "\".\":{}}}");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 static void what_changes_nothing_is_no_write(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}"));
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}"));
     for (int i = 0; i < 2; i++) {
-        scoped_str before = api_tap_at(&tap, "metadata.resourceVersion");
+        scoped_str before = api_capture_at(&capture, "metadata.resourceVersion");
 
-        loop_advance(rig.loop, 5000);
-        check_int("again",
-                  ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}")), 200);
-        check_at(&tap, "metadata.resourceVersion", before);
-        check_at(&tap, "metadata.managedFields.0.time", "2026-01-01T00:00:00Z");
+        loop_advance(fixture.loop, 5000);
+        check_int(
+            "again",
+            ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'a':'1'}")),
+            200);
+        check_at(&capture, "metadata.resourceVersion", before);
+        check_at(&capture, "metadata.managedFields.0.time", "2026-01-01T00:00:00Z");
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 struct refusal {
@@ -200,31 +209,34 @@ static const struct refusal refusals[] = {
 
 static void what_cannot_be_applied_is_refused(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(refusals); i++) {
         const struct refusal *c = &refusals[i];
 
-        check_int(c->name, ask(&rig, &tap, "PATCH", c->target, c->type, c->body), c->status);
-        check_at(&tap, "message", c->message);
+        check_int(c->name, ask(&fixture, &capture, "PATCH", c->target, c->type, c->body),
+                  c->status);
+        check_at(&capture, "message", c->message);
     }
-    check_int("there", ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{}")), 201);
+    check_int("there", ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{}")), 201);
     check_int("strict",
-              ask(&rig, &tap, "PATCH", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}"), 422);
-    check_at(&tap, "message",
+              ask(&fixture, &capture, "PATCH", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}"),
+              422);
+    check_at(&capture, "message",
              "patch: Invalid value: strict decoding error: unknown field \"bogus\"");
-    check_at(&tap, "details.causes.0.field", "patch");
-    check_int("uid", ask(&rig, &tap, "PATCH", CM, MERGE, "{'metadata':{'uid':'zz'}}"), 422);
-    check_has("uid", tap.body.data, "field is immutable");
+    check_at(&capture, "details.causes.0.field", "patch");
+    check_int("uid", ask(&fixture, &capture, "PATCH", CM, MERGE, "{'metadata':{'uid':'zz'}}"), 422);
+    check_has("uid", capture.body.data, "field is immutable");
     check_int("applied uid",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m", APPLY,
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m", APPLY,
                   "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'uid':'zz'}}"),
               422);
-    check_has("uid", tap.body.data, "field is immutable");
-    check_int("name", ask(&rig, &tap, "PATCH", CM, MERGE, "{'metadata':{'name':'zz'}}"), 400);
-    api_rig_stop(&rig);
+    check_has("uid", capture.body.data, "field is immutable");
+    check_int("name", ask(&fixture, &capture, "PATCH", CM, MERGE, "{'metadata':{'name':'zz'}}"),
+              400);
+    api_fixture_stop(&fixture);
 }
 
 #define POD_OF(spec)                                                                               \
@@ -234,46 +246,46 @@ static void what_cannot_be_applied_is_refused(void **state)
 /* covers: kube-api.md 109 */
 static void containers_and_ports_merge_by_their_keys(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     check_int("new",
-              ask(&rig, &tap, "PATCH", POD "?fieldManager=m1", APPLY,
+              ask(&fixture, &capture, "PATCH", POD "?fieldManager=m1", APPLY,
                   POD_OF("'containers':[{'name':'c','image':'x','command':['true'],'ports':[{'"
                          "containerPort':80}]}]")),
               201);
-    check_held(&tap, "m1",
+    check_held(&capture, "m1",
                "{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"c\\\"}\":{\".\":{},\"f:"
                "command\":{},\"f:image\":{},"
                "\"f:name\":{},\"f:ports\":{\"k:{\\\"containerPort\\\":80,\\\"protocol\\\":"
                "\\\"TCP\\\"}\":{\".\":{},"
                "\"f:containerPort\":{}}}}},\"f:restartPolicy\":{}}}");
     check_int("image",
-              ask(&rig, &tap, "PATCH", POD "?fieldManager=m2", APPLY,
+              ask(&fixture, &capture, "PATCH", POD "?fieldManager=m2", APPLY,
                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','labels':{'a':'b'}},"
                   "'spec':{'containers':[{'name':'c','image':'y'}]}}"),
               409);
     check_at(
-        &tap, "message",
+        &capture, "message",
         "Apply failed with 1 conflict: conflict with \"m1\": .spec.containers[name=\"c\"].image");
     check_int("forced",
-              ask(&rig, &tap, "PATCH", POD "?fieldManager=m2&force=1", APPLY,
+              ask(&fixture, &capture, "PATCH", POD "?fieldManager=m2&force=1", APPLY,
                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p','labels':{'a':'b'}},"
                   "'spec':{'containers':[{'name':'c','image':'y'}]}}"),
               200);
-    check_at(&tap, "spec.containers.0.image", "y");
-    check_at(&tap, "spec.containers.0.command", "[\"true\"]");
-    check_at(&tap, "spec.containers.1", NULL);
-    check_at(&tap, "spec.containers.0.ports.0.protocol", "TCP");
+    check_at(&capture, "spec.containers.0.image", "y");
+    check_at(&capture, "spec.containers.0.command", "[\"true\"]");
+    check_at(&capture, "spec.containers.1", NULL);
+    check_at(&capture, "spec.containers.0.ports.0.protocol", "TCP");
     check_int("given up",
-              ask(&rig, &tap, "PATCH", POD "?fieldManager=m2", APPLY,
+              ask(&fixture, &capture, "PATCH", POD "?fieldManager=m2", APPLY,
                   "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'}}"),
               200);
-    check_at(&tap, "metadata.labels", NULL);
-    check_at(&tap, "spec.containers.0.image", NULL);
-    check_at(&tap, "spec.containers.0.name", "c");
-    api_rig_stop(&rig);
+    check_at(&capture, "metadata.labels", NULL);
+    check_at(&capture, "spec.containers.0.image", NULL);
+    check_at(&capture, "spec.containers.0.name", "c");
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 107; see kubectl.py for kubectl's own part */
@@ -285,123 +297,128 @@ static void what_kubectl_applied_on_its_own_is_no_conflict_for_it(void **state)
         "'{\\'apiVersion\\':\\'v1\\',\\'kind\\':\\'ConfigMap\\',\\'metadata\\':{\\'name\\':\\'c\\'}"
         ",\\'data\\':{\\'a\\':\\'1\\'}}'}},"
         "'data':{'a':'1','b':'2'}}";
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str body = mem_strdup(with_note);
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("created",
-              ask(&rig, &tap, "POST", CMS "?fieldManager=kubectl-client-side-apply", NULL, body),
-              201);
-    check_int("its own",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=kubectl", APPLY, CONFIG("{'a':'9'}")),
-              200);
-    check_at(&tap, "data.a", "9");
-    check_has("the note follows", tap.body.data, "\\\"data\\\":{\\\"a\\\":\\\"9\\\"}");
+    api_fixture_start(&fixture, NULL);
     check_int(
-        "not its own",
-        ask(&rig, &tap, "PATCH", CM "?fieldManager=kubectl", APPLY, CONFIG("{'a':'9','b':'9'}")),
-        409);
+        "created",
+        ask(&fixture, &capture, "POST", CMS "?fieldManager=kubectl-client-side-apply", NULL, body),
+        201);
+    check_int(
+        "its own",
+        ask(&fixture, &capture, "PATCH", CM "?fieldManager=kubectl", APPLY, CONFIG("{'a':'9'}")),
+        200);
+    check_at(&capture, "data.a", "9");
+    check_has("the note follows", capture.body.data, "\\\"data\\\":{\\\"a\\\":\\\"9\\\"}");
+    check_int("not its own",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=kubectl", APPLY,
+                  CONFIG("{'a':'9','b':'9'}")),
+              409);
     check_int("of somebody else",
-              ask(&rig, &tap, "PATCH", CM "?fieldManager=m", APPLY, CONFIG("{'b':'8'}")), 409);
-    api_rig_stop(&rig);
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m", APPLY, CONFIG("{'b':'8'}")),
+              409);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 110 */
 static void an_account_can_be_closed_and_begins_again_with_the_first_apply(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("created", ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}")), 201);
-    check_held(&tap, "tester", "{\"f:data\":{\".\":{},\"f:a\":{}}}");
-    check_int("closed", ask(&rig, &tap, "PATCH", CM, MERGE, "{'metadata':{'managedFields':[{}]}}"),
+    api_fixture_start(&fixture, NULL);
+    check_int("created", ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{'a':'1'}")), 201);
+    check_held(&capture, "tester", "{\"f:data\":{\".\":{},\"f:a\":{}}}");
+    check_int("closed",
+              ask(&fixture, &capture, "PATCH", CM, MERGE, "{'metadata':{'managedFields':[{}]}}"),
               200);
-    check_at(&tap, "metadata.managedFields", NULL);
-    check_int("not kept", ask(&rig, &tap, "PATCH", CM, MERGE, "{'data':{'b':'2'}}"), 200);
-    check_at(&tap, "metadata.managedFields", NULL);
-    check_int("again", ask(&rig, &tap, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'c':'3'}")),
+    check_at(&capture, "metadata.managedFields", NULL);
+    check_int("not kept", ask(&fixture, &capture, "PATCH", CM, MERGE, "{'data':{'b':'2'}}"), 200);
+    check_at(&capture, "metadata.managedFields", NULL);
+    check_int("again",
+              ask(&fixture, &capture, "PATCH", CM "?fieldManager=m1", APPLY, CONFIG("{'c':'3'}")),
               200);
-    check_held(&tap, "before-first-apply", "{\"f:data\":{\".\":{},\"f:a\":{},\"f:b\":{}}}");
-    check_held(&tap, "m1", "{\"f:data\":{\"f:c\":{}}}");
-    api_rig_stop(&rig);
+    check_held(&capture, "before-first-apply", "{\"f:data\":{\".\":{},\"f:a\":{},\"f:b\":{}}}");
+    check_held(&capture, "m1", "{\"f:data\":{\"f:c\":{}}}");
+    api_fixture_stop(&fixture);
 }
 
 static void a_list_given_takes_the_place_of_the_stored_one(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
     check_int("given",
-              ask(&rig, &tap, "PATCH", CM, JSON6902,
+              ask(&fixture, &capture, "PATCH", CM, JSON6902,
                   "[{'op':'replace','path':'/metadata/"
                   "managedFields','value':[{'manager':'m','operation':'Apply',"
                   "'apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':{'f:data':{'f:a':{}}}}]}]"),
               200);
-    check_held(&tap, "m", "{\"f:data\":{\"f:a\":{}}}");
-    check_held(&tap, "tester", NULL);
+    check_held(&capture, "m", "{\"f:data\":{\"f:a\":{}}}");
+    check_held(&capture, "tester", NULL);
     check_int("nonsense",
-              ask(&rig, &tap, "PATCH", CM, JSON6902,
+              ask(&fixture, &capture, "PATCH", CM, JSON6902,
                   "[{'op':'replace','path':'/metadata/"
                   "managedFields','value':[{'manager':'m','operation':'Apply',"
                   "'apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':{'data':{}}}]}]"),
               200);
-    check_held(&tap, "m", "{\"f:data\":{\"f:a\":{}}}");
-    api_rig_stop(&rig);
+    check_held(&capture, "m", "{\"f:data\":{\"f:a\":{}}}");
+    api_fixture_stop(&fixture);
 }
 
 static void status_has_an_account_of_its_own(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     check_int(
         "new",
-        ask(&rig, &tap, "PATCH", QUEUE "?fieldManager=m1", APPLY,
+        ask(&fixture, &capture, "PATCH", QUEUE "?fieldManager=m1", APPLY,
             "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue','metadata':{'name':'q'},"
             "'spec':{'weight':2},'status':{'state':'Closed'}}"),
         201);
-    check_held(&tap, "m1", "{\"f:spec\":{\"f:weight\":{}}}");
-    check_at(&tap, "status.state", "Open");
+    check_held(&capture, "m1", "{\"f:spec\":{\"f:weight\":{}}}");
+    check_at(&capture, "status.state", "Open");
     check_int(
         "status",
-        ask(&rig, &tap, "PATCH", QUEUE "/status?fieldManager=m2", APPLY,
+        ask(&fixture, &capture, "PATCH", QUEUE "/status?fieldManager=m2", APPLY,
             "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue','metadata':{'name':'q'},"
             "'spec':{'weight':9},'status':{'state':'Closed'}}"),
         200);
-    check_held(&tap, "m2", "{\"f:status\":{\"f:state\":{}}}");
-    check_at(&tap, "spec.weight", "2");
-    check_at(&tap, "status.state", "Closed");
-    check_at(&tap, "metadata.managedFields.1.subresource", "status");
-    api_rig_stop(&rig);
+    check_held(&capture, "m2", "{\"f:status\":{\"f:state\":{}}}");
+    check_at(&capture, "spec.weight", "2");
+    check_at(&capture, "status.state", "Closed");
+    check_at(&capture, "metadata.managedFields.1.subresource", "status");
+    api_fixture_stop(&fixture);
 }
 
 static void many_updaters_become_one(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped(json) json_t *doc = NULL;
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
     for (int i = 0; i < 14; i++) {
         scoped_str target = mem_printf(CM "?fieldManager=u%d", i);
         scoped_str body = mem_printf("{'data':{'k%d':'v'}}", i);
 
-        check_int(target, ask(&rig, &tap, "PATCH", target, MERGE, body), 200);
+        check_int(target, ask(&fixture, &capture, "PATCH", target, MERGE, body), 200);
     }
-    doc = api_tap_json(&tap);
+    doc = api_capture_json(&capture);
     check_int("entries",
               json_array_size(json_object_get(json_object_get(doc, "metadata"), "managedFields")),
               10);
-    check_held(&tap, "ancient-changes",
+    check_held(&capture, "ancient-changes",
                "{\"f:data\":{\".\":{},\"f:a\":{},\"f:k0\":{},\"f:k1\":{},\"f:k2\":{},\"f:k3\":{},"
                "\"f:k4\":{}}}");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* As kube-apiserver orders them: clients compare the lists. */
@@ -409,52 +426,53 @@ static void accounts_are_in_order(void **state)
 {
     static const char *const want[] = {"Apply early", "Apply late", "Update tester",
                                        "Update later"};
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
-    loop_advance(rig.loop, 2000);
-    ask(&rig, &tap, "PATCH", CM "?fieldManager=early", APPLY, CONFIG("{'b':'1'}"));
-    loop_advance(rig.loop, 2000);
-    ask(&rig, &tap, "PATCH", CM "?fieldManager=later", MERGE, "{'data':{'c':'1'}}");
-    ask(&rig, &tap, "PATCH", CM "?fieldManager=late", APPLY, CONFIG("{'d':'1'}"));
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
+    loop_advance(fixture.loop, 2000);
+    ask(&fixture, &capture, "PATCH", CM "?fieldManager=early", APPLY, CONFIG("{'b':'1'}"));
+    loop_advance(fixture.loop, 2000);
+    ask(&fixture, &capture, "PATCH", CM "?fieldManager=later", MERGE, "{'data':{'c':'1'}}");
+    ask(&fixture, &capture, "PATCH", CM "?fieldManager=late", APPLY, CONFIG("{'d':'1'}"));
     for (size_t i = 0; i < countof(want); i++) {
         scoped_str operation_path = mem_printf("metadata.managedFields.%zu.operation", i);
         scoped_str manager_path = mem_printf("metadata.managedFields.%zu.manager", i);
-        scoped_str operation = api_tap_at(&tap, operation_path);
-        scoped_str manager = api_tap_at(&tap, manager_path);
+        scoped_str operation = api_capture_at(&capture, operation_path);
+        scoped_str manager = api_capture_at(&capture, manager_path);
         scoped_str entry = mem_printf("%s %s", operation, manager);
 
         check_str(operation_path, entry, want[i]);
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 94 */
 static void replacing_needs_a_revision_where_a_cluster_asks_for_one(void **state)
 {
     static const char lease[] = "/apis/coordination.k8s.io/v1/namespaces/default/leases/l";
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
-    check_int("built in", ask(&rig, &tap, "PUT", CM, NULL, CONFIG("{'a':'2'}")), 200);
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, "POST", CMS, NULL, CONFIG("{'a':'1'}"));
+    check_int("built in", ask(&fixture, &capture, "PUT", CM, NULL, CONFIG("{'a':'2'}")), 200);
     check_int("custom",
-              ask(&rig, &tap, "PUT", "/apis/scheduling.volcano.sh/v1beta1/queues/default", NULL,
+              ask(&fixture, &capture, "PUT", "/apis/scheduling.volcano.sh/v1beta1/queues/default",
+                  NULL,
                   "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
                   "'metadata':{'name':'default'},'spec':{'weight':2}}"),
               422);
-    check_has("custom", tap.body.data,
+    check_has("custom", capture.body.data,
               "metadata.resourceVersion: Invalid value: 0x0: must be specified for an update");
     check_int("a lease that is not there",
-              ask(&rig, &tap, "PUT", lease, NULL, "{'metadata':{'name':'l'}}"), 201);
-    check_int("a lease that is", ask(&rig, &tap, "PUT", lease, NULL, "{'metadata':{'name':'l'}}"),
-              422);
+              ask(&fixture, &capture, "PUT", lease, NULL, "{'metadata':{'name':'l'}}"), 201);
+    check_int("a lease that is",
+              ask(&fixture, &capture, "PUT", lease, NULL, "{'metadata':{'name':'l'}}"), 422);
     check_int("something else that is not there",
-              ask(&rig, &tap, "PUT", CMS "/x", NULL, "{'metadata':{'name':'x'}}"), 404);
-    api_rig_stop(&rig);
+              ask(&fixture, &capture, "PUT", CMS "/x", NULL, "{'metadata':{'name':'x'}}"), 404);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

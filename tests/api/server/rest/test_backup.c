@@ -30,7 +30,7 @@ ssize_t __wrap_read(int fd, void *bytes, size_t len)
 }
 
 struct place {
-    struct api_rig rig;
+    struct api_fixture fixture;
     char *directory;
 };
 
@@ -38,25 +38,26 @@ static struct place a_store_on_disk(const char *name)
 {
     struct place place = {.directory = test_path(name)};
 
-    api_rig_start(&place.rig, &(const struct api_rig_options){.directory = place.directory});
+    api_fixture_start(&place.fixture,
+                      &(const struct api_fixture_options){.directory = place.directory});
     for (int i = 0; i < MANY; i++) {
-        scoped(tap) struct api_tap tap = {0};
+        scoped(capture) struct api_capture capture = {0};
         scoped_str body =
             mem_printf("{\"metadata\":{\"name\":\"c%d\"},\"data\":{\"v\":\"%01000d\"}}", i, i);
 
         check_int("made",
-                  api_request(&place.rig, &tap, "POST", "/api/v1/namespaces/default/configmaps",
-                              .body = body),
+                  api_send(&place.fixture, &capture, "POST",
+                           "/api/v1/namespaces/default/configmaps", .body = body),
                   201);
     }
-    api_allow_backups(place.rig.api, place.directory);
+    api_enable_backups(place.fixture.api, place.directory);
     return place;
 }
 
 static void leave(struct place *place)
 {
     failure = 0;
-    api_rig_stop(&place->rig);
+    api_fixture_stop(&place->fixture);
     mem_free(place->directory);
 }
 
@@ -71,29 +72,29 @@ static size_t pages_of(const struct buf *file)
 static void an_interrupted_backup_is_whole(void **state)
 {
     struct place place = a_store_on_disk("interrupted");
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
 
     well = 1;
     failure = EINTR;
-    check_int("sent", api_request(&place.rig, &tap, "GET", "/backup"), 200);
-    check("ended", tap.ended && !tap.cut);
-    check("every object is in it", tap.body.len > (size_t)MANY * 1000);
-    check_int("whole pages", (int)(tap.body.len % pages_of(&tap.body)), 0);
+    check_int("sent", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
+    check("ended", capture.ended && !capture.cut);
+    check("every object is in it", capture.body.len > (size_t)MANY * 1000);
+    check_int("whole pages", (int)(capture.body.len % pages_of(&capture.body)), 0);
     leave(&place);
 }
 
 static void a_backup_that_cannot_be_read_is_cut_off(void **state)
 {
     struct place place = a_store_on_disk("unreadable");
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
 
     well = 5;
     failure = EIO;
-    check_int("begun", api_request(&place.rig, &tap, "GET", "/backup"), 200);
-    check("not ended as if it were whole", tap.cut && !tap.ended);
+    check_int("begun", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
+    check("not ended as if it were whole", capture.cut && !capture.ended);
     failure = 0;
-    check_int("the next one", api_request(&place.rig, &tap, "GET", "/backup"), 200);
-    check("is whole", tap.ended);
+    check_int("the next one", api_send(&place.fixture, &capture, "GET", "/backup"), 200);
+    check("is whole", capture.ended);
     leave(&place);
 }
 

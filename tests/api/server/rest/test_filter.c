@@ -66,11 +66,11 @@ static void selectors_choose_objects(void **state)
         scoped(object) struct object *object = subject(c->kind);
         scoped(filter) struct filter filter = {0};
         scoped_str text = mem_printf("/a?%s", c->query);
-        struct target target;
+        struct request_target target;
         struct error err = {0};
         bool ok;
 
-        check(c->query, target_parse(text, arena, &target, NULL));
+        check(c->query, request_target_parse(text, arena, &target, NULL));
         ok = filter_parse(&target, object->kind, NULL, arena, &filter, &err);
         if (c->message) {
             check(c->query, !ok);
@@ -88,9 +88,9 @@ static void the_name_of_the_path_is_one_more_requirement(void **state)
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(object) struct object *object = subject(NULL);
     scoped(filter) struct filter same = {0}, other = {0};
-    struct target target;
+    struct request_target target;
 
-    check("target", target_parse("/a", arena, &target, NULL));
+    check("target", request_target_parse("/a", arena, &target, NULL));
     check("same", filter_parse(&target, &kind_pod, "p1", arena, &same, NULL));
     check("other", filter_parse(&target, &kind_pod, "p2", arena, &other, NULL));
     check("same", filter_matches(&same, object));
@@ -103,19 +103,19 @@ static void selectors_are_bounded(void **state)
     scoped(arena) struct arena *arena = arena_new(0);
     scoped(buf) struct buf text = {0};
     scoped(filter) struct filter filter = {0};
-    struct target target;
+    struct request_target target;
     struct error err = {0};
 
     buf_str(&text, "/a?fieldSelector=");
     for (int i = 0; i <= 64; i++)
         buf_str(&text, "metadata.name=x,");
-    check("target", target_parse(text.data, arena, &target, NULL));
+    check("target", request_target_parse(text.data, arena, &target, NULL));
     check_error("terms", filter_parse(&target, &kind_pod, NULL, arena, &filter, &err), err,
                 ERR_BAD_REQUEST);
     check_has("terms", err.message, "more than 64");
     for (int i = 0; i < 250; i++)
         buf_str(&text, "metadata.name=x,");
-    check("target", target_parse(text.data, arena, &target, NULL));
+    check("target", request_target_parse(text.data, arena, &target, NULL));
     check_error("bytes", filter_parse(&target, &kind_pod, NULL, arena, &filter, &err), err,
                 ERR_BAD_REQUEST);
     check_has("bytes", err.message, "longer than 4096");
@@ -124,17 +124,17 @@ static void selectors_are_bounded(void **state)
 /* covers: kube-api.md 73; reliability.md FZ-07 */
 static void tokens_come_back_as_they_were_given_out(void **state)
 {
-    static const struct token tokens[] = {
+    static const struct continue_token tokens[] = {
         {1, "a/b", 0}, {-1, "/n", 5}, {INT64_MAX, "default/x.y", INT64_MAX}, {7, "ä/€", 12}};
 
     for (size_t i = 0; i < countof(tokens); i++) {
         scoped(buf) struct buf text = {0}, scratch = {0};
-        struct token back;
+        struct continue_token back;
         struct error err = {0};
 
-        token_write(&tokens[i], &text);
+        continue_token_write(&tokens[i], &text);
         check("safe in a URL", strcspn(text.data, "+/=&%") == text.len);
-        check_ok(text.data, token_read(text.data, &scratch, &back, &err), err);
+        check_ok(text.data, continue_token_read(text.data, &scratch, &back, &err), err);
         check_str(text.data, back.after, tokens[i].after);
         check_int(text.data, back.revision, tokens[i].revision);
         check_int(text.data, back.given, tokens[i].given);
@@ -147,10 +147,11 @@ static void forged_tokens_are_refused(void **state)
 
     for (size_t i = 0; i < countof(forged); i++) {
         scoped(buf) struct buf scratch = {0};
-        struct token token;
+        struct continue_token token;
         struct error err = {0};
 
-        check_error(forged[i], token_read(forged[i], &scratch, &token, &err), err, ERR_BAD_REQUEST);
+        check_error(forged[i], continue_token_read(forged[i], &scratch, &token, &err), err,
+                    ERR_BAD_REQUEST);
         check_has(forged[i], err.message, "continue key is not valid: ");
     }
 }

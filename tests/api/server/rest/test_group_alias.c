@@ -16,45 +16,46 @@ static const char event[] =
 /* covers: kube-api.md 128 */
 static void events_have_one_place_and_two_shapes(void **state)
 {
-    scoped(tap) struct api_tap tap = {0}, watch = {0};
+    scoped(capture) struct api_capture capture = {0}, watch = {0};
     scoped_str first = NULL;
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    api_request(&rig, &watch, "GET", V1 "?watch=1");
-    check_int("made", api_request(&rig, &tap, "POST", V1, .body = event), 201);
-    check_at(&tap, "apiVersion", "events.k8s.io/v1");
-    check_at(&tap, "note", "said");
-    check_at(&tap, "message", NULL);
-    check_int("core", api_request(&rig, &tap, "GET", CORE "/e"), 200);
-    check_at(&tap, "apiVersion", "v1");
-    check_at(&tap, "message", "said");
-    check_at(&tap, "involvedObject.name", "p");
-    check_at(&tap, "reportingComponent", "me");
-    check_at(&tap, "regarding", NULL);
+    api_fixture_start(&fixture, NULL);
+    api_send(&fixture, &watch, "GET", V1 "?watch=1");
+    check_int("made", api_send(&fixture, &capture, "POST", V1, .body = event), 201);
+    check_at(&capture, "apiVersion", "events.k8s.io/v1");
+    check_at(&capture, "note", "said");
+    check_at(&capture, "message", NULL);
+    check_int("core", api_send(&fixture, &capture, "GET", CORE "/e"), 200);
+    check_at(&capture, "apiVersion", "v1");
+    check_at(&capture, "message", "said");
+    check_at(&capture, "involvedObject.name", "p");
+    check_at(&capture, "reportingComponent", "me");
+    check_at(&capture, "regarding", NULL);
     check_int("list",
-              api_request(&rig, &tap, "GET",
-                          V1 "?fieldSelector=regarding.name%3Dp,reportingController%3Dme"),
+              api_send(&fixture, &capture, "GET",
+                       V1 "?fieldSelector=regarding.name%3Dp,reportingController%3Dme"),
               200);
-    check_at(&tap, "apiVersion", "events.k8s.io/v1");
-    check_at(&tap, "items.0.regarding.uid", "u1");
-    check_int("none", api_request(&rig, &tap, "GET", V1 "?fieldSelector=regarding.name%3Dq"), 200);
-    check_at(&tap, "items", "[]");
+    check_at(&capture, "apiVersion", "events.k8s.io/v1");
+    check_at(&capture, "items.0.regarding.uid", "u1");
+    check_int("none", api_send(&fixture, &capture, "GET", V1 "?fieldSelector=regarding.name%3Dq"),
+              200);
+    check_at(&capture, "items", "[]");
     check_int("merge",
-              api_request(&rig, &tap, "PATCH", V1 "/e", .body = "{\"note\":\"more\"}",
-                          .content_type = "application/merge-patch+json"),
+              api_send(&fixture, &capture, "PATCH", V1 "/e", .body = "{\"note\":\"more\"}",
+                       .content_type = "application/merge-patch+json"),
               200);
-    check_at(&tap, "note", "more");
+    check_at(&capture, "note", "more");
     check_int(
         "operations",
-        api_request(&rig, &tap, "PATCH", V1 "/e",
-                    .body = "[{\"op\":\"replace\",\"path\":\"/regarding/name\",\"value\":\"q\"}]",
-                    .content_type = "application/json-patch+json"),
+        api_send(&fixture, &capture, "PATCH", V1 "/e",
+                 .body = "[{\"op\":\"replace\",\"path\":\"/regarding/name\",\"value\":\"q\"}]",
+                 .content_type = "application/json-patch+json"),
         200);
-    check_at(&tap, "regarding.name", "q");
-    first = api_tap_event(&watch, 0, "note");
+    check_at(&capture, "regarding.name", "q");
+    first = api_capture_event(&watch, 0, "note");
     check_str("watched", first, "ADDED said");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* Typed clients of events.k8s.io read no event without its time. */
@@ -74,43 +75,44 @@ static void an_event_without_its_time_is_shown_with_when_it_was_first_seen(void 
         {"made", "{\"metadata\":{\"name\":\"c\"},\"involvedObject\":{\"namespace\":\"default\"}}",
          "2026-01-01T00:00:00.000000Z"},
     };
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str target = mem_printf(V1 "/%c", 'a' + (int)i);
 
-        check_int(cases[i].name, api_request(&rig, &tap, "POST", CORE, .body = cases[i].body), 201);
-        check_int(cases[i].name, api_request(&rig, &tap, "GET", target), 200);
-        check_at(&tap, "eventTime", cases[i].time);
+        check_int(cases[i].name, api_send(&fixture, &capture, "POST", CORE, .body = cases[i].body),
+                  201);
+        check_int(cases[i].name, api_send(&fixture, &capture, "GET", target), 200);
+        check_at(&capture, "eventTime", cases[i].time);
     }
-    check_int("as it is", api_request(&rig, &tap, "GET", CORE "/a"), 200);
-    check_at(&tap, "eventTime", NULL);
-    api_rig_stop(&rig);
+    check_int("as it is", api_send(&fixture, &capture, "GET", CORE "/a"), 200);
+    check_at(&capture, "eventTime", NULL);
+    api_fixture_stop(&fixture);
 }
 
 static void an_event_lies_where_its_object_does(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     check_int(
         "elsewhere",
-        api_request(
-            &rig, &tap, "POST", CORE,
+        api_send(
+            &fixture, &capture, "POST", CORE,
             .body = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"namespace\":\"other\"}}"),
         422);
     check_has(
-        "elsewhere", tap.body.data,
+        "elsewhere", capture.body.data,
         "involvedObject.namespace: Invalid value: \\\"other\\\": does not match event.namespace");
-    check_int("of the cluster",
-              api_request(
-                  &rig, &tap, "POST", CORE,
-                  .body = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Node\"}}"),
-              201);
-    api_rig_stop(&rig);
+    check_int(
+        "of the cluster",
+        api_send(&fixture, &capture, "POST", CORE,
+                 .body = "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Node\"}}"),
+        201);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

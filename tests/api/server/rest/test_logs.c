@@ -23,14 +23,14 @@ static bool read_fake(void *ctx, const struct object *pod, const struct log_quer
     return true;
 }
 
-static void set_pod(struct api_rig *rig, const char *status)
+static void set_pod(struct api_fixture *fixture, const char *status)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str patch = mem_printf("{\"status\":%s}", status);
 
     check_int("status",
-              api_request(rig, &tap, "PATCH", PODS "/p/status", .body = patch,
-                          .content_type = "application/merge-patch+json"),
+              api_send(fixture, &capture, "PATCH", PODS "/p/status", .body = patch,
+                       .content_type = "application/merge-patch+json"),
               200);
 }
 
@@ -45,43 +45,43 @@ static void logs_are_read_and_followed_to_the_end(void **state)
 {
     struct fake_log log = {.text = "one\n"};
     const struct api_logs logs = {read_fake, &log};
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, &(const struct api_rig_options){.logs = &logs});
-    check_int("no pod", api_request(&rig, &tap, "GET", PODS "/p/log"), 404);
-    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
-    check_int("logs", api_request(&rig, &tap, "GET", PODS "/p/log"), 200);
-    check_str("text", tap.body.data, "one\n");
-    check_str("type", tap.content_type, "text/plain");
-    set_pod(&rig, RUNNING);
+    api_fixture_start(&fixture, &(const struct api_fixture_options){.logs = &logs});
+    check_int("no pod", api_send(&fixture, &capture, "GET", PODS "/p/log"), 404);
+    check_int("create", api_send(&fixture, &capture, "POST", PODS, .body = api_pod_body), 201);
+    check_int("logs", api_send(&fixture, &capture, "GET", PODS "/p/log"), 200);
+    check_str("text", capture.body.data, "one\n");
+    check_str("type", capture.content_type, "text/plain");
+    set_pod(&fixture, RUNNING);
     check_int("all flags",
-              api_request(&rig, &tap, "GET",
-                          PODS "/p/log?container=c&tailLines=2&limitBytes=10&timestamps=true&"
-                               "sinceSeconds=60"),
+              api_send(&fixture, &capture, "GET",
+                       PODS "/p/log?container=c&tailLines=2&limitBytes=10&timestamps=true&"
+                            "sinceSeconds=60"),
               200);
     check_int("tail", log.last.tail_lines, 2);
     check_int("limit", log.last.limit_bytes, 10);
     check("stamps", log.last.timestamps);
-    check_int("since", log.last.since_ms, loop_wall_ms(rig.loop) - 60000);
-    check_int("follow", api_request(&rig, &tap, "GET", PODS "/p/log?follow=true"), 200);
-    check("goes on", !tap.ended && api_is_endless(tap.stream));
+    check_int("since", log.last.since_ms, loop_wall_ms(fixture.loop) - 60000);
+    check_int("follow", api_send(&fixture, &capture, "GET", PODS "/p/log?follow=true"), 200);
+    check("goes on", !capture.ended && api_is_long_running(capture.stream));
     log.text = "one\ntwo\n";
-    loop_advance(rig.loop, 200);
-    check_str("more", tap.body.data, "one\ntwo\n");
+    loop_advance(fixture.loop, 200);
+    check_str("more", capture.body.data, "one\ntwo\n");
     log.text = "one\ntwo\nlast\n";
-    set_pod(&rig, OVER);
-    loop_advance(rig.loop, 200);
-    check("ended", tap.ended);
-    check_str("last words", tap.body.data, "one\ntwo\nlast\n");
-    set_pod(&rig, RUNNING);
+    set_pod(&fixture, OVER);
+    loop_advance(fixture.loop, 200);
+    check("ended", capture.ended);
+    check_str("last words", capture.body.data, "one\ntwo\nlast\n");
+    set_pod(&fixture, RUNNING);
     log.text = "a";
-    check_int("again", api_request(&rig, &tap, "GET", PODS "/p/log?follow=true"), 200);
+    check_int("again", api_send(&fixture, &capture, "GET", PODS "/p/log?follow=true"), 200);
     log.text = "a and b";
-    api_free(take(rig.api));
-    check("ended", tap.ended);
-    check_str("said when all ends", tap.body.data, "a and b");
-    api_rig_stop(&rig);
+    api_free(take(fixture.api));
+    check("ended", capture.ended);
+    check_str("said when all ends", capture.body.data, "a and b");
+    api_fixture_stop(&fixture);
 }
 
 struct asked {
@@ -111,24 +111,24 @@ static void log_requests_are_checked(void **state)
 {
     struct fake_log log = {.text = ""};
     const struct api_logs logs = {read_fake, &log};
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, &(const struct api_rig_options){.logs = &logs});
-    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
-    set_pod(&rig, "{\"phase\":\"Pending\",\"containerStatuses\":[{\"name\":\"c\",\"state\":{"
-                  "\"waiting\":{\"reason\":\"ContainerCreating\"}}}]}");
+    api_fixture_start(&fixture, &(const struct api_fixture_options){.logs = &logs});
+    check_int("create", api_send(&fixture, &capture, "POST", PODS, .body = api_pod_body), 201);
+    set_pod(&fixture, "{\"phase\":\"Pending\",\"containerStatuses\":[{\"name\":\"c\",\"state\":{"
+                      "\"waiting\":{\"reason\":\"ContainerCreating\"}}}]}");
     for (size_t i = 0; i < countof(asked); i++) {
         const struct asked *c = &asked[i];
 
-        check_int(c->name, api_request(&rig, &tap, "GET", c->target), c->status);
-        check_has(c->name, tap.body.data ? tap.body.data : "", c->has ? c->has : "");
+        check_int(c->name, api_send(&fixture, &capture, "GET", c->target), c->status);
+        check_has(c->name, capture.body.data ? capture.body.data : "", c->has ? c->has : "");
     }
-    api_rig_stop(&rig);
-    api_rig_start(&rig, NULL);
-    check_int("create", api_request(&rig, &tap, "POST", PODS, .body = api_pod_body), 201);
-    check_int("nowhere", api_request(&rig, &tap, "GET", PODS "/p/log"), 503);
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
+    api_fixture_start(&fixture, NULL);
+    check_int("create", api_send(&fixture, &capture, "POST", PODS, .body = api_pod_body), 201);
+    check_int("nowhere", api_send(&fixture, &capture, "GET", PODS "/p/log"), 503);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -98,52 +98,52 @@ static char *unquoted(const char *text, bool is_yaml)
 
 static void odd_bodies_are_answered_as_by_kube_apiserver(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(odds); i++) {
         const struct odd *c = &odds[i];
         scoped_str body = unquoted(c->body, c->type && strcmp(c->type, YAML) == 0);
         scoped_str at = NULL;
         const char *headers;
 
-        check_int(
-            c->name,
-            api_request(&rig, &tap, c->method, c->target, .body = body, .content_type = c->type),
-            c->status);
-        at = api_tap_at(&tap, c->at);
+        check_int(c->name,
+                  api_send(&fixture, &capture, c->method, c->target, .body = body,
+                           .content_type = c->type),
+                  c->status);
+        at = api_capture_at(&capture, c->at);
         check_str(c->name, at, c->text);
-        headers = tap.headers.data ? tap.headers.data : "";
+        headers = capture.headers.data ? capture.headers.data : "";
         if (c->warning)
             check_has(c->name, headers, c->warning);
         else
             check(c->name, !strstr(headers, "Warning:"));
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* A body may not make its answer, or what it costs, grow with what it says twice. */
 static void what_is_said_twice_too_often_is_counted(void **state)
 {
     enum { TIMES = 50000 };
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped(buf) struct buf body = {0};
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     buf_str(&body, "{\"metadata\":{\"name\":\"c\"},\"data\":{\"k\":\"\"");
     for (int i = 0; i < TIMES; i++)
         buf_str(&body, ",\"k\":\"\"");
     buf_str(&body, "}}");
     check_int("strict",
-              api_request(&rig, &tap, "POST", CM "?fieldValidation=Strict", .body = body.data),
+              api_send(&fixture, &capture, "POST", CM "?fieldValidation=Strict", .body = body.data),
               400);
-    check_has("counted", tap.body.data, "more");
-    check("bounded", tap.body.len < 64 << 10);
-    check_int("warned", api_request(&rig, &tap, "POST", CM, .body = body.data), 201);
-    check("bounded", tap.headers.len < 16 << 10);
-    api_rig_stop(&rig);
+    check_has("counted", capture.body.data, "more");
+    check("bounded", capture.body.len < 64 << 10);
+    check_int("warned", api_send(&fixture, &capture, "POST", CM, .body = body.data), 201);
+    check("bounded", capture.headers.len < 16 << 10);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

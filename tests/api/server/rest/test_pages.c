@@ -9,10 +9,10 @@
  */
 
 /* A request of somebody. */
-static int ask(struct api_rig *rig, struct api_tap *tap, const struct identity *who,
+static int ask(struct api_fixture *fixture, struct api_capture *capture, const struct identity *who,
                const char *method, const char *target, const char *body)
 {
-    return api_request(rig, tap, method, target, .body = body, .identity = who);
+    return api_send(fixture, capture, method, target, .body = body, .identity = who);
 }
 
 #define CMS "/api/v1/namespaces/default/configmaps"
@@ -58,19 +58,20 @@ static void reviews_say_what_a_request_would_meet(void **state)
     };
     static const char *const namespaces[] = {"a"};
     scoped(identity) struct identity *editor = identity_with_role("ed", ROLE_EDITOR, namespaces, 1);
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(tap) struct api_tap tap = {0};
+        scoped(capture) struct api_capture capture = {0};
         scoped_str body = mem_printf("{\"spec\":%s}", cases[i].spec);
         scoped_str wanted = mem_printf("\"allowed\":%s", cases[i].allowed);
 
-        check_int(cases[i].name, ask(&rig, &tap, editor, "POST", path, body), cases[i].status);
+        check_int(cases[i].name, ask(&fixture, &capture, editor, "POST", path, body),
+                  cases[i].status);
         if (cases[i].allowed)
-            check_has(cases[i].name, tap.body.data, wanted);
+            check_has(cases[i].name, capture.body.data, wanted);
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 33 */
@@ -79,58 +80,60 @@ static void rules_and_names_come_from_the_same_identity(void **state)
     static const char *const namespaces[] = {"a"};
     scoped(identity) struct identity *viewer = identity_with_role("vi", ROLE_VIEWER, namespaces, 1);
     scoped(identity) struct identity *admin = identity_with_role("ad", ROLE_ADMIN, NULL, 0);
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    ask(&rig, &tap, viewer, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+    api_fixture_start(&fixture, NULL);
+    ask(&fixture, &capture, viewer, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
         "{\"spec\":{\"namespace\":\"a\"}}");
-    check_has("reads", tap.body.data,
+    check_has("reads", capture.body.data,
               "{\"verbs\":[\"get\",\"list\",\"watch\"],\"apiGroups\":[\"flow.volcano.sh\"],"
               "\"resources\":[\"jobflows\"]}");
-    check("no secrets", !strstr(tap.body.data, "\"secrets\""));
-    ask(&rig, &tap, admin, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+    check("no secrets", !strstr(capture.body.data, "\"secrets\""));
+    ask(&fixture, &capture, admin, "POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
         "{\"spec\":{\"namespace\":\"a\"}}");
-    check_has("everything", tap.body.data, "\"verbs\":[\"*\"]");
-    ask(&rig, &tap, viewer, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "{}");
-    check_has("who", tap.body.data,
+    check_has("everything", capture.body.data, "\"verbs\":[\"*\"]");
+    ask(&fixture, &capture, viewer, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        "{}");
+    check_has("who", capture.body.data,
               "\"userInfo\":{\"username\":\"vi\",\"groups\":[\"jobflow:viewer:a\","
               "\"system:authenticated\"]}");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: kube-api.md 16; reliability.md SEC-04 */
 static void a_refused_request_is_a_status_with_details(void **state)
 {
     scoped(identity) struct identity *viewer = identity_with_role("vi", ROLE_VIEWER, NULL, 0);
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("code", ask(&rig, &tap, viewer, "DELETE", CMS "/x", NULL), 403);
-    check_has("reason", tap.body.data, "\"reason\":\"Forbidden\"");
-    check_has("details", tap.body.data, "\"details\":{\"name\":\"x\",\"kind\":\"configmaps\"}");
-    check_int("nothing there", ask(&rig, &tap, viewer, "GET", CMS "/x", NULL), 404);
-    api_rig_stop(&rig);
+    api_fixture_start(&fixture, NULL);
+    check_int("code", ask(&fixture, &capture, viewer, "DELETE", CMS "/x", NULL), 403);
+    check_has("reason", capture.body.data, "\"reason\":\"Forbidden\"");
+    check_has("details", capture.body.data, "\"details\":{\"name\":\"x\",\"kind\":\"configmaps\"}");
+    check_int("nothing there", ask(&fixture, &capture, viewer, "GET", CMS "/x", NULL), 404);
+    api_fixture_stop(&fixture);
 }
 
 static void readiness_says_what_is_wrong(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("ready", ask(&rig, &tap, NULL, "GET", "/readyz", NULL), 200);
-    check_str("short", tap.body.data, "ok");
-    ask(&rig, &tap, NULL, "GET", "/readyz?verbose", NULL);
-    check_str("long", tap.body.data,
+    api_fixture_start(&fixture, NULL);
+    check_int("ready", ask(&fixture, &capture, NULL, "GET", "/readyz", NULL), 200);
+    check_str("short", capture.body.data, "ok");
+    ask(&fixture, &capture, NULL, "GET", "/readyz?verbose", NULL);
+    check_str("long", capture.body.data,
               "[+]ping ok\n[+]store ok\n[+]shutdown ok\nreadyz check passed\n");
-    api_end_endless(rig.api);
-    check_int("stopping", ask(&rig, &tap, NULL, "GET", "/readyz", NULL), 500);
-    check_has("why", tap.body.data, "[-]shutdown failed: the server is stopping\n");
-    check_int("left out", ask(&rig, &tap, NULL, "GET", "/readyz?exclude=shutdown", NULL), 200);
-    check_int("alive", ask(&rig, &tap, NULL, "GET", "/livez", NULL), 200);
-    api_rig_stop(&rig);
+    api_end_long_running(fixture.api);
+    check_int("stopping", ask(&fixture, &capture, NULL, "GET", "/readyz", NULL), 500);
+    check_has("why", capture.body.data, "[-]shutdown failed: the server is stopping\n");
+    check_int("left out", ask(&fixture, &capture, NULL, "GET", "/readyz?exclude=shutdown", NULL),
+              200);
+    check_int("alive", ask(&fixture, &capture, NULL, "GET", "/livez", NULL), 200);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: reliability.md L-26 */
@@ -139,30 +142,31 @@ static void watches_are_bounded_in_all_and_by_user(void **state)
     enum { WATCHES = 5 };
     scoped(identity) struct identity *one = identity_with_role("one", ROLE_VIEWER, NULL, 0);
     scoped(identity) struct identity *other = identity_with_role("other", ROLE_VIEWER, NULL, 0);
-    struct api_tap taps[WATCHES] = {0};
-    scoped(tap) struct api_tap last = {0};
-    struct api_rig rig;
+    struct api_capture taps[WATCHES] = {0};
+    scoped(capture) struct api_capture last = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    api_limit(rig.api, &(const struct traffic_limits){.watching = 4, .watching_per_user = 3});
+    api_fixture_start(&fixture, NULL);
+    api_set_limits(fixture.api,
+                   &(const struct traffic_limits){.watching = 4, .watching_per_user = 3});
     for (int i = 0; i < 3; i++)
-        check_int("one's", ask(&rig, &taps[i], one, "GET", CMS "?watch=1", NULL), 200);
-    check_int("one too many", ask(&rig, &last, one, "GET", CMS "?watch=1", NULL), 429);
+        check_int("one's", ask(&fixture, &taps[i], one, "GET", CMS "?watch=1", NULL), 200);
+    check_int("one too many", ask(&fixture, &last, one, "GET", CMS "?watch=1", NULL), 429);
     check_has("when again", last.headers.data, "Retry-After: 1");
     check_has("who", last.body.data, "user \\\"one\\\" has 3 watches open");
-    check_int("another's", ask(&rig, &taps[3], other, "GET", CMS "?watch=1", NULL), 200);
-    check_int("all are taken", ask(&rig, &last, other, "GET", CMS "?watch=1", NULL), 429);
-    check_int("reading goes on", ask(&rig, &last, one, "GET", CMS, NULL), 200);
-    check_int("this process is not bounded", ask(&rig, &taps[4], NULL, "GET", CMS "?watch=1", NULL),
-              200);
+    check_int("another's", ask(&fixture, &taps[3], other, "GET", CMS "?watch=1", NULL), 200);
+    check_int("all are taken", ask(&fixture, &last, other, "GET", CMS "?watch=1", NULL), 429);
+    check_int("reading goes on", ask(&fixture, &last, one, "GET", CMS, NULL), 200);
+    check_int("this process is not bounded",
+              ask(&fixture, &taps[4], NULL, "GET", CMS "?watch=1", NULL), 200);
     api_cancel(take(taps[0].stream));
-    check_int("a place is free", ask(&rig, &taps[0], other, "GET", CMS "?watch=1", NULL), 200);
-    ask(&rig, &last, NULL, "GET", "/metrics", NULL);
+    check_int("a place is free", ask(&fixture, &taps[0], other, "GET", CMS "?watch=1", NULL), 200);
+    ask(&fixture, &last, NULL, "GET", "/metrics", NULL);
     check_has("counted", last.body.data, "jobflow_api_requests_in_flight{kind=\"watching\"} 4\n");
     check_has("refused", last.body.data, "jobflow_api_requests_refused_total 2\n");
     for (size_t i = 0; i < countof(taps); i++)
-        api_tap_release(&taps[i]);
-    api_rig_stop(&rig);
+        api_capture_release(&taps[i]);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: reliability.md L-25 */
@@ -192,7 +196,7 @@ static void metrics_count_answers_and_durations(void **state)
 {
     static const struct {
         int64_t duration_ns;
-        bool endless;
+        bool long_running;
     } answers[] = {{500000, false}, {2000000, false}, {900000000, false}, {60000000000, true}};
     scoped(buf) struct buf text = {0};
     struct metrics *metrics = metrics_new();
@@ -200,13 +204,14 @@ static void metrics_count_answers_and_durations(void **state)
 
     traffic_init(&traffic, metrics);
     for (size_t i = 0; i < countof(answers); i++) {
-        const struct record record = {.method = API_GET,
-                                      .method_name = "GET",
-                                      .status = 200,
-                                      .duration_ns = answers[i].duration_ns,
-                                      .bytes_out = 10};
+        const struct request_record record = {.method = API_GET,
+                                              .method_name = "GET",
+                                              .status = 200,
+                                              .duration_ns = answers[i].duration_ns,
+                                              .long_running = answers[i].long_running,
+                                              .bytes_out = 10};
 
-        traffic_note(&traffic, &record, answers[i].endless);
+        traffic_record(&traffic, &record);
     }
     metrics_write(metrics, &text);
     check_has("answers", text.data, "jobflow_api_requests_total{method=\"GET\",code=\"200\"} 4\n");
@@ -223,15 +228,15 @@ static void a_backup_needs_a_place(void **state)
 {
     scoped(identity) struct identity *editor = identity_with_role("ed", ROLE_EDITOR, NULL, 0);
     scoped_str place = test_path("place");
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("none", ask(&rig, &tap, NULL, "GET", "/backup", NULL), 404);
-    api_allow_backups(rig.api, place);
-    check_int("for administrators", ask(&rig, &tap, editor, "GET", "/backup", NULL), 403);
-    check_int("of a store in memory", ask(&rig, &tap, NULL, "GET", "/backup", NULL), 501);
-    api_rig_stop(&rig);
+    api_fixture_start(&fixture, NULL);
+    check_int("none", ask(&fixture, &capture, NULL, "GET", "/backup", NULL), 404);
+    api_enable_backups(fixture.api, place);
+    check_int("for administrators", ask(&fixture, &capture, editor, "GET", "/backup", NULL), 403);
+    check_int("of a store in memory", ask(&fixture, &capture, NULL, "GET", "/backup", NULL), 501);
+    api_fixture_stop(&fixture);
 }
 
 /* covers: reliability.md SEC-11 */
@@ -244,20 +249,20 @@ static void there_are_no_streams_into_pods(void **state)
         {"GET", "exec?command=ls", 501}, {"POST", "exec?command=ls", 501}, {"POST", "attach", 501},
         {"POST", "portforward", 501},    {"GET", "proxy/x", 404},          {"GET", "proxy", 404},
     };
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(cases); i++) {
         scoped_str target = mem_printf("/api/v1/namespaces/default/pods/p/%s", cases[i].sub);
 
-        check_int(cases[i].sub, ask(&rig, &tap, NULL, cases[i].method, target, NULL),
+        check_int(cases[i].sub, ask(&fixture, &capture, NULL, cases[i].method, target, NULL),
                   cases[i].status);
         if (cases[i].status == 501)
-            check_has(cases[i].sub, tap.body.data,
+            check_has(cases[i].sub, capture.body.data,
                       "exec, attach and port-forward are not available here");
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -18,9 +18,9 @@
     "\"for\":{\"until\":{\"terms\":[{\"target\":\"u\",\"output\":{\"key\":\"k\",\"operator\":"     \
     "\"Exists\"}}]},\"maxIterations\":3}},{\"name\":\"z\"}]}"
 
-static void make_flow(struct api_rig *rig, const char *name, const char *status)
+static void make_flow(struct api_fixture *fixture, const char *name, const char *status)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str body = mem_printf(
         "{\"apiVersion\":\"flow.volcano.sh/v1alpha1\",\"kind\":\"JobFlow\",\"metadata\":{\"name\":"
         "\"%s\"},\"spec\":" SPEC "}",
@@ -28,18 +28,18 @@ static void make_flow(struct api_rig *rig, const char *name, const char *status)
     scoped_str target = mem_printf(FLOWS "/%s/status", name);
     scoped_str patch = mem_printf("{\"status\":%s}", status);
 
-    check_int("flow", api_request(rig, &tap, "POST", FLOWS, .body = body), 201);
+    check_int("flow", api_send(fixture, &capture, "POST", FLOWS, .body = body), 201);
     check_int("status",
-              api_request(rig, &tap, "PATCH", target, .body = patch,
-                          .content_type = "application/merge-patch+json"),
+              api_send(fixture, &capture, "PATCH", target, .body = patch,
+                       .content_type = "application/merge-patch+json"),
               200);
 }
 
 /* A job of that name; `owner` NULL: nobody's. */
-static void make_job(struct api_rig *rig, const char *name, const char *owner_uid,
+static void make_job(struct api_fixture *fixture, const char *name, const char *owner_uid,
                      const char *phase)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str body = mem_printf(
         "{\"apiVersion\":\"batch.volcano.sh/v1alpha1\",\"kind\":\"Job\",\"metadata\":{\"name\":"
         "\"%s\",\"ownerReferences\":[{\"apiVersion\":\"flow.volcano.sh/v1alpha1\",\"kind\":"
@@ -50,26 +50,26 @@ static void make_job(struct api_rig *rig, const char *name, const char *owner_ui
     scoped_str target = mem_printf(JOBS "/%s/status", name);
     scoped_str patch = mem_printf("{\"status\":{\"state\":{\"phase\":\"%s\"}}}", phase);
 
-    check_int(name, api_request(rig, &tap, "POST", JOBS, .body = body), 201);
+    check_int(name, api_send(fixture, &capture, "POST", JOBS, .body = body), 201);
     check_int(name,
-              api_request(rig, &tap, "PATCH", target, .body = patch,
-                          .content_type = "application/merge-patch+json"),
+              api_send(fixture, &capture, "PATCH", target, .body = patch,
+                       .content_type = "application/merge-patch+json"),
               200);
 }
 
-static char *uid_of(struct api_rig *rig, const char *flow)
+static char *uid_of(struct api_fixture *fixture, const char *flow)
 {
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str target = mem_printf(FLOWS "/%s", flow);
 
-    api_request(rig, &tap, "GET", target, .body = NULL);
-    return api_tap_at(&tap, "metadata.uid");
+    api_send(fixture, &capture, "GET", target, .body = NULL);
+    return api_capture_at(&capture, "metadata.uid");
 }
 
 /* "a:Completed b:Waiting …" */
-static char *phases(const struct api_tap *tap)
+static char *phases(const struct api_capture *capture)
 {
-    scoped(json) json_t *doc = api_tap_json(tap);
+    scoped(json) json_t *doc = api_capture_json(capture);
     scoped(buf) struct buf text = {0};
     json_t *item;
     size_t i;
@@ -103,113 +103,115 @@ static void every_step_has_an_entry_whatever_the_status_tells(void **state)
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
-        scoped(tap) struct api_tap tap = {0};
-        struct api_rig rig;
+        scoped(capture) struct api_capture capture = {0};
+        struct api_fixture fixture;
 
-        api_rig_start(&rig, NULL);
-        make_flow(&rig, "f", cases[i].status);
-        check_int(cases[i].name, api_request(&rig, &tap, "GET", FLOWS "/f/steps", .body = NULL),
-                  200);
-        scoped_str got = phases(&tap);
-        scoped_str kind = api_tap_at(&tap, "kind");
+        api_fixture_start(&fixture, NULL);
+        make_flow(&fixture, "f", cases[i].status);
+        check_int(cases[i].name,
+                  api_send(&fixture, &capture, "GET", FLOWS "/f/steps", .body = NULL), 200);
+        scoped_str got = phases(&capture);
+        scoped_str kind = api_capture_at(&capture, "kind");
 
         check_str(cases[i].name, got, cases[i].want);
         check_str(cases[i].name, kind, "JobFlowStepList");
-        api_tap_release(&tap);
-        api_rig_stop(&rig);
+        api_capture_release(&capture);
+        api_fixture_stop(&fixture);
     }
 }
 
 static void jobs_tell_of_steps_that_the_status_does_not(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    make_flow(&rig, "f", "{}");
-    scoped_str uid = uid_of(&rig, "f");
+    api_fixture_start(&fixture, NULL);
+    make_flow(&fixture, "f", "{}");
+    scoped_str uid = uid_of(&fixture, "f");
 
-    make_job(&rig, "f-a", uid, "Completed");
-    make_job(&rig, "f-b", uid, "Running");
-    make_flow(&rig, "g", "{}");
-    scoped_str other = uid_of(&rig, "g");
-    make_job(&rig, "f-z", other, "Completed");
-    api_request(&rig, &tap, "GET", FLOWS "/f/steps", .body = NULL);
-    scoped_str got = phases(&tap);
-    scoped_str template_ = api_tap_at(&tap, "items.1.template");
-    scoped_str job = api_tap_at(&tap, "items.1.jobs.0");
+    make_job(&fixture, "f-a", uid, "Completed");
+    make_job(&fixture, "f-b", uid, "Running");
+    make_flow(&fixture, "g", "{}");
+    scoped_str other = uid_of(&fixture, "g");
+    make_job(&fixture, "f-z", other, "Completed");
+    api_send(&fixture, &capture, "GET", FLOWS "/f/steps", .body = NULL);
+    scoped_str got = phases(&capture);
+    scoped_str template_ = api_capture_at(&capture, "items.1.template");
+    scoped_str job = api_capture_at(&capture, "items.1.jobs.0");
 
     check_str("its own", got,
               "a:Completed b:Running l:Waiting l-0:Waiting l-1:Waiting u:Waiting z:Waiting");
     check_str("its template", template_, "t");
     check_str("its job", job, "f-b");
-    api_tap_release(&tap);
-    api_rig_stop(&rig);
+    api_capture_release(&capture);
+    api_fixture_stop(&fixture);
 }
 
 static void pages_go_on_where_the_last_one_ended(void **state)
 {
     static const char *const want[] = {"a:Waiting b:Waiting", "l:Waiting l-0:Waiting",
                                        "l-1:Waiting u:Waiting", "z:Waiting"};
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str next = NULL;
-    struct api_rig rig;
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    make_flow(&rig, "f", "{}");
-    make_flow(&rig, "g", "{}");
+    api_fixture_start(&fixture, NULL);
+    make_flow(&fixture, "f", "{}");
+    make_flow(&fixture, "g", "{}");
     for (size_t i = 0; i < countof(want); i++) {
         scoped_str target =
             mem_printf(FLOWS "/f/steps?limit=2%s%s", next ? "&continue=" : "", next ? next : "");
 
-        check_int("page", api_request(&rig, &tap, "GET", target, .body = NULL), 200);
-        scoped_str got = phases(&tap);
+        check_int("page", api_send(&fixture, &capture, "GET", target, .body = NULL), 200);
+        scoped_str got = phases(&capture);
 
         check_str("page", got, want[i]);
         if (i + 1 < countof(want)) {
             mem_free(next);
-            next = api_tap_at(&tap, "metadata.continue");
+            next = api_capture_at(&capture, "metadata.continue");
             check("there is more", next != NULL);
         }
     }
-    scoped_str last = api_tap_at(&tap, "metadata.continue");
+    scoped_str last = api_capture_at(&capture, "metadata.continue");
     scoped_str other = mem_printf(FLOWS "/g/steps?continue=%s", next);
 
     check("nothing more", !last);
-    check_int("of another flow", api_request(&rig, &tap, "GET", other, .body = NULL), 410);
-    check_int("no token", api_request(&rig, &tap, "GET", FLOWS "/f/steps?continue=x", .body = NULL),
-              400);
-    check_int("no number", api_request(&rig, &tap, "GET", FLOWS "/f/steps?limit=x", .body = NULL),
-              400);
-    check_int("no flow", api_request(&rig, &tap, "GET", FLOWS "/h/steps", .body = NULL), 404);
-    check_int("not of a job", api_request(&rig, &tap, "GET", JOBS "/h/steps", .body = NULL), 404);
-    check_int("only read", api_request(&rig, &tap, "DELETE", FLOWS "/f/steps", .body = NULL), 405);
-    api_tap_release(&tap);
-    api_rig_stop(&rig);
+    check_int("of another flow", api_send(&fixture, &capture, "GET", other, .body = NULL), 410);
+    check_int("no token",
+              api_send(&fixture, &capture, "GET", FLOWS "/f/steps?continue=x", .body = NULL), 400);
+    check_int("no number",
+              api_send(&fixture, &capture, "GET", FLOWS "/f/steps?limit=x", .body = NULL), 400);
+    check_int("no flow", api_send(&fixture, &capture, "GET", FLOWS "/h/steps", .body = NULL), 404);
+    check_int("not of a job", api_send(&fixture, &capture, "GET", JOBS "/h/steps", .body = NULL),
+              404);
+    check_int("only read", api_send(&fixture, &capture, "DELETE", FLOWS "/f/steps", .body = NULL),
+              405);
+    api_capture_release(&capture);
+    api_fixture_stop(&fixture);
 }
 
 static void a_table_has_a_row_for_each_step(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    make_flow(&rig, "f", "{\"nodes\":[{\"name\":\"a\",\"phase\":\"Failed\",\"attempt\":3}]}");
-    api_request(&rig, &tap, "GET", FLOWS "/f/steps",
-                .accept = "application/json;as=Table;v=v1;g=meta.k8s.io");
-    scoped_str kind = api_tap_at(&tap, "kind");
-    scoped_str name = api_tap_at(&tap, "rows.0.cells.0");
-    scoped_str phase = api_tap_at(&tap, "rows.0.cells.1");
-    scoped_str attempts = api_tap_at(&tap, "rows.0.cells.2");
-    scoped_str title = api_tap_at(&tap, "columnDefinitions.1.name");
+    api_fixture_start(&fixture, NULL);
+    make_flow(&fixture, "f", "{\"nodes\":[{\"name\":\"a\",\"phase\":\"Failed\",\"attempt\":3}]}");
+    api_send(&fixture, &capture, "GET", FLOWS "/f/steps",
+             .accept = "application/json;as=Table;v=v1;g=meta.k8s.io");
+    scoped_str kind = api_capture_at(&capture, "kind");
+    scoped_str name = api_capture_at(&capture, "rows.0.cells.0");
+    scoped_str phase = api_capture_at(&capture, "rows.0.cells.1");
+    scoped_str attempts = api_capture_at(&capture, "rows.0.cells.2");
+    scoped_str title = api_capture_at(&capture, "columnDefinitions.1.name");
 
     check_str("kind", kind, "Table");
     check_str("title", title, "Status");
     check_str("name", name, "a");
     check_str("phase", phase, "Failed");
     check_str("attempts", attempts, "3");
-    api_tap_release(&tap);
-    api_rig_stop(&rig);
+    api_capture_release(&capture);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "tests/support/api.h"
-#include "tests/support/wire.h"
+#include "tests/support/http_fixture.h"
 
 enum { OBJECTS = 5, CHANGES = 60, WATCHES = 200, STALLED = 40 };
 
@@ -24,24 +24,25 @@ static void history_release(struct history *history)
 }
 
 /* The n-th change: an object is made, changed twice and deleted, five of them at a time. */
-static void change(struct api_rig *rig, int n, struct history *history)
+static void change(struct api_fixture *fixture, int n, struct history *history)
 {
     static const char *const methods[] = {"POST", "PUT", "PUT", "DELETE"};
     static const char *const types[] = {"ADDED", "MODIFIED", "MODIFIED", "DELETED"};
     int what = n / OBJECTS % 4;
-    scoped(tap) struct api_tap tap = {0};
+    scoped(capture) struct api_capture capture = {0};
     scoped_str name = mem_printf("c%d", n % OBJECTS);
     scoped_str revision = NULL;
     scoped_str path = what == 0 ? mem_strdup(CM) : mem_printf("%s/%s", CM, name);
     scoped_str body =
         mem_printf("{\"metadata\":{\"name\":\"%s\"},\"data\":{\"n\":\"%d\"}}", name, n);
 
-    check_int("change", api_request(rig, &tap, methods[what], path, .body = what == 3 ? "" : body),
+    check_int("change",
+              api_send(fixture, &capture, methods[what], path, .body = what == 3 ? "" : body),
               what == 0 ? 201 : 200);
     if (what == 3)
-        revision = mem_printf("%lld", (long long)store_revision(rig->store));
+        revision = mem_printf("%lld", (long long)store_revision(fixture->store));
     else
-        revision = api_tap_at(&tap, "metadata.resourceVersion");
+        revision = api_capture_at(&capture, "metadata.resourceVersion");
     note(history, types[what], name, revision);
 }
 
@@ -51,7 +52,8 @@ static int64_t revision_of(const char *line)
 }
 
 /* What the watch was told is the history behind `since`, and nothing else. */
-static void check_told(const struct api_tap *tap, const struct history *history, int64_t since)
+static void check_told(const struct api_capture *capture, const struct history *history,
+                       int64_t since)
 {
     size_t n = 0;
 
@@ -62,46 +64,46 @@ static void check_told(const struct api_tap *tap, const struct history *history,
 
         if (revision_of(history->lines[i]) <= since)
             continue;
-        named = api_tap_event(tap, n, "metadata.name");
-        numbered = api_tap_event(tap, n++, "metadata.resourceVersion");
+        named = api_capture_event(capture, n, "metadata.name");
+        numbered = api_capture_event(capture, n++, "metadata.resourceVersion");
         check("told", named && numbered);
         line = mem_printf("%s%s", named, strchr(numbered, ' '));
         check_str("event", line, history->lines[i]);
     }
-    check_int("no more", api_tap_lines(tap), n);
+    check_int("no more", api_capture_lines(capture), n);
 }
 
-static void open_watch(struct api_rig *rig, struct api_tap *tap, int64_t since)
+static void open_watch(struct api_fixture *fixture, struct api_capture *capture, int64_t since)
 {
     scoped_str target = mem_printf("%s?watch=1&resourceVersion=%lld", CM, (long long)since);
 
-    check_int("watch", api_request(rig, tap, "GET", target), 200);
+    check_int("watch", api_send(fixture, capture, "GET", target), 200);
 }
 
 /* covers: reliability.md INV-S5 FT-19 P-04 L-27 */
 static void watches_from_every_revision_are_told_all_that_followed(void **state)
 {
-    struct api_tap *taps = mem_array(WATCHES, sizeof *taps);
+    struct api_capture *taps = mem_array(WATCHES, sizeof *taps);
     struct history history = {0};
-    struct api_rig rig;
+    struct api_fixture fixture;
     int64_t first, since[WATCHES];
 
-    api_rig_start(&rig, NULL);
-    first = store_revision(rig.store);
+    api_fixture_start(&fixture, NULL);
+    first = store_revision(fixture.store);
     for (int n = 0; n < CHANGES; n++)
-        change(&rig, n, &history);
+        change(&fixture, n, &history);
     for (int i = 0; i < WATCHES; i++) {
         since[i] = first + i % (CHANGES + 1);
-        open_watch(&rig, &taps[i], since[i]);
+        open_watch(&fixture, &taps[i], since[i]);
         if (i % 10 == 0 &&
             history.n < (size_t)CHANGES * 2) /* the others are told, this one resumes */
-            change(&rig, CHANGES + i / 10, &history);
+            change(&fixture, CHANGES + i / 10, &history);
     }
     for (int i = 0; i < STALLED; i++)
         taps[i].backlog = 5 << 20;
-    change(&rig, CHANGES + WATCHES / 10, &history);
+    change(&fixture, CHANGES + WATCHES / 10, &history);
     for (int i = 0; i < STALLED; i++) {
-        scoped_str last = api_tap_event(&taps[i], api_tap_lines(&taps[i]) - 1, "code");
+        scoped_str last = api_capture_event(&taps[i], api_capture_lines(&taps[i]) - 1, "code");
 
         check("a reader that stalls is ended", taps[i].ended);
         check_str("and lists again", last, "ERROR 410");
@@ -111,10 +113,10 @@ static void watches_from_every_revision_are_told_all_that_followed(void **state)
         check_told(&taps[i], &history, since[i]);
     }
     for (int i = 0; i < WATCHES; i++)
-        api_tap_release(&taps[i]);
+        api_capture_release(&taps[i]);
     mem_free(taps);
     history_release(&history);
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -10,7 +10,7 @@ enum { MS = 1000 * 1000, CROWD = 40 };
 struct setup;
 
 struct watcher {
-    struct paced paced;
+    struct watch_batch_entry entry;
     struct setup *setup;
     int64_t cost_ns;
     int sent, again; /* how often it comes back at once */
@@ -19,21 +19,21 @@ struct watcher {
 struct setup {
     struct clock *clock;
     struct loop *loop;
-    struct pacer *pacer;
+    struct watch_batcher *batcher;
     struct watcher crowd[CROWD];
     struct timer others; /* whoever else has something to do, over and over */
     int others_ran, sent, sent_at_first_of_others;
 };
 
-static void on_send(struct paced *paced)
+static void on_send(struct watch_batch_entry *entry)
 {
-    struct watcher *watcher = container_of(paced, struct watcher, paced);
+    struct watcher *watcher = container_of(entry, struct watcher, entry);
 
     watcher->sent++;
     watcher->setup->sent++;
     clock_advance_ns(watcher->setup->clock, watcher->cost_ns);
     if (watcher->again-- > 0)
-        pacer_add(watcher->setup->pacer, paced);
+        watch_batcher_add(watcher->setup->batcher, entry);
 }
 
 static void on_others(struct timer *timer)
@@ -48,22 +48,22 @@ static void set_up(struct setup *setup, int64_t cost_ns)
 {
     *setup = (struct setup){.clock = clock_virtual_new(0, 1), .others.fire = on_others};
     setup->loop = loop_new(setup->clock);
-    setup->pacer = pacer_new(setup->loop);
+    setup->batcher = watch_batcher_new(setup->loop);
     for (int i = 0; i < CROWD; i++)
         setup->crowd[i] =
-            (struct watcher){.paced.send = on_send, .setup = setup, .cost_ns = cost_ns};
+            (struct watcher){.entry.send = on_send, .setup = setup, .cost_ns = cost_ns};
 }
 
 static void add_crowd(struct setup *setup)
 {
     for (int i = 0; i < CROWD; i++)
-        pacer_add(setup->pacer, &setup->crowd[i].paced);
+        watch_batcher_add(setup->batcher, &setup->crowd[i].entry);
 }
 
 static void tear_down(struct setup *setup)
 {
     timer_stop(setup->loop, &setup->others);
-    pacer_free(setup->pacer);
+    watch_batcher_free(setup->batcher);
     loop_free(setup->loop);
     clock_free(setup->clock);
 }
@@ -74,8 +74,8 @@ static void a_lone_watcher_never_waits(void **state)
 
     set_up(&setup, MS / 100);
     for (int i = 1; i <= 3; i++) {
-        pacer_add(setup.pacer, &setup.crowd[0].paced);
-        pacer_add(setup.pacer, &setup.crowd[0].paced); /* it waits already */
+        watch_batcher_add(setup.batcher, &setup.crowd[0].entry);
+        watch_batcher_add(setup.batcher, &setup.crowd[0].entry); /* it waits already */
         loop_settle(setup.loop);
         assert_int_equal(setup.crowd[0].sent, i);
     }
@@ -138,7 +138,7 @@ static void on_others_leave(struct timer *timer)
 
     on_others(timer);
     for (int i = 0; i < CROWD; i++)
-        pacer_remove(&setup->crowd[i].paced);
+        watch_batcher_remove(&setup->crowd[i].entry);
 }
 
 static void who_leaves_between_slices_is_not_sent(void **state)

@@ -38,10 +38,10 @@ static void every_custom_kind_has_a_structural_definition(void **state)
         scoped(json) json_t *definition = NULL;
         const json_t *version;
 
-        if (!definition_is_of(kind))
+        if (!kind_is_custom(kind))
             continue;
         n++;
-        definition = definition_of(kind);
+        definition = crd_document(kind);
         version =
             json_array_get(json_object_get(json_object_get(definition, "spec"), "versions"), 0);
         check(kind->name,
@@ -67,20 +67,21 @@ static const struct refusal {
 
 static void definitions_are_read_and_never_written(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
     scoped_str text = NULL;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(requests); i++)
         check_int(requests[i].name,
-                  api_request(&rig, &tap, requests[i].method, requests[i].target,
-                              .body = requests[i].body),
+                  api_send(&fixture, &capture, requests[i].method, requests[i].target,
+                           .body = requests[i].body),
                   requests[i].status);
-    api_request(&rig, &tap, "GET", CRDS "?fieldSelector=metadata.name%3Djobs.batch.volcano.sh");
-    text = api_tap_at(&tap, "items.0.status.conditions.1.type");
+    api_send(&fixture, &capture, "GET",
+             CRDS "?fieldSelector=metadata.name%3Djobs.batch.volcano.sh");
+    text = api_capture_at(&capture, "items.0.status.conditions.1.type");
     check_str("established", text, "Established");
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

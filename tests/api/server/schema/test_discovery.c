@@ -58,34 +58,34 @@ static const struct document documents[] = {
 
 static void documents_say_what_is_served(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(documents); i++) {
         const struct document *c = &documents[i];
 
-        api_request(&rig, &tap, "GET", c->target, .accept = c->accept);
-        check_at(&tap, "kind", c->kind);
-        check_str(c->name, tap.content_type, c->content_type);
-        check_has(c->name, tap.body.data, c->has);
-        check(c->name, !strstr(tap.headers.data ? tap.headers.data : "", "ETag"));
+        api_send(&fixture, &capture, "GET", c->target, .accept = c->accept);
+        check_at(&capture, "kind", c->kind);
+        check_str(c->name, capture.content_type, c->content_type);
+        check_has(c->name, capture.body.data, c->has);
+        check(c->name, !strstr(capture.headers.data ? capture.headers.data : "", "ETag"));
     }
-    api_rig_stop(&rig);
+    api_fixture_stop(&fixture);
 }
 
 /* The first group that knows a word wins: `get jobs` means vcjobs. */
 static void our_groups_come_first(void **state)
 {
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
-    check_int("groups", api_request(&rig, &tap, "GET", "/apis"), 200);
-    check_at(&tap, "groups.0.name", "batch.volcano.sh");
-    check_at(&tap, "groups.1.name", "flow.volcano.sh");
-    check_int("written", api_request(&rig, &tap, "POST", "/apis", .body = "{}"), 404);
-    api_rig_stop(&rig);
+    api_fixture_start(&fixture, NULL);
+    check_int("groups", api_send(&fixture, &capture, "GET", "/apis"), 200);
+    check_at(&capture, "groups.0.name", "batch.volcano.sh");
+    check_at(&capture, "groups.1.name", "flow.volcano.sh");
+    check_int("written", api_send(&fixture, &capture, "POST", "/apis", .body = "{}"), 404);
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

@@ -19,23 +19,23 @@ static const json_t *at(const json_t *doc, const char *const *path)
 /* covers: kube-api.md 29 */
 static void the_root_leads_to_every_group(void **state)
 {
-    scoped(tap) struct api_tap tap = {0}, document = {0};
+    scoped(capture) struct api_capture capture = {0}, document = {0};
     scoped(json) json_t *root = NULL;
-    struct api_rig rig;
+    struct api_fixture fixture;
     const char *path;
     json_t *entry;
     size_t n = 0;
 
-    api_rig_start(&rig, NULL);
-    check_int("root", api_request(&rig, &tap, "GET", "/openapi/v3"), 200);
-    root = api_tap_json(&tap);
+    api_fixture_start(&fixture, NULL);
+    check_int("root", api_send(&fixture, &capture, "GET", "/openapi/v3"), 200);
+    root = api_capture_json(&capture);
     check("core", AT(root, "paths", "api/v1"));
     json_object_foreach(json_object_get(root, "paths"), path, entry)
     {
         const char *url = json_string_value(json_object_get(entry, "serverRelativeURL"));
         scoped_str etag = mem_printf("ETag: \"%s\"", strstr(url, "hash=") + strlen("hash="));
 
-        check_int(path, api_request(&rig, &document, "GET", url), 200);
+        check_int(path, api_send(&fixture, &document, "GET", url), 200);
         check_has(path, document.headers.data, etag);
         check_has(path, document.headers.data, "Cache-Control: public, immutable");
         check_has(path, document.headers.data, "Expires: Fri, 01 Jan 2027 00:00:00 GMT");
@@ -44,9 +44,9 @@ static void the_root_leads_to_every_group(void **state)
     for (const struct api_group *group = api_groups; group->name; group++, n--)
         ;
     check_int("groups left out", n, 0);
-    check_int("unknown", api_request(&rig, &tap, "GET", "/openapi/v3/apis/nope.io/v1"), 404);
-    check_int("written", api_request(&rig, &tap, "POST", "/openapi/v3", .body = "{}"), 404);
-    api_rig_stop(&rig);
+    check_int("unknown", api_send(&fixture, &capture, "GET", "/openapi/v3/apis/nope.io/v1"), 404);
+    check_int("written", api_send(&fixture, &capture, "POST", "/openapi/v3", .body = "{}"), 404);
+    api_fixture_stop(&fixture);
 }
 
 static void a_kind_says_how_it_is_patched(void **state)
@@ -145,20 +145,21 @@ static void old_clients_get_protobuf_under_a_name_they_can_read(void **state)
 {
     static const unsigned char begins[] = {0x0a, 3, '2', '.', '0', 0x12};
     static const char *const asked[] = {v2_old, v2_new};
-    scoped(tap) struct api_tap tap = {0};
-    struct api_rig rig;
+    scoped(capture) struct api_capture capture = {0};
+    struct api_fixture fixture;
 
-    api_rig_start(&rig, NULL);
+    api_fixture_start(&fixture, NULL);
     for (size_t i = 0; i < countof(asked); i++) {
-        check_int(asked[i], api_request(&rig, &tap, "GET", "/openapi/v2", .accept = asked[i]), 200);
-        check_str(asked[i], tap.content_type, v2_new);
-        check(asked[i], tap.body.len > sizeof begins);
-        check(asked[i], memcmp(tap.body.data, begins, sizeof begins) == 0);
+        check_int(asked[i], api_send(&fixture, &capture, "GET", "/openapi/v2", .accept = asked[i]),
+                  200);
+        check_str(asked[i], capture.content_type, v2_new);
+        check(asked[i], capture.body.len > sizeof begins);
+        check(asked[i], memcmp(capture.body.data, begins, sizeof begins) == 0);
     }
-    check_int("people", api_request(&rig, &tap, "GET", "/openapi/v2"), 200);
-    check_str("people", tap.content_type, "application/json");
-    check_has("people", tap.body.data, "{\"swagger\":\"2.0\"");
-    api_rig_stop(&rig);
+    check_int("people", api_send(&fixture, &capture, "GET", "/openapi/v2"), 200);
+    check_str("people", capture.content_type, "application/json");
+    check_has("people", capture.body.data, "{\"swagger\":\"2.0\"");
+    api_fixture_stop(&fixture);
 }
 
 int main(void)

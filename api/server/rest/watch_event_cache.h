@@ -12,20 +12,22 @@
 #include "api/store/store.h"
 
 struct blob;
-struct event_lines;
+struct watch_event_cache;
 
-struct event_key {
+struct watch_event_key {
     const struct object *object; /* what is shown: the new version, or the old one */
     int64_t revision;            /* of the change */
     enum store_change change;
     enum media_form form;
     enum table_object include;
-    const struct kind_view *view;
+    const struct group_alias *alias;
     const char *version;
 };
 
-struct event_lines *event_lines_new(void);
-void event_lines_free(struct event_lines *lines); /* NULL is fine */
+struct watch_event_cache *watch_event_cache_new(void);
+void watch_event_cache_free(struct watch_event_cache *lines); /* NULL is fine */
 /** The line of that change in that form (borrowed), or NULL. */
-struct blob *event_lines_find(const struct event_lines *lines, const struct event_key *key);
-void event_lines_keep(struct event_lines *lines, const struct event_key *key, struct blob *line);
+struct blob *watch_event_cache_find(const struct watch_event_cache *lines,
+                                    const struct watch_event_key *key);
+void watch_event_cache_add(struct watch_event_cache *lines, const struct watch_event_key *key,
+                           struct blob *line);

@@ -1,11 +1,11 @@
-#include "tests/support/scripted.h"
+#include "tests/support/scripted_server.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-struct scripted {
+struct scripted_server {
     struct transport base;
     struct loop *loop;
     scripted_fn serve;
@@ -18,7 +18,7 @@ struct scripted {
 
 /* One exchange under way. */
 struct carried {
-    struct scripted *scripted;
+    struct scripted_server *scripted;
     struct exchange *exchange;
     struct carried *next;
     struct task task;   /* it is served */
@@ -26,9 +26,9 @@ struct carried {
     bool open;
 };
 
-static struct scripted *of(struct transport *transport)
+static struct scripted_server *of(struct transport *transport)
 {
-    return container_of(transport, struct scripted, base);
+    return container_of(transport, struct scripted_server, base);
 }
 
 static void forget(struct carried *carried)
@@ -60,7 +60,7 @@ static void on_limit(struct timer *timer)
     end(container_of(timer, struct carried, limit), ERR_TIMEOUT, "no answer in time");
 }
 
-static bool is_under_way(const struct scripted *scripted, const struct carried *carried)
+static bool is_under_way(const struct scripted_server *scripted, const struct carried *carried)
 {
     for (const struct carried *one = scripted->first; one; one = one->next)
         if (one == carried)
@@ -68,9 +68,9 @@ static bool is_under_way(const struct scripted *scripted, const struct carried *
     return false;
 }
 
-static void answer(struct carried *carried, const struct scripted_ask *ask)
+static void answer(struct carried *carried, const struct scripted_exchange *ask)
 {
-    struct scripted *scripted = carried->scripted;
+    struct scripted_server *scripted = carried->scripted;
     struct exchange *exchange = carried->exchange;
 
     if (!ask->status) {
@@ -92,12 +92,12 @@ static void answer(struct carried *carried, const struct scripted_ask *ask)
 static void serve(struct task *task)
 {
     struct carried *carried = container_of(task, struct carried, task);
-    struct scripted *scripted = carried->scripted;
+    struct scripted_server *scripted = carried->scripted;
     struct exchange *exchange = carried->exchange;
     scoped_str body =
         exchange->body ? mem_printf("%.*s", (int)exchange->body_len, (const char *)exchange->body)
                        : mem_strdup("");
-    struct scripted_ask ask = {
+    struct scripted_exchange ask = {
         .method = exchange->method,
         .target = exchange->target,
         .body = body,
@@ -144,7 +144,7 @@ static const struct transport_ops ops = {start, cancel, refused};
 
 /* ---- the test's side ---- */
 
-static struct carried *the_open(const struct scripted *scripted)
+static struct carried *the_open(const struct scripted_server *scripted)
 {
     for (struct carried *one = scripted->first; one; one = one->next)
         if (one->open)
@@ -152,12 +152,12 @@ static struct carried *the_open(const struct scripted *scripted)
     return NULL;
 }
 
-void scripted_say(struct scripted *scripted, const char *text)
+void scripted_send(struct scripted_server *scripted, const char *text)
 {
-    scripted_say_bytes(scripted, text, strlen(text));
+    scripted_send_bytes(scripted, text, strlen(text));
 }
 
-void scripted_say_bytes(struct scripted *scripted, const void *bytes, size_t len)
+void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len)
 {
     struct exchange *exchange = the_open(scripted)->exchange;
 
@@ -165,7 +165,7 @@ void scripted_say_bytes(struct scripted *scripted, const void *bytes, size_t len
     loop_settle(scripted->loop);
 }
 
-void scripted_end(struct scripted *scripted, enum scripted_end how)
+void scripted_end(struct scripted_server *scripted, enum scripted_end how)
 {
     struct carried *carried = the_open(scripted);
 
@@ -176,29 +176,29 @@ void scripted_end(struct scripted *scripted, enum scripted_end how)
     loop_settle(scripted->loop);
 }
 
-bool scripted_has_open(const struct scripted *scripted)
+bool scripted_has_open(const struct scripted_server *scripted)
 {
     return the_open(scripted) != NULL;
 }
 
-const char *scripted_log(const struct scripted *scripted)
+const char *scripted_requests(const struct scripted_server *scripted)
 {
     return scripted->log.data ? scripted->log.data : "";
 }
 
-void scripted_renews(struct scripted *scripted, bool renews)
+void scripted_renews(struct scripted_server *scripted, bool renews)
 {
     scripted->renews = renews;
 }
 
-struct transport *scripted_transport(struct scripted *scripted)
+struct transport *scripted_transport(struct scripted_server *scripted)
 {
     return &scripted->base;
 }
 
-struct scripted *scripted_new(struct loop *loop, scripted_fn serve_fn, void *ctx)
+struct scripted_server *scripted_new(struct loop *loop, scripted_fn serve_fn, void *ctx)
 {
-    struct scripted *scripted = mem_alloc(sizeof *scripted);
+    struct scripted_server *scripted = mem_alloc(sizeof *scripted);
 
     scripted->base.ops = &ops;
     scripted->loop = loop;
@@ -208,7 +208,7 @@ struct scripted *scripted_new(struct loop *loop, scripted_fn serve_fn, void *ctx
     return scripted;
 }
 
-void scripted_free(struct scripted *scripted)
+void scripted_free(struct scripted_server *scripted)
 {
     while (scripted->first)
         forget(scripted->first);

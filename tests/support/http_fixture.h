@@ -6,8 +6,8 @@
 #include "api/server/http/connection.h"
 #include "tests/support/api.h"
 
-struct wire {
-    struct api_rig rig;
+struct http_fixture {
+    struct api_fixture fixture;
     struct connection_env env;
     struct connection *connection;
     int fd;
@@ -15,15 +15,15 @@ struct wire {
     struct buf in;
 };
 
-void wire_open(struct wire *wire);
-void wire_start(struct wire *wire);
-void wire_stop(struct wire *wire);
+void http_fixture_open(struct http_fixture *http);
+void http_fixture_start(struct http_fixture *http);
+void http_fixture_stop(struct http_fixture *http);
 /** Take in what there is; false at the end. */
-bool wire_read(struct wire *wire);
-void wire_put(struct wire *wire, const char *text);
-bool wire_send(struct wire *wire, const char *text);
+bool http_fixture_read(struct http_fixture *http);
+void http_fixture_put(struct http_fixture *http, const char *text);
+bool http_fixture_send(struct http_fixture *http, const char *text);
 /** Send and give back what has come, from the start. */
-const char *wire_exchange(struct wire *wire, const char *text);
+const char *http_fixture_exchange(struct http_fixture *http, const char *text);
 
 #define HOST "Host: x\r\n"
 #define CM   "/api/v1/namespaces/default/configmaps"

@@ -1,7 +1,7 @@
 /*
  * One row per figure of the store, and the objects by resource.
  */
-#include "api/server/rest/metrics.h"
+#include "api/server/rest/store_metrics.h"
 
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ static const struct metric_def objects = {"jobflow_objects", "Objects stored, by
 
 static void refresh(struct metrics_source *source)
 {
-    struct figures *figures = container_of(source, struct figures, source);
+    struct store_metrics *figures = container_of(source, struct store_metrics, source);
     struct metric_family *family;
     struct store_stats stats;
 
@@ -70,13 +70,14 @@ static void refresh(struct metrics_source *source)
     }
 }
 
-void figures_start(struct figures *figures, struct metrics *metrics, const struct store *store)
+void store_metrics_start(struct store_metrics *figures, struct metrics *metrics,
+                         const struct store *store)
 {
-    *figures = (struct figures){.source = {refresh}, .store = store, .metrics = metrics};
+    *figures = (struct store_metrics){.source = {refresh}, .store = store, .metrics = metrics};
     metrics_source_add(metrics, &figures->source);
 }
 
-void figures_stop(struct figures *figures)
+void store_metrics_stop(struct store_metrics *figures)
 {
     metrics_source_remove(&figures->source);
 }

@@ -13,7 +13,7 @@ void write_release(struct write *write)
 {
     error_list_release(&write->errors);
     error_list_release(&write->warnings);
-    error_list_release(&write->odd);
+    error_list_release(&write->strict);
 }
 
 static bool parse_validation(struct write *write, const struct api_call *call, struct error *err)
@@ -28,7 +28,7 @@ static bool parse_validation(struct write *write, const struct api_call *call, s
         {"Ignore", UNKNOWN_PRUNE, false},
         {"Strict", UNKNOWN_ERROR, true},
     };
-    const char *text = target_query(&call->target, "fieldValidation");
+    const char *text = request_query(&call->target, "fieldValidation");
 
     for (size_t i = 0; i < countof(validations); i++)
         if (strcmp(validations[i].text, text ? text : "") == 0) {
@@ -42,7 +42,8 @@ static bool parse_validation(struct write *write, const struct api_call *call, s
                      text);
 }
 
-bool dry_run_parse(const struct target *target, enum registry_dry_run *out, struct error *err)
+bool dry_run_parse(const struct request_target *target, enum registry_dry_run *out,
+                   struct error *err)
 {
     *out = REGISTRY_APPLY;
     for (size_t i = 0; i < target->n_pairs; i++) {
@@ -60,7 +61,7 @@ bool dry_run_parse(const struct target *target, enum registry_dry_run *out, stru
 /* Named in the query; else what comes before the first '/' of the user agent. */
 static bool parse_manager(struct write *write, const struct api_call *call, struct error *err)
 {
-    const char *name = target_query(&call->target, "fieldManager");
+    const char *name = request_query(&call->target, "fieldManager");
     const char *agent = call->request->user_agent ? call->request->user_agent : "unknown";
     size_t len = strcspn(agent, "/");
 

@@ -1,7 +1,7 @@
 /*
  * A server of one sentence.
  */
-#include "tests/support/peer.h"
+#include "tests/support/canned_server.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 struct visitor {
     uv_tcp_t socket;
     uv_write_t write;
-    struct peer *peer;
+    struct canned_server *peer;
     char *answer;
     char bytes[4096];
     bool answered;
     struct visitor *next;
 };
 
-struct peer {
+struct canned_server {
     uv_tcp_t listener;
     struct loop *loop;
     char *answer, *after; /* NULL: after anything */
@@ -33,7 +33,7 @@ struct peer {
     bool closing;
 };
 
-static void release(struct peer *peer)
+static void release(struct canned_server *peer)
 {
     if (--peer->handles > 0 || !peer->closing)
         return;
@@ -46,7 +46,7 @@ static void release(struct peer *peer)
 static void on_visitor_closed(uv_handle_t *handle)
 {
     struct visitor *visitor = handle->data;
-    struct peer *peer = visitor->peer;
+    struct canned_server *peer = visitor->peer;
 
     for (struct visitor **at = &peer->visitors; *at; at = &(*at)->next)
         if (*at == visitor) {
@@ -82,7 +82,7 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
     struct visitor *visitor = stream->data;
-    struct peer *peer = visitor->peer;
+    struct canned_server *peer = visitor->peer;
     uv_buf_t answer;
 
     if (count < 0) {
@@ -104,7 +104,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 
 static void on_connection(uv_stream_t *listener, int status)
 {
-    struct peer *peer = listener->data;
+    struct canned_server *peer = listener->data;
     struct visitor *visitor = mem_alloc(sizeof *visitor);
 
     visitor->peer = peer;
@@ -120,9 +120,9 @@ static void on_connection(uv_stream_t *listener, int status)
         uv_read_start((uv_stream_t *)&visitor->socket, on_alloc, on_read);
 }
 
-struct peer *peer_new(struct loop *loop, const char *answer)
+struct canned_server *canned_server_new(struct loop *loop, const char *answer)
 {
-    struct peer *peer = mem_alloc(sizeof *peer);
+    struct canned_server *peer = mem_alloc(sizeof *peer);
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int len = sizeof any;
 
@@ -145,7 +145,7 @@ static void on_listener_closed(uv_handle_t *handle)
     release(handle->data);
 }
 
-void peer_free(struct peer *peer)
+void canned_server_free(struct canned_server *peer)
 {
     peer->closing = true;
     for (struct visitor *visitor = peer->visitors; visitor; visitor = visitor->next)
@@ -153,19 +153,20 @@ void peer_free(struct peer *peer)
     uv_close((uv_handle_t *)&peer->listener, on_listener_closed);
 }
 
-int peer_port(const struct peer *peer)
+int canned_server_port(const struct canned_server *peer)
 {
     return peer->port;
 }
 
-void peer_answer(struct peer *peer, const char *answer)
+void canned_server_set_answer(struct canned_server *peer, const char *answer)
 {
     mem_free(peer->answer);
     peer->answer = mem_strdup(answer);
     peer->answer_len = answer ? strlen(answer) : 0;
 }
 
-void peer_answer_bytes(struct peer *peer, const void *bytes, size_t len, const char *after)
+void canned_server_set_answer_bytes(struct canned_server *peer, const void *bytes, size_t len,
+                                    const char *after)
 {
     mem_free(peer->answer);
     mem_free(peer->after);
@@ -175,17 +176,17 @@ void peer_answer_bytes(struct peer *peer, const void *bytes, size_t len, const c
     peer->after = mem_strdup(after);
 }
 
-void peer_keep_open(struct peer *peer)
+void canned_server_keep_open(struct canned_server *peer)
 {
     peer->keep_open = true;
 }
 
-const char *peer_received(const struct peer *peer)
+const char *canned_server_received(const struct canned_server *peer)
 {
     return peer->received.data ? peer->received.data : "";
 }
 
-int peer_connections(const struct peer *peer)
+int canned_server_connections(const struct canned_server *peer)
 {
     return peer->connections;
 }

@@ -2,7 +2,7 @@
  * Tokens in memory and in their file, which is replaced as a whole, and refused when others than
  * its owner may read it.
  */
-#include "api/server/auth/bearer.h"
+#include "api/server/auth/bearer_tokens.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ enum { FILE_BYTES_MAX = 8 << 20, NAME_MAX_BYTES = 253 };
 
 static const char prefix[] = "jf_";
 
-static void bearer_release(struct bearer *bearer)
+static void bearer_release(struct bearer_token *bearer)
 {
     identity_unref(bearer->identity);
     for (size_t i = 0; i < bearer->n_namespaces; i++)
@@ -34,12 +34,12 @@ static void bearer_release(struct bearer *bearer)
     mem_free(bearer->name);
 }
 
-void bearers_release(struct bearers *bearers)
+void bearer_tokens_release(struct bearer_tokens *bearers)
 {
     for (size_t i = 0; i < bearers->count; i++)
         bearer_release(&bearers->items[i]);
     mem_free(bearers->items);
-    *bearers = (struct bearers){0};
+    *bearers = (struct bearer_tokens){0};
 }
 
 /* ---- text forms ---- */
@@ -84,7 +84,7 @@ static bool read_hex(const char *text, unsigned char out[BEARER_HASH])
 
 /* ---- the file ---- */
 
-static bool read_namespaces(struct bearer *bearer, const json_t *list)
+static bool read_namespaces(struct bearer_token *bearer, const json_t *list)
 {
     json_t *value;
     size_t i;
@@ -107,13 +107,13 @@ static int64_t read_time(const json_t *value)
     return text && time_parse(text, &ms, NULL) ? ms : 0;
 }
 
-static void make_identity(struct bearer *bearer)
+static void make_identity(struct bearer_token *bearer)
 {
     bearer->identity = identity_with_role(
         bearer->name, bearer->role, (const char *const *)bearer->namespaces, bearer->n_namespaces);
 }
 
-static bool read_bearer(const json_t *from, struct bearer *out)
+static bool read_bearer(const json_t *from, struct bearer_token *out)
 {
     const char *name = json_string_value(json_object_get(from, "name"));
     const char *role = json_string_value(json_object_get(from, "role"));
@@ -130,7 +130,8 @@ static bool read_bearer(const json_t *from, struct bearer *out)
     return !expires || out->expires_ms > 0; /* what cannot be read must not last for ever */
 }
 
-static bool read_all(const json_t *doc, struct bearers *out, const char *path, struct error *err)
+static bool read_all(const json_t *doc, struct bearer_tokens *out, const char *path,
+                     struct error *err)
 {
     const json_t *list = json_object_get(doc, "tokens");
     json_t *value;
@@ -141,7 +142,7 @@ static bool read_all(const json_t *doc, struct bearers *out, const char *path, s
     json_array_foreach(list, i, value)
     {
         mem_grow(out->items, out->count, out->cap);
-        out->items[out->count] = (struct bearer){0};
+        out->items[out->count] = (struct bearer_token){0};
         if (!read_bearer(value, &out->items[out->count++]))
             return error_set(err, ERR_INVALID, "", "%s: tokens[%zu] is damaged", path, i);
     }
@@ -163,7 +164,7 @@ static bool is_private(int fd, const char *path, struct error *err)
                      (unsigned)info.st_mode & 0777);
 }
 
-static bool same_rights(const struct bearer *a, const struct bearer *b)
+static bool same_rights(const struct bearer_token *a, const struct bearer_token *b)
 {
     if (!a->name || !b->name || strcmp(a->name, b->name) != 0 ||
         memcmp(a->hash, b->hash, sizeof a->hash) != 0 || a->role != b->role ||
@@ -176,7 +177,7 @@ static bool same_rights(const struct bearer *a, const struct bearer *b)
 }
 
 /* Who is still there stays the same identity; who is not any more is marked. */
-static void keep_identities(const struct bearers *before, struct bearers *now)
+static void keep_identities(const struct bearer_tokens *before, struct bearer_tokens *now)
 {
     for (size_t i = 0; i < before->count; i++)
         before->items[i].identity->revoked = true;
@@ -193,9 +194,9 @@ static void keep_identities(const struct bearers *before, struct bearers *now)
         }
 }
 
-bool bearers_load(struct bearers *out, const char *path, struct error *err)
+bool bearer_tokens_load(struct bearer_tokens *out, const char *path, struct error *err)
 {
-    scoped(bearers) struct bearers read = {0};
+    scoped(bearer_tokens) struct bearer_tokens read = {0};
     scoped(buf) struct buf text = {0};
     scoped(json) json_t *doc = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -216,13 +217,13 @@ bool bearers_load(struct bearers *out, const char *path, struct error *err)
         }
     }
     keep_identities(out, &read);
-    bearers_release(out);
+    bearer_tokens_release(out);
     *out = read;
-    read = (struct bearers){0};
+    read = (struct bearer_tokens){0};
     return true;
 }
 
-bool bearers_save(const struct bearers *bearers, const char *path, struct error *err)
+bool bearer_tokens_save(const struct bearer_tokens *bearers, const char *path, struct error *err)
 {
     scoped(buf) struct buf text = {0}, hex = {0};
     struct jsonw w = jsonw_to(&text);
@@ -230,7 +231,7 @@ bool bearers_save(const struct bearers *bearers, const char *path, struct error 
     jsonw_open(&w);
     jsonw_member_open_list(&w, "tokens");
     for (size_t i = 0; i < bearers->count; i++) {
-        const struct bearer *bearer = &bearers->items[i];
+        const struct bearer_token *bearer = &bearers->items[i];
 
         jsonw_open(&w);
         jsonw_member_str(&w, "name", bearer->name);
@@ -256,7 +257,7 @@ bool bearers_save(const struct bearers *bearers, const char *path, struct error 
 
 /* ---- use ---- */
 
-static struct bearer *by_name(const struct bearers *bearers, const char *name)
+static struct bearer_token *by_name(const struct bearer_tokens *bearers, const char *name)
 {
     for (size_t i = 0; i < bearers->count; i++)
         if (strcmp(bearers->items[i].name, name) == 0)
@@ -278,12 +279,12 @@ static bool check_name(const char *name, struct error *err)
                      name);
 }
 
-bool bearers_add(struct bearers *bearers, const char *name, enum role role,
-                 const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
-                 int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err)
+bool bearer_tokens_add(struct bearer_tokens *bearers, const char *name, enum role role,
+                       const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
+                       int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err)
 {
     unsigned char secret[BEARER_HASH];
-    struct bearer *bearer;
+    struct bearer_token *bearer;
 
     if (!check_name(name, err))
         return false;
@@ -297,12 +298,12 @@ bool bearers_add(struct bearers *bearers, const char *name, enum role role,
         mem_fatal("no random numbers");
     mem_grow(bearers->items, bearers->count, bearers->cap);
     bearer = &bearers->items[bearers->count++];
-    *bearer = (struct bearer){.name = mem_strdup(name),
-                              .role = role,
-                              .namespaces = mem_array(n_namespaces + 1, sizeof(char *)),
-                              .n_namespaces = n_namespaces,
-                              .created_ms = now_ms,
-                              .expires_ms = expires_ms};
+    *bearer = (struct bearer_token){.name = mem_strdup(name),
+                                    .role = role,
+                                    .namespaces = mem_array(n_namespaces + 1, sizeof(char *)),
+                                    .n_namespaces = n_namespaces,
+                                    .created_ms = now_ms,
+                                    .expires_ms = expires_ms};
     for (size_t i = 0; i < n_namespaces; i++)
         bearer->namespaces[i] = mem_strdup(namespaces[i]);
     make_identity(bearer);
@@ -312,9 +313,9 @@ bool bearers_add(struct bearers *bearers, const char *name, enum role role,
     return true;
 }
 
-bool bearers_remove(struct bearers *bearers, const char *name)
+bool bearer_tokens_remove(struct bearer_tokens *bearers, const char *name)
 {
-    struct bearer *bearer = by_name(bearers, name);
+    struct bearer_token *bearer = by_name(bearers, name);
 
     if (!bearer)
         return false;
@@ -324,11 +325,11 @@ bool bearers_remove(struct bearers *bearers, const char *name)
     return true;
 }
 
-const struct bearer *bearers_find(const struct bearers *bearers, const char *text, size_t len,
-                                  int64_t now_ms)
+const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *bearers, const char *text,
+                                              size_t len, int64_t now_ms)
 {
     unsigned char hash[BEARER_HASH];
-    const struct bearer *found = NULL;
+    const struct bearer_token *found = NULL;
 
     SHA256((const unsigned char *)text, len, hash);
     for (size_t i = 0; i < bearers->count; i++) /* all of them: time must not tell */

@@ -17,7 +17,7 @@ enum {
     BEARER_MAX = 10000
 };
 
-struct bearer {
+struct bearer_token {
     char *name;
     enum role role;
     char **namespaces; /* [n_namespaces]; none: everywhere */
@@ -27,26 +27,26 @@ struct bearer {
     struct identity *identity;
 };
 
-struct bearers {
-    struct bearer *items; /* [count] */
+struct bearer_tokens {
+    struct bearer_token *items; /* [count] */
     size_t count, cap;
 };
 
 /** Replace what `out` holds by the file's content; an absent file is empty. FORBIDDEN when others
  * may read or write it, or it is not ours; INVALID with the place when it is damaged. */
-bool bearers_load(struct bearers *out, const char *path, struct error *err);
-bool bearers_save(const struct bearers *bearers, const char *path, struct error *err);
-void bearers_release(struct bearers *bearers);
-SCOPED_DEFINE(bearers, struct bearers, bearers_release)
+bool bearer_tokens_load(struct bearer_tokens *out, const char *path, struct error *err);
+bool bearer_tokens_save(const struct bearer_tokens *bearers, const char *path, struct error *err);
+void bearer_tokens_release(struct bearer_tokens *bearers);
+SCOPED_DEFINE(bearer_tokens, struct bearer_tokens, bearer_tokens_release)
 
 /** A new token, its text to `text`. EXISTS when the name is taken, INVALID for names that are no
  * DNS-like words, TOO_MANY. */
-bool bearers_add(struct bearers *bearers, const char *name, enum role role,
-                 const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
-                 int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err);
+bool bearer_tokens_add(struct bearer_tokens *bearers, const char *name, enum role role,
+                       const char *const *namespaces, size_t n_namespaces, int64_t now_ms,
+                       int64_t expires_ms, char text[BEARER_TEXT + 1], struct error *err);
 /** False when there is none of that name. */
-bool bearers_remove(struct bearers *bearers, const char *name);
+bool bearer_tokens_remove(struct bearer_tokens *bearers, const char *name);
 
 /** Whose token this is; compares in constant time. NULL: nobody's, or expired. */
-const struct bearer *bearers_find(const struct bearers *bearers, const char *text, size_t len,
-                                  int64_t now_ms);
+const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *bearers, const char *text,
+                                              size_t len, int64_t now_ms);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/pin.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"

@@ -10,7 +10,15 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
 void jobflow_validate_in_context(const struct admission *adm, const struct object *old,
                                  const struct object *flow, struct error_list *errors);
 
-/** The names that steps use are defined, none twice, and they form a DAG. */
+/**
+ * Checks whether the spec of `flow` may differ from that of `old` (DC-02, spec/jobflow.md 13.10).
+ * Appends findings to `errors` and warns about changes that have no effect. Reports nothing when the
+ * specs mean the same.
+ */
+void jobflow_check_update(const struct admission *adm, const struct object *old,
+                          const struct object *flow, struct error_list *errors);
+
+/** Checks that step names are unique, that targets name steps, and that the steps form a DAG. */
 void jobflow_check_graph(const struct admission *adm, const struct jobflow_spec *spec,
                          struct error_list *errors);
 

@@ -1,7 +1,11 @@
 #pragma once
 /*
- * JobFlow and JobTemplate (flow.volcano.sh/v1alpha1), as our code reads them. Ref: spec/jobflow.md
- * sections 2, 3 and 13. A *step* is an entry of spec.flows.
+ * JobFlow (flow.volcano.sh/v1alpha1) as the program reads it: the decoded spec, the summary of the
+ * status, phases, policies, and the labels and annotations of generated jobs.
+ *
+ * A *step* is an entry of spec.flows. The structs hold the fields the program acts on; the field
+ * tables in schema.c and control_schema.c fill them. An absent text is NULL.
+ * Ref: spec/jobflow.md sections 2, 3 and 13.
  */
 #include "api/types/kinds/job/job.h"
 
@@ -15,7 +19,7 @@ struct probe_http {
     const char *header_name, *header_value; /* NULL = no header */
     const char *scheme;                     /* NULL = HTTP */
     int32_t timeout_s, period_s;            /* 0 = default */
-    const struct probe_header *headers;     /* [n_headers] more of them: probes of containers */
+    const struct probe_header *headers;     /* [n_headers] further headers, for container probes */
     size_t n_headers;
 };
 struct probe_tcp {
@@ -48,8 +52,7 @@ struct flow_depends {
     struct flow_probe *probe; /* NULL = none */
 };
 
-/* ---- conditions: if, switch.cases[].if, for.until (13.3) ---- */
-
+/* The exit code of a task, as conditions (13.3) and retries (13.4) compare it. */
 struct exit_code_rule {
     const char *task;     /* NULL = the first */
     const char *operator; /* In, NotIn, Gt, Lt; NULL = In */
@@ -59,13 +62,15 @@ struct term_task_status {
     const char *task, *phase;
     struct opt_i32 min_count; /* absent = 1 */
 };
-struct term_value { /* of an output or a parameter */
+/* A comparison of an output or a parameter. */
+struct term_value {
     const char *key;
     const char *operator; /* In, NotIn, Exists, DoesNotExist, Gt, Lt; NULL = In */
     struct str_list values;
 };
 
-/* Exactly one of phases, task_status, exit_code, output, parameter; a parameter has no target. */
+/* One statement of a condition. Admission makes sure that exactly one of phases, task_status,
+ * exit_code, output and parameter is set, and that a term about a parameter has no target. */
 struct flow_term {
     const char *target;
     bool negate;
@@ -74,6 +79,7 @@ struct flow_term {
     struct exit_code_rule *exit_code;
     struct term_value *output, *parameter;
 };
+/* if, switch.cases[].if and for.until (13.3). */
 struct flow_condition {
     const char *strategy; /* NULL = all */
     struct {
@@ -95,16 +101,15 @@ struct flow_switch {
     struct str_list default_steps;
 };
 
-/* ---- for (13.5) ---- */
-
 struct flow_range {
     int64_t start, end;  /* end exclusive */
     struct opt_i64 step; /* absent = 1 */
 };
-/* The items are what a step before put out. */
+/* The items are the output `key` of the earlier step `target`. */
 struct flow_items_from {
     const char *target, *key;
 };
+/* for (13.5). Exactly one of items, items_from, range and until is set. */
 struct flow_loop {
     struct str_list items;
     struct flow_items_from *items_from;
@@ -114,16 +119,16 @@ struct flow_loop {
     int32_t max_iterations; /* with until and items_from */
 };
 enum { LOOP_ITERATIONS_MAX = 10000 };
-/** How many of its iterations there will be is known only while it runs. */
+/** Whether the number of iterations is known only while the flow runs. */
 static inline bool flow_loop_is_open(const struct flow_loop *loop)
 {
     return loop->until || loop->items_from;
 }
-/** How many iterations the loop can have; at most LOOP_ITERATIONS_MAX + 1. */
+/** The largest number of iterations the loop can have. LOOP_ITERATIONS_MAX + 1 stands for every
+ * larger number. */
 uint32_t flow_loop_iterations(const struct flow_loop *loop);
 
-/* ---- retry (13.4) ---- */
-
+/* retry (13.4). */
 struct flow_retry {
     struct opt_i32 max_retry; /* absent = the flow's */
     struct str_list phases;   /* empty = Failed and Terminated */
@@ -145,12 +150,12 @@ struct flow_step {
     const char *when;                 /* NULL: when its targets are met; always: at the end */
 };
 
-/** The step makes no job of its own: a switch. */
+/** Whether the step is a switch, which makes no job. */
 static inline bool flow_step_is_switch(const struct flow_step *step)
 {
     return step->choice != NULL;
 }
-/** It runs when the flow ends, whatever the end. */
+/** Whether the step runs at the end of the flow, in success and failure (`when: always`). */
 static inline bool flow_step_is_final(const struct flow_step *step)
 {
     return step->when != NULL;
@@ -162,7 +167,8 @@ struct flow_gang {
     struct opt_i32 min_available; /* jobs; absent = all */
 };
 
-struct flow_scheduling { /* what holds for all jobs of the flow (13.7) */
+/* Scheduling settings that all jobs of the flow share (13.7). */
+struct flow_scheduling {
     const char *queue, *priority_class, *scheduler_name;
     json_t *network_topology, *plugins; /* borrowed from the document, or NULL */
     int32_t max_running;                /* unfinished jobs; 0 = no limit */
@@ -171,7 +177,7 @@ struct flow_scheduling { /* what holds for all jobs of the flow (13.7) */
 
 struct flow_parameter {
     const char *name;
-    const char *value, *fallback; /* fallback: `default` */
+    const char *value, *fallback; /* fallback is the member `default` */
 };
 
 struct jobflow_spec {
@@ -198,10 +204,12 @@ struct jobflow_spec {
     const struct flow_parameter **parameters_by_name; /* [parameters.count] */
 };
 
-/** The parameter of that name, or NULL. O(log parameters): patches may refer to them often. */
+/** The parameter `name`, or NULL. O(log parameters), because patches may refer to parameters often.
+ */
 const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
                                                     const char *name);
-/** The value of a parameter, or NULL when the flow has none of that name, or it has no value. */
+/** The value of the parameter `name`, or its default; NULL when it has neither, or when the flow has
+ * no such parameter. */
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name);
 
 /* clang-format off */
@@ -224,12 +232,12 @@ static inline bool flow_phase_finished(enum flow_phase p)
     return p == FLOW_SUCCEED || p == FLOW_FAILED;
 }
 
-/* What a step that failed finally means for the others. Ref: spec/jobflow.md 13.4. */
+/* How the final failure of a step affects the other steps. Ref: spec/jobflow.md 13.4. */
 /* clang-format off */
 #define FAILURE_POLICIES(X)                                                    \
-    X(STOP,     "stop")     /* nothing new starts, what runs goes on */        \
-    X(ABORT,    "abort")    /* the same, and what runs is terminated */        \
-    X(CONTINUE, "continue") /* whatever does not depend on the step goes on */
+    X(STOP,     "stop")     /* no further step starts; running jobs go on */   \
+    X(ABORT,    "abort")    /* no further step starts; running jobs are terminated */ \
+    X(CONTINUE, "continue") /* steps that do not depend on the failed one go on */
 /* clang-format on */
 #define FAILURE_POLICY_ENUM(name, text) FAILURE_##name,
 enum failure_policy { FAILURE_POLICIES(FAILURE_POLICY_ENUM) FAILURE_POLICY_N };
@@ -240,46 +248,37 @@ extern const struct schema jobflow_status_schema;
 
 const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
 
-/** status.state.phase of a flow object; NONE without status. Cheap: decoded once per status blob.
- */
+/** status.state.phase of a flow object; FLOW_NONE without status. Decoded once per status blob. */
 enum flow_phase jobflow_phase_of(const struct object *flow);
 
-/* What is decoded of a status; the rest is read by the flow controller alone, when it restores a
- * flow. Texts are NULL where there is none. */
+/* The decoded part of a status. Only the flow controller reads the rest, when it restores a flow.
+ * Absent texts are NULL. */
 struct jobflow_summary {
     enum flow_phase phase;
     const char *retry; /* observedRetry */
     const char *reason, *message;
-    int64_t completed, steps; /* of stepCounts */
+    int64_t completed, steps; /* stepCounts.completed and stepCounts.total */
 };
 
-/** NULL without status. Cheap: decoded once per status blob. */
+/** The summary of a flow's status, borrowed from it; NULL without status. Decoded once per status
+ * blob. */
 const struct jobflow_summary *jobflow_summary_of(const struct object *flow);
 
-/** A status from its text, with its summary attached (its texts are copied) so that nobody parses
- * the text for it. Empties `text`. */
+/** Makes a status blob from its JSON text and attaches `summary`, so that the text is not parsed
+ * again. Copies the summary's texts and empties `text`. The blob is owned by the caller. */
 struct blob *jobflow_status_blob(struct buf *text, const struct jobflow_summary *summary);
 
 bool failure_policy_parse(const char *text, enum failure_policy *out);
-/** What spec.failurePolicy says, or the annotation, which wins; stop when neither does. */
+/** The failure policy of a flow: ANNOTATION_FAILURE_POLICY if it is set, else spec.failurePolicy,
+ * else stop. */
 enum failure_policy jobflow_failure_policy(const struct object *flow);
 
-/** Somebody asked for a manual retry of this failed flow and nothing came of it yet: its
- * ANNOTATION_FLOW_RETRY is not status.observedRetry. */
+/** Whether a manual retry of this failed flow has been requested and not been started: its
+ * ANNOTATION_FLOW_RETRY differs from status.observedRetry. */
 bool jobflow_wants_retry(const struct object *flow);
 
-/** Its ANNOTATION_FLOW_ABORT asks for the end of an unfinished flow. */
+/** Whether ANNOTATION_FLOW_ABORT requests that the flow ends. */
 bool jobflow_aborted(const struct object *flow);
-
-struct admission;
-
-/**
- * Whether the spec of `flow` may differ from that of `old` (DC-02, spec/jobflow.md 13.10):
- * findings, and warnings for changes without effect. Part of admission; nothing to report when the
- * specs mean the same.
- */
-void jobflow_check_update(const struct admission *adm, const struct object *old,
-                          const struct object *flow, struct error_list *errors);
 
 #define ANNOTATION_ALLOW_UPDATES                                                                   \
     "flow.volcano.sh/allow-updates" /* "true" or "false": wins over the server's option */
@@ -297,6 +296,7 @@ void jobflow_check_update(const struct admission *adm, const struct object *old,
 #define ANNOTATION_FLOW_ITERATION "volcano.sh/jobFlowIteration"
 #define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* <namespace>.<flow>.<gang> */
 #define ANNOTATION_FLOW_GANG_LEAST                                                                 \
-    "volcano.sh/jobFlowGangMinAvailable" /* jobs of it that start together, when not all do */
-/* Of jobs of large flows, whose status has no entry for each step: specHash of its step. */
+    "volcano.sh/jobFlowGangMinAvailable" /* minAvailable of the gang, when it is not all jobs */
+/* The specHash of the job's step. Set on jobs of large flows, whose status does not list every step.
+ */
 #define ANNOTATION_FLOW_SPEC_HASH "volcano.sh/jobFlowSpecHash"

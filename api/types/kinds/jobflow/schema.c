@@ -1,6 +1,7 @@
 /*
- * Field tables of JobFlow. Ref: spec/jobflow.md 2; those of section 13 are in
- * control_schema.c.
+ * Field tables of JobFlow: spec with steps, dependencies and probes, and status. The tables of
+ * conditions, switches, loops, retries, gangs, scheduling and parameters are in control_schema.c.
+ * Ref: spec/jobflow.md 2.
  */
 #include <assert.h>
 
@@ -25,16 +26,15 @@ static const char *const retain_values[] = {"retain", "delete", NULL};
 static const char *const strategy_values[] = {"all", "any", NULL};
 static const char *const scheme_values[] = {"HTTP", "HTTPS", "", NULL};
 
-/* ---- dependsOn.probe ---- */
-
-/* Overlays two members of struct probe_http. */
+/* Overlays header_name and header_value of struct probe_http, so that the table of httpHeader fills
+ * them in place. */
 struct http_header {
     const char *name, *value;
 };
 static_assert(HTTP(header_value) - HTTP(header_name) == offsetof(struct http_header, value),
               "httpHeader is read as one struct http_header");
 static const struct field http_header_fields[] = {
-    {"name",  FIELD_STR, offsetof(struct http_header, name), .required = true, .doc = "Name; empty for no header."},
+    {"name",  FIELD_STR, offsetof(struct http_header, name), .required = true, .doc = "Name of the header; no header is sent when it is empty."},
     {"value", FIELD_STR, offsetof(struct http_header, value), .required = true, .doc = "Value of the header."},
     {0},
 };
@@ -42,14 +42,14 @@ static const struct schema http_header_schema = {"HttpHeader", http_header_field
 
 static const struct field http_fields[] = {
     {"taskName",       FIELD_STR,    HTTP(task), .max_length = NAME_BYTES_MAX,
-     .doc = "Task of the target's job whose pods are asked; all tasks when absent."},
-    {"path",           FIELD_STR,    HTTP(path), .doc = "Path to get; / when absent."},
+     .doc = "Task of the target's job whose pods are probed; all tasks when absent."},
+    {"path",           FIELD_STR,    HTTP(path), .doc = "Path of the request; / when absent."},
     {"port",           FIELD_I32,    HTTP(port), BOUNDS(0, 65535), .doc = "Port of the pods; 80 when absent."},
-    {"httpHeader",     FIELD_INLINE, HTTP(header_name), &http_header_schema, .doc = "A header to send."},
+    {"httpHeader",     FIELD_INLINE, HTTP(header_name), &http_header_schema, .doc = "Header that is sent with the request."},
     {"scheme",         FIELD_STR,    HTTP(scheme), .one_of = scheme_values,
-     .doc = "HTTP, or HTTPS without checking the certificate."},
-    {"timeoutSeconds", FIELD_I32,    HTTP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Time for one try; 1 when absent."},
-    {"periodSeconds",  FIELD_I32,    HTTP(period_s), NOT_NEGATIVE, .doc = "Time between tries; 1, later 5, when absent."},
+     .doc = "HTTP (the default), or HTTPS without a check of the certificate."},
+    {"timeoutSeconds", FIELD_I32,    HTTP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Seconds that one request may take; 1 when absent."},
+    {"periodSeconds",  FIELD_I32,    HTTP(period_s), NOT_NEGATIVE, .doc = "Seconds between requests; when absent 1 at first and 5 later."},
     {0},
 };
 static const struct schema http_schema = {"HttpGet", http_fields, sizeof(struct probe_http),
@@ -57,10 +57,10 @@ static const struct schema http_schema = {"HttpGet", http_fields, sizeof(struct 
 
 static const struct field tcp_fields[] = {
     {"taskName",       FIELD_STR, TCP(task), .max_length = NAME_BYTES_MAX,
-     .doc = "Task of the target's job whose pods are asked; all tasks when absent."},
+     .doc = "Task of the target's job whose pods are probed; all tasks when absent."},
     {"port",           FIELD_I32, TCP(port), .required = true, BOUNDS(0, 65535), .doc = "Port of the pods."},
-    {"timeoutSeconds", FIELD_I32, TCP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Time for one try; 1 when absent."},
-    {"periodSeconds",  FIELD_I32, TCP(period_s), NOT_NEGATIVE, .doc = "Time between tries; 1, later 5, when absent."},
+    {"timeoutSeconds", FIELD_I32, TCP(timeout_s), BOUNDS(0, PROBE_SECONDS_MAX), .doc = "Seconds that one connection attempt may take; 1 when absent."},
+    {"periodSeconds",  FIELD_I32, TCP(period_s), NOT_NEGATIVE, .doc = "Seconds between connection attempts; when absent 1 at first and 5 later."},
     {0},
 };
 static const struct schema tcp_schema = {"TcpSocket", tcp_fields, sizeof(struct probe_tcp),
@@ -68,34 +68,33 @@ static const struct schema tcp_schema = {"TcpSocket", tcp_fields, sizeof(struct 
 
 static const struct field task_status_fields[] = {
     {"taskName", FIELD_STR, TASK_STATUS(task), .max_length = NAME_BYTES_MAX,
-     .doc = "Task of the target's job whose pods are looked at; all tasks when absent."},
+     .doc = "Task of the target's job whose pods are counted; all tasks when absent."},
     {"phase",    FIELD_STR, TASK_STATUS(phase), .max_length = TASK_PHASE_BYTES_MAX,
-     .doc = "Phase to reach: Pending, Running, Succeeded, Failed or Unknown; Running when absent."},
+     .doc = "Phase that the pods must reach: Pending, Running (the default), Succeeded, Failed or Unknown."},
     {0},
 };
 static const struct schema task_status_schema = {"TaskStatus", task_status_fields, sizeof(struct probe_task_status),
-                                                 .doc = "A phase that enough pods of a task must have reached."};
+                                                 .doc = "A phase that enough pods of a task must reach."};
 
 static const struct field probe_fields[] = {
-    {"httpGetList",    FIELD_LIST, PROBE(http), &http_schema, .doc = "HTTP requests that must succeed."},
-    {"tcpSocketList",  FIELD_LIST, PROBE(tcp), &tcp_schema, .doc = "Connections that must open."},
-    {"taskStatusList", FIELD_LIST, PROBE(task_status), &task_status_schema, .doc = "Phases that tasks must have reached."},
+    {"httpGetList",    FIELD_LIST, PROBE(http), &http_schema, .doc = "HTTP requests to the pods that must succeed."},
+    {"tcpSocketList",  FIELD_LIST, PROBE(tcp), &tcp_schema, .doc = "TCP connections to the pods that must open."},
+    {"taskStatusList", FIELD_LIST, PROBE(task_status), &task_status_schema, .doc = "Phases that the tasks must reach."},
     {0},
 };
 static const struct schema probe_schema = {"Probe", probe_fields, sizeof(struct flow_probe)};
 
 static const struct field depends_fields[] = {
-    {"targets",  FIELD_STR_LIST, DEPENDS(targets), .doc = "Steps of the flow this one waits for."},
-    {"probe",    FIELD_OBJECT,   DEPENDS(probe), &probe_schema, .doc = "What to wait for instead of completed jobs."},
+    {"targets",  FIELD_STR_LIST, DEPENDS(targets), .doc = "Names of the steps that this step waits for."},
+    {"probe",    FIELD_OBJECT,   DEPENDS(probe), &probe_schema, .doc = "Probes that replace the wait for the completion of the targets' jobs."},
     {"strategy", FIELD_STR,      DEPENDS(strategy), .one_of = strategy_values,
      .doc = "Whether all targets must be satisfied (the default) or any one."},
     {0},
 };
 static const struct schema depends_schema = {"DependsOn", depends_fields, sizeof(struct flow_depends)};
 
-/* ---- steps ---- */
-
-/* Overlays two members of struct flow_step. */
+/* Overlays patch_job_spec and patch_spec of struct flow_step, so that the table of patch fills them
+ * in place. */
 struct step_patch {
     json_t *job_spec, *spec;
 };
@@ -103,14 +102,13 @@ static_assert(STEP(patch_spec) - STEP(patch_job_spec) == offsetof(struct step_pa
               "patch is read as one struct step_patch");
 static const struct field patch_fields[] = {
     {"jobSpec", FIELD_OBJECT, offsetof(struct step_patch, job_spec), &job_patch_schema, .as_json = true,
-     .doc = "What differs from the template's spec; merged first."},
+     .doc = "Changes to the template's spec; merged before patch.spec."},
     {"spec",    FIELD_OBJECT, offsetof(struct step_patch, spec), &job_patch_schema, .as_json = true,
-     .doc = "The same under the name the design documents use."},
+     .doc = "Changes to the template's spec; merged after patch.jobSpec. The design documents of Volcano use this name."},
     {0},
 };
 static const struct schema patch_schema = {"Patch", patch_fields, sizeof(struct step_patch)};
 
-/* ---- section 13 ---- */
 
 static const char *const step_failure_values[] = {"fail", "ignore", NULL};
 static const char *const flow_failure_values[] = {"stop", "abort", "continue", NULL};
@@ -121,25 +119,26 @@ static const struct field step_fields[] = {
     {"name",            FIELD_STR,    STEP(name), .required = true, .min_length = 1,
      .doc = "Name of the step; its job is named FLOW-STEP."},
     {"jobTemplateName", FIELD_STR,    STEP(template_name), .max_length = NAME_BYTES_MAX,
-     .doc = "JobTemplate of the step; the one of the step's name when absent."},
-    {"dependsOn",       FIELD_OBJECT, STEP(depends), &depends_schema, .doc = "What must have happened before."},
-    {"patch",           FIELD_INLINE, STEP(patch_job_spec), &patch_schema, .doc = "What differs from the template."},
+     .doc = "Name of the JobTemplate that the job is made from; the step's name when absent."},
+    {"dependsOn",       FIELD_OBJECT, STEP(depends), &depends_schema, .doc = "Steps and probes that this step waits for."},
+    {"patch",           FIELD_INLINE, STEP(patch_job_spec), &patch_schema, .doc = "Changes to the template for the job of this step."},
     {"if",              FIELD_OBJECT, STEP(condition), &flow_condition_schema,
-     .doc = "Runs the step only if this holds once its targets have ended in any way; otherwise it is skipped."},
-    {"switch",          FIELD_OBJECT, STEP(choice), &flow_switch_schema, .doc = "Chooses among other steps; makes no job."},
-    {"for",             FIELD_OBJECT, STEP(loop), &flow_loop_schema, .doc = "Makes a job for each item, named FLOW-STEP-NUMBER."},
-    {"retry",           FIELD_OBJECT, STEP(retry), &flow_retry_schema, .doc = "Tries a failed job again."},
+     .doc = "Condition that is evaluated when all targets have ended. The step is skipped when it is false."},
+    {"switch",          FIELD_OBJECT, STEP(choice), &flow_switch_schema, .doc = "Chooses which other steps run. A step with a switch makes no job."},
+    {"for",             FIELD_OBJECT, STEP(loop), &flow_loop_schema, .doc = "Loop that makes one job for each item, named FLOW-STEP-NUMBER."},
+    {"retry",           FIELD_OBJECT, STEP(retry), &flow_retry_schema, .doc = "Says when and how often a failed job is tried again."},
     {"failurePolicy",   FIELD_STR,    STEP(failure_policy), .one_of = step_failure_values,
-     .doc = "Whether a failure of the step fails the flow (fail, the default), or is let pass: the steps behind it run all the same (ignore)."},
+     .doc = "Says whether a failure of the step fails the flow (fail, the default) or is ignored, so that dependent steps run all the same (ignore)."},
     {"when",            FIELD_STR,    STEP(when), .one_of = when_values,
-     .doc = "always: the step runs when the flow ends, whatever its end; absent: when its targets are satisfied."},
+     .doc = "With always, the step runs at the end of the flow, in success and failure. When absent, it runs when its targets are satisfied."},
     {0},
 };
-/* What steps have in Argo, Airflow, GitHub Actions, Nextflow, Prefect, Tekton. */
+/* Members that steps have in Argo, Airflow, GitHub Actions, Nextflow, Prefect and Tekton, with the
+ * advice that is given when one of them appears here. */
 #define WRITE_TARGETS "write dependsOn: {targets: [STEP]}"
 #define WRITE_FOR     "write for: {items: [...]}, and $(item) in the patch"
 #define WRITE_RETRY   "write retry: {maxRetry: N}"
-#define IN_TEMPLATE   "what runs is said in the JobTemplate, and in the patch what differs from it"
+#define IN_TEMPLATE   "write it in the JobTemplate, or in the step's patch"
 static const struct foreign_word step_foreign[] = {
     {"needs",         WRITE_TARGETS},
     {"depends",       WRITE_TARGETS},
@@ -182,21 +181,21 @@ static const struct foreign_word step_foreign[] = {
 static const struct schema step_schema = {"Flow", step_fields, sizeof(struct flow_step), .foreign = step_foreign};
 
 static const struct field flow_fields[] = {
-    {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "The steps."},
+    {"flows",                   FIELD_LIST,    FLOW(steps), &step_schema, .doc = "Steps of the flow."},
     {"jobRetainPolicy",         FIELD_STR,     FLOW(retain_policy), .one_of = retain_values,
-     .doc = "Whether jobs are deleted when the flow has succeeded; retain when absent."},
-    {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Attempts of each step after the first; 0 when absent."},
+     .doc = "Says whether jobs are kept (retain, the default) or deleted (delete) when the flow has succeeded."},
+    {"maxRetry",                FIELD_I32,     FLOW(max_retry), NOT_NEGATIVE, .doc = "Number of further attempts that each step has after the first; 0 when absent."},
     {"failurePolicy",           FIELD_STR,     FLOW(failure_policy), .one_of = flow_failure_values,
-     .doc = "What a failed step means for the others: nothing new starts (stop, the default), what runs is terminated too (abort), or what does not depend on it goes on (continue)."},
+     .doc = "Effect of a failed step. stop (the default): no further step starts. abort: running jobs are terminated as well. continue: steps that do not depend on the failed one go on."},
     {"templatePolicy",          FIELD_STR,     FLOW(template_policy), .one_of = template_policy_values,
-     .doc = "Which version of a template a job is made from: the one of that moment (latest, the default), or the one that was there when the flow was accepted (pinned)."},
-    {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Steps that start together."},
-    {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "What holds for all jobs."},
+     .doc = "Version of a template that jobs are made from: the newest one (latest, the default), or the one that existed when the flow was accepted (pinned)."},
+    {"gangs",                   FIELD_LIST,    FLOW(gangs), &flow_gang_schema, .doc = "Groups of steps that start together."},
+    {"scheduling",              FIELD_OBJECT,  FLOW(scheduling), &flow_scheduling_schema, .doc = "Scheduling settings of all jobs of the flow."},
     {"parameters",              FIELD_LIST,    FLOW(parameters), &flow_parameter_schema, .merge_key = "name",
-     .doc = "Values that patches and conditions use as $(params.NAME)."},
-    {"suspend",                 FIELD_BOOL,    FLOW(suspend), .doc = "Starts no further steps while true; may be changed at any time."},
-    {"activeDeadlineSeconds",   FIELD_OPT_I64, FLOW(deadline_s), BOUNDS(1, INT32_MAX), .doc = "Ends the flow that long after its first job was made."},
-    {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Deletes the finished flow after that time."},
+     .doc = "Values that patches and conditions refer to as $(params.NAME)."},
+    {"suspend",                 FIELD_BOOL,    FLOW(suspend), .doc = "Keeps further steps from starting while it is true. It may change at any time."},
+    {"activeDeadlineSeconds",   FIELD_OPT_I64, FLOW(deadline_s), BOUNDS(1, INT32_MAX), .doc = "Seconds after the creation of the first job when an unfinished flow is ended."},
+    {"ttlSecondsAfterFinished", FIELD_OPT_I32, FLOW(ttl_s), NOT_NEGATIVE, .doc = "Seconds after its end when a finished flow is deleted."},
     {0},
 };
 static const struct foreign_word flow_foreign[] = {
@@ -205,7 +204,7 @@ static const struct foreign_word flow_foreign[] = {
     {"jobs",        "write flows"},
     {"dag",         "write flows"},
     {"templates",   "each template is an object of its own: kind: JobTemplate"},
-    {"entrypoint",  "the steps are in flows, and begin with those that have no dependsOn"},
+    {"entrypoint",  "the steps without dependsOn start first"},
     {"arguments",   "write parameters: [{name: NAME, default: VALUE}]"},
     {"params",      "write parameters: [{name: NAME, default: VALUE}]"},
     {"parallelism", "write scheduling: {maxRunningJobs: N}"},
@@ -214,19 +213,18 @@ static const struct foreign_word flow_foreign[] = {
     {"timeout",     "write activeDeadlineSeconds"},
     {"onExit",      "a step that runs at the end has when: always"},
     {"finally",     "a step that runs at the end has when: always"},
-    {"schedule",    "a flow runs once: whoever creates it says when"},
+    {"schedule",    "a flow runs once, when it is created"},
     {0},
 };
 const struct schema jobflow_spec_schema = {"JobFlowSpec", flow_fields, sizeof(struct jobflow_spec), .foreign = flow_foreign};
 
-/* ---- status ---- */
 
 static const char *const phase_values[] = {"Pending", "Running", "Succeed", "Failed", "Terminating", "", NULL};
 
 static const struct field history_fields[] = {
-    {"startTimestamp", FIELD_TIME, FIELD_PASS, .doc = "When the job entered the state."},
-    {"endTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "When it left it."},
-    {"state",          FIELD_STR,  FIELD_PASS, .doc = "A phase of the job."},
+    {"startTimestamp", FIELD_TIME, FIELD_PASS, .doc = "Time when the job entered the state."},
+    {"endTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "Time when the job left the state."},
+    {"state",          FIELD_STR,  FIELD_PASS, .doc = "Phase that the job was in."},
     {0},
 };
 static const struct schema history_schema = {"JobRunningHistory", history_fields};
@@ -234,18 +232,18 @@ static const struct schema history_schema = {"JobRunningHistory", history_fields
 static const struct field job_status_fields[] = {
     {"name",             FIELD_STR,  FIELD_PASS, .doc = "Name of the job."},
     {"state",            FIELD_STR,  FIELD_PASS, .doc = "Phase of the job."},
-    {"startTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "When the job was made."},
-    {"endTimestamp",     FIELD_TIME, FIELD_PASS, .doc = "When the job finished."},
-    {"restartCount",     FIELD_I32,  FIELD_PASS, NOT_NEGATIVE, .doc = "Restarts of the job."},
+    {"startTimestamp",   FIELD_TIME, FIELD_PASS, .doc = "Time when the job was created."},
+    {"endTimestamp",     FIELD_TIME, FIELD_PASS, .doc = "Time when the job finished."},
+    {"restartCount",     FIELD_I32,  FIELD_PASS, NOT_NEGATIVE, .doc = "Number of restarts of the job."},
     {"runningHistories", FIELD_LIST, FIELD_PASS, &history_schema, .doc = "Phases the job has been in."},
     {0},
 };
 static const struct schema flow_job_status_schema = {"FlowJobStatus", job_status_fields};
 
 static const struct field job_condition_fields[] = {
-    {"phase",           FIELD_STR,      FIELD_PASS, .doc = "Phase of the job; Waiting, Blocked, Skipped or Retrying without one."},
-    {"createTime",      FIELD_TIME,     FIELD_PASS, .doc = "When the job was made."},
-    {"runningDuration", FIELD_DURATION, FIELD_PASS, .doc = "How long the job ran."},
+    {"phase",           FIELD_STR,      FIELD_PASS, .doc = "Phase of the job. A step without a job is Waiting, Blocked, Skipped or Retrying."},
+    {"createTime",      FIELD_TIME,     FIELD_PASS, .doc = "Time when the job was created."},
+    {"runningDuration", FIELD_DURATION, FIELD_PASS, .doc = "Time that the job has run."},
     {"taskStatusCount", FIELD_MAP,      FIELD_PASS, &task_state_schema, .doc = "Pods by task and phase."},
     {0},
 };
@@ -253,15 +251,15 @@ static const struct schema job_condition_schema = {"FlowCondition", job_conditio
 
 static const struct field attempt_fields[] = {
     {"attempt",   FIELD_I32,  FIELD_PASS, .doc = "Number of the attempt, from 1."},
-    {"uid",       FIELD_STR,  FIELD_PASS, .doc = "UID of its job."},
-    {"phase",     FIELD_STR,  FIELD_PASS, .doc = "Phase its job ended in."},
-    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "When it started."},
-    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "When it ended."},
-    {"reason",    FIELD_STR,  FIELD_PASS, .doc = "Why it ended, in one word."},
-    {"message",   FIELD_STR,  FIELD_PASS, .doc = "Why it ended, for people."},
-    {"restarts",  FIELD_I32,  FIELD_PASS, .doc = "How often its job was restarted."},
-    {"exitCodes", FIELD_ANY,  FIELD_PASS, .doc = "Exit codes of its pods by task."},
-    {"logs",      FIELD_ANY,  FIELD_PASS, .doc = "The names its logs are kept by: the uid of each pod."},
+    {"uid",       FIELD_STR,  FIELD_PASS, .doc = "UID of the attempt's job."},
+    {"phase",     FIELD_STR,  FIELD_PASS, .doc = "Phase that the attempt's job ended in."},
+    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "Time when the attempt started."},
+    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "Time when the attempt ended."},
+    {"reason",    FIELD_STR,  FIELD_PASS, .doc = "One-word reason for the end of the attempt."},
+    {"message",   FIELD_STR,  FIELD_PASS, .doc = "Text that explains the end of the attempt."},
+    {"restarts",  FIELD_I32,  FIELD_PASS, .doc = "Number of restarts of the attempt's job."},
+    {"exitCodes", FIELD_ANY,  FIELD_PASS, .doc = "Exit codes of the attempt's pods by task."},
+    {"logs",      FIELD_ANY,  FIELD_PASS, .doc = "UIDs of the attempt's pods, under which its logs are kept."},
     {0},
 };
 static const struct schema attempt_schema = {"Attempt", attempt_fields};
@@ -269,46 +267,46 @@ static const struct schema attempt_schema = {"Attempt", attempt_fields};
 static const struct field node_fields[] = {
     {"name",             FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the step."},
     {"phase",            FIELD_STR,      FIELD_PASS, .doc = "Phase of the step."},
-    {"jobs",             FIELD_STR_LIST, FIELD_PASS, .doc = "Its jobs."},
-    {"attempt",          FIELD_I32,      FIELD_PASS, .doc = "Attempts so far."},
-    {"retries",          FIELD_I32,      FIELD_PASS, .doc = "Failed attempts that were tried again; maxRetry bounds them."},
-    {"step",             FIELD_STR,      FIELD_PASS, .doc = "Of an iteration of a loop: the step it belongs to."},
-    {"iteration",        FIELD_I32,      FIELD_PASS, .doc = "Its number, from 0."},
-    {"item",             FIELD_STR,      FIELD_PASS, .doc = "Its item."},
-    {"iterations",       FIELD_I32,      FIELD_PASS, .doc = "Of a loop that was given more of them by a retry: how many it may have."},
+    {"jobs",             FIELD_STR_LIST, FIELD_PASS, .doc = "Names of the step's jobs."},
+    {"attempt",          FIELD_I32,      FIELD_PASS, .doc = "Number of attempts so far."},
+    {"retries",          FIELD_I32,      FIELD_PASS, .doc = "Number of failed attempts that were tried again; maxRetry bounds it."},
+    {"step",             FIELD_STR,      FIELD_PASS, .doc = "Name of the loop step that this iteration belongs to."},
+    {"iteration",        FIELD_I32,      FIELD_PASS, .doc = "Number of the iteration, from 0."},
+    {"item",             FIELD_STR,      FIELD_PASS, .doc = "Item of the iteration."},
+    {"iterations",       FIELD_I32,      FIELD_PASS, .doc = "Number of iterations that the loop may have, when a retry has raised it."},
     {"attempts",         FIELD_LIST,     FIELD_PASS, &attempt_schema, .doc = "Record of each attempt."},
-    {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "When the next attempt starts."},
-    {"case",             FIELD_STR,      FIELD_PASS, .doc = "Case taken by a switch."},
-    {"outputs",          FIELD_STR_MAP,  FIELD_PASS, .doc = "Outputs of the step."},
+    {"nextRetryTime",    FIELD_TIME,     FIELD_PASS, .doc = "Time when the next attempt starts."},
+    {"case",             FIELD_STR,      FIELD_PASS, .doc = "Name of the case that the switch has taken."},
+    {"outputs",          FIELD_STR_MAP,  FIELD_PASS, .doc = "Outputs of the step by key."},
     {"satisfiedTargets", FIELD_STR_LIST, FIELD_PASS, .doc = "Targets whose probes have passed."},
-    {"reason",           FIELD_STR,      FIELD_PASS, .doc = "Why the phase is what it is, in one word."},
-    {"message",          FIELD_STR,      FIELD_PASS, .doc = "The same for people."},
-    {"specHash",         FIELD_STR,      FIELD_PASS, .doc = "Hash of the definition the job was made from."},
+    {"reason",           FIELD_STR,      FIELD_PASS, .doc = "One-word reason for the step's phase."},
+    {"message",          FIELD_STR,      FIELD_PASS, .doc = "Text that explains the step's phase."},
+    {"specHash",         FIELD_STR,      FIELD_PASS, .doc = "Hash of the step definition that the job was made from."},
     {0},
 };
 static const struct schema node_schema = {"FlowNode", node_fields};
 
 static const struct field state_fields[] = {
     {"phase",              FIELD_STR,  FIELD_PASS, .one_of = phase_values, .doc = "Phase of the flow."},
-    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "Why, in one word."},
-    {"message",            FIELD_STR,  FIELD_PASS, .doc = "Why, for people."},
-    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "When the flow entered the phase."},
+    {"reason",             FIELD_STR,  FIELD_PASS, .doc = "One-word reason for the flow's phase."},
+    {"message",            FIELD_STR,  FIELD_PASS, .doc = "Text that explains the flow's phase."},
+    {"lastTransitionTime", FIELD_TIME, FIELD_PASS, .doc = "Time when the flow entered the phase."},
     {0},
 };
 static const struct schema state_schema = {"State", state_fields};
 
 static const struct field path_end_fields[] = {
     {"name",      FIELD_STR,  FIELD_PASS, .doc = "Name of the step."},
-    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "When its job was made; of a loop, the first of them."},
-    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "When its job ended; of a loop, the last of them."},
+    {"startTime", FIELD_TIME, FIELD_PASS, .doc = "Time when the step's first job was created."},
+    {"endTime",   FIELD_TIME, FIELD_PASS, .doc = "Time when the step's last job ended."},
     {0},
 };
 static const struct schema path_end_schema = {"CriticalStep", path_end_fields};
 
 static const struct field path_fields[] = {
-    {"steps",    FIELD_I32,      FIELD_PASS, .doc = "How many steps it has."},
-    {"ends",     FIELD_LIST,     FIELD_PASS, &path_end_schema, .doc = "Its steps in order; of more than a hundred the first and the last fifty."},
-    {"duration", FIELD_DURATION, FIELD_PASS, .doc = "Time its steps took together."},
+    {"steps",    FIELD_I32,      FIELD_PASS, .doc = "Number of steps on the path."},
+    {"ends",     FIELD_LIST,     FIELD_PASS, &path_end_schema, .doc = "Steps on the path in order. A path of more than a hundred steps lists the first and the last fifty."},
+    {"duration", FIELD_DURATION, FIELD_PASS, .doc = "Time that the steps on the path took together."},
     {0},
 };
 static const struct schema path_schema = {"CriticalPath", path_fields};
@@ -321,19 +319,19 @@ static const struct field status_fields[] = {
     {"terminatedJobs",     FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in phase Terminated or Terminating."},
     {"unKnowJobs",         FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs in any other phase."},
     {"waitingJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs of steps that wait for others."},
-    {"skippedJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs of steps that are not run."},
+    {"skippedJobs",        FIELD_STR_LIST, FIELD_PASS, .doc = "Jobs of steps that were skipped."},
     {"jobStatusList",      FIELD_LIST,     FIELD_PASS, &flow_job_status_schema, .doc = "History of each job."},
-    {"conditions",         FIELD_MAP,      FIELD_PASS, &job_condition_schema, .doc = "State of each job, by name."},
+    {"conditions",         FIELD_MAP,      FIELD_PASS, &job_condition_schema, .doc = "State of each job by name."},
     {"state",              FIELD_OBJECT,   FIELD_PASS, &state_schema, .doc = "State of the flow."},
-    {"startTime",          FIELD_TIME,     FIELD_PASS, .doc = "When the first job was made."},
-    {"completionTime",     FIELD_TIME,     FIELD_PASS, .doc = "When the flow ended."},
-    {"observedGeneration", FIELD_I64,      FIELD_PASS, .doc = "Generation of the spec the status is about."},
-    {"observedRetry",      FIELD_STR,      FIELD_PASS, .doc = "Value of the annotation volcano.sh/jobFlowRetry that has been acted on."},
+    {"startTime",          FIELD_TIME,     FIELD_PASS, .doc = "Time when the first job was created."},
+    {"completionTime",     FIELD_TIME,     FIELD_PASS, .doc = "Time when the flow ended."},
+    {"observedGeneration", FIELD_I64,      FIELD_PASS, .doc = "Generation of the spec that the status describes."},
+    {"observedRetry",      FIELD_STR,      FIELD_PASS, .doc = "Value of the annotation volcano.sh/jobFlowRetry that started the latest manual retry."},
     {"nodes",              FIELD_LIST,     FIELD_PASS, &node_schema, .merge_key = "name",
-     .doc = "What is known of each step; of large flows the unfinished, failed and retried ones."},
+     .doc = "State of each step. A large flow lists only unfinished, failed and retried steps."},
     {"stepCounts",         FIELD_MAP,      FIELD_PASS, .doc = "Number of steps by state."},
-    {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position; and which are at work, when they are too many to be named."},
-    {"criticalPath",       FIELD_OBJECT,   FIELD_PASS, &path_schema, .doc = "Of a large flow that is over: the chain of steps that decided how long it took."},
+    {"results",            FIELD_STR_MAP,  FIELD_PASS, .doc = "Results of the steps of a large flow, as bits by position of the step. The running steps are listed the same way when nodes does not name them all."},
+    {"criticalPath",       FIELD_OBJECT,   FIELD_PASS, &path_schema, .doc = "Chain of steps that decided how long a large flow took. Set when the flow has ended."},
     {0},
 };
 const struct schema jobflow_status_schema = {"JobFlowStatus", status_fields};

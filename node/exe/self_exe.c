@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "node/exe/image.h"
 
-const char *self_program(void)
+const char *self_exe_path(void)
 {
     static char path[32];
     // cppcheck-suppress comparePointers ; both are places in one image, which the linker names

@@ -3,4 +3,4 @@
 
 /** The path from which supervisors and trials are started: the small program that jobflow carries
  * (image.h), or else jobflow itself. shim_main takes over in both. */
-const char *self_program(void);
+const char *self_exe_path(void);

@@ -21,7 +21,7 @@ static int socket_at(void *ctx, const struct sockaddr *address, int type)
     return runtime->ops->socket_to(runtime, address, type);
 }
 
-static void line_of(void *ctx, struct holder *out)
+static void line_of(void *ctx, struct netns_holder *out)
 {
     struct runtime *runtime = ((struct kubelet *)ctx)->runtime;
 

@@ -13,7 +13,7 @@
 
 struct services;
 struct service_spec;
-struct holder;
+struct netns_holder;
 struct arena;
 
 struct services_rules {
@@ -24,7 +24,7 @@ struct services_rules {
     /** A socket that can have the address, when ours cannot; -1: any can. */
     int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
     /** How the relay gets such sockets: a connection of its own to their holder. */
-    void (*line)(void *ctx, struct holder *out);
+    void (*line)(void *ctx, struct netns_holder *out);
     /** It has an address now, which it had not when services_changed returned. */
     void (*opened)(void *ctx, const struct object *service);
     void *ctx;

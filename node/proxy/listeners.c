@@ -38,7 +38,7 @@ static int bound_socket(const struct doorkeeper *keeper, in_addr_t ip, uint16_t 
 
 static bool have_relay(struct doorkeeper *keeper)
 {
-    struct holder holder;
+    struct netns_holder holder;
 
     if (keeper->relay)
         return true;

@@ -12,7 +12,7 @@ struct doorkeeper {
     /** A socket that can have the address, when ours cannot; -1: any can. */
     int (*socket_at)(void *ctx, const struct sockaddr *address, int type);
     /** How the relay gets such sockets: a connection of its own to their holder. */
-    void (*line)(void *ctx, struct holder *out);
+    void (*line)(void *ctx, struct netns_holder *out);
     /** A door that could not be opened, with an errno. */
     void (*failed)(void *ctx, void *about, const struct service_port *port, int error);
     void *ctx;

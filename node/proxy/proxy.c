@@ -68,7 +68,7 @@ struct relay {
 
     struct reactor reactor; /* from here on: the thread's */
     struct source bell;     /* rings when there are letters */
-    struct holder holder;
+    struct netns_holder holder;
     struct door *doors;
     struct hatches hatches;
     LIST_HEAD(passages, passage) passages;
@@ -137,7 +137,7 @@ static void never_wait(int fd)
 static int new_socket(void *ctx, int type)
 {
     struct relay *relay = ctx;
-    int fd = relay->holder.fd >= 0 ? holder_socket(&relay->holder, type, NULL)
+    int fd = relay->holder.fd >= 0 ? netns_holder_socket(&relay->holder, type, NULL)
                                    : socket(AF_INET, type | SOCK_CLOEXEC, 0);
 
     if (fd >= 0)
@@ -409,7 +409,7 @@ static void release(struct relay *relay)
     reactor_remove(&relay->reactor, &relay->bell);
     close(relay->bell.fd);
     reactor_release(&relay->reactor);
-    holder_close(&relay->holder);
+    netns_holder_close(&relay->holder);
     pthread_mutex_destroy(&relay->lock);
     mem_free(relay);
 }
@@ -427,7 +427,7 @@ static int start_thread(struct relay *relay)
     return error;
 }
 
-struct relay *relay_start(struct holder holder, struct error *err)
+struct relay *relay_start(struct netns_holder holder, struct error *err)
 {
     struct relay *relay = mem_alloc(sizeof *relay);
     int error;

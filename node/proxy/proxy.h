@@ -23,9 +23,9 @@ struct relay_target {
     uint16_t port; /* host order */
 };
 
-/** Connections are made from sockets of the holder's network (consumed; HOLDER_NONE: the
+/** Connections are made from sockets of the holder's network (consumed; NETNS_HOLDER_NONE: the
  * machine's). NULL with `err` when no thread can be had. */
-struct relay *relay_start(struct holder holder, struct error *err);
+struct relay *relay_start(struct netns_holder holder, struct error *err);
 /** Ends all connections. NULL is fine. */
 void relay_stop(struct relay *relay);
 

@@ -38,12 +38,12 @@ static struct buf *orders_of(struct host_pod *pod)
     return pod && pod->link && pod->link->fd >= 0 ? &pod->link->out : NULL;
 }
 
-static void order(struct host_pod *pod, enum shim_message type, const struct shim_order *what)
+static void order(struct host_pod *pod, enum shim_message type, const struct shim_command *what)
 {
     struct buf *out = orders_of(pod);
 
     if (out)
-        shim_put_order(out, type, what);
+        shim_put_command(out, type, what);
 }
 
 static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
@@ -57,7 +57,7 @@ static void host_stop(struct runtime *rt, const char *uid, int64_t grace_ms)
         return;
     }
     if (!pod->final)
-        order(pod, SHIM_STOP, &(struct shim_order){.uid = uid, .grace_ms = grace_ms});
+        order(pod, SHIM_STOP, &(struct shim_command){.uid = uid, .grace_ms = grace_ms});
 }
 
 static void host_release(struct runtime *rt, const char *uid)
@@ -67,7 +67,7 @@ static void host_release(struct runtime *rt, const char *uid)
 
     if (!pod || !pod->final)
         return;
-    order(pod, SHIM_RELEASE, &(struct shim_order){.uid = uid});
+    order(pod, SHIM_RELEASE, &(struct shim_command){.uid = uid});
     host_pod_forget(host, pod);
 }
 
@@ -75,7 +75,7 @@ static void host_set_hosts(struct runtime *rt, const char *uid, const char *host
 {
     struct host_pod *pod = host_pod_find(host_of(rt), uid);
 
-    order(pod, SHIM_HOSTS, &(struct shim_order){.uid = uid, .hosts = hosts});
+    order(pod, SHIM_HOSTS, &(struct shim_command){.uid = uid, .hosts = hosts});
 }
 
 static void host_set_files(struct runtime *rt, const char *uid, size_t index,
@@ -99,13 +99,13 @@ static void host_set_program(struct runtime *rt, const struct runtime_pod *pod, 
 static void host_set_deadline(struct runtime *rt, const char *uid, int64_t deadline_ms)
 {
     order(host_pod_find(host_of(rt), uid), SHIM_DEADLINE,
-          &(struct shim_order){.uid = uid, .deadline_ms = deadline_ms});
+          &(struct shim_command){.uid = uid, .deadline_ms = deadline_ms});
 }
 
 static void host_passed(struct runtime *rt, const char *uid, uint32_t index)
 {
     order(host_pod_find(host_of(rt), uid), SHIM_PASSED,
-          &(struct shim_order){.uid = uid, .container = index});
+          &(struct shim_command){.uid = uid, .container = index});
 }
 
 static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
@@ -125,9 +125,9 @@ static void host_exec(struct runtime *rt, const struct runtime_exec *exec)
 static void host_kill(struct runtime *rt, const char *uid, uint32_t container, int64_t grace_ms,
                       const char *why)
 {
-    order(
-        host_pod_find(host_of(rt), uid), SHIM_KILL,
-        &(struct shim_order){.uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
+    order(host_pod_find(host_of(rt), uid), SHIM_KILL,
+          &(struct shim_command){
+              .uid = uid, .grace_ms = grace_ms, .container = container, .why = why});
 }
 
 static bool host_read_log(struct runtime *rt, const char *uid, const struct log_query *options,
@@ -195,7 +195,7 @@ static void host_free(struct runtime *rt)
     host_adoption_leave(host);
     loop_cancel(rt->loop, &host->tell);
     loop_off_turn_end(rt->loop, &host->flush);
-    holder_close(&host->holder);
+    netns_holder_close(&host->holder);
     id_ranges_free(host->id_ranges);
     close_dirs(host);
     for (uint32_t i = 0; i < host->config.n_env; i++)
@@ -215,11 +215,11 @@ static int host_socket_to(struct runtime *rt, const struct sockaddr *to, int typ
     return host->config.private_network && network_has(to) ? host_network_socket(host, type) : -1;
 }
 
-static void host_line(struct runtime *rt, struct holder *out)
+static void host_line(struct runtime *rt, struct netns_holder *out)
 {
     struct host *host = host_of(rt);
 
-    *out = host->config.private_network ? host_network_line(host) : HOLDER_NONE;
+    *out = host->config.private_network ? host_network_line(host) : NETNS_HOLDER_NONE;
 }
 
 static const struct runtime_ops ops = {
@@ -326,7 +326,7 @@ struct runtime *runtime_host_new(struct loop *loop, const struct runtime_host_op
     host->isolation =
         mem_strdup(options->isolation && *options->isolation ? options->isolation : "auto");
     loop_on_turn_end(loop, &host->flush);
-    host->holder = HOLDER_NONE;
+    host->holder = NETNS_HOLDER_NONE;
     if (!host_have_what_is_asked(host, err)) {
         host_free(&host->base);
         return NULL;

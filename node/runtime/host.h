@@ -58,7 +58,7 @@ struct host {
     char *described; /* NULL until it is known what we can do */
     struct runtime_abilities abilities;
     bool isolate_all, keep_addresses;
-    struct holder holder;        /* of the private network, where that is asked for */
+    struct netns_holder holder;  /* of the private network, where that is asked for */
     pid_t holder_pid;            /* if it is our child; else 0 */
     struct id_ranges *id_ranges; /* NULL until the first pod of level full */
 
@@ -102,7 +102,7 @@ struct link *link_launch(struct host *host, struct error *err); /* starts a shim
 struct link *link_connect(struct host *host, const char *id, int dir_fd, struct error *err);
 struct link *link_dead(struct host *host, const char *id, int dir_fd);
 /** Start ourselves as another process, under a name, with at most one argument. -1 with errno. */
-pid_t link_spawn(const char *name, const char *arg, const struct place *place, int logs_fd);
+pid_t link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd);
 void link_flush(struct link *link);
 void link_free(struct link *link); /* closes; the shim, if alive, goes on */
 
@@ -117,7 +117,7 @@ void host_bury(struct host *host, struct link *link);
 void host_burials_leave(struct host *host); /* what is under way goes on without us */
 
 /* start.c */
-enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all);
+enum shim_pod_kind runtime_choose(const struct runtime_pod *pod, bool isolate_all);
 void runtime_put_files(struct buf *out, const char *uid, size_t index,
                        const struct runtime_volume *volume);
 void runtime_put_program(struct buf *out, const struct runtime_pod *pod, uint32_t index,
@@ -126,7 +126,7 @@ struct runtime_rights {
     enum sandbox_level level;
     uint32_t ids; /* the first of the range its programs have at level full; 0 = there is none */
 };
-void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
                        struct runtime_rights rights, int64_t now_ms);
 
 /* capabilities.c */
@@ -148,7 +148,7 @@ bool host_network_open(struct host *host, struct error *err);
 /** A TCP socket of that network; -1 when there is none to be had (it is logged). */
 int host_network_socket(struct host *host, int type);
 /** A connection of its own to the holder. */
-struct holder host_network_line(struct host *host);
+struct netns_holder host_network_line(struct host *host);
 
 /* logs.c */
 bool logs_read(int logs_fd, const char *uid, const struct log_query *options, int64_t *offset,

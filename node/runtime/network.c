@@ -23,7 +23,7 @@ static bool find_holder(struct host *host, struct error *err)
 {
     int fd = openat(host->dir_fd, PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     bool lives = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-    bool ok = lives && holder_connect(fd, &host->holder, err);
+    bool ok = lives && netns_holder_connect(fd, &host->holder, err);
 
     if (fd >= 0)
         close(fd);
@@ -35,15 +35,15 @@ static bool find_holder(struct host *host, struct error *err)
 static bool start_holder(struct host *host, struct error *err)
 {
     const char *level = sandbox_level_text((enum sandbox_level)host->config.level);
-    struct place place;
+    struct shim_dir dir;
     pid_t pid;
 
-    if (!place_make(host->dir_fd, PLACE, &place, err))
+    if (!shim_dir_create(host->dir_fd, PLACE, &dir, err))
         return false;
-    pid = link_spawn(HOLDER_NAME, level, &place, host->logs_fd);
+    pid = link_spawn(NETNS_HOLDER_NAME, level, &dir, host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start the holder of the private network");
-    place_close(&place);
+    shim_dir_close(&dir);
     host->holder_pid = pid;
     return pid >= 0;
 }
@@ -54,9 +54,9 @@ bool host_network_open(struct host *host, struct error *err)
     const struct timespec pause = {0, TRY_NS};
     struct error why = {0};
 
-    if (holder_alive(&host->holder))
+    if (netns_holder_alive(&host->holder))
         return true;
-    holder_close(&host->holder);
+    netns_holder_close(&host->holder);
     if (host->holder_pid > 0)
         waitpid(host->holder_pid, NULL, WNOHANG);
     for (unsigned i = 0; i < TRIES; i++) {
@@ -72,13 +72,13 @@ bool host_network_open(struct host *host, struct error *err)
     return false;
 }
 
-struct holder host_network_line(struct host *host)
+struct netns_holder host_network_line(struct host *host)
 {
-    struct holder line = HOLDER_NONE;
+    struct netns_holder line = NETNS_HOLDER_NONE;
     int fd = openat(host->dir_fd, PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     struct error err = {0};
 
-    if (fd < 0 || !holder_connect(fd, &line, &err))
+    if (fd < 0 || !netns_holder_connect(fd, &line, &err))
         log_warn("no connection to the private network", kv_str("why", err.message));
     if (fd >= 0)
         close(fd);
@@ -91,7 +91,7 @@ int host_network_socket(struct host *host, int type)
     int fd = -1;
 
     if (host_network_open(host, &err))
-        fd = holder_socket(&host->holder, type, &err);
+        fd = netns_holder_socket(&host->holder, type, &err);
     if (fd < 0)
         log_warn("no socket of the private network", kv_str("why", err.message));
     return fd;

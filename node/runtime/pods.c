@@ -94,12 +94,12 @@ void host_tell_verdicts(struct task *task)
         struct host_pod *pod = host->verdicts;
         struct arena *arena = arena_new(0);
         scoped(buf) struct buf bytes = pod->verdict;
-        struct wire_frame frame;
+        struct frame frame;
         struct shim_status status;
 
         host->verdicts = pod->next_verdict;
         pod->verdict = (struct buf){0};
-        if (wire_next_frame(bytes.data, bytes.len, &frame) == WIRE_FRAME &&
+        if (frame_next(bytes.data, bytes.len, &frame) == FRAME_WHOLE &&
             shim_get_status(&frame.fields, arena, &status))
             report(host, pod, &status);
         arena_free(arena);
@@ -173,7 +173,7 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
     struct host_pod *known = host_pod_find(host, pod->uid);
     struct error err = {0};
     struct runtime_rights rights = {0};
-    enum shim_way way;
+    enum shim_pod_kind kind;
 
     if (known)
         return; /* at most once */
@@ -182,17 +182,17 @@ void host_start(struct runtime *rt, const struct runtime_pod *pod)
         host_fail_later(host, known, "InvalidPod", "the pod's uid is not one of ours");
         return;
     }
-    way = runtime_choose(pod, host->isolate_all || host->config.private_network);
-    if (way == WAY_BOXED && !host_probe(host, &err)) {
+    kind = runtime_choose(pod, host->isolate_all || host->config.private_network);
+    if (kind == SHIM_POD_SANDBOXED && !host_probe(host, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
     rights.level = (enum sandbox_level)host->config.level;
-    if (way == WAY_BOXED && !ids_of(host, pod->ns, &rights.ids, &err)) {
+    if (kind == SHIM_POD_SANDBOXED && !ids_of(host, pod->ns, &rights.ids, &err)) {
         host_fail_later(host, known, "IsolationUnavailable", err.message);
         return;
     }
-    runtime_put_start(&known->start, pod, way, rights, loop_wall_ms(rt->loop));
+    runtime_put_start(&known->start, pod, kind, rights, loop_wall_ms(rt->loop));
     send_start(host, known);
 }
 

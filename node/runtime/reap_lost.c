@@ -43,15 +43,15 @@ struct burial {
 
 /* ---- on the pool ---- */
 
-static void take_record(void *ctx, struct wire_frame *frame, const char *bytes)
+static void take_record(void *ctx, struct frame *frame, const char *bytes)
 {
     struct burial *burial = ctx;
     size_t len = (size_t)(frame->fields.end - frame->fields.at);
     char *copy = arena_alloc(burial->arena, len + 1);
-    struct wire_reader fields = {copy, copy + len, false};
+    struct frame_reader fields = {copy, copy + len, false};
     struct recorded *known;
     struct shim_status status;
-    struct shim_order order;
+    struct shim_command order;
 
     memcpy(copy, frame->fields.at, len);
     if (frame->type == SHIM_STATUS && shim_get_status(&fields, burial->arena, &status)) {
@@ -63,7 +63,7 @@ static void take_record(void *ctx, struct wire_frame *frame, const char *bytes)
         } else {
             known->status = status;
         }
-    } else if (frame->type == SHIM_RELEASE && shim_get_order(&fields, SHIM_RELEASE, &order)) {
+    } else if (frame->type == SHIM_RELEASE && shim_get_command(&fields, SHIM_RELEASE, &order)) {
         HASH_FIND(by_uid, burial->pods, order.uid, strlen(order.uid), known);
         if (known)
             HASH_DELETE(by_uid, burial->pods, known);
@@ -79,9 +79,9 @@ static const char **lose_them(struct burial *burial, bool restarted, size_t *out
     for (struct recorded *pod = burial->pods; pod; pod = pod->by_uid.next) {
         if (pod->status.final)
             continue;
-        lose_pod(&pod->status, restarted ? "NodeRestarted" : "SupervisorLost",
-                 restarted ? "the machine was restarted while the pod ran"
-                           : "the supervisor of the pod ended before the pod did");
+        lost_pod_status(&pod->status, restarted ? "NodeRestarted" : "SupervisorLost",
+                        restarted ? "the machine was restarted while the pod ran"
+                                  : "the supervisor of the pod ended before the pod did");
         lost[(*out_count)++] = pod->status.uid;
     }
     return lost;
@@ -101,7 +101,7 @@ static void bury_run(struct pool_work *work)
     restarted = strcmp(boot_id, burial->boot_id) != 0;
     lost = lose_them(burial, restarted, &n_lost);
     if (n_lost && !restarted)
-        hunt_marked(lost, n_lost);
+        orphan_kill(lost, n_lost);
     cgroup_sweep((const char *[]){burial->id}, 1);
     if (n_lost)
         box_sweep(burial->pods_fd, lost, n_lost);

@@ -20,7 +20,7 @@
 #include "base/loop.h"
 
 struct runtime;
-struct holder; /* shim/netns_holder.h */
+struct netns_holder; /* shim/netns_holder.h */
 
 /* One file or directory tree the kubelet has resolved for a volume; all memory borrowed for the
  * call. */
@@ -150,8 +150,8 @@ struct runtime_ops {
      * -1: any socket will do. */
     int (*socket_to)(struct runtime *rt, const struct sockaddr *to, int type);
     /** A connection of its own to the holder of the pods' network, for a thread that needs sockets
-     * there; HOLDER_NONE when any socket will do. */
-    void (*line)(struct runtime *rt, struct holder *out);
+     * there; NETNS_HOLDER_NONE when any socket will do. */
+    void (*line)(struct runtime *rt, struct netns_holder *out);
     /** One line on how pods run here: level and why not a higher one (doctor, Node status).
      * Borrowed. */
     const char *(*describe)(struct runtime *rt);

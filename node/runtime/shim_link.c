@@ -104,7 +104,7 @@ struct link *link_dead(struct host *host, const char *id, int dir_fd)
 /* ---- what comes ---- */
 
 /* One of another version, from before an upgrade, keeps its pods and gets no more. */
-static void take_hello(struct link *link, struct wire_frame *frame)
+static void take_hello(struct link *link, struct frame *frame)
 {
     struct shim_hello hello;
 
@@ -117,10 +117,10 @@ static void take_hello(struct link *link, struct wire_frame *frame)
 static void take_frames(struct link *link)
 {
     struct arena *arena = arena_new(0); /* for all that came together */
-    struct wire_frame frame;
+    struct frame frame;
     size_t at = 0;
 
-    while (wire_next_frame(link->in.data + at, link->in.len - at, &frame) == WIRE_FRAME) {
+    while (frame_next(link->in.data + at, link->in.len - at, &frame) == FRAME_WHOLE) {
         struct shim_status status;
         struct shim_executed executed;
 
@@ -204,7 +204,7 @@ static bool connect_link(struct link *link, struct error *err)
     struct sockaddr_un address;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    place_address(link->dir_fd, &address);
+    shim_dir_address(link->dir_fd, &address);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) {
         error_errno(err, errno, "supervisor %s", link->id);
         if (fd >= 0)
@@ -274,7 +274,7 @@ static pid_t spawn_shim(const char *name, const char *arg,
                                      O_WRONLY | O_CREAT | O_APPEND, 0600);
     for (int fd = SHIM_FD_LISTEN; fd < SHIM_FD_N; fd++)
         posix_spawn_file_actions_adddup2(&files, fds[fd - SHIM_FD_LISTEN], fd);
-    error = posix_spawn(&pid, self_program(), &files, &attributes, argv, environ);
+    error = posix_spawn(&pid, self_exe_path(), &files, &attributes, argv, environ);
     if (error) /* where programs in memory may not be run */
         error = posix_spawn(&pid, "/proc/self/exe", &files, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&files);
@@ -283,10 +283,10 @@ static pid_t spawn_shim(const char *name, const char *arg,
     return error ? -1 : pid;
 }
 
-pid_t link_spawn(const char *name, const char *arg, const struct place *place, int logs_fd)
+pid_t link_spawn(const char *name, const char *arg, const struct shim_dir *dir, int logs_fd)
 {
     /* above the numbers the shim will have them under */
-    const int from[] = {place->listen_fd, place->dir_fd, logs_fd};
+    const int from[] = {dir->listen_fd, dir->dir_fd, logs_fd};
     int fds[countof(from)];
     pid_t pid;
 
@@ -302,17 +302,17 @@ pid_t link_spawn(const char *name, const char *arg, const struct place *place, i
 struct link *link_launch(struct host *host, struct error *err)
 {
     char id[sizeof "pool." + CLOCK_UUID_LEN] = "pool."; /* which no uid begins with */
-    struct place place;
+    struct shim_dir dir;
     struct link *link;
     pid_t pid;
 
     clock_uuid(loop_clock(host->base.loop), id + strlen(id));
-    if (!place_make(host->shims_fd, id, &place, err))
+    if (!shim_dir_create(host->shims_fd, id, &dir, err))
         return NULL;
-    pid = link_spawn(SHIM_NAME, NULL, &place, host->logs_fd);
+    pid = link_spawn(SHIM_NAME, NULL, &dir, host->logs_fd);
     if (pid < 0)
         error_errno(err, errno, "cannot start a supervisor");
-    place_close(&place);
+    shim_dir_close(&dir);
     link = link_new(host, id, openat(host->shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (pid < 0 || !connect_link(link, err)) {
         host_drop_link(host, link);

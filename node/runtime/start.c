@@ -93,14 +93,14 @@ static bool (*const asks_for_a_box[])(const struct runtime_pod *) = {
     asks_volumes, asks_hosts, asks_hostname, asks_ports, asks_limits, asks_message, asks_actions,
 };
 
-enum shim_way runtime_choose(const struct runtime_pod *pod, bool isolate_all)
+enum shim_pod_kind runtime_choose(const struct runtime_pod *pod, bool isolate_all)
 {
     if (isolate_all)
-        return WAY_BOXED;
+        return SHIM_POD_SANDBOXED;
     for (size_t i = 0; i < countof(asks_for_a_box); i++)
         if (asks_for_a_box[i](pod))
-            return WAY_BOXED;
-    return WAY_BARE;
+            return SHIM_POD_SANDBOXED;
+    return SHIM_POD_PLAIN;
 }
 
 /* ---- the message ---- */
@@ -305,7 +305,7 @@ static void add_host_key(struct shim_pod *out, struct buf *private, struct buf *
     out->host_public = public->data;
 }
 
-void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_way way,
+void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim_pod_kind kind,
                        struct runtime_rights rights, int64_t now_ms)
 {
     scoped(buf) struct buf private = {0}, public = {0};
@@ -313,7 +313,7 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
     const struct pod_spec *spec = pod->spec;
     struct shim_pod start = {
         .uid = pod->uid,
-        .way = way,
+        .kind = kind,
         .restart = restart_of(spec->restart_policy),
         .start_ms = now_ms,
         .deadline_ms = spec->active_deadline_s.set ? spec->active_deadline_s.value * MS_PER_S : 0,
@@ -336,9 +336,9 @@ void runtime_put_start(struct buf *out, const struct runtime_pod *pod, enum shim
     start.volumes = arena_array(arena, pod->n_volumes, sizeof *start.volumes);
     for (size_t i = 0; i < pod->n_volumes; i++)
         fill_volume(arena, &pod->volumes[i], &start.volumes[i]);
-    if (way == WAY_BOXED)
+    if (kind == SHIM_POD_SANDBOXED)
         fill_ports(arena, pod, &start);
-    if (way == WAY_BOXED && rights.level >= SANDBOX_USER && box_serves_ssh(&start))
+    if (kind == SHIM_POD_SANDBOXED && rights.level >= SANDBOX_USER && box_serves_ssh(&start))
         add_host_key(&start, &private, &public);
     shim_put_start(out, &start);
     if (private.data)

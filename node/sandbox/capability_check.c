@@ -126,7 +126,7 @@ bool trial(const char *what, enum sandbox_level level, const char *scratch, stru
         return error_errno(err, errno, "the trial");
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-    error = posix_spawn(&pid, self_program(), &files, NULL, argv, environ);
+    error = posix_spawn(&pid, self_exe_path(), &files, NULL, argv, environ);
     if (error) /* where programs in memory may not be run */
         error = posix_spawn(&pid, "/proc/self/exe", &files, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&files);

@@ -20,7 +20,7 @@ struct spawn_plan {
     int input_fd, output_fd;    /* become 0; 1 and 2. Everything else is closed */
     struct rlimit files;        /* RLIMIT_NOFILE of the program */
     rlim_t processes;           /* RLIMIT_NPROC; 0 = as it is */
-    struct rlimit mark;         /* mark_limit(); all 0: none */
+    struct rlimit mark;         /* pod_mark_limit(); all 0: none */
     const struct cgroup *group; /* to be in; NULL = none */
     bool ask;                   /* its bind and connect calls ask us (sandbox/sockaddr_notify.h) */
 };

@@ -50,8 +50,8 @@ static void watch_memory(struct alarm *alarm)
 
     if (!c->pid)
         return;
-    c->too_big = pss_of_tree(c->pid) > c->spec->limits.memory_bytes;
-    if (c->too_big)
+    c->over_memory = pss_of_tree(c->pid) > c->spec->limits.memory_bytes;
+    if (c->over_memory)
         container_signal(c, SIGKILL);
     else
         alarm_set(&c->pod->shim->reactor, alarm, WATCH_MS * (int64_t)NS_PER_MS);
@@ -93,10 +93,10 @@ void container_release(struct container *c)
     alarm_clear(reactor, &c->watch);
     alarm_clear(reactor, &c->kill);
     output_close(c);
-    asked_close(c);
+    notify_listeners_close(c);
     mem_free(c->message);
     mem_free(c->ended);
-    mem_free(c->blame);
+    mem_free(c->stop_reason);
     arena_free(c->renewed);
     buf_release(&c->tail);
 }
@@ -124,7 +124,7 @@ void container_ended(struct container *c, int code, int number, const char *reas
     int64_t ran_ms = (clock_mono_ns(clock_real()) - c->started_ns) / NS_PER_MS;
 
     if (!message)
-        message = take(c->blame);
+        message = take(c->stop_reason);
     if (code && c->trouble.taken)
         reason = "PortConflict";
     if (code && !message)
@@ -160,12 +160,12 @@ void container_ended(struct container *c, int code, int number, const char *reas
 
 const char *container_reason(struct container *c, int code, bool oom)
 {
-    if (code == 128 + SIGKILL && (oom || c->too_big))
+    if (code == 128 + SIGKILL && (oom || c->over_memory))
         return "OOMKilled";
     return code ? "Error" : "Completed";
 }
 
-void container_used(struct container *c, const struct rusage *used)
+void container_add_usage(struct container *c, const struct rusage *used)
 {
     const struct timeval *user = &used->ru_utime, *system = &used->ru_stime;
     int64_t peak_bytes = used->ru_maxrss * 1024;
@@ -185,15 +185,15 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
     HASH_DELETE(by_pid, pod->shim->programs, c);
     c->pid = 0;
     c->starting = false;
-    beside_stop(c);
+    exec_helper_stop(c);
     alarm_clear(&pod->shim->reactor, &c->kill);
     alarm_clear(&pod->shim->reactor, &c->watch);
     pod->running--;
-    container_used(c, used);
-    asked_close(c);
+    container_add_usage(c, used);
+    notify_listeners_close(c);
     output_drain(c);
     if (c->report.fd >= 0)
-        boxed_exited(c, wait_status);
+        sandboxed_exited(c, wait_status);
     else
         container_ended(c, code, killed ? WTERMSIG(wait_status) : 0,
                         container_reason(c, code, false), NULL);
@@ -218,7 +218,7 @@ static void cannot_run(struct container *c, const struct spawn_plan *plan,
     container_ended(c, spawn_exit_code(result->failure), 0, "ContainerCannotRun", mem_strdup(text));
 }
 
-void container_runs(struct container *c, pid_t pid)
+void container_set_process(struct container *c, pid_t pid)
 {
     struct pod *pod = c->pod;
 
@@ -234,7 +234,7 @@ static void container_up(struct container *c)
     c->starting = false;
     c->status->state = CONTAINER_RUNNING;
     c->status->reason = NULL;
-    c->too_big = false;
+    c->over_memory = false;
     if (c->spec->limits.memory_bytes > 0 &&
         !(pod->shim->box && box_limits_memory(pod->shim->box, c->index)))
         alarm_set(&pod->shim->reactor, &c->watch, WATCH_MS * (int64_t)NS_PER_MS);
@@ -244,7 +244,7 @@ static void container_up(struct container *c)
 
 /* ---- what the node tells of it ---- */
 
-void container_renew(struct container *c, struct wire_reader fields)
+void container_update_program(struct container *c, struct frame_reader fields)
 {
     size_t len = (size_t)(fields.end - fields.at);
     struct arena *arena = arena_new(len + 1024);
@@ -253,7 +253,7 @@ void container_renew(struct container *c, struct wire_reader fields)
     struct shim_program program;
 
     memcpy(bytes, fields.at, len);
-    fields = (struct wire_reader){bytes, bytes + len, false};
+    fields = (struct frame_reader){bytes, bytes + len, false};
     if (!shim_get_program(&fields, arena, &program)) {
         arena_free(arena);
         return;
@@ -269,7 +269,7 @@ void container_renew(struct container *c, struct wire_reader fields)
 }
 
 /* Once is enough: when it runs again, those behind it have been started. */
-void container_passed(struct container *c)
+void container_startup_passed(struct container *c)
 {
     c->passed = true;
     c->pod->tell = true;
@@ -294,7 +294,7 @@ static void post_start_done(struct container *c, uint64_t id, int code, const ch
     container_stop(c, c->pod->spec.grace_ms, why);
 }
 
-void container_started(struct container *c)
+void container_program_started(struct container *c)
 {
     pod_wake(c->pod);
     if (c->spec->post_start.act == ACT_NONE) {
@@ -302,7 +302,7 @@ void container_started(struct container *c)
         return;
     }
     c->starting = true;
-    beside_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
+    exec_helper_start(c, &c->spec->post_start, HOOK_LIMIT_MS, post_start_done, 0);
 }
 
 static void pre_stop_done(struct container *c, uint64_t id, int code, const char *text)
@@ -311,7 +311,7 @@ static void pre_stop_done(struct container *c, uint64_t id, int code, const char
         container_signal(c, SIGTERM);
 }
 
-void container_ask_to_end(struct container *c, int64_t grace_ms)
+void container_terminate(struct container *c, int64_t grace_ms)
 {
     bool up = !c->starting;
 
@@ -321,7 +321,7 @@ void container_ask_to_end(struct container *c, int64_t grace_ms)
     if (grace_ms <= 0)
         return; /* it is killed, and told to have been */
     if (up && c->spec->pre_stop.act != ACT_NONE)
-        beside_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
+        exec_helper_start(c, &c->spec->pre_stop, grace_ms, pre_stop_done, 0);
     else
         container_signal(c, SIGTERM);
 }
@@ -330,15 +330,15 @@ void container_stop(struct container *c, int64_t grace_ms, const char *why)
 {
     if (!c->pid)
         return;
-    if (why && !c->blame)
-        c->blame = mem_strdup(why);
-    container_ask_to_end(c, grace_ms);
+    if (why && !c->stop_reason)
+        c->stop_reason = mem_strdup(why);
+    container_terminate(c, grace_ms);
     alarm_set(&c->pod->shim->reactor, &c->kill, (grace_ms > 0 ? grace_ms : 0) * NS_PER_MS);
 }
 
 /* ---- starting ---- */
 
-static void bare_start(struct container *c, const struct spawn_plan *program)
+static void plain_start(struct container *c, const struct spawn_plan *program)
 {
     struct spawn_result result = spawn_program(program);
 
@@ -346,13 +346,13 @@ static void bare_start(struct container *c, const struct spawn_plan *program)
         cannot_run(c, program, &result);
         return;
     }
-    container_runs(c, result.pid);
-    container_started(c);
+    container_set_process(c, result.pid);
+    container_program_started(c);
     if (result.listener_fd >= 0)
-        asked_open(c, result.listener_fd);
+        notify_listener_open(c, result.listener_fd);
 }
 
-void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_plan *out)
+void container_spawn_plan(struct container *c, char marker[MARKER_MAX], struct spawn_plan *out)
 {
     struct shim *shim = c->pod->shim;
 
@@ -363,7 +363,7 @@ void container_plan(struct container *c, char marker[MARKER_MAX], struct spawn_p
         .cwd = c->spec->cwd ? c->spec->cwd : shim->config.cwd,
         .input_fd = SHIM_FD_NULL,
         .files = shim->files,
-        .mark = mark_limit(c->pod->spec.uid),
+        .mark = pod_mark_limit(c->pod->spec.uid),
         .processes = shim->box ? box_processes(shim->box) : 0,
         .ask = shim->box && box_asks(shim->box),
     };
@@ -379,7 +379,7 @@ void container_start(struct container *c)
 
     mem_free(c->message);
     c->message = NULL;
-    mem_free(take(c->blame));
+    mem_free(take(c->stop_reason));
     c->stopping = false;
     c->trouble = (struct port_trouble){0};
     c->status->cpu_ms = c->status->memory_peak_bytes = 0;
@@ -392,13 +392,13 @@ void container_start(struct container *c)
         return;
     }
     output_open(c, ends[0]);
-    container_plan(c, marker, &program);
+    container_spawn_plan(c, marker, &program);
     program.output_fd = ends[1];
     if (shim->box && shim->box->level > SANDBOX_PLAIN) {
-        boxed_start(c, &program);
+        sandboxed_start(c, &program);
     } else {
-        program.group = bound_group(shim);
-        bare_start(c, &program);
+        program.group = pids_limit_group(shim);
+        plain_start(c, &program);
     }
     close(ends[1]);
 }

@@ -17,7 +17,7 @@ enum { SHIM_FD_LISTEN = 3, SHIM_FD_DIR, SHIM_FD_LOGS, SHIM_FD_N };
  * that rewrite addresses (sandbox/sockaddr_bpf.h). Their socket to the shared one is where that one
  * listens. */
 enum {
-    SHIM_FD_POOL = SHIM_FD_LISTEN,
+    SHIM_FD_SHARED = SHIM_FD_LISTEN,
     SHIM_FD_PODS = SHIM_FD_N,
     SHIM_FD_NULL,
     SHIM_FD_HOLDER,

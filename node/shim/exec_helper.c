@@ -24,11 +24,11 @@
 
 enum { TEXT_BYTES = 1024, READ_BYTES = 4096, NS_PER_MS = 1000000, MS_PER_S = 1000, LATE = 124 };
 
-struct beside {
+struct exec_helper {
     pid_t pid;
     UT_hash_handle by_pid;
     struct container *container;
-    beside_done_fn done;
+    exec_helper_done_fn done;
     uint64_t id;
     struct source output, report; /* fd -1 = closed */
     struct buf text;
@@ -117,7 +117,7 @@ NORETURN static void exec_in(struct helper *helper)
     struct error err = {0};
     int null_fd = SHIM_FD_NULL;
 
-    container_plan(c, marker, &plan); /* while the box is there to be asked */
+    container_spawn_plan(c, marker, &plan); /* while the box is there to be asked */
     if (!box_join(shim->box, c->index, c->pid, helper->born, &plan, &err))
         fail(helper, spawn_exit_code(SPAWN_SETUP), err.message);
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* a change of capabilities clears it */
@@ -149,7 +149,7 @@ NORETURN static void help(struct helper *helper)
     keep_few(helper, &null_fd);
     if (action->act == ACT_SLEEP)
         nap(action->sleep_ms < helper->limit_ms ? action->sleep_ms : helper->limit_ms);
-    else if (!beside_get(ip ? ip : "127.0.0.1", action->port, action->path, helper->limit_ms))
+    else if (!exec_helper_get(ip ? ip : "127.0.0.1", action->port, action->path, helper->limit_ms))
         fail(helper, 1, "no good answer");
     _exit(0);
 }
@@ -165,40 +165,41 @@ static void close_source(struct shim *shim, struct source *source)
     source->fd = -1;
 }
 
-static bool read_output(struct beside *beside)
+static bool read_output(struct exec_helper *helper)
 {
     char chunk[READ_BYTES];
-    ssize_t n = read(beside->output.fd, chunk, sizeof chunk);
-    size_t room = TEXT_BYTES - beside->text.len;
+    ssize_t n = read(helper->output.fd, chunk, sizeof chunk);
+    size_t room = TEXT_BYTES - helper->text.len;
 
     if (n > 0)
-        buf_add(&beside->text, chunk, (size_t)n < room ? (size_t)n : room);
+        buf_add(&helper->text, chunk, (size_t)n < room ? (size_t)n : room);
     return n > 0;
 }
 
 static void on_output(struct source *source, uint32_t events)
 {
-    struct beside *beside = container_of(source, struct beside, output);
+    struct exec_helper *helper = container_of(source, struct exec_helper, output);
 
-    if (!read_output(beside) && (events & EPOLLHUP))
-        close_source(beside->container->pod->shim, source);
+    if (!read_output(helper) && (events & EPOLLHUP))
+        close_source(helper->container->pod->shim, source);
 }
 
 static void on_report(struct source *source, uint32_t events)
 {
-    struct beside *beside = container_of(source, struct beside, report);
+    struct exec_helper *helper = container_of(source, struct exec_helper, report);
     struct init_report report = {0};
     int listener_fd;
 
     if (init_receive(source->fd, &report, &listener_fd) && listener_fd >= 0)
-        asked_open(beside->container, listener_fd);
+        notify_listener_open(helper->container, listener_fd);
     else if (events & EPOLLHUP)
-        close_source(beside->container->pod->shim, source);
+        close_source(helper->container->pod->shim, source);
 }
 
-static bool fork_helper(struct beside *beside, const struct shim_action *action, int64_t limit_ms)
+static bool fork_helper(struct exec_helper *helper, const struct shim_action *action,
+                        int64_t limit_ms)
 {
-    const struct container *c = beside->container;
+    const struct container *c = helper->container;
     const struct cgroup *group =
         action->act == ACT_EXEC ? c->pod->shim->box->groups[c->index] : NULL;
     int out[2] = {-1, -1}, tell[2] = {-1, -1};
@@ -206,89 +207,89 @@ static bool fork_helper(struct beside *beside, const struct shim_action *action,
 
     if (pipe2(out, O_CLOEXEC) == 0 &&
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, tell) == 0)
-        beside->pid = cgroup_clone(group, 0, &born);
-    if (beside->pid == 0)
-        help(&(struct helper){beside->container, action, limit_ms, out[1], tell[1], born});
+        helper->pid = cgroup_clone(group, 0, &born);
+    if (helper->pid == 0)
+        help(&(struct helper){helper->container, action, limit_ms, out[1], tell[1], born});
     for (unsigned end = 0; end < 2; end++) {
-        bool kept = end == 0 && beside->pid > 0;
+        bool kept = end == 0 && helper->pid > 0;
 
         if (out[end] >= 0 && !kept)
             close(out[end]);
         if (tell[end] >= 0 && !kept)
             close(tell[end]);
     }
-    if (beside->pid < 0)
+    if (helper->pid < 0)
         return false;
     fcntl(out[0], F_SETFL, O_NONBLOCK);
-    beside->output = (struct source){on_output, out[0]};
-    beside->report = (struct source){on_report, tell[0]};
+    helper->output = (struct source){on_output, out[0]};
+    helper->report = (struct source){on_report, tell[0]};
     return true;
 }
 
-bool beside_start(struct container *c, const struct shim_action *action, int64_t limit_ms,
-                  beside_done_fn done, uint64_t id)
+bool exec_helper_start(struct container *c, const struct shim_action *action, int64_t limit_ms,
+                       exec_helper_done_fn done, uint64_t id)
 {
     struct shim *shim = c->pod->shim;
-    struct beside *beside;
+    struct exec_helper *helper;
 
     if (!c->pid || !shim->box) {
         done(c, id, -1, "the container does not run");
         return false;
     }
-    beside = mem_alloc(sizeof *beside);
-    *beside = (struct beside){.pid = -1, .container = c, .done = done, .id = id};
-    if (!fork_helper(beside, action, limit_ms)) {
-        mem_free(beside);
+    helper = mem_alloc(sizeof *helper);
+    *helper = (struct exec_helper){.pid = -1, .container = c, .done = done, .id = id};
+    if (!fork_helper(helper, action, limit_ms)) {
+        mem_free(helper);
         done(c, id, -1, "no process for it");
         return false;
     }
-    shim->helped = true;
-    HASH_ADD(by_pid, shim->besides, pid, sizeof beside->pid, beside);
-    c->pod->besides++;
-    reactor_add(&shim->reactor, &beside->output, EPOLLIN);
-    reactor_add(&shim->reactor, &beside->report, EPOLLIN);
+    shim->had_exec_helper = true;
+    HASH_ADD(by_pid, shim->exec_helpers, pid, sizeof helper->pid, helper);
+    c->pod->exec_helpers++;
+    reactor_add(&shim->reactor, &helper->output, EPOLLIN);
+    reactor_add(&shim->reactor, &helper->report, EPOLLIN);
     return true;
 }
 
-void beside_stop(const struct container *c)
+void exec_helper_stop(const struct container *c)
 {
-    for (struct beside *b = c->pod->shim->besides; b; b = b->by_pid.next)
+    for (struct exec_helper *b = c->pod->shim->exec_helpers; b; b = b->by_pid.next)
         if (b->container == c)
             kill(b->pid, SIGKILL); /* our child, not reaped: it is still the same */
 }
 
-bool beside_known(const struct shim *shim, pid_t pid)
+bool exec_helper_has_process(const struct shim *shim, pid_t pid)
 {
-    struct beside *beside;
+    struct exec_helper *helper;
 
-    HASH_FIND(by_pid, shim->besides, &pid, sizeof pid, beside);
-    return beside != NULL;
+    HASH_FIND(by_pid, shim->exec_helpers, &pid, sizeof pid, helper);
+    return helper != NULL;
 }
 
-static void beside_free(struct shim *shim, struct beside *beside)
+static void exec_helper_free(struct shim *shim, struct exec_helper *helper)
 {
-    HASH_DELETE(by_pid, shim->besides, beside);
-    close_source(shim, &beside->output);
-    close_source(shim, &beside->report);
-    beside->container->pod->besides--;
-    buf_release(&beside->text);
-    mem_free(beside);
+    HASH_DELETE(by_pid, shim->exec_helpers, helper);
+    close_source(shim, &helper->output);
+    close_source(shim, &helper->report);
+    helper->container->pod->exec_helpers--;
+    buf_release(&helper->text);
+    mem_free(helper);
 }
 
-bool beside_ended(struct shim *shim, pid_t pid, int wait_status)
+bool exec_helper_exited(struct shim *shim, pid_t pid, int wait_status)
 {
-    struct beside *beside;
+    struct exec_helper *helper;
     const char *text;
 
-    HASH_FIND(by_pid, shim->besides, &pid, sizeof pid, beside);
-    if (!beside)
+    HASH_FIND(by_pid, shim->exec_helpers, &pid, sizeof pid, helper);
+    if (!helper)
         return false;
-    while (beside->output.fd >= 0 && beside->text.len < TEXT_BYTES && read_output(beside))
+    while (helper->output.fd >= 0 && helper->text.len < TEXT_BYTES && read_output(helper))
         ;
-    text = beside->text.data ? beside->text.data : "";
-    beside->done(beside->container, beside->id,
+    text = helper->text.data ? helper->text.data : "";
+    helper->done(helper->container, helper->id,
                  WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1, text);
-    pod_wake(beside->container->pod);
-    beside_free(shim, beside);
+    pod_wake(helper->container->pod);
+    exec_helper_free(shim, helper);
     return true;
 }

@@ -39,7 +39,7 @@ static bool answered_well(int fd)
     return status >= 200 && status < 400;
 }
 
-bool beside_get(const char *ip, uint32_t port, const char *path, int64_t limit_ms)
+bool exec_helper_get(const char *ip, uint32_t port, const char *path, int64_t limit_ms)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     struct timeval limit = {limit_ms / 1000, (suseconds_t)(limit_ms % 1000 * 1000)};

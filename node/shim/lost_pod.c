@@ -5,7 +5,7 @@
 
 enum { EXIT_UNKNOWN = 137 };
 
-void lose_pod(struct shim_status *status, const char *reason, const char *message)
+void lost_pod_status(struct shim_status *status, const char *reason, const char *message)
 {
     struct pod_status *pod = &status->status;
 

@@ -5,4 +5,4 @@
 #include "node/wire/message.h"
 
 /** Those that had not ended, have; the pod has failed. Texts are literals. */
-void lose_pod(struct shim_status *status, const char *reason, const char *message);
+void lost_pod_status(struct shim_status *status, const char *reason, const char *message);

@@ -56,13 +56,13 @@ static int receive_gift(int from_fd, int fds[FDPASS_MAX], struct error *err)
 
 /* ---- the other side ---- */
 
-bool holder_connect(int place_fd, struct holder *out, struct error *err)
+bool netns_holder_connect(int place_fd, struct netns_holder *out, struct error *err)
 {
     const struct timeval limit = {ANSWER_MS * 20 / 1000, 0}; /* it may still be at work */
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[FDPASS_MAX] = {-1, -1}, count = -1;
     struct sockaddr_un address;
 
-    place_address(place_fd, &address);
+    shim_dir_address(place_fd, &address);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) ||
         connect(fd, (struct sockaddr *)&address, sizeof address))
         error_errno(err, errno, "holder of the private network");
@@ -73,28 +73,28 @@ bool holder_connect(int place_fd, struct holder *out, struct error *err)
             close(fd);
         return false;
     }
-    *out = (struct holder){fd, {fds[0], count > 1 ? fds[1] : -1}};
+    *out = (struct netns_holder){fd, {fds[0], count > 1 ? fds[1] : -1}};
     return true;
 }
 
-bool holder_alive(const struct holder *holder)
+bool netns_holder_alive(const struct netns_holder *holder)
 {
     struct pollfd peer = {holder->fd, POLLIN, 0};
 
     return holder->fd >= 0 && poll(&peer, 1, 0) == 0;
 }
 
-void holder_close(struct holder *holder)
+void netns_holder_close(struct netns_holder *holder)
 {
     const int fds[] = {holder->fd, holder->network.net_fd, holder->network.user_fd};
 
     for (size_t i = 0; i < countof(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    *holder = HOLDER_NONE;
+    *holder = NETNS_HOLDER_NONE;
 }
 
-int holder_socket(const struct holder *holder, int type, struct error *err)
+int netns_holder_socket(const struct netns_holder *holder, int type, struct error *err)
 {
     const char wanted = (char)type;
     struct pollfd peer = {holder->fd, POLLIN, 0};
@@ -166,7 +166,7 @@ static void live(struct holding *h)
     }
 }
 
-int holder_main(int argc, char **argv)
+int netns_holder_main(int argc, char **argv)
 {
     struct holding h = {.fds = {{SHIM_FD_LISTEN, POLLIN, 0}}, .n = 1, .network = {-1, -1}};
     enum sandbox_level level;
@@ -177,6 +177,6 @@ int holder_main(int argc, char **argv)
         snprintf(h.why, sizeof h.why, "%s",
                  *err.message ? err.message : "no level of isolation was named");
     live(&h);
-    place_remove(SHIM_FD_DIR);
+    shim_dir_remove(SHIM_FD_DIR);
     return 0;
 }

@@ -10,25 +10,25 @@
  */
 #include "node/sandbox/network.h"
 
-#define HOLDER_NAME "jobflow-net"
+#define NETNS_HOLDER_NAME "jobflow-net"
 
 /* A connection, and the namespaces that came by it. All zero descriptors are invalid: see
- * HOLDER_NONE. */
-struct holder {
+ * NETNS_HOLDER_NONE. */
+struct netns_holder {
     int fd; /* -1: none */
     struct network network;
 };
-#define HOLDER_NONE ((struct holder){-1, {-1, -1}})
+#define NETNS_HOLDER_NONE ((struct netns_holder){-1, {-1, -1}})
 
 /** Connect to the holder that lives in a place. False: nobody does (UNAVAILABLE), or it could not
  * make the network (INTERNAL, with the step that failed). */
-bool holder_connect(int place_fd, struct holder *out, struct error *err);
+bool netns_holder_connect(int place_fd, struct netns_holder *out, struct error *err);
 /** Does it still live? */
-bool holder_alive(const struct holder *holder);
-void holder_close(struct holder *holder);
+bool netns_holder_alive(const struct netns_holder *holder);
+void netns_holder_close(struct netns_holder *holder);
 /** A socket of the private network, SOCK_STREAM or SOCK_DGRAM. -1 with `err` when it does not
  * answer within a moment. */
-int holder_socket(const struct holder *holder, int type, struct error *err);
+int netns_holder_socket(const struct netns_holder *holder, int type, struct error *err);
 
 /** Be it, with the descriptors of a shim (entry.h); argv[1] is the level of isolation. */
-int holder_main(int argc, char **argv);
+int netns_holder_main(int argc, char **argv);

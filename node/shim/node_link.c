@@ -30,9 +30,9 @@ static bool connected(const struct shim *shim)
     return shim->node.source.fd >= 0;
 }
 
-void serve_tell(struct shim *shim, const struct shim_status *status)
+void node_link_put_status(struct shim *shim, const struct shim_status *status)
 {
-    if (shim->pool)
+    if (shim->shared)
         shim_put_status(&shim->records.pending, status);
     if (connected(shim))
         shim_put_status(&shim->node.out, status);
@@ -40,12 +40,12 @@ void serve_tell(struct shim *shim, const struct shim_status *status)
 
 /* ---- messages ---- */
 
-static void take_config(struct shim *shim, struct wire_frame *frame)
+static void take_config(struct shim *shim, struct frame *frame)
 {
     size_t len = (size_t)(frame->fields.end - frame->fields.at);
     struct arena *arena = arena_new(len + 256);
     char *bytes = arena_alloc(arena, len + 1);
-    struct wire_reader fields = {bytes, bytes + len, false};
+    struct frame_reader fields = {bytes, bytes + len, false};
     struct shim_config config;
 
     memcpy(bytes, frame->fields.at, len);
@@ -56,13 +56,13 @@ static void take_config(struct shim *shim, struct wire_frame *frame)
     arena_free(shim->config_arena);
     shim->config_arena = arena;
     shim->config = config;
-    if (shim->pool)
-        offspring_tell_config(shim);
+    if (shim->shared)
+        pod_shim_send_config(shim);
 }
 
-static void take_start(struct shim *shim, struct wire_frame *frame)
+static void take_start(struct shim *shim, struct frame *frame)
 {
-    struct pod *pod = shim->pool ? pod_new(shim, frame) : NULL;
+    struct pod *pod = shim->shared ? pod_new(shim, frame) : NULL;
 
     if (!pod) {
         log_error("start message not understood");
@@ -77,17 +77,17 @@ static void take_start(struct shim *shim, struct wire_frame *frame)
 
     HASH_ADD_KEYPTR(by_uid, shim->pods, pod->spec.uid, strlen(pod->spec.uid), pod);
     shim_put_status(&shim->records.pending, &status);
-    pod->next_due = shim->fresh;
-    shim->fresh = pod;
+    pod->next_due = shim->unrecorded;
+    shim->unrecorded = pod;
     pod->due = true; /* in this list; not to be woken before it is written down */
 }
 
-static void take_stop(struct shim *shim, struct wire_frame *frame)
+static void take_stop(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct pod *pod;
 
-    if (!shim_get_order(&frame->fields, SHIM_STOP, &order))
+    if (!shim_get_command(&frame->fields, SHIM_STOP, &order))
         return;
     pod = find(shim, order.uid);
     if (pod) {
@@ -102,43 +102,43 @@ static void take_stop(struct shim *shim, struct wire_frame *frame)
                                                      .message = "no such pod was ever started"}});
 }
 
-static void take_release(struct shim *shim, struct wire_frame *frame)
+static void take_release(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct pod *pod;
 
-    if (!shim_get_order(&frame->fields, SHIM_RELEASE, &order))
+    if (!shim_get_command(&frame->fields, SHIM_RELEASE, &order))
         return;
     pod = find(shim, order.uid);
     if (!pod || !pod->final)
         return;
-    shim_put_order(&shim->records.pending, SHIM_RELEASE, &order);
+    shim_put_command(&shim->records.pending, SHIM_RELEASE, &order);
     HASH_DELETE(by_uid, shim->pods, pod);
     pod_free(pod);
 }
 
-static void take_list(struct shim *shim, struct wire_frame *frame)
+static void take_list(struct shim *shim, struct frame *frame)
 {
     for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next) {
         struct shim_status status = pod_status_now(pod);
 
         shim_put_status(&shim->node.out, &status);
     }
-    offspring_list(shim, &shim->node.out);
+    pod_shim_put_statuses(shim, &shim->node.out);
     shim_put_plain(&shim->node.out, SHIM_LISTED);
 }
 
-static void take_hosts(struct shim *shim, struct wire_frame *frame)
+static void take_hosts(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct error err = {0};
 
-    if (shim_get_order(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
+    if (shim_get_command(&frame->fields, SHIM_HOSTS, &order) && shim->box &&
         strcmp(order.uid, shim->box->pod->uid) == 0 && !box_set_hosts(shim->box, order.hosts, &err))
         log_error("cannot replace the hosts file", kv_str("why", err.message));
 }
 
-static void take_files(struct shim *shim, struct wire_frame *frame)
+static void take_files(struct shim *shim, struct frame *frame)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     struct shim_files files;
@@ -157,51 +157,51 @@ static struct container *container_at(struct shim *shim, const char *uid, uint32
     return pod && !pod->ending && index < pod->n_containers ? &pod->containers[index] : NULL;
 }
 
-static void take_kill(struct shim *shim, struct wire_frame *frame)
+static void take_kill(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct container *c;
 
-    if (!shim_get_order(&frame->fields, SHIM_KILL, &order))
+    if (!shim_get_command(&frame->fields, SHIM_KILL, &order))
         return;
     c = container_at(shim, order.uid, order.container);
     if (c)
         container_stop(c, order.grace_ms, order.why);
 }
 
-static void take_passed(struct shim *shim, struct wire_frame *frame)
+static void take_passed(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct container *c;
 
-    if (!shim_get_order(&frame->fields, SHIM_PASSED, &order))
+    if (!shim_get_command(&frame->fields, SHIM_PASSED, &order))
         return;
     c = container_at(shim, order.uid, order.container);
     if (c && c->pid)
-        container_passed(c);
+        container_startup_passed(c);
 }
 
-static void take_deadline(struct shim *shim, struct wire_frame *frame)
+static void take_deadline(struct shim *shim, struct frame *frame)
 {
-    struct shim_order order;
+    struct shim_command order;
     struct pod *pod;
 
-    if (!shim_get_order(&frame->fields, SHIM_DEADLINE, &order))
+    if (!shim_get_command(&frame->fields, SHIM_DEADLINE, &order))
         return;
     pod = find(shim, order.uid);
     if (pod)
         pod_set_deadline(pod, order.deadline_ms);
 }
 
-static void take_program(struct shim *shim, struct wire_frame *frame)
+static void take_program(struct shim *shim, struct frame *frame)
 {
-    struct wire_reader peek = frame->fields;
-    const char *uid = wire_must_text(&peek);
-    uint32_t index = wire_u32(&peek);
+    struct frame_reader peek = frame->fields;
+    const char *uid = frame_get_required_text(&peek);
+    uint32_t index = frame_get_u32(&peek);
     struct container *c = peek.bad ? NULL : container_at(shim, uid, index);
 
     if (c)
-        container_renew(c, frame->fields);
+        container_update_program(c, frame->fields);
 }
 
 static void tell_executed(struct container *c, uint64_t id, int code, const char *text)
@@ -211,7 +211,7 @@ static void tell_executed(struct container *c, uint64_t id, int code, const char
                           &(struct shim_executed){c->pod->spec.uid, id, code, text});
 }
 
-static void take_exec(struct shim *shim, struct wire_frame *frame)
+static void take_exec(struct shim *shim, struct frame *frame)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     struct shim_exec exec;
@@ -221,18 +221,18 @@ static void take_exec(struct shim *shim, struct wire_frame *frame)
         return;
     c = container_at(shim, exec.uid, exec.container);
     if (c)
-        beside_start(c, &exec.action, exec.limit_ms, tell_executed, exec.id);
+        exec_helper_start(c, &exec.action, exec.limit_ms, tell_executed, exec.id);
     else
         shim_put_executed(&shim->node.out, &(struct shim_executed){exec.uid, exec.id, -1,
                                                                    "the container does not run"});
 }
 
-static void take_bye(struct shim *shim, struct wire_frame *frame)
+static void take_bye(struct shim *shim, struct frame *frame)
 {
-    shim->leaving = true;
+    shim->node_left = true;
 }
 
-static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) = {
+static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct frame *) = {
     [SHIM_CONFIG] = take_config,     [SHIM_START] = take_start,     [SHIM_STOP] = take_stop,
     [SHIM_RELEASE] = take_release,   [SHIM_LIST] = take_list,       [SHIM_BYE] = take_bye,
     [SHIM_HOSTS] = take_hosts,       [SHIM_KILL] = take_kill,       [SHIM_EXEC] = take_exec,
@@ -245,19 +245,19 @@ static void (*const takers[SHIM_MESSAGE_N])(struct shim *, struct wire_frame *) 
 static void hang_up(struct shim *shim);
 
 /* What is about a pod that has a shim of its own is that one's. */
-static void take_frame(void *ctx, struct wire_frame *frame, const char *bytes)
+static void take_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     struct shim *shim = ctx;
 
     if (frame->type >= SHIM_MESSAGE_N || !takers[frame->type])
         return;
-    if (!shim->pool || !offspring_takes(shim, frame, bytes))
+    if (!shim->shared || !pod_shim_forward(shim, frame, bytes))
         takers[frame->type](shim, frame);
 }
 
 static void take_frames(struct shim *shim)
 {
-    if (peer_take(&shim->node, take_frame, shim))
+    if (frame_conn_take(&shim->node, take_frame, shim))
         return;
     log_error("message not understood, connection closed");
     hang_up(shim);
@@ -270,7 +270,7 @@ static void on_node(struct source *source, uint32_t events)
     if (!(events & ~(uint32_t)EPOLLOUT))
         return;
 
-    bool open = peer_read(&shim->node);
+    bool open = frame_conn_read(&shim->node);
 
     take_frames(shim);
     if (!open)
@@ -279,10 +279,10 @@ static void on_node(struct source *source, uint32_t events)
 
 static void greet(struct shim *shim, int fd)
 {
-    struct peer *node = &shim->node;
+    struct frame_conn *node = &shim->node;
 
     alarm_clear(&shim->reactor, &shim->idle);
-    shim->leaving = false;
+    shim->node_left = false;
     node->source = (struct source){on_node, fd};
     reactor_add(&shim->reactor, &node->source, EPOLLIN);
     shim_put_hello(&node->out, &(struct shim_hello){SHIM_VERSION, getpid()});
@@ -301,12 +301,12 @@ static void hang_up(struct shim *shim)
 {
     if (!connected(shim))
         return;
-    if (!shim->pool)
+    if (!shim->shared)
         follow_it(shim);
-    peer_close(&shim->reactor, &shim->node);
-    if (shim->waiting_fd >= 0) {
-        greet(shim, shim->waiting_fd);
-        shim->waiting_fd = -1;
+    frame_conn_close(&shim->reactor, &shim->node);
+    if (shim->next_node_fd >= 0) {
+        greet(shim, shim->next_node_fd);
+        shim->next_node_fd = -1;
     }
 }
 
@@ -321,36 +321,36 @@ static void on_connect(struct source *source, uint32_t events)
         greet(shim, fd);
         return;
     }
-    if (shim->waiting_fd >= 0)
-        close(shim->waiting_fd); /* given up by now, or it would be connected */
-    shim->waiting_fd = fd;
+    if (shim->next_node_fd >= 0)
+        close(shim->next_node_fd); /* given up by now, or it would be connected */
+    shim->next_node_fd = fd;
 }
 
-bool serve_start(struct shim *shim, struct error *err)
+bool node_link_start(struct shim *shim, struct error *err)
 {
-    struct source *source = shim->pool ? &shim->listener : &shim->node.source;
+    struct source *source = shim->shared ? &shim->listener : &shim->node.source;
 
-    shim->node.source.fd = shim->waiting_fd = -1;
-    *source = shim->pool ? (struct source){on_connect, SHIM_FD_LISTEN}
-                         : (struct source){on_node, SHIM_FD_POOL};
+    shim->node.source.fd = shim->next_node_fd = -1;
+    *source = shim->shared ? (struct source){on_connect, SHIM_FD_LISTEN}
+                           : (struct source){on_node, SHIM_FD_SHARED};
     if (!reactor_add(&shim->reactor, source, EPOLLIN))
         return error_errno(err, errno, "socket");
     return true;
 }
 
-void serve_flush(struct shim *shim)
+void node_link_flush(struct shim *shim)
 {
     if (!connected(shim))
         return;
-    peer_flush(&shim->reactor, &shim->node);
+    frame_conn_flush(&shim->reactor, &shim->node);
     if (shim->node.out.len > OUT_MAX)
         buf_clear(&shim->node.out);
 }
 
-void serve_stop(struct shim *shim)
+void node_link_stop(struct shim *shim)
 {
-    if (shim->waiting_fd >= 0)
-        close(shim->waiting_fd);
-    shim->waiting_fd = -1;
-    peer_close(&shim->reactor, &shim->node);
+    if (shim->next_node_fd >= 0)
+        close(shim->next_node_fd);
+    shim->next_node_fd = -1;
+    frame_conn_close(&shim->reactor, &shim->node);
 }

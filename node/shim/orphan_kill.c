@@ -39,10 +39,10 @@ static bool carries(const char *env, size_t len, const struct hunt *hunt)
 
 static bool bears(pid_t pid, const struct hunt *hunt)
 {
-    rlim_t number = mark_of(pid);
+    rlim_t number = pod_mark_of(pid);
 
     for (size_t i = 0; number && i < hunt->count; i++)
-        if (mark_number(hunt->uids[i]) == number)
+        if (pod_mark_number(hunt->uids[i]) == number)
             return true;
     return false;
 }
@@ -81,7 +81,7 @@ static bool kill_if_ours(pid_t pid, const struct hunt *hunt, char *env)
     return killed;
 }
 
-void hunt_marked(const char *const *uids, size_t count)
+void orphan_kill(const char *const *uids, size_t count)
 {
     const struct hunt hunt = {uids, count};
     char *env = mem_alloc(ENVIRON_MAX + 1);

@@ -6,4 +6,4 @@
 
 /** Kill whoever carries the mark of one of the pods, and whom he may have forked meanwhile. Reads
  * all of /proc. */
-void hunt_marked(const char *const *uids, size_t count);
+void orphan_kill(const char *const *uids, size_t count);

@@ -19,7 +19,7 @@ static bool own_name(const struct shim *shim, char out[64])
     const char *name;
     ssize_t n;
 
-    if (!shim->pool)
+    if (!shim->shared)
         return snprintf(out, 64, "%s", shim->pods->spec.uid) < 64;
     snprintf(link, sizeof link, "/proc/self/fd/%d", SHIM_FD_DIR);
     n = readlink(link, path, sizeof path - 1);
@@ -28,20 +28,20 @@ static bool own_name(const struct shim *shim, char out[64])
     return name && snprintf(out, 64, "%s", name + 1) < 64;
 }
 
-const struct cgroup *bound_group(struct shim *shim)
+const struct cgroup *pids_limit_group(struct shim *shim)
 {
-    struct shim_limits limits = {.processes = shim->pool ? SHARED_PROCESSES_MAX : 0};
+    struct shim_limits limits = {.processes = shim->shared ? SHARED_PROCESSES_MAX : 0};
     char name[64];
 
-    if (shim->bound || geteuid() != 0 || !own_name(shim, name))
-        return shim->group;
-    shim->bound = true;
-    shim->group = cgroup_new(name, 0, &limits, NULL, NULL);
-    return shim->group;
+    if (shim->pids_limit_tried || geteuid() != 0 || !own_name(shim, name))
+        return shim->pids_group;
+    shim->pids_limit_tried = true;
+    shim->pids_group = cgroup_new(name, 0, &limits, NULL, NULL);
+    return shim->pids_group;
 }
 
-void bound_release(struct shim *shim)
+void pids_limit_release(struct shim *shim)
 {
-    cgroup_free(shim->group);
-    shim->group = NULL;
+    cgroup_free(shim->pids_group);
+    shim->pids_group = NULL;
 }

@@ -60,7 +60,7 @@ static void kill_now(struct alarm *alarm)
     for (unsigned i = 0; i < pod->n_containers; i++)
         if (pod->containers[i].pid)
             container_signal(&pod->containers[i], SIGKILL);
-    reap_kill_strays(pod->shim, pod);
+    reap_kill_orphans(pod->shim, pod);
 }
 
 /* The time between two looks grows with what a look costs. */
@@ -85,12 +85,12 @@ static void measure_volumes(struct alarm *alarm)
     pod_end(pod, 0);
 }
 
-struct pod *pod_new(struct shim *shim, const struct wire_frame *frame)
+struct pod *pod_new(struct shim *shim, const struct frame *frame)
 {
     size_t len = (size_t)(frame->fields.end - frame->fields.at);
     struct arena *arena = arena_new(len + 1024);
     char *bytes = arena_alloc(arena, len + 1);
-    struct wire_reader fields = {bytes, bytes + len, false};
+    struct frame_reader fields = {bytes, bytes + len, false};
     struct shim_pod spec;
     unsigned n;
 
@@ -140,7 +140,7 @@ void pod_free(struct pod *pod)
     mem_free(pod);
 }
 
-void pod_move(struct pod *pod, struct shim *shim)
+void pod_adopt(struct pod *pod, struct shim *shim)
 {
     struct alarm *const alarms[] = {&pod->announce, &pod->deadline, &pod->kill, &pod->measure};
 
@@ -208,7 +208,7 @@ struct shim_status pod_status_now(struct pod *pod)
 
 static bool pod_quiet(const struct pod *pod)
 {
-    return !pod->running && !pod->strays && !pod->open && !pod->besides;
+    return !pod->running && !pod->orphans && !pod->open && !pod->exec_helpers;
 }
 
 static void pod_finish(struct pod *pod)
@@ -231,7 +231,7 @@ static void pod_end(struct pod *pod, int64_t grace_ms)
     for (unsigned i = 0; i < pod->n_containers && !pod->ending; i++) {
         struct container *c = &pod->containers[i];
 
-        container_ask_to_end(c, grace_ms);
+        container_terminate(c, grace_ms);
         if (c->restart.position) { /* it will not run again: how it ended last is how it ended */
             alarm_clear(reactor, &c->restart);
             c->status->state = CONTAINER_TERMINATED;
@@ -296,7 +296,7 @@ void pod_step(struct pod *pod)
 
         if (next.what == DECIDE_WAIT)
             break;
-        if (pod->spec.way == WAY_BOXED && !pod->shim->box && !boxed_open(pod))
+        if (pod->spec.kind == SHIM_POD_SANDBOXED && !pod->shim->box && !sandboxed_open(pod))
             break;
         if (next.what == DECIDE_START)
             container_start(&pod->containers[next.container]);

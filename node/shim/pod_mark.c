@@ -10,14 +10,14 @@
 /* As good as no limit, and told apart from what anybody would set. */
 static const rlim_t beyond_all = (rlim_t)1 << 62;
 
-rlim_t mark_number(const char *uid)
+rlim_t pod_mark_number(const char *uid)
 {
     return beyond_all | (hash_stable(uid, strlen(uid)) & (beyond_all - 1));
 }
 
-struct rlimit mark_limit(const char *uid)
+struct rlimit pod_mark_limit(const char *uid)
 {
-    rlim_t number = mark_number(uid);
+    rlim_t number = pod_mark_number(uid);
     struct rlimit locks;
 
     if (getrlimit(RLIMIT_LOCKS, &locks) || locks.rlim_max < number)
@@ -26,7 +26,7 @@ struct rlimit mark_limit(const char *uid)
     return locks;
 }
 
-rlim_t mark_of(pid_t pid)
+rlim_t pod_mark_of(pid_t pid)
 {
     struct rlimit locks;
 

@@ -12,9 +12,9 @@
 #define SHIM_MARKER "JOBFLOW_POD_UID"
 
 /** The number of a pod, by its uid. */
-rlim_t mark_number(const char *uid);
+rlim_t pod_mark_number(const char *uid);
 /** RLIMIT_LOCKS of its programs, which bear the number then. All 0 where somebody has lowered that
  * limit: they are known by their environment alone. */
-struct rlimit mark_limit(const char *uid);
+struct rlimit pod_mark_limit(const char *uid);
 /** The number a process bears; 0 = none, or it may not be asked. */
-rlim_t mark_of(pid_t pid);
+rlim_t pod_mark_of(pid_t pid);

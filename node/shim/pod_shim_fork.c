@@ -17,7 +17,7 @@
 #include "node/shim/shim.h"
 #include "node/shim/shim_dir.h"
 
-void offspring_reserve(void)
+void pod_shim_reserve_fds(void)
 {
     int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -65,19 +65,19 @@ static void open_network(struct shim *shim)
     struct error err = {0};
     int place_fd;
 
-    if (!shim->config.private_network || holder_alive(&shim->holder))
+    if (!shim->config.private_network || netns_holder_alive(&shim->netns_holder))
         return;
-    holder_close(&shim->holder);
+    netns_holder_close(&shim->netns_holder);
     for (int at = SHIM_FD_HOLDER; at <= SHIM_FD_NET_USER; at++)
         dup3(SHIM_FD_NULL, at, O_CLOEXEC);
     place_fd = openat(SHIM_FD_DIR, "../../net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (place_fd < 0 || !holder_connect(place_fd, &shim->holder, &err))
+    if (place_fd < 0 || !netns_holder_connect(place_fd, &shim->netns_holder, &err))
         log_error("no private network", kv_str("why", err.message));
     if (place_fd >= 0)
         close(place_fd);
-    move_to(SHIM_FD_HOLDER, &shim->holder.fd);
-    move_to(SHIM_FD_NET, &shim->holder.network.net_fd);
-    move_to(SHIM_FD_NET_USER, &shim->holder.network.user_fd);
+    move_to(SHIM_FD_HOLDER, &shim->netns_holder.fd);
+    move_to(SHIM_FD_NET, &shim->netns_holder.network.net_fd);
+    move_to(SHIM_FD_NET_USER, &shim->netns_holder.network.user_fd);
 }
 
 /* They would all have to load them; without them, programs ask. */
@@ -90,7 +90,7 @@ static void open_hook(struct shim *shim)
         move_to(SHIM_FD_HOOK + i, &shim->hook.fds[i]);
 }
 
-bool offspring_bind(pid_t pool)
+bool pod_shim_die_with(pid_t pool)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     return getppid() == pool;
@@ -102,20 +102,20 @@ NORETURN static void live(struct shim *parent, struct pod *pod, int socket_fd, p
         .config = parent->config,
         .pods_dir = parent->pods_dir,
         .files = parent->files,
-        .holder = parent->holder,
+        .netns_holder = parent->netns_holder,
         .hook = parent->hook,
-        .pool_pid = pool,
+        .shared_pid = pool,
     };
 
     setsid();
     prctl(PR_SET_NAME, "jobflow-pod", 0, 0, 0);
-    dup3(socket_fd, SHIM_FD_POOL, O_CLOEXEC);
+    dup3(socket_fd, SHIM_FD_SHARED, O_CLOEXEC);
     dup3(SHIM_FD_PODS, SHIM_FD_DIR, O_CLOEXEC);
     close_range(SHIM_FD_REST, ~0U, 0);
-    _exit(offspring_bind(pool) ? shim_run(&shim, pod) : 1);
+    _exit(pod_shim_die_with(pool) ? shim_run(&shim, pod) : 1);
 }
 
-pid_t offspring_fork(struct shim *shim, struct pod *pod, int socket_fd)
+pid_t pod_shim_fork(struct shim *shim, struct pod *pod, int socket_fd)
 {
     pid_t self = getpid(), pid;
 
@@ -131,7 +131,7 @@ pid_t offspring_fork(struct shim *shim, struct pod *pod, int socket_fd)
     return pid;
 }
 
-pid_t offspring_fork_sweeper(struct shim *shim, const char *uid)
+pid_t pod_shim_fork_sweeper(struct shim *shim, const char *uid)
 {
     pid_t self = getpid(), pid = fork();
 
@@ -141,7 +141,7 @@ pid_t offspring_fork_sweeper(struct shim *shim, const char *uid)
     dup3(SHIM_FD_PODS, SHIM_FD_DIR, O_CLOEXEC);
     dup3(SHIM_FD_NULL, SHIM_FD_LISTEN, O_CLOEXEC);
     close_range(SHIM_FD_REST, ~0U, 0);
-    if (!offspring_bind(self))
+    if (!pod_shim_die_with(self))
         _exit(1);
     box_sweep(SHIM_FD_PODS, &uid, 1);
     _exit(0);

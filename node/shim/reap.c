@@ -33,11 +33,11 @@ enum { ENVIRON_MAX = 256 << 10, CHILDREN_STEP = 4096, LOOK_AGAIN_NS = 50000000, 
 /* By its number. False when it has that of none of ours. */
 static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
 {
-    rlim_t number = mark_of(pid);
+    rlim_t number = pod_mark_of(pid);
 
     if (!number)
         return true;
-    for (*out = shim->pods; *out && mark_number((*out)->spec.uid) != number;)
+    for (*out = shim->pods; *out && pod_mark_number((*out)->spec.uid) != number;)
         *out = (*out)->by_uid.next;
     return *out != NULL;
 }
@@ -71,39 +71,39 @@ static bool pod_of_process(struct shim *shim, pid_t pid, struct pod **out)
     return named ? known : pod_of_number(shim, pid, out);
 }
 
-static bool stray_may_live(const struct shim *shim, const struct stray *stray)
+static bool orphan_may_live(const struct shim *shim, const struct orphan *orphan)
 {
-    return !stray->lost && (stray->pod ? stray->pod->running > 0 : shim->programs != NULL);
+    return !orphan->lost && (orphan->pod ? orphan->pod->running > 0 : shim->programs != NULL);
 }
 
-static void stray_found(struct shim *shim, pid_t pid)
+static void orphan_found(struct shim *shim, pid_t pid)
 {
-    struct stray *stray = mem_alloc(sizeof *stray);
+    struct orphan *orphan = mem_alloc(sizeof *orphan);
 
-    stray->pid = pid;
-    stray->lost = !pod_of_process(shim, pid, &stray->pod);
-    if (!shim->pool && !stray->lost && !stray->pod)
-        stray->pod = shim->pods; /* who is about to end cannot be read, but there is only one */
-    if (stray->pod)
-        stray->pod->strays++;
-    HASH_ADD(by_pid, shim->strays, pid, sizeof stray->pid, stray);
+    orphan->pid = pid;
+    orphan->lost = !pod_of_process(shim, pid, &orphan->pod);
+    if (!shim->shared && !orphan->lost && !orphan->pod)
+        orphan->pod = shim->pods; /* who is about to end cannot be read, but there is only one */
+    if (orphan->pod)
+        orphan->pod->orphans++;
+    HASH_ADD(by_pid, shim->orphans, pid, sizeof orphan->pid, orphan);
 }
 
-static void stray_used(struct pod *pod, const struct rusage *used)
+static void orphan_used(struct pod *pod, const struct rusage *used)
 {
     if (pod->n_containers == 1) /* of several, nobody knows whose it was */
-        container_used(&pod->containers[0], used);
+        container_add_usage(&pod->containers[0], used);
 }
 
-static void stray_gone(struct shim *shim, struct stray *stray, const struct rusage *used)
+static void orphan_gone(struct shim *shim, struct orphan *orphan, const struct rusage *used)
 {
-    HASH_DELETE(by_pid, shim->strays, stray);
-    if (stray->pod) {
-        stray_used(stray->pod, used);
-        stray->pod->strays--;
-        pod_wake(stray->pod);
+    HASH_DELETE(by_pid, shim->orphans, orphan);
+    if (orphan->pod) {
+        orphan_used(orphan->pod, used);
+        orphan->pod->orphans--;
+        pod_wake(orphan->pod);
     }
-    mem_free(stray);
+    mem_free(orphan);
 }
 
 static size_t read_children(struct shim *shim)
@@ -126,9 +126,9 @@ static size_t read_children(struct shim *shim)
 }
 
 /* In a box, processes that lose their parent go to its init, but for those of helpers. */
-static bool strays_come(const struct shim *shim)
+static bool may_get_orphans(const struct shim *shim)
 {
-    return shim->pool || !shim->box || shim->box->level == SANDBOX_PLAIN || shim->helped;
+    return shim->shared || !shim->box || shim->box->level == SANDBOX_PLAIN || shim->had_exec_helper;
 }
 
 static void open_children(struct shim *shim)
@@ -139,9 +139,9 @@ static void open_children(struct shim *shim)
     shim->children_fd = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static void look_for_strays(struct shim *shim)
+static void find_orphans(struct shim *shim)
 {
-    if (!strays_come(shim))
+    if (!may_get_orphans(shim))
         return;
     if (shim->children_fd < 0)
         open_children(shim);
@@ -150,31 +150,32 @@ static void look_for_strays(struct shim *shim)
     for (char *at = shim->children.data, *end;; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
         struct container *program;
-        struct stray *stray;
+        struct orphan *orphan;
 
         if (end == at)
             break;
         HASH_FIND(by_pid, shim->programs, &pid, sizeof pid, program);
-        HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
-        if (!program && !stray && !offspring_known(shim, pid) && !beside_known(shim, pid))
-            stray_found(shim, pid);
+        HASH_FIND(by_pid, shim->orphans, &pid, sizeof pid, orphan);
+        if (!program && !orphan && !pod_shim_has_process(shim, pid) &&
+            !exec_helper_has_process(shim, pid))
+            orphan_found(shim, pid);
     }
-    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
-        if (!stray_may_live(shim, stray))
-            kill(stray->pid, SIGKILL); /* our child, not reaped: it is still the same */
+    for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next)
+        if (!orphan_may_live(shim, orphan))
+            kill(orphan->pid, SIGKILL); /* our child, not reaped: it is still the same */
 }
 
-void reap_kill_strays(struct shim *shim, const struct pod *pod)
+void reap_kill_orphans(struct shim *shim, const struct pod *pod)
 {
-    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next)
-        if (stray->pod == pod)
-            kill(stray->pid, SIGKILL);
+    for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next)
+        if (orphan->pod == pod)
+            kill(orphan->pid, SIGKILL);
 }
 
 static void reap_one(struct shim *shim, pid_t pid)
 {
     struct container *program;
-    struct stray *stray;
+    struct orphan *orphan;
     int wait_status = 0;
     struct rusage used = {0};
 
@@ -183,17 +184,17 @@ static void reap_one(struct shim *shim, pid_t pid)
         container_signal(program, SIGKILL);
     while (wait4(pid, &wait_status, 0, &used) < 0 && errno == EINTR)
         ;
-    HASH_FIND(by_pid, shim->strays, &pid, sizeof pid, stray);
+    HASH_FIND(by_pid, shim->orphans, &pid, sizeof pid, orphan);
     if (program)
         container_exited(program, wait_status, &used);
-    else if (stray)
-        stray_gone(shim, stray, &used);
-    else if (beside_ended(shim, pid, wait_status))
+    else if (orphan)
+        orphan_gone(shim, orphan, &used);
+    else if (exec_helper_exited(shim, pid, wait_status))
         return;
-    else if (shim->pool)
-        offspring_ended(shim, pid, wait_status);
+    else if (shim->shared)
+        pod_shim_exited(shim, pid, wait_status);
     else if (shim->pods)
-        stray_used(shim->pods, &used); /* it ended before it was looked for */
+        orphan_used(shim->pods, &used); /* it ended before it was looked for */
 }
 
 /* Or sooner, if that is what was wanted before. */
@@ -223,33 +224,33 @@ static void on_signal(struct source *source, uint32_t events)
     }
     if (!reaped)
         return;
-    look_for_strays(shim);
-    if (strays_come(shim))
+    find_orphans(shim);
+    if (may_get_orphans(shim))
         look_again_in(shim, LOOK_AGAIN_NS);
 }
 
-static bool stray_is_asked(const struct stray *stray)
+static bool orphan_is_asked(const struct orphan *orphan)
 {
-    return !stray->lost && !stray->pod && stray->looks < LOOKS;
+    return !orphan->lost && !orphan->pod && orphan->looks < LOOKS;
 }
 
 /* Those of whom it is not known yet whose they are. Who was asked least often decides when it is
  * done again. */
-static void ask_strays(struct shim *shim)
+static void identify_orphans(struct shim *shim)
 {
     unsigned least = LOOKS;
 
-    for (struct stray *stray = shim->strays; stray; stray = stray->by_pid.next) {
-        if (!stray_is_asked(stray))
+    for (struct orphan *orphan = shim->orphans; orphan; orphan = orphan->by_pid.next) {
+        if (!orphan_is_asked(orphan))
             continue;
-        stray->looks++;
-        stray->lost = !pod_of_process(shim, stray->pid, &stray->pod);
-        if (stray->pod)
-            stray->pod->strays++;
-        if (!stray_may_live(shim, stray))
-            kill(stray->pid, SIGKILL);
-        if (stray_is_asked(stray) && stray->looks < least)
-            least = stray->looks;
+        orphan->looks++;
+        orphan->lost = !pod_of_process(shim, orphan->pid, &orphan->pod);
+        if (orphan->pod)
+            orphan->pod->orphans++;
+        if (!orphan_may_live(shim, orphan))
+            kill(orphan->pid, SIGKILL);
+        if (orphan_is_asked(orphan) && orphan->looks < least)
+            least = orphan->looks;
     }
     if (least < LOOKS)
         look_again_in(shim, (int64_t)LOOK_AGAIN_NS << least);
@@ -259,8 +260,8 @@ static void look_again(struct alarm *alarm)
 {
     struct shim *shim = container_of(alarm, struct shim, look_again);
 
-    look_for_strays(shim);
-    ask_strays(shim);
+    find_orphans(shim);
+    identify_orphans(shim);
 }
 
 bool reap_start(struct shim *shim, struct error *err)
@@ -281,10 +282,10 @@ bool reap_start(struct shim *shim, struct error *err)
 
 void reap_stop(struct shim *shim)
 {
-    for (struct stray *stray = shim->strays, *next; stray; stray = next) {
-        next = stray->by_pid.next;
-        HASH_DELETE(by_pid, shim->strays, stray);
-        mem_free(stray);
+    for (struct orphan *orphan = shim->orphans, *next; orphan; orphan = next) {
+        next = orphan->by_pid.next;
+        HASH_DELETE(by_pid, shim->orphans, orphan);
+        mem_free(orphan);
     }
     close(shim->signals.fd);
     if (shim->children_fd >= 0)

@@ -47,12 +47,12 @@ static void put_first_block(struct buf *out)
 {
     scoped(buf) struct buf frames = {0};
     char boot_id[BOOT_ID_MAX];
-    size_t begun = wire_begin(&frames, RECORDS_BEGIN);
+    size_t begun = frame_begin(&frames, RECORDS_BEGIN);
 
     boot_id_read(boot_id);
-    wire_put_u32(&frames, SHIM_VERSION);
-    wire_put_text(&frames, boot_id);
-    wire_end(&frames, begun);
+    frame_put_u32(&frames, SHIM_VERSION);
+    frame_put_text(&frames, boot_id);
+    frame_end(&frames, begun);
     records_put_block(out, &frames);
 }
 
@@ -156,10 +156,10 @@ static bool next_block(const char **at, const char *end, const char **out, uint3
 static void scan_frames(const char *at, size_t len, char boot_id[BOOT_ID_MAX],
                         records_visit_fn visit, void *ctx)
 {
-    for (struct wire_frame frame; wire_next_frame(at, len, &frame) == WIRE_FRAME;) {
+    for (struct frame frame; frame_next(at, len, &frame) == FRAME_WHOLE;) {
         if (frame.type == RECORDS_BEGIN) {
-            wire_u32(&frame.fields);
-            snprintf(boot_id, BOOT_ID_MAX, "%s", wire_must_text(&frame.fields));
+            frame_get_u32(&frame.fields);
+            snprintf(boot_id, BOOT_ID_MAX, "%s", frame_get_required_text(&frame.fields));
         } else {
             visit(ctx, &frame, at);
         }

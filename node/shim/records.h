@@ -34,7 +34,7 @@ bool records_bloated(const struct records *records);
 bool records_rewrite(struct records *records, const struct buf *frames, struct error *err);
 void records_sync(struct records *records);
 
-typedef void (*records_visit_fn)(void *ctx, struct wire_frame *frame, const char *bytes);
+typedef void (*records_visit_fn)(void *ctx, struct frame *frame, const char *bytes);
 
 /** Visit all frames of the record file in a directory up to the first damage; `boot_id` is the
  * machine's when it was written, "" when even that is damaged. False with NOT_FOUND when there is

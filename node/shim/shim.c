@@ -44,9 +44,9 @@ static void retry_writing(struct alarm *alarm)
 /* It is stepped here only when it has come to its end before it began. */
 static void admit(struct shim *shim, struct pod *pod)
 {
-    if (pod->spec.way == WAY_BARE || pod->ending)
+    if (pod->spec.kind == SHIM_POD_PLAIN || pod->ending)
         pod_wake(pod);
-    else if (!offspring_start(shim, pod))
+    else if (!pod_shim_start(shim, pod))
         pod_refuse(pod, "StartError", "not started: there is no process for its supervisor");
 }
 
@@ -56,15 +56,15 @@ static void admit_fresh(struct shim *shim)
     struct error err = {0};
     bool written;
 
-    if (!shim->fresh)
+    if (!shim->unrecorded)
         return;
     written = records_flush(&shim->records, &err);
     if (!written)
         log_error("cannot write records", kv_str("why", err.message));
-    while (shim->fresh) {
-        struct pod *pod = shim->fresh;
+    while (shim->unrecorded) {
+        struct pod *pod = shim->unrecorded;
 
-        shim->fresh = pod->next_due;
+        shim->unrecorded = pod->next_due;
         pod->due = false;
         if (written)
             admit(shim, pod);
@@ -85,7 +85,7 @@ static void step_due(struct shim *shim)
             struct shim_status status = pod_status_now(pod);
 
             pod->tell = false;
-            serve_tell(shim, &status);
+            node_link_put_status(shim, &status);
         }
     }
 }
@@ -100,7 +100,7 @@ static void rewrite_records(struct shim *shim)
 
         shim_put_status(&frames, &status);
     }
-    offspring_list(shim, &frames);
+    pod_shim_put_statuses(shim, &frames);
     if (!records_rewrite(&shim->records, &frames, &err))
         log_warn("cannot rewrite records", kv_str("why", err.message));
 }
@@ -108,10 +108,10 @@ static void rewrite_records(struct shim *shim)
 /* What has ended is in the records; nobody is there to be told. */
 static bool nothing_to_do(const struct shim *shim)
 {
-    return !shim->live && !shim->forked && shim->node.source.fd < 0;
+    return !shim->live && !shim->pod_shims_by_pid && shim->node.source.fd < 0;
 }
 
-static void settle_pool(struct reactor *reactor)
+static void settle_shared(struct reactor *reactor)
 {
     struct shim *shim = container_of(reactor, struct shim, reactor);
 
@@ -120,8 +120,8 @@ static void settle_pool(struct reactor *reactor)
     write_down(shim);
     if (records_bloated(&shim->records))
         rewrite_records(shim);
-    serve_flush(shim);
-    if (nothing_to_do(shim) && shim->leaving && !shim->pods && !shim->offspring)
+    node_link_flush(shim);
+    if (nothing_to_do(shim) && shim->node_left && !shim->pods && !shim->pod_shims)
         reactor->stopped = true;
     else if (shim->node.source.fd < 0 && !shim->idle.position)
         alarm_set(reactor, &shim->idle, (int64_t)IDLE_MS * NS_PER_MS);
@@ -133,7 +133,7 @@ static void settle_own(struct reactor *reactor)
     struct shim *shim = container_of(reactor, struct shim, reactor);
 
     step_due(shim);
-    serve_flush(shim);
+    node_link_flush(shim);
     reactor->stopped = !shim->live && !shim->node.out.len;
 }
 
@@ -154,7 +154,7 @@ static void idle_passed(struct alarm *alarm)
     if (forsaken(shim)) {
         for (struct pod *pod = shim->pods; pod; pod = pod->by_uid.next)
             pod_stop(pod, pod->spec.grace_ms);
-        offspring_stop_all(shim);
+        pod_shim_stop_all(shim);
     }
     shim->reactor.stopped = nothing_to_do(shim);
 }
@@ -184,34 +184,34 @@ static void raise_files_limit(struct shim *shim)
 
 static bool shim_start(struct shim *shim, struct error *err)
 {
-    shim->reactor.settle = shim->pool ? settle_pool : settle_own;
+    shim->reactor.settle = shim->shared ? settle_shared : settle_own;
     shim->idle.ring = idle_passed;
     shim->retry.ring = retry_writing;
     shim->chunk = mem_resize(NULL, OUTPUT_CHUNK); /* zeroes would be written to 16 pages */
     return reactor_init(&shim->reactor) &&
-           (!shim->pool || records_create(&shim->records, SHIM_FD_DIR, err)) &&
-           reap_start(shim, err) && serve_start(shim, err);
+           (!shim->shared || records_create(&shim->records, SHIM_FD_DIR, err)) &&
+           reap_start(shim, err) && node_link_start(shim, err);
 }
 
-static void pool_end(struct shim *shim)
+static void shared_end(struct shim *shim)
 {
-    bool empty = !shim->pods && !shim->offspring; /* all was taken over: leave nothing */
+    bool empty = !shim->pods && !shim->pod_shims; /* all was taken over: leave nothing */
     struct pod *next;
 
     if (!empty)
         records_sync(&shim->records);
-    bound_release(shim);
+    pids_limit_release(shim);
     for (struct pod *pod = shim->pods; pod; pod = next) {
         next = pod->by_uid.next;
         HASH_DELETE(by_uid, shim->pods, pod);
         pod_free(pod);
     }
-    offspring_forget(shim);
+    pod_shim_free_all(shim);
     if (empty)
-        place_remove(SHIM_FD_DIR);
-    holder_close(&shim->holder);
+        shim_dir_remove(SHIM_FD_DIR);
+    netns_holder_close(&shim->netns_holder);
     hook_close(&shim->hook);
-    serve_stop(shim); /* after that the node looks at what we have left */
+    node_link_stop(shim); /* after that the node looks at what we have left */
     reap_stop(shim);
     records_release(&shim->records);
     reactor_release(&shim->reactor);
@@ -232,15 +232,15 @@ int shim_run(struct shim *shim, struct pod *pod)
         return 1;
     }
     if (pod) {
-        pod_move(pod, shim);
+        pod_adopt(pod, shim);
         shim->reactor.settle(&shim->reactor);
     }
     reactor_run(&shim->reactor);
-    if (shim->pool) {
-        pool_end(shim);
+    if (shim->shared) {
+        shared_end(shim);
     } else { /* the rest goes with the process */
         box_free(shim->box);
-        bound_release(shim);
+        pids_limit_release(shim);
     }
     return 0;
 }
@@ -248,13 +248,13 @@ int shim_run(struct shim *shim, struct pod *pod)
 int shim_main(int argc, char **argv)
 {
     struct shim shim = {
-        .pool = true,
-        .holder = HOLDER_NONE,
+        .shared = true,
+        .netns_holder = NETNS_HOLDER_NONE,
         .hook = HOOK_NONE,
         .config = {.cwd = "/", .backoff_ms = 10000, .log_max_bytes = 10 << 20},
     };
 
-    bool holder = argc > 0 && strcmp(argv[0], HOLDER_NAME) == 0;
+    bool holder = argc > 0 && strcmp(argv[0], NETNS_HOLDER_NAME) == 0;
 
     if (argc < 1 || (!holder && strcmp(argv[0], SHIM_NAME) != 0))
         return trial_main(argc, argv);
@@ -265,8 +265,8 @@ int shim_main(int argc, char **argv)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     close_range(SHIM_FD_N, ~0U, 0);
     if (holder)
-        return chdir("/") ? 1 : holder_main(argc, argv);
+        return chdir("/") ? 1 : netns_holder_main(argc, argv);
     raise_files_limit(&shim);
-    offspring_reserve();
+    pod_shim_reserve_fds();
     return chdir("/") ? 1 : shim_run(&shim, NULL);
 }

@@ -4,7 +4,7 @@
  *
  *   node ──(unix socket)── shared shim ─┬─ program (leader of a session and process group)
  *                                       ├─ program ─── its children
- *                                       ├─ stray: a child that lost its parent; we are subreaper
+ *                                       ├─ orphan: a child that lost its parent; we are subreaper
  *                                       └─(socket pair)── a pod's own shim ── its programs
  *
  * A boxed pod has a shim of its own, forked from the shared one (pod_shim.c), for the namespaces a
@@ -22,10 +22,10 @@
 #include "node/shim/netns_holder.h"
 #include "node/shim/pod.h"
 #include "node/shim/records.h"
+#include "node/wire/frame_conn.h"
 #include "node/wire/message.h"
-#include "node/wire/peer.h"
 
-struct stray {
+struct orphan {
     pid_t pid;
     struct pod *pod; /* NULL: cannot be told */
     bool lost;       /* its pod is not ours: left by the shim of a boxed pod that died */
@@ -33,42 +33,44 @@ struct stray {
     unsigned looks; /* for its marker, since it was found without one */
 };
 
-struct offspring;
-struct beside;
+struct pod_shim;
+struct exec_helper;
 struct box;
 
 struct shim {
-    bool pool;      /* the shared one; else that of a single boxed pod, */
-    pid_t pool_pid; /* and this is the shared one */
+    bool shared;      /* the shared one; else that of a single boxed pod, */
+    pid_t shared_pid; /* and this is the shared one */
     struct reactor reactor;
     struct records records; /* of the shared one */
     struct shim_config config;
     struct arena *config_arena;
     char *pods_dir;  /* absolute path of SHIM_FD_PODS */
     int children_fd; /* what lists our children; -1 = not open (yet), or this kernel has it not */
-    struct holder holder; /* of the private network: ours, or that of the shim we come from */
-    struct hook hook;     /* for boxed pods; the same */
-    struct rlimit files;  /* of programs: what we were started with */
+    struct netns_holder
+        netns_holder;    /* of the private network: ours, or that of the shim we come from */
+    struct hook hook;    /* for boxed pods; the same */
+    struct rlimit files; /* of programs: what we were started with */
 
     struct source listener, signals;
-    struct peer node; /* a pod's own shim: to the shared one */
-    int waiting_fd;   /* a new node's connection while the old one's is not used up; or -1 */
+    struct frame_conn node; /* a pod's own shim: to the shared one */
+    int next_node_fd;       /* a new node's connection while the old one's is not used up; or -1 */
     struct alarm idle, retry;
-    struct alarm look_again; /* for strays */
+    struct alarm look_again; /* for orphans */
 
-    struct pod *pods;            /* by uid */
-    struct container *programs;  /* by pid */
-    struct stray *strays;        /* by pid */
-    struct offspring *offspring; /* by uid: boxed pods and their shims */
-    struct offspring *forked;    /* the same by pid, as long as it has a process */
-    struct beside *besides;      /* by pid: helpers of containers */
-    struct box *box;             /* of the only pod; NULL until its first container */
-    struct cgroup *group;        /* of programs that are in no box (pids_limit.c); NULL = none */
-    bool bound;                  /* it was tried */
-    struct pod *due, *fresh;     /* lists by next_due: to step; taken this turn, not written down */
-    unsigned live;               /* pods that are not final */
-    bool leaving;                /* the last node has ended in order */
-    bool helped;                 /* there was a process beside a container */
+    struct pod *pods;                  /* by uid */
+    struct container *programs;        /* by pid */
+    struct orphan *orphans;            /* by pid */
+    struct pod_shim *pod_shims;        /* by uid: boxed pods and their shims */
+    struct pod_shim *pod_shims_by_pid; /* the same by pid, as long as it has a process */
+    struct exec_helper *exec_helpers;  /* by pid: helpers of containers */
+    struct box *box;                   /* of the only pod; NULL until its first container */
+    struct cgroup *pids_group; /* of programs that are in no box (pids_limit.c); NULL = none */
+    bool pids_limit_tried;     /* it was tried */
+    struct pod *due,
+        *unrecorded;      /* lists by next_due: to step; taken this turn, not written down */
+    unsigned live;        /* pods that are not final */
+    bool node_left;       /* the last node has ended in order */
+    bool had_exec_helper; /* there was a process beside a container */
 
     char **env; /* scratch of env_merge */
     size_t cap_env;
@@ -77,19 +79,20 @@ struct shim {
 };
 
 /* node_link.c: the connection */
-bool serve_start(struct shim *shim, struct error *err);
-void serve_tell(struct shim *shim, const struct shim_status *status); /* records and node */
-void serve_flush(struct shim *shim);
-void serve_stop(struct shim *shim);
+bool node_link_start(struct shim *shim, struct error *err);
+void node_link_put_status(struct shim *shim,
+                          const struct shim_status *status); /* records and node */
+void node_link_flush(struct shim *shim);
+void node_link_stop(struct shim *shim);
 
 /* pids_limit.c: how many processes programs in no box may have */
-const struct cgroup *bound_group(struct shim *shim); /* NULL: as many as rlimits allow */
-void bound_release(struct shim *shim);               /* all of them have been reaped */
+const struct cgroup *pids_limit_group(struct shim *shim); /* NULL: as many as rlimits allow */
+void pids_limit_release(struct shim *shim);               /* all of them have been reaped */
 
-/* reap.c: programs and strays that ended */
+/* reap.c: programs and orphans that ended */
 bool reap_start(struct shim *shim, struct error *err);
 void reap_stop(struct shim *shim);
-void reap_kill_strays(struct shim *shim, const struct pod *pod);
+void reap_kill_orphans(struct shim *shim, const struct pod *pod);
 
 /* shim.c */
 /** Be this shim until it ends. `pod`: the one that a pod's own shim is for; else NULL. The exit
@@ -98,25 +101,25 @@ int shim_run(struct shim *shim, struct pod *pod);
 
 /* pod_shim.c: pods with a shim of their own, from the shared one's side */
 /** Give a pod a shim; consumes it. False: there is none to be had, and the pod is as it was. */
-bool offspring_start(struct shim *shim, struct pod *pod);
+bool pod_shim_start(struct shim *shim, struct pod *pod);
 /** Is the message about such a pod? Then it has been passed on. */
-bool offspring_takes(struct shim *shim, const struct wire_frame *frame, const char *bytes);
-void offspring_tell_config(struct shim *shim);
-void offspring_stop_all(struct shim *shim);
-bool offspring_known(const struct shim *shim, pid_t pid);
-void offspring_ended(struct shim *shim, pid_t pid, int wait_status); /* no-op for others */
-void offspring_list(const struct shim *shim, struct buf *out);       /* their states */
-void offspring_forget(struct shim *shim);
+bool pod_shim_forward(struct shim *shim, const struct frame *frame, const char *bytes);
+void pod_shim_send_config(struct shim *shim);
+void pod_shim_stop_all(struct shim *shim);
+bool pod_shim_has_process(const struct shim *shim, pid_t pid);
+void pod_shim_exited(struct shim *shim, pid_t pid, int wait_status);  /* no-op for others */
+void pod_shim_put_statuses(const struct shim *shim, struct buf *out); /* their states */
+void pod_shim_free_all(struct shim *shim);
 
 /* pod_shim_fork.c */
 /** When the shared shim goes, so do we, for it alone could say how the pod ended. A change of ids
  * or capabilities undoes it. False: it is gone. */
-bool offspring_bind(pid_t pool);
-void offspring_reserve(void); /* descriptors that offspring find at fixed numbers */
+bool pod_shim_die_with(pid_t pool);
+void pod_shim_reserve_fds(void); /* descriptors that offspring find at fixed numbers */
 /** The process of a pod's own shim, which talks to `socket_fd`. -1 with errno. */
-pid_t offspring_fork(struct shim *shim, struct pod *pod, int socket_fd);
+pid_t pod_shim_fork(struct shim *shim, struct pod *pod, int socket_fd);
 /** A process that removes what a pod's shim has left that was killed, and the pid. */
-pid_t offspring_fork_sweeper(struct shim *shim, const char *uid);
+pid_t pod_shim_fork_sweeper(struct shim *shim, const char *uid);
 
 /* env.c */
 /** The environment of a container: marker, base of the config, the box's, then its own; of several

@@ -16,50 +16,50 @@
 
 enum { BACKLOG = 4 };
 
-void place_address(int dir_fd, struct sockaddr_un *out)
+void shim_dir_address(int dir_fd, struct sockaddr_un *out)
 {
     *out = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(out->sun_path, sizeof out->sun_path, "/proc/self/fd/%d/%s", dir_fd, SHIM_SOCKET);
 }
 
-static bool listen_in(struct place *place)
+static bool listen_in(struct shim_dir *dir)
 {
     struct sockaddr_un address;
 
-    place_address(place->dir_fd, &address);
-    place->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    return place->listen_fd >= 0 &&
-           bind(place->listen_fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-           listen(place->listen_fd, BACKLOG) == 0;
+    shim_dir_address(dir->dir_fd, &address);
+    dir->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return dir->listen_fd >= 0 &&
+           bind(dir->listen_fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+           listen(dir->listen_fd, BACKLOG) == 0;
 }
 
-bool place_make(int shims_fd, const char *id, struct place *out, struct error *err)
+bool shim_dir_create(int shims_fd, const char *id, struct shim_dir *out, struct error *err)
 {
-    struct place place = {-1, -1};
+    struct shim_dir dir = {-1, -1};
 
     if (mkdirat(shims_fd, id, 0700))
         return errno == EEXIST ? error_set(err, ERR_EXISTS, "", "supervisor %s exists", id)
                                : error_errno(err, errno, "directory of supervisor %s", id);
-    place.dir_fd = openat(shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (place.dir_fd < 0 || flock(place.dir_fd, LOCK_EX | LOCK_NB) || !listen_in(&place)) {
+    dir.dir_fd = openat(shims_fd, id, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (dir.dir_fd < 0 || flock(dir.dir_fd, LOCK_EX | LOCK_NB) || !listen_in(&dir)) {
         error_errno(err, errno, "place of supervisor %s", id);
-        place_close(&place);
+        shim_dir_close(&dir);
         return false;
     }
-    *out = place;
+    *out = dir;
     return true;
 }
 
-void place_close(struct place *place)
+void shim_dir_close(struct shim_dir *dir)
 {
-    int fds[] = {place->dir_fd, place->listen_fd};
+    int fds[] = {dir->dir_fd, dir->listen_fd};
 
     for (size_t i = 0; i < countof(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
 }
 
-void place_remove(int dir_fd)
+void shim_dir_remove(int dir_fd)
 {
     static const char *const names[] = {SHIM_SOCKET, "records", "log"};
     char link[64], path[4096];

@@ -7,17 +7,17 @@
 
 #include "base/error.h"
 
-struct place {
+struct shim_dir {
     int dir_fd; /* its open file holds the lock: hand it on, do not keep a copy */
     int listen_fd;
 };
 
 /** Make the directory `id` in `shims_fd` locked, with its socket. EXISTS when there is one. */
-bool place_make(int shims_fd, const char *id, struct place *out, struct error *err);
-void place_close(struct place *place);
+bool shim_dir_create(int shims_fd, const char *id, struct shim_dir *out, struct error *err);
+void shim_dir_close(struct shim_dir *dir);
 
 /** The address of the socket in a directory; through the descriptor, for paths of any length. */
-void place_address(int dir_fd, struct sockaddr_un *out);
+void shim_dir_address(int dir_fd, struct sockaddr_un *out);
 
 /** Remove what a place holds and the place itself, from inside. */
-void place_remove(int dir_fd);
+void shim_dir_remove(int dir_fd);

@@ -32,7 +32,7 @@ enum shim_message { SHIM_NO_MESSAGE, SHIM_MESSAGES(SHIM_ENUM) SHIM_MESSAGE_N };
 enum shim_restart { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS, SHIM_RESTART_N };
 
 /* How a pod's programs are started; see runtime_choose.h. */
-enum shim_way { WAY_BARE, WAY_BOXED, SHIM_WAY_N };
+enum shim_pod_kind { SHIM_POD_PLAIN, SHIM_POD_SANDBOXED, SHIM_POD_KIND_N };
 
 struct shim_mount {
     uint32_t volume; /* index into the pod's volumes */
@@ -100,7 +100,7 @@ struct shim_volume {
 
 struct shim_pod {
     const char *uid;
-    enum shim_way way;
+    enum shim_pod_kind kind;
     enum shim_restart restart;
     int64_t start_ms;    /* wall time of the start intent; the deadline counts from here */
     int64_t deadline_ms; /* 0 = none */
@@ -148,10 +148,10 @@ struct shim_status {
 };
 
 /* One order about one pod. */
-enum { GRACE_OF_POD = -1 };
-struct shim_order {
+enum { GRACE_FROM_SPEC = -1 };
+struct shim_command {
     const char *uid;
-    int64_t grace_ms;    /* STOP, KILL; GRACE_OF_POD: what its spec says (STOP) */
+    int64_t grace_ms;    /* STOP, KILL; GRACE_FROM_SPEC: what its spec says (STOP) */
     const char *hosts;   /* HOSTS */
     uint32_t container;  /* KILL, PASSED: index, init containers first */
     const char *why;     /* KILL: for people */
@@ -191,7 +191,7 @@ struct shim_executed {
 void shim_put_hello(struct buf *out, const struct shim_hello *hello);
 void shim_put_config(struct buf *out, const struct shim_config *config);
 void shim_put_start(struct buf *out, const struct shim_pod *pod);
-void shim_put_order(struct buf *out, enum shim_message type, const struct shim_order *order);
+void shim_put_command(struct buf *out, enum shim_message type, const struct shim_command *order);
 void shim_put_plain(struct buf *out, enum shim_message type); /* LIST, LISTED, BYE */
 void shim_put_status(struct buf *out, const struct shim_status *status);
 void shim_put_files(struct buf *out, const struct shim_files *files);
@@ -202,21 +202,21 @@ void shim_put_executed(struct buf *out, const struct shim_executed *executed);
 /* Each fills `out` from the fields of a frame; texts are borrowed from the frame, arrays live in
  * `arena`. False when the fields are not a well-formed message of that type; `out` is then
  * undefined. */
-bool shim_get_hello(struct wire_reader *r, struct shim_hello *out);
-bool shim_get_config(struct wire_reader *r, struct arena *arena, struct shim_config *out);
-bool shim_get_start(struct wire_reader *r, struct arena *arena, struct shim_pod *out);
-bool shim_get_order(struct wire_reader *r, enum shim_message type, struct shim_order *out);
-bool shim_get_status(struct wire_reader *r, struct arena *arena, struct shim_status *out);
-bool shim_get_files(struct wire_reader *r, struct arena *arena, struct shim_files *out);
-bool shim_get_program(struct wire_reader *r, struct arena *arena, struct shim_program *out);
-bool shim_get_exec(struct wire_reader *r, struct arena *arena, struct shim_exec *out);
-bool shim_get_executed(struct wire_reader *r, struct shim_executed *out);
+bool shim_get_hello(struct frame_reader *r, struct shim_hello *out);
+bool shim_get_config(struct frame_reader *r, struct arena *arena, struct shim_config *out);
+bool shim_get_start(struct frame_reader *r, struct arena *arena, struct shim_pod *out);
+bool shim_get_command(struct frame_reader *r, enum shim_message type, struct shim_command *out);
+bool shim_get_status(struct frame_reader *r, struct arena *arena, struct shim_status *out);
+bool shim_get_files(struct frame_reader *r, struct arena *arena, struct shim_files *out);
+bool shim_get_program(struct frame_reader *r, struct arena *arena, struct shim_program *out);
+bool shim_get_exec(struct frame_reader *r, struct arena *arena, struct shim_exec *out);
+bool shim_get_executed(struct frame_reader *r, struct shim_executed *out);
 
 /* Parts of messages. */
 void shim_put_list(struct buf *out, char *const *items, uint32_t count);
-char **shim_get_list(struct wire_reader *r, struct arena *arena, uint32_t *out_count);
+char **shim_get_list(struct frame_reader *r, struct arena *arena, uint32_t *out_count);
 void shim_put_action(struct buf *out, const struct shim_action *action);
-void shim_get_action(struct wire_reader *r, struct arena *arena, struct shim_action *out);
+void shim_get_action(struct frame_reader *r, struct arena *arena, struct shim_action *out);
 
 /** A uid is a file name of ours: letters, digits and '-', at most 63 (SEC-17). */
 bool shim_uid_ok(const char *uid);

@@ -14,45 +14,45 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_status(const struct wire_frame *frame, struct arena *arena)
+static void check_status(const struct frame *frame, struct arena *arena)
 {
     scoped(buf) struct buf first = {0}, second = {0};
-    struct wire_reader fields = frame->fields;
+    struct frame_reader fields = frame->fields;
     struct shim_status status;
-    struct wire_frame again;
+    struct frame again;
 
     if (!shim_get_status(&fields, arena, &status))
         return;
     shim_put_status(&first, &status);
-    assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
+    assert(frame_next(first.data, first.len, &again) == FRAME_WHOLE);
     assert(shim_get_status(&again.fields, arena, &status));
     shim_put_status(&second, &status);
     assert(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
 }
 
-static void check_start(const struct wire_frame *frame, struct arena *arena)
+static void check_start(const struct frame *frame, struct arena *arena)
 {
     scoped(buf) struct buf first = {0}, second = {0};
-    struct wire_reader fields = frame->fields;
-    struct wire_frame again;
+    struct frame_reader fields = frame->fields;
+    struct frame again;
     struct shim_pod pod;
 
     if (!shim_get_start(&fields, arena, &pod))
         return;
     shim_put_start(&first, &pod);
-    assert(wire_next_frame(first.data, first.len, &again) == WIRE_FRAME);
+    assert(frame_next(first.data, first.len, &again) == FRAME_WHOLE);
     assert(shim_get_start(&again.fields, arena, &pod));
     shim_put_start(&second, &pod);
     assert(first.len == second.len && memcmp(first.data, second.data, first.len) == 0);
 }
 
-static void check_frame(void *ctx, struct wire_frame *frame, const char *bytes)
+static void check_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     struct arena *arena = arena_new(0);
-    struct wire_reader fields;
+    struct frame_reader fields;
     struct shim_config config;
     struct shim_hello hello;
-    struct shim_order order;
+    struct shim_command order;
 
     check_status(frame, arena);
     check_start(frame, arena);
@@ -62,14 +62,14 @@ static void check_frame(void *ctx, struct wire_frame *frame, const char *bytes)
     shim_get_hello(&fields, &hello);
     for (enum shim_message type = SHIM_STOP; type <= SHIM_HOSTS; type++) {
         fields = frame->fields;
-        shim_get_order(&fields, type, &order);
+        shim_get_command(&fields, type, &order);
     }
     arena_free(arena);
 }
 
 static void frames(const char *bytes, size_t len)
 {
-    for (struct wire_frame frame; wire_next_frame(bytes, len, &frame) == WIRE_FRAME;) {
+    for (struct frame frame; frame_next(bytes, len, &frame) == FRAME_WHOLE;) {
         check_frame(NULL, &frame, bytes);
         bytes += frame.size;
         len -= frame.size;

@@ -221,9 +221,9 @@ static int script_socket_to(struct runtime *rt, const struct sockaddr *to, int t
     return -1;
 }
 
-static void script_line(struct runtime *rt, struct holder *out)
+static void script_line(struct runtime *rt, struct netns_holder *out)
 {
-    *out = HOLDER_NONE;
+    *out = NETNS_HOLDER_NONE;
 }
 
 static const struct runtime_ops script_ops = {

@@ -70,7 +70,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
 {
     struct bed *bed = ctx;
     struct seen *seen = seen_of(bed, report->uid);
-    struct wire_frame frame;
+    struct frame frame;
 
     if (!bed->ready) {
         fprintf(stderr, "a report of %s came before the end of adopt\n", report->uid);
@@ -81,7 +81,7 @@ static void on_report(void *ctx, const struct runtime_report *report)
                     &(struct shim_status){report->uid, report->final, report->status});
     arena_free(seen->arena);
     seen->arena = arena_new(0);
-    wire_next_frame(seen->frame.data, seen->frame.len, &frame);
+    frame_next(seen->frame.data, seen->frame.len, &frame);
     shim_get_status(&frame.fields, seen->arena, &seen->status);
     seen->reports++;
     seen->finals += report->final;

@@ -122,7 +122,7 @@ struct bench {
 
 static struct bench set_up(void)
 {
-    struct bench b = {.relay = relay_start(HOLDER_NONE, NULL)};
+    struct bench b = {.relay = relay_start(NETNS_HOLDER_NONE, NULL)};
 
     assert_non_null(b.relay);
     b.target = server(&b.target_port);

@@ -132,7 +132,7 @@ static void settle(const struct bench *b, int server)
 
 static struct bench set_up(void)
 {
-    struct bench b = {.relay = relay_start(HOLDER_NONE, NULL)};
+    struct bench b = {.relay = relay_start(NETNS_HOLDER_NONE, NULL)};
 
     assert_non_null(b.relay);
     for (size_t i = 0; i < countof(b.servers); i++)

@@ -167,11 +167,11 @@ static void write_records_of_another_boot(const char *dir, pid_t victim)
     struct shim_status runs = {"runs", false, {.phase = POD_RUNNING}};
     struct shim_status done = {"done", true, {.phase = POD_FAILED}};
     struct error err = {0};
-    size_t begun = wire_begin(&frames, 200);
+    size_t begun = frame_begin(&frames, 200);
 
-    wire_put_u32(&frames, SHIM_VERSION);
-    wire_put_text(&frames, "another-boot");
-    wire_end(&frames, begun);
+    frame_put_u32(&frames, SHIM_VERSION);
+    frame_put_text(&frames, "another-boot");
+    frame_end(&frames, begun);
     records_put_block(&file, &frames);
     buf_clear(&frames);
     runs.status.containers.items = &c;

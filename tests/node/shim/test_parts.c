@@ -17,22 +17,22 @@
 static void every_cut_of_a_frame_is_more_and_never_wrong(void **state)
 {
     scoped(buf) struct buf bytes = {0};
-    struct wire_frame frame;
-    size_t begun = wire_begin(&bytes, 7);
+    struct frame frame;
+    size_t begun = frame_begin(&bytes, 7);
 
-    wire_put_text(&bytes, "text");
-    wire_put_text(&bytes, NULL);
-    wire_put_i64(&bytes, -5);
-    wire_end(&bytes, begun);
+    frame_put_text(&bytes, "text");
+    frame_put_text(&bytes, NULL);
+    frame_put_i64(&bytes, -5);
+    frame_end(&bytes, begun);
     for (size_t len = 0; len < bytes.len; len++)
-        check_int("cut", wire_next_frame(bytes.data, len, &frame), WIRE_MORE);
-    check_int("whole", wire_next_frame(bytes.data, bytes.len, &frame), WIRE_FRAME);
+        check_int("cut", frame_next(bytes.data, len, &frame), FRAME_PARTIAL);
+    check_int("whole", frame_next(bytes.data, bytes.len, &frame), FRAME_WHOLE);
     check_int("size", frame.size, bytes.len);
-    check_str("text", wire_text(&frame.fields), "text");
-    check_str("absent", wire_text(&frame.fields), NULL);
-    check_int("number", wire_i64(&frame.fields), -5);
+    check_str("text", frame_get_text(&frame.fields), "text");
+    check_str("absent", frame_get_text(&frame.fields), NULL);
+    check_int("number", frame_get_i64(&frame.fields), -5);
     check("end", !frame.fields.bad);
-    check_int("beyond", wire_u8(&frame.fields), 0);
+    check_int("beyond", frame_get_u8(&frame.fields), 0);
     check("bad from then on", frame.fields.bad);
 }
 
@@ -42,30 +42,29 @@ static void broken_frames_are_told(void **state)
         const char *name;
         unsigned char bytes[16];
         size_t len;
-        enum wire_next next;
+        enum frame_state next;
     } cases[] = {
-        {"no length", {0, 0, 0, 0}, 4, WIRE_BAD},
-        {"too long", {0xff, 0xff, 0xff, 0xff, 1}, 5, WIRE_BAD},
-        {"only a type", {1, 0, 0, 0, 9}, 5, WIRE_FRAME},
+        {"no length", {0, 0, 0, 0}, 4, FRAME_INVALID},
+        {"too long", {0xff, 0xff, 0xff, 0xff, 1}, 5, FRAME_INVALID},
+        {"only a type", {1, 0, 0, 0, 9}, 5, FRAME_WHOLE},
     };
-    struct wire_frame frame;
+    struct frame frame;
 
     for (size_t i = 0; i < countof(cases); i++)
-        check_int(cases[i].name,
-                  wire_next_frame((const char *)cases[i].bytes, cases[i].len, &frame),
+        check_int(cases[i].name, frame_next((const char *)cases[i].bytes, cases[i].len, &frame),
                   cases[i].next);
 
     /* a text that claims more than is there, one without its NUL, a count beyond the rest */
     const char claims[] = "\x20\0\0\0abc", naked[] = "\1\0\0\0ab", many[] = "\xff\xff\0\0abcd";
-    struct wire_reader r = {claims, claims + sizeof claims - 1, false};
+    struct frame_reader r = {claims, claims + sizeof claims - 1, false};
 
-    check_str("claims", wire_text(&r), NULL);
+    check_str("claims", frame_get_text(&r), NULL);
     check("claims", r.bad);
-    r = (struct wire_reader){naked, naked + sizeof naked - 1, false};
-    check_str("naked", wire_text(&r), NULL);
+    r = (struct frame_reader){naked, naked + sizeof naked - 1, false};
+    check_str("naked", frame_get_text(&r), NULL);
     check("naked", r.bad);
-    r = (struct wire_reader){many, many + sizeof many - 1, false};
-    check_int("many", wire_count(&r, 4), 0);
+    r = (struct frame_reader){many, many + sizeof many - 1, false};
+    check_int("many", frame_get_count(&r, 4), 0);
     check("many", r.bad);
 }
 
@@ -104,7 +103,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
                               .n_volumes = 3};
     scoped(buf) struct buf bytes = {0};
     scoped(arena) struct arena *arena = arena_new(0);
-    struct wire_frame frame;
+    struct frame frame;
     struct shim_pod got;
 
     spec.mounts.items = mounts;
@@ -113,8 +112,9 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     spec.ports.count = 2;
     spec.limits.items = limits;
     spec.limits.count = 2;
-    runtime_put_start(&bytes, &pod, WAY_BOXED, (struct runtime_rights){SANDBOX_MOUNTS, 0}, 1234);
-    check_int("frame", wire_next_frame(bytes.data, bytes.len, &frame), WIRE_FRAME);
+    runtime_put_start(&bytes, &pod, SHIM_POD_SANDBOXED, (struct runtime_rights){SANDBOX_MOUNTS, 0},
+                      1234);
+    check_int("frame", frame_next(bytes.data, bytes.len, &frame), FRAME_WHOLE);
     check_int("type", frame.type, SHIM_START);
     check("read", shim_get_start(&frame.fields, arena, &got));
     check_str("uid", got.uid, "u-1");
@@ -145,7 +145,7 @@ static void a_start_says_everything_the_kubelet_said(void **state)
     check_int("mode", got.volumes[0].files[0].mode, 0640);
 
     for (size_t len = 0; len < frame.size - 5; len++) { /* shorter by any amount: refused */
-        struct wire_reader cut = {bytes.data + 5, bytes.data + 5 + len, false};
+        struct frame_reader cut = {bytes.data + 5, bytes.data + 5 + len, false};
 
         check("cut", !shim_get_start(&cut, arena, &got));
     }
@@ -197,12 +197,12 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
         const char *name;
         struct runtime_pod pod;
         bool all;
-        enum shim_way way;
+        enum shim_pod_kind kind;
     } cases[] = {
         {"nothing",
          {.spec = &spec, .hostname = "p", .containers = containers, .n_containers = 1},
          false,
-         WAY_BARE},
+         SHIM_POD_PLAIN},
         {"two plain containers",
          {.spec = &spec,
           .init = containers,
@@ -210,11 +210,11 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
           .containers = containers,
           .n_containers = 1},
          false,
-         WAY_BARE},
+         SHIM_POD_PLAIN},
         {"isolate all",
          {.spec = &spec, .containers = containers, .n_containers = 1},
          true,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a volume",
          {.spec = &spec,
           .containers = containers,
@@ -222,19 +222,19 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
           .volumes = &volume,
           .n_volumes = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"hosts",
          {.spec = &spec, .containers = containers, .n_containers = 1, .hosts = ""},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"hostname",
          {.spec = &named, .containers = containers, .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a port",
          {.spec = &spec, .containers = containers + 1, .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a port of an init container",
          {.spec = &spec,
           .init = containers + 1,
@@ -242,28 +242,28 @@ static void a_pod_is_boxed_for_what_it_asks_for(void **state)
           .containers = containers,
           .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a limit",
          {.spec = &spec, .containers = containers + 2, .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a file for its message",
          {.spec = &spec, .containers = containers + 3, .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
         {"a script that leaves a message",
          {.spec = &spec, .containers = containers + 4, .n_containers = 1},
          false,
-         WAY_BOXED},
+         SHIM_POD_SANDBOXED},
     };
 
     for (size_t i = 0; i < countof(cases); i++)
-        check_int(cases[i].name, runtime_choose(&cases[i].pod, cases[i].all), cases[i].way);
+        check_int(cases[i].name, runtime_choose(&cases[i].pod, cases[i].all), cases[i].kind);
 }
 
 /* ---- records ---- */
 
-static void count_frame(void *ctx, struct wire_frame *frame, const char *bytes)
+static void count_frame(void *ctx, struct frame *frame, const char *bytes)
 {
     ++*(int *)ctx;
 }
@@ -283,8 +283,8 @@ static void damaged_records_are_read_up_to_the_damage(void **state)
     boot_id_read(own);
     check_ok("create", records_create(&records, dir_fd, &err), err);
     for (int i = 0; i < 3; i++) {
-        shim_put_order(&records.pending, SHIM_RELEASE, &(struct shim_order){.uid = "a"});
-        shim_put_order(&records.pending, SHIM_RELEASE, &(struct shim_order){.uid = "b"});
+        shim_put_command(&records.pending, SHIM_RELEASE, &(struct shim_command){.uid = "a"});
+        shim_put_command(&records.pending, SHIM_RELEASE, &(struct shim_command){.uid = "b"});
         check_ok("flush", records_flush(&records, &err), err);
     }
     frames = 0;
@@ -297,7 +297,7 @@ static void damaged_records_are_read_up_to_the_damage(void **state)
     records_read(dir_fd, boot_id, count_frame, &frames, &err);
     check_int("without the last block", frames, 4);
 
-    shim_put_order(&records.pending, SHIM_RELEASE, &(struct shim_order){.uid = "c"});
+    shim_put_command(&records.pending, SHIM_RELEASE, &(struct shim_command){.uid = "c"});
     check_ok("rewrite", records_rewrite(&records, &records.pending, &err), err);
     frames = 0;
     records_read(dir_fd, boot_id, count_frame, &frames, &err);

@@ -18,7 +18,7 @@ static void put_hello(struct buf *out)
     shim_put_hello(out, &(struct shim_hello){SHIM_VERSION, 4711});
 }
 
-static bool again_hello(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_hello(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_hello hello;
 
@@ -41,7 +41,7 @@ static void put_config(struct buf *out)
                                                .private_network = true});
 }
 
-static bool again_config(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_config(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_config config;
 
@@ -86,7 +86,7 @@ static void put_start(struct buf *out)
     uint32_t ports[] = {8080, 22};
 
     shim_put_start(out, &(struct shim_pod){.uid = "u-1",
-                                           .way = WAY_BOXED,
+                                           .kind = SHIM_POD_SANDBOXED,
                                            .restart = RESTART_ALWAYS,
                                            .start_ms = 1,
                                            .deadline_ms = 2,
@@ -108,13 +108,13 @@ static void put_start(struct buf *out)
 static void put_plain_start(struct buf *out)
 {
     shim_put_start(out, &(struct shim_pod){.uid = "u-1",
-                                           .way = WAY_BARE,
+                                           .kind = SHIM_POD_PLAIN,
                                            .restart = RESTART_ON_FAILURE,
                                            .containers = containers,
                                            .n_main = 1});
 }
 
-static bool again_start(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_start(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_pod pod;
 
@@ -128,15 +128,15 @@ static void put_orders(struct buf *out)
 {
     static const enum shim_message types[] = {SHIM_STOP, SHIM_RELEASE, SHIM_HOSTS,
                                               SHIM_KILL, SHIM_PASSED,  SHIM_DEADLINE};
-    const struct shim_order order = {.uid = "u-1",
-                                     .grace_ms = -1,
-                                     .hosts = "lines",
-                                     .container = 2,
-                                     .why = "because",
-                                     .deadline_ms = 9};
+    const struct shim_command order = {.uid = "u-1",
+                                       .grace_ms = -1,
+                                       .hosts = "lines",
+                                       .container = 2,
+                                       .why = "because",
+                                       .deadline_ms = 9};
 
     for (size_t i = 0; i < countof(types); i++)
-        shim_put_order(out, types[i], &order);
+        shim_put_command(out, types[i], &order);
     shim_put_plain(out, SHIM_LIST);
     shim_put_plain(out, SHIM_BYE);
     shim_put_plain(out, SHIM_LISTED);
@@ -173,7 +173,7 @@ static void put_status(struct buf *out)
                                                           .containers = {first, 1}}});
 }
 
-static bool again_status(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_status(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_status status;
 
@@ -188,7 +188,7 @@ static void put_files(struct buf *out)
     shim_put_files(out, &(struct shim_files){"u-1", 1, volumes[0]});
 }
 
-static bool again_files(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_files(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_files got;
 
@@ -203,7 +203,7 @@ static void put_program(struct buf *out)
     shim_put_program(out, &(struct shim_program){"u-1", 1, argv, env, 3, 1});
 }
 
-static bool again_program(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_program(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_program program;
 
@@ -219,7 +219,7 @@ static void put_exec(struct buf *out)
         out, &(struct shim_exec){"u-1", 1, UINT64_MAX - 1, 500, {.act = ACT_SLEEP, .sleep_ms = 7}});
 }
 
-static bool again_exec(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_exec(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_exec exec;
 
@@ -234,7 +234,7 @@ static void put_executed(struct buf *out)
     shim_put_executed(out, &(struct shim_executed){"u-1", 8, -1, "not run"});
 }
 
-static bool again_executed(struct wire_reader *fields, struct arena *arena, struct buf *out)
+static bool again_executed(struct frame_reader *fields, struct arena *arena, struct buf *out)
 {
     struct shim_executed executed;
 
@@ -248,7 +248,7 @@ static bool again_executed(struct wire_reader *fields, struct arena *arena, stru
 static const struct {
     const char *name;
     void (*put)(struct buf *out);
-    bool (*again)(struct wire_reader *fields, struct arena *arena, struct buf *out);
+    bool (*again)(struct frame_reader *fields, struct arena *arena, struct buf *out);
     const char *hex;
 } cases[] = {
     {"HELLO", put_hello, again_hello,
@@ -325,12 +325,12 @@ static void a_message_that_is_read_is_written_the_same(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf bytes = {0}, again = {0};
         scoped(arena) struct arena *arena = arena_new(0);
-        struct wire_frame frame;
+        struct frame frame;
 
         if (!cases[i].again)
             continue;
         cases[i].put(&bytes);
-        check_int(cases[i].name, wire_next_frame(bytes.data, bytes.len, &frame), WIRE_FRAME);
+        check_int(cases[i].name, frame_next(bytes.data, bytes.len, &frame), FRAME_WHOLE);
         check(cases[i].name, cases[i].again(&frame.fields, arena, &again));
         check("all was read", frame.fields.at == frame.fields.end);
 
@@ -345,16 +345,16 @@ static void a_message_that_is_cut_is_refused(void **state)
 {
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(buf) struct buf bytes = {0};
-        struct wire_frame frame;
+        struct frame frame;
 
         if (!cases[i].again)
             continue;
         cases[i].put(&bytes);
-        wire_next_frame(bytes.data, bytes.len, &frame);
+        frame_next(bytes.data, bytes.len, &frame);
         for (const char *end = frame.fields.at; end < frame.fields.end; end++) {
             scoped(arena) struct arena *arena = arena_new(0);
             scoped(buf) struct buf again = {0};
-            struct wire_reader cut = {frame.fields.at, end, false};
+            struct frame_reader cut = {frame.fields.at, end, false};
 
             check(cases[i].name, !cases[i].again(&cut, arena, &again));
         }

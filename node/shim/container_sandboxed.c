@@ -18,14 +18,14 @@
 
 enum { MEASURE_FIRST_NS = 1000000000 };
 
-bool boxed_open(struct pod *pod)
+bool sandboxed_open(struct pod *pod)
 {
     struct shim *shim = pod->shim;
     struct error err = {0};
 
     shim->box = box_new(SHIM_FD_PODS, shim->pods_dir, &pod->spec, &shim->config,
-                        &shim->holder.network, &shim->hook, &err);
-    if (!offspring_bind(shim->pool_pid)) /* anew: ids and capabilities may have changed */
+                        &shim->netns_holder.network, &shim->hook, &err);
+    if (!pod_shim_die_with(shim->shared_pid)) /* anew: ids and capabilities may have changed */
         _exit(1);
     if (shim->box && volumes_limited(&pod->spec))
         alarm_set(&shim->reactor, &pod->measure, MEASURE_FIRST_NS);
@@ -45,12 +45,12 @@ static bool read_report(struct container *c)
     if (!init_receive(c->report.fd, &report, &listener_fd))
         return false;
     if (listener_fd >= 0)
-        asked_open(c, listener_fd);
+        notify_listener_open(c, listener_fd);
     report.text[sizeof report.text - 1] = 0;
     if (report.event == INIT_STARTED) {
         c->status->started_ms = clock_wall_ms(clock_real());
         if (c->pid)
-            container_started(c);
+            container_program_started(c);
     } else {
         if (!c->ended)
             c->ended = mem_alloc(sizeof *c->ended);
@@ -62,15 +62,15 @@ static bool read_report(struct container *c)
 /* ---- what its programs ask (sandbox/sockaddr_notify.h) ---- */
 
 /* One descriptor for each program that was started: the container's own, those beside it. */
-struct asked {
+struct notify_listener {
     struct source source;
     struct container *container;
-    struct asked *next;
+    struct notify_listener *next;
 };
 
-static void close_one(struct asked *asked)
+static void close_one(struct notify_listener *asked)
 {
-    struct asked **at = &asked->container->asked;
+    struct notify_listener **at = &asked->container->notify_listeners;
 
     while (*at != asked)
         at = &(*at)->next;
@@ -82,7 +82,7 @@ static void close_one(struct asked *asked)
 
 static void on_asked(struct source *source, uint32_t events)
 {
-    struct asked *asked = container_of(source, struct asked, source);
+    struct notify_listener *asked = container_of(source, struct notify_listener, source);
 
     struct container *c = asked->container;
 
@@ -90,19 +90,19 @@ static void on_asked(struct source *source, uint32_t events)
         close_one(asked);
 }
 
-void asked_open(struct container *c, int fd)
+void notify_listener_open(struct container *c, int fd)
 {
-    struct asked *asked = mem_alloc(sizeof *asked);
+    struct notify_listener *asked = mem_alloc(sizeof *asked);
 
-    *asked = (struct asked){{on_asked, fd}, c, c->asked};
-    c->asked = asked;
+    *asked = (struct notify_listener){{on_asked, fd}, c, c->notify_listeners};
+    c->notify_listeners = asked;
     reactor_add(&c->pod->shim->reactor, &asked->source, EPOLLIN);
 }
 
-void asked_close(struct container *c)
+void notify_listeners_close(struct container *c)
 {
-    while (c->asked)
-        close_one(c->asked);
+    while (c->notify_listeners)
+        close_one(c->notify_listeners);
 }
 
 /* ---- reports ---- */
@@ -121,7 +121,7 @@ static void cannot_box(struct container *c, const char *why)
     container_ended(c, spawn_exit_code(SPAWN_SETUP), 0, "ContainerCannotRun", mem_strdup(why));
 }
 
-void boxed_start(struct container *c, const struct spawn_plan *program)
+void sandboxed_start(struct container *c, const struct spawn_plan *program)
 {
     struct shim *shim = c->pod->shim;
     struct error err = {0};
@@ -142,10 +142,10 @@ void boxed_start(struct container *c, const struct spawn_plan *program)
     c->report = (struct source){on_report, ends[0]};
     reactor_add(&shim->reactor, &c->report, EPOLLIN);
     c->starting = true;
-    container_runs(c, pid);
+    container_set_process(c, pid);
 }
 
-void boxed_exited(struct container *c, int wait_status)
+void sandboxed_exited(struct container *c, int wait_status)
 {
     struct init_report *ended;
     struct init_report killed = {INIT_ENDED, SIGKILL}; /* as a wait status: by that signal */

@@ -1,7 +1,7 @@
 /*
- * Frames over a socket. See peer.h.
+ * Frames over a socket. See frame_conn.h.
  */
-#include "node/wire/peer.h"
+#include "node/wire/frame_conn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { READ_STEP = 64 << 10, READ_PER_TURN = 4 << 20 };
 
-bool peer_read(struct peer *peer)
+bool frame_conn_read(struct frame_conn *peer)
 {
     for (size_t taken = 0; taken < READ_PER_TURN;) {
         buf_reserve(&peer->in, READ_STEP);
@@ -32,13 +32,13 @@ bool peer_read(struct peer *peer)
     return true;
 }
 
-bool peer_take(struct peer *peer, peer_take_fn taker, void *ctx)
+bool frame_conn_take(struct frame_conn *peer, frame_conn_take_fn taker, void *ctx)
 {
     size_t at = 0;
-    struct wire_frame frame;
-    enum wire_next next;
+    struct frame frame;
+    enum frame_state next;
 
-    while ((next = wire_next_frame(peer->in.data + at, peer->in.len - at, &frame)) == WIRE_FRAME) {
+    while ((next = frame_next(peer->in.data + at, peer->in.len - at, &frame)) == FRAME_WHOLE) {
         taker(ctx, &frame, peer->in.data + at);
         at += frame.size;
     }
@@ -46,10 +46,10 @@ bool peer_take(struct peer *peer, peer_take_fn taker, void *ctx)
         memmove(peer->in.data, peer->in.data + at, peer->in.len - at);
         peer->in.len -= at;
     }
-    return next != WIRE_BAD;
+    return next != FRAME_INVALID;
 }
 
-void peer_flush(struct reactor *reactor, struct peer *peer)
+void frame_conn_flush(struct reactor *reactor, struct frame_conn *peer)
 {
     while (peer->out.len) {
         ssize_t n =
@@ -68,7 +68,7 @@ void peer_flush(struct reactor *reactor, struct peer *peer)
     }
 }
 
-void peer_close(struct reactor *reactor, struct peer *peer)
+void frame_conn_close(struct reactor *reactor, struct frame_conn *peer)
 {
     if (peer->source.fd < 0)
         return;
